@@ -99,7 +99,7 @@ setup(
     package_data={
         "sysid_ros": ["py.typed"],
         "sysid_ros.estimate_page": ["page.*"],
-        "sysid_ros.fit_page": ["page.*", "drawing.js"],
+        "sysid_ros.fit_page": ["page.*", "shared.js"],
         "sysid_ros.report": ["templates/*"],
     },
     data_files=[

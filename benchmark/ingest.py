@@ -31,8 +31,7 @@ from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from sysid_ros.recording import open_recording
-from sysid_ros.recording.bags import read_columns
+from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import parse_field
 
 KIND = "sensor_msgs/msg/JointState"

@@ -75,3 +75,19 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no recordings at {folder}; set SYSID_ROS_SHARED_DATA")
     return folder
+
+
+@pytest.fixture
+def simulations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many simulations each call has run."""
+    from sysid_ros.engine.simulation import rollout_pool
+
+    counts: list[int] = []
+    original = rollout_pool.RolloutPool.rollout
+
+    def counting(self: Any, models: Any, *rest: Any, **options: Any) -> Any:
+        counts.append(len(models))
+        return original(self, models, *rest, **options)
+
+    monkeypatch.setattr(rollout_pool.RolloutPool, "rollout", counting)
+    return counts

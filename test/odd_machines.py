@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import mujoco
 from robot_kinds import servo_arm
-from robot_to_try import DELAY, ENCODER, PLAN, Robot
+from robot_to_try import DELAY, ENCODER, PLAN, Robot, of_text, true_joint
 
 from sysid_ros.rehearsal import (
     CommandForm,
@@ -203,7 +203,7 @@ def odd_machines() -> Iterator[Robot]:
         gyro="hook_gyro", accelerometer="hook_acc", topic="/hook/imu/data_raw",
         timing=Timing(rate=100.0, jitter=5e-4),
     )  # fmt: skip
-    yield Robot("Crane with a swinging load", _text(CRANE), replace(
+    yield Robot("Crane with a swinging load", of_text(CRANE), replace(
         PLAN, rate=20.0, duration=40.0, sensors=(metres, hook),
         motion=Motion(reach=1.0, speed=1.0, acceleration=1.0, lowest=0.05, highest=0.5),
         controllers=(Controller(topic="/crane/position_controller/commands", delay=0.03),),
@@ -212,16 +212,16 @@ def odd_machines() -> Iterator[Robot]:
         gyro="camera_gyro", accelerometer="camera_acc", topic="/camera/imu",
         timing=Timing(rate=400.0, jitter=1e-4),
     )  # fmt: skip
-    yield Robot("Gimbal of which an IMU tells all", _text(GIMBAL), replace(
+    yield Robot("Gimbal of which an IMU tells all", of_text(GIMBAL), replace(
         PLAN, sensors=(camera,), motion=Motion(reach=0.6, speed=4.0, acceleration=40.0),
         controllers=(Controller(topic="/gimbal/target_angles", delay=0.004),),
     ))  # fmt: skip
-    yield Robot("Lift and telescope of tied segments", _text(TELESCOPE), replace(
+    yield Robot("Lift and telescope of tied segments", of_text(TELESCOPE), replace(
         PLAN, rate=30.0, motion=Motion(reach=0.25, speed=0.6, acceleration=3.0),
         truth=(
-            *_hidden("joint_lift", frictionloss=10.5, damping=45.0, armature=5.5),
-            *_hidden("joint_arm_l3", frictionloss=1.2, damping=9.0, armature=0.9),
-            *_hidden("joint_wrist_yaw", frictionloss=0.07, damping=0.4, armature=0.028),
+            *true_joint("joint_lift", frictionloss=10.5, damping=45.0, armature=5.5),
+            *true_joint("joint_arm_l3", frictionloss=1.2, damping=9.0, armature=0.9),
+            *true_joint("joint_wrist_yaw", frictionloss=0.07, damping=0.4, armature=0.028),
         ),
         sensors=(replace(
             ENCODER, topic="/stretch/joint_states", form=StateForm.DYNAMIC,
@@ -236,23 +236,23 @@ def odd_machines() -> Iterator[Robot]:
         topic="/machine/angles", joints=("bucket", "stick", "boom", "swing"),
         position=Reading(noise=3e-4, quantum=1e-3), timing=Timing(rate=50.0, jitter=2e-3),
     )  # fmt: skip
-    yield Robot("Excavator with lagging hydraulics", _text(EXCAVATOR), replace(
+    yield Robot("Excavator with lagging hydraulics", of_text(EXCAVATOR), replace(
         PLAN, rate=20.0, duration=60.0, sensors=(degrees,),
         motion=Motion(reach=0.6, speed=0.6, acceleration=1.0, lowest=0.03, highest=0.5),
         controllers=(Controller(
             topic="/machine/targets", form=CommandForm.TRAJECTORY, delay=0.04,
         ),),
     ))  # fmt: skip
-    yield Robot("Gripper with linkages, told in counts", _text(LINKAGE_GRIPPER), replace(
+    yield Robot("Gripper with linkages, told in counts", of_text(LINKAGE_GRIPPER), replace(
         PLAN, rate=20.0, motion=Motion(reach=0.4, speed=1.5, acceleration=10.0),
-        truth=_hidden("right_driver_joint", frictionloss=0.045, damping=0.14, armature=0.0065),
+        truth=true_joint("right_driver_joint", frictionloss=0.045, damping=0.14, armature=0.0065),
         sensors=(replace(
             ENCODER, topic="/gripper/joint_states", joints=("right_driver_joint",),
             timing=Timing(rate=100.0, jitter=3e-4),
         ),),
         controllers=(Controller(topic="/gripper/counts", delay=0.02),),
     ))  # fmt: skip
-    yield Robot("Micro drone of a thrust and three moments", _text(MICRODRONE), replace(
+    yield Robot("Micro drone of a thrust and three moments", of_text(MICRODRONE), replace(
         PLAN, rate=200.0, motion=Motion(reach=0.5, dither=0.1),
         truth=(TrueParameter("body", "cf2", "mass", 0.0295),),
         sensors=(
@@ -264,7 +264,7 @@ def odd_machines() -> Iterator[Robot]:
     yield Robot("Four joints with a force sensor at the wrist", _arm_with_force_sensor, replace(
         PLAN, motion=Motion(reach=0.7),
         truth=(
-            *_hidden("j1", frictionloss=0.06, damping=0.5, armature=0.02),
+            *true_joint("j1", frictionloss=0.06, damping=0.5, armature=0.02),
             TrueParameter("body", "tool", "mass", 0.33),
         ),
         sensors=(ENCODER, WrenchReadings(force="ft_force", torque="ft_torque")),
@@ -292,11 +292,3 @@ def _arm_with_force_sensor() -> mujoco.MjSpec:
             objtype=mujoco.mjtObj.mjOBJ_SITE,
         )  # fmt: skip
     return spec
-
-
-def _hidden(joint: str, **values: float) -> tuple[TrueParameter, ...]:
-    return tuple(TrueParameter("joint", joint, name, value) for name, value in values.items())
-
-
-def _text(model: str) -> Callable[[], mujoco.MjSpec]:
-    return lambda: mujoco.MjSpec.from_string(model)

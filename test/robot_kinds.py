@@ -9,6 +9,9 @@ import mujoco
 
 from sysid_ros.engine.elements import add_servo
 
+HEAD = """<option timestep="0.001" integrator="implicitfast"/><compiler angle="radian"/>
+  <default><geom contype="0" conaffinity="0"/></default>"""
+
 GRIPPER = """
 <mujoco model="gripper">
   <option timestep="0.001" integrator="implicitfast"/>
@@ -38,11 +41,8 @@ GRIPPER = """
 </mujoco>
 """
 
-SCARA = """
-<mujoco model="scara">
-  <option timestep="0.001" integrator="implicitfast"/>
-  <compiler angle="radian"/>
-  <default><geom contype="0" conaffinity="0"/></default>
+SCARA = f"""
+<mujoco model="scara">{HEAD}
   <worldbody>
     <body name="upper" pos="0 0 .5">
       <joint name="shoulder" axis="0 0 1" range="-2.4 2.4" damping="2" armature=".2"
@@ -72,11 +72,8 @@ SCARA = """
 </mujoco>
 """
 
-GANTRY = """
-<mujoco model="gantry">
-  <option timestep="0.001" integrator="implicitfast"/>
-  <compiler autolimits="true"/>
-  <default><geom contype="0" conaffinity="0"/></default>
+GANTRY = f"""
+<mujoco model="gantry">{HEAD}
   <worldbody>
     <body name="bridge" pos="0 0 1">
       <joint name="x_axis" type="slide" axis="1 0 0" range="-1 1" damping="60" armature="10"
@@ -101,7 +98,13 @@ GANTRY = """
 </mujoco>
 """
 
-ROVER = """
+_WHEEL = """<body name="{side}_wheel" pos="{{x}} {y} 0"><joint name="{side}_wheel_joint"
+        axis="0 1 0" damping=".02" armature=".005" frictionloss=".02"/>
+        <geom type="cylinder" size=".08 .02" euler="90 0 0" mass=".4" friction="1 .005 .0001"/>
+      </body>"""
+WHEELS = _WHEEL.format(side="left", y=0.14) + _WHEEL.format(side="right", y=-0.14)
+
+ROVER = f"""
 <mujoco model="rover">
   <option timestep="0.001" integrator="implicitfast" cone="elliptic"/>
   <worldbody>
@@ -112,14 +115,7 @@ ROVER = """
       <geom name="caster" type="sphere" size=".03" pos="-.12 0 -.05" mass=".2" priority="1"
             friction=".001 .001 .001" condim="1"/>
       <site name="imu_site"/>
-      <body name="left_wheel" pos=".05 .14 0"><joint name="left_wheel_joint" axis="0 1 0"
-          damping=".02" armature=".005" frictionloss=".02"/>
-        <geom type="cylinder" size=".08 .02" euler="90 0 0" mass=".4" friction="1 .005 .0001"/>
-      </body>
-      <body name="right_wheel" pos=".05 -.14 0"><joint name="right_wheel_joint" axis="0 1 0"
-          damping=".02" armature=".005" frictionloss=".02"/>
-        <geom type="cylinder" size=".08 .02" euler="90 0 0" mass=".4" friction="1 .005 .0001"/>
-      </body>
+      {WHEELS.format(x=0.05)}
     </body>
   </worldbody>
   <actuator>
@@ -147,11 +143,8 @@ HEXAROTOR = """
 </mujoco>
 """
 
-_HEAD = """<option timestep="0.001" integrator="implicitfast"/><compiler angle="radian"/>
-  <default><geom contype="0" conaffinity="0"/></default>"""
-
 CART_POLE = f"""
-<mujoco model="cart_pole">{_HEAD}
+<mujoco model="cart_pole">{HEAD}
   <worldbody><body name="cart" pos="0 0 1">
     <joint name="slider" type="slide" axis="1 0 0" range="-1 1" damping="2" armature=".1"
            frictionloss=".5"/>
@@ -164,7 +157,7 @@ CART_POLE = f"""
 """
 
 SERIES_ELASTIC_LEG = f"""
-<mujoco model="series_elastic_leg">{_HEAD}
+<mujoco model="series_elastic_leg">{HEAD}
   <worldbody><body name="hip_rotor" pos="0 0 1">
     <joint name="hip_motor" axis="0 1 0" damping=".3" armature=".05" frictionloss=".2"/>
     <geom type="cylinder" size=".03 .02" mass=".3" euler="90 0 0"/>
@@ -183,7 +176,7 @@ SERIES_ELASTIC_LEG = f"""
 """
 
 FOUR_BAR = f"""
-<mujoco model="four_bar">{_HEAD}
+<mujoco model="four_bar">{HEAD}
   <worldbody>
     <body name="crank" pos="0 0 1">
       <joint name="crank_joint" axis="0 1 0" damping=".2" armature=".02" frictionloss=".1"/>
@@ -201,7 +194,7 @@ FOUR_BAR = f"""
 """
 
 PAN_TILT = f"""
-<mujoco model="pan_tilt">{_HEAD}
+<mujoco model="pan_tilt">{HEAD}
   <worldbody><body name="panner" pos="0 0 1">
     <joint name="pan" axis="0 0 1" range="-3 3" damping=".05" armature=".01"
            frictionloss=".03"/>
@@ -217,7 +210,7 @@ PAN_TILT = f"""
 """
 
 CABLE_FINGER = f"""
-<mujoco model="cable_finger">{_HEAD}
+<mujoco model="cable_finger">{HEAD}
   <worldbody><site name="pulley" pos=".03 0 1.02"/>
     <body name="phalanx" pos="0 0 1">
       <joint name="knuckle" axis="0 1 0" range="-1.2 1.2" damping=".02" stiffness=".3"

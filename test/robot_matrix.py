@@ -22,7 +22,7 @@ import mujoco
 import numpy as np
 import robot_kinds
 from odd_machines import odd_machines
-from robot_to_try import DELAY, ENCODER, PLAN, TORQUES, Robot, hidden
+from robot_to_try import DELAY, ENCODER, PLAN, TORQUES, Robot, hidden, of_text
 from unseen_robots import unseen_robots
 
 from sysid_ros.diagnosis import check_experiment
@@ -235,16 +235,12 @@ def own_robots() -> Iterator[Robot]:
     yield from odd_machines()
 
 
-def _text(model: str) -> Callable[[], mujoco.MjSpec]:
-    return lambda: mujoco.MjSpec.from_string(model)
-
-
 def _fixed_robots() -> Iterator[Robot]:
-    yield Robot("Gripper on a tendon", _text(robot_kinds.GRIPPER), replace(PLAN, controllers=(
+    yield Robot("Gripper on a tendon", of_text(robot_kinds.GRIPPER), replace(PLAN, controllers=(
         Controller(topic="/wrist_controller/commands", actuators=("roll",), delay=DELAY),
         Controller(topic="/gripper_controller/commands", actuators=("grip",), delay=DELAY),
     )))  # fmt: skip
-    yield Robot("SCARA", _text(robot_kinds.SCARA), replace(PLAN, controllers=(Controller(
+    yield Robot("SCARA", of_text(robot_kinds.SCARA), replace(PLAN, controllers=(Controller(
         topic="/scara_controller/joint_trajectory", form=CommandForm.TRAJECTORY, delay=DELAY
     ),)))  # fmt: skip
     for name, model, reach in (
@@ -253,13 +249,13 @@ def _fixed_robots() -> Iterator[Robot]:
         ("Four-bar linkage", robot_kinds.FOUR_BAR, 0.4),
         ("Finger on a cable", robot_kinds.CABLE_FINGER, 0.01),
     ):
-        yield Robot(name, _text(model), replace(PLAN, motion=Motion(reach=reach)))
+        yield Robot(name, of_text(model), replace(PLAN, motion=Motion(reach=reach)))
     velocities = Controller(topic="/head_velocity_controller/commands", delay=DELAY)
-    yield Robot("Pan and tilt at commanded speeds", _text(robot_kinds.PAN_TILT), replace(
+    yield Robot("Pan and tilt at commanded speeds", of_text(robot_kinds.PAN_TILT), replace(
         PLAN, motion=Motion(reach=0.8), controllers=(velocities,)
     ))  # fmt: skip
     gantry = replace(TORQUES, motion=Motion(reach=0.3))
-    yield Robot("Gantry with force sensors", _text(robot_kinds.GANTRY), gantry)
+    yield Robot("Gantry with force sensors", of_text(robot_kinds.GANTRY), gantry)
 
 
 def _moving_robots() -> Iterator[Robot]:
@@ -270,7 +266,7 @@ def _moving_robots() -> Iterator[Robot]:
         ),
         controllers=(Controller(topic="/velocity_controller/commands", delay=DELAY),),
     )  # fmt: skip
-    yield Robot("Wheeled base", _text(robot_kinds.ROVER), rover)
+    yield Robot("Wheeled base", of_text(robot_kinds.ROVER), rover)
     hexarotor = replace(
         PLAN, motion=Motion(reach=1.0, dither=0.1),
         sensors=(OdometryReadings(), ImuReadings(gyro="gyro", accelerometer="accelerometer")),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import mujoco
@@ -38,6 +39,16 @@ class Robot:
     plan: RecordingPlan
     file: Path | None = None  # what its user has; the model as generated from if left out
     urdf: str = ""
+
+
+def of_text(model: str) -> Callable[[], mujoco.MjSpec]:
+    """A model's maker from its text."""
+    return partial(mujoco.MjSpec.from_string, model)
+
+
+def true_joint(joint: str, **values: float) -> tuple[TrueParameter, ...]:
+    """Hidden values of a joint, by attribute."""
+    return tuple(TrueParameter("joint", joint, name, value) for name, value in values.items())
 
 
 # The truth's time step is the model's: what a longer step does to intervals is told elsewhere.

@@ -12,6 +12,8 @@ import mujoco
 import mujoco.rollout
 import numpy as np
 
+from sysid_ros import sysid
+
 SPRING_MASS = """
 <mujoco model="spring_mass">
   <option timestep="0.002"><flag contact="disable"/></option>
@@ -93,6 +95,41 @@ class Recording:
     control: np.ndarray
     times: np.ndarray
     sensordata: np.ndarray
+
+    @property
+    def commanded(self) -> sysid.TimeSeries:
+        """The controls."""
+        return sysid.TimeSeries(self.control_times, self.control)
+
+    def noisy(self, noise: float) -> np.ndarray:
+        """The sensors' readings with white noise of a standard deviation."""
+        return self.sensordata + np.random.default_rng(0).normal(
+            scale=noise, size=self.sensordata.shape
+        )
+
+    def sequences(
+        self,
+        name: str = "model",
+        *,
+        control: sysid.TimeSeries | None = None,
+        times: np.ndarray | None = None,
+        data: np.ndarray | None = None,
+        names: Any = None,
+    ) -> sysid.ModelSequences:
+        """The recording as a library takes it, with other commands or readings if given."""
+        return sysid.ModelSequences(
+            name,
+            self.spec,
+            "run",
+            self.initial_state,
+            control or self.commanded,
+            sysid.TimeSeries.from_names(
+                self.times if times is None else times,
+                self.sensordata if data is None else data,
+                self.model,
+                names,
+            ),
+        )
 
 
 def record(spec: Any, control: Any, duration: float) -> Recording:

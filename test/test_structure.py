@@ -29,7 +29,7 @@ ORDER = (
     "engine.windows", "engine.derivatives", "engine.least_squares", "engine.problem",
     "engine.uncertainty", "engine.estimation", "engine.regressor", "engine.inverse_dynamics",
     "engine.measured_torque", "engine.moving_horizon",
-    "recording.messages", "recording.bags", "recording.mapping", "recording",
+    "recording.messages", "recording.bags", "recording.mapping",
     "experiment", "robots", "dataset", "live_estimation", "diagnosis.fits", "diagnosis",
     "proposal", "judgement", "trend", "terminal",
     "exports", "results", "run_logs", "playback", "video", "report.svg", "report",

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,14 @@ JOINTS = ("a", "b", "c")
 BODIES = ("base", "upper", "fore")
 OFFSETS = np.array([0.3, -0.2, 0.4])  # N m
 STEP = 0.002  # s
+# Of the library's parameters alone: its recordings are not read from a bag.
+JOINT_EXPERIMENT = """
+model: arm.xml
+sequences: [bag]
+signals: [{effort: a, topic: /joint_states, field: "effort[a]"}]
+fit: {method: inverse_dynamics}
+parameters: [{joint: "*", armature: , damping: , frictionloss: }]
+"""
 START_NS = 1_700_000_000_000_000_000
 
 
@@ -99,6 +108,21 @@ def torque_sequences(
         ),
         TimeSeries(times, qpos, {f"{n}_pos": (SignalType.MjSensor, c) for n, c in columns.items()}),
     )
+
+
+def part_of(
+    whole: ModelSequences, begin: float, end: float, *, origin: float = 0.0
+) -> ModelSequences:
+    """What was recorded from ``begin`` to ``end`` [s], in times from ``origin`` on."""
+    part = copy.copy(whole)
+
+    def cut(series: TimeSeries) -> TimeSeries:
+        chosen = (series.times >= begin) & (series.times <= end)
+        times, data = series.times[chosen] - origin, series.data[chosen]
+        return TimeSeries(times, data, series.signal_mapping)
+
+    part.control, part.sensordata = [cut(whole.control[0])], [cut(whole.sensordata[0])]
+    return part
 
 
 def write_torque_bag(path: Path, times: np.ndarray, qpos: np.ndarray, torque: np.ndarray) -> None:

@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 import mujoco
-import robot_kinds
+from robot_kinds import HEAD, ROVER, URDF_ARM, WHEELS
 
-_HEAD = """<option timestep="0.001" integrator="implicitfast"/><compiler angle="radian"/>
-  <default><geom contype="0" conaffinity="0"/></default>"""
 _ARM = """
 <body name="shoulder" pos="-.02 0 .03">
   <joint name="arm_pan_joint" axis="0 0 1" damping=".4" armature=".02" frictionloss=".1"/>
@@ -26,12 +24,10 @@ _ARM_SERVOS = """
 <position name="pan_servo" joint="arm_pan_joint" kp="30" kv="1.5"/>
 <position name="lift_servo" joint="arm_lift_joint" kp="40" kv="2"/>
 <position name="elbow_servo" joint="arm_elbow_joint" kp="20" kv="1"/></actuator>"""
-MOBILE_ARM = robot_kinds.ROVER.replace('<site name="imu_site"/>', _ARM).replace(
-    "</actuator>", _ARM_SERVOS
-)
+MOBILE_ARM = ROVER.replace('<site name="imu_site"/>', _ARM).replace("</actuator>", _ARM_SERVOS)
 
 PARALLEL_GRIPPER = f"""
-<mujoco model="parallel_gripper">{_HEAD}
+<mujoco model="parallel_gripper">{HEAD}
   <worldbody><body name="palm" pos="0 0 .2"><geom type="box" size=".03 .06 .02" mass=".5"/>
     <body name="left_finger" pos="0 .01 .04">
       <joint name="left_finger_joint" type="slide" axis="0 1 0" range="0 .05" damping="8"
@@ -49,7 +45,7 @@ PARALLEL_GRIPPER = f"""
 """
 
 BALL_SCREWS = f"""
-<mujoco model="ball_screws">{_HEAD}
+<mujoco model="ball_screws">{HEAD}
   <worldbody><body name="bridge" pos="0 0 1">
     <joint name="x_joint" type="slide" axis="1 0 0" range="-.6 .6" damping="300" armature="40"
            frictionloss="40"/>
@@ -100,7 +96,7 @@ SUBMARINE = """
 </mujoco>
 """
 
-BALANCER = """
+BALANCER = f"""
 <mujoco model="balancer">
   <option timestep="0.001" integrator="implicitfast" cone="elliptic"/>
   <worldbody>
@@ -109,14 +105,7 @@ BALANCER = """
       <freejoint name="base"/>
       <geom type="box" size=".05 .1 .15" pos="0 0 .2" mass="4" contype="0" conaffinity="0"/>
       <site name="imu_site" pos="0 0 .1"/>
-      <body name="left_wheel" pos="0 .14 0"><joint name="left_wheel_joint" axis="0 1 0"
-          damping=".02" armature=".005" frictionloss=".02"/>
-        <geom type="cylinder" size=".08 .02" euler="90 0 0" mass=".4" friction="1 .005 .0001"/>
-      </body>
-      <body name="right_wheel" pos="0 -.14 0"><joint name="right_wheel_joint" axis="0 1 0"
-          damping=".02" armature=".005" frictionloss=".02"/>
-        <geom type="cylinder" size=".08 .02" euler="90 0 0" mass=".4" friction="1 .005 .0001"/>
-      </body>
+      {WHEELS.format(x=0)}
     </body>
   </worldbody>
   <actuator>
@@ -151,7 +140,7 @@ def delta() -> mujoco.MjSpec:
         for axis, way in zip("xyz", ("1 0 0", "0 1 0", "0 0 1"), strict=True)
     )
     return mujoco.MjSpec.from_string(
-        f'<mujoco model="delta">{_HEAD}<worldbody>{arms}<body name="platform" pos="0 0 .7">'
+        f'<mujoco model="delta">{HEAD}<worldbody>{arms}<body name="platform" pos="0 0 .7">'
         f'{slides}<geom type="cylinder" size=".05 .01" mass=".3"/></body></worldbody>'
         f"<equality>{ties}</equality><actuator>{servos}</actuator></mujoco>"
     )
@@ -195,7 +184,7 @@ def quadruped() -> mujoco.MjSpec:
         legs += _chain(links, f"{0.3 * x:g} {0.12 * y:g} 0")
         servos += _servos(links)
     return mujoco.MjSpec.from_string(
-        f'<mujoco model="quadruped">{_HEAD}<worldbody><body name="base" pos="0 0 .8">'
+        f'<mujoco model="quadruped">{HEAD}<worldbody><body name="base" pos="0 0 .8">'
         f'<freejoint name="floating"/><geom type="box" size=".3 .12 .1" mass="18"/>{legs}'
         f"</body></worldbody><actuator>{servos}</actuator></mujoco>"
     )
@@ -223,7 +212,7 @@ def humanoid() -> mujoco.MjSpec:
         servos += _servos(leg) + _servos(arm)
     waist = [("waist_yaw_joint", "0 0 1", "0 0 -.08", 3.0, 1.0)]
     return mujoco.MjSpec.from_string(
-        f'<mujoco model="humanoid">{_HEAD}<worldbody><body name="torso" pos="0 0 1.4">'
+        f'<mujoco model="humanoid">{HEAD}<worldbody><body name="torso" pos="0 0 1.4">'
         f'<geom type="box" size=".1 .15 .25" mass="15" pos="0 0 .2"/>{_chain(waist, "0 0 -.05")}'
         f"{body}</body></worldbody><actuator>{_servos(waist)}{servos}</actuator></mujoco>"
     )
@@ -242,7 +231,7 @@ def velocity_arm() -> mujoco.MjSpec:
         for name, _, _, _, size in links
     )
     return mujoco.MjSpec.from_string(
-        f'<mujoco model="velocity_arm">{_HEAD}<worldbody>{_chain(links, "0 0 .3")}</worldbody>'
+        f'<mujoco model="velocity_arm">{HEAD}<worldbody>{_chain(links, "0 0 .3")}</worldbody>'
         f"<actuator>{servos}</actuator></mujoco>"
     )
 
@@ -286,4 +275,4 @@ def urdf_with_gripper(*, drawn: bool = True) -> str:
                 shapes=shapes.format(link=f"{side}_finger"),
             )
         )  # fmt: skip
-    return robot_kinds.URDF_ARM.format(links="\n  ".join(links))
+    return URDF_ARM.format(links="\n  ".join(links))

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import mujoco
 import unseen_kinds
-from robot_to_try import DELAY, ENCODER, PLAN, Robot
+from robot_to_try import DELAY, ENCODER, PLAN, Robot, of_text, true_joint
 
 from sysid_ros.engine.elements import add_servo
 from sysid_ros.rehearsal import (
@@ -90,14 +90,14 @@ def _legged_robots() -> Iterator[Robot]:
 
 def _machines() -> Iterator[Robot]:
     yield Robot(
-        "Parallel gripper of which one finger is published", _text(unseen_kinds.PARALLEL_GRIPPER),
+        "Parallel gripper of which one finger is published", of_text(unseen_kinds.PARALLEL_GRIPPER),
         replace(
             PLAN, rate=50.0, motion=Motion(reach=0.02, speed=0.2),
             sensors=(replace(_METRES, joints=("left_finger_joint",)),),
             controllers=(Controller(topic="/gripper_controller/commands", delay=DELAY),),
         ),
     )  # fmt: skip
-    yield Robot("Gantry on ball screws at 1 kHz", _text(unseen_kinds.BALL_SCREWS), replace(
+    yield Robot("Gantry on ball screws at 1 kHz", of_text(unseen_kinds.BALL_SCREWS), replace(
         PLAN, rate=500.0, motion=Motion(reach=150.0, speed=400.0, acceleration=4000.0),
         sensors=(replace(_METRES, timing=Timing(rate=1000.0, jitter=2e-4)),),
     ))  # fmt: skip
@@ -119,7 +119,7 @@ def _machines() -> Iterator[Robot]:
 
 def _vehicles() -> Iterator[Robot]:
     arm = ("pan_servo", "lift_servo", "elbow_servo")
-    yield Robot("Wheeled base with an arm", _text(unseen_kinds.MOBILE_ARM), replace(
+    yield Robot("Wheeled base with an arm", of_text(unseen_kinds.MOBILE_ARM), replace(
         PLAN, motion=Motion(reach=0.5, speed=3.0),
         sensors=(
             ENCODER, OdometryReadings(), ImuReadings(gyro="imu_gyro", accelerometer="imu_acc")
@@ -135,23 +135,19 @@ def _vehicles() -> Iterator[Robot]:
             ),
         ),
     ))  # fmt: skip
-    yield Robot("Balancing robot", _text(unseen_kinds.BALANCER), replace(
+    yield Robot("Balancing robot", of_text(unseen_kinds.BALANCER), replace(
         PLAN, rate=200.0, motion=Motion(reach=1.5, speed=1.5, dither=0.25, balanced=True),
         sensors=(
             ENCODER, OdometryReadings(), ImuReadings(gyro="imu_gyro", accelerometer="imu_acc")
         ),
         controllers=(Controller(topic="/effort_controller/commands", delay=0.002),),
     ))  # fmt: skip
-    yield Robot("Submarine", _text(unseen_kinds.SUBMARINE), replace(
+    yield Robot("Submarine", of_text(unseen_kinds.SUBMARINE), replace(
         PLAN, motion=Motion(reach=1.0, dither=0.1),
         truth=(TrueParameter("body", "hull", "mass", 25.0),),
         sensors=(OdometryReadings(), ImuReadings(gyro="gyro", accelerometer="accelerometer")),
         controllers=(Controller(topic="/thruster_controller/commands", delay=DELAY),),
     ))  # fmt: skip
-
-
-def _text(model: str) -> Callable[[], mujoco.MjSpec]:
-    return lambda: mujoco.MjSpec.from_string(model)
 
 
 _ARM_JOINTS = tuple(f"joint_{k + 1}" for k in range(6))
@@ -169,13 +165,12 @@ def _urdf_with_servos() -> mujoco.MjSpec:
 def _truth_of_urdf() -> tuple[TrueParameter, ...]:
     """What a URDF does not say: the drives' inertia and friction."""
     joints = (*_ARM_JOINTS, "left_finger_joint")
-    values = {
-        "armature": (0.9, 0.9, 0.6, 0.15, 0.12, 0.08, 0.4),
-        "frictionloss": (5.0, 6.0, 4.0, 1.5, 1.2, 0.8, 1.5),
-        "damping": (70.0, 70.0, 45.0, 12.0, 9.0, 6.0, 30.0),
-    }
+    values = (
+        (0.9, 5.0, 70.0), (0.9, 6.0, 70.0), (0.6, 4.0, 45.0), (0.15, 1.5, 12.0),
+        (0.12, 1.2, 9.0), (0.08, 0.8, 6.0), (0.4, 1.5, 30.0),
+    )  # fmt: skip
     return tuple(
-        TrueParameter("joint", joint, attribute, value)
-        for attribute, of_joints in values.items()
-        for joint, value in zip(joints, of_joints, strict=True)
+        one
+        for joint, (armature, friction, damping) in zip(joints, values, strict=True)
+        for one in true_joint(joint, armature=armature, frictionloss=friction, damping=damping)
     )

@@ -169,6 +169,7 @@ class _Earlier:
 def _designed(options: argparse.Namespace, experiment: Experiment) -> _Found:
     """Design for measured torque, else for a fit by simulation where servos move the joints."""
     from sysid_ros.dataset import model_of
+    from sysid_ros.engine.elements import places_in_qpos
     from sysid_ros.excitation.design import (
         DesignSettings,
         approach,
@@ -188,7 +189,7 @@ def _designed(options: argparse.Namespace, experiment: Experiment) -> _Found:
         urdf=options.urdf, velocity=options.velocity, acceleration=options.acceleration,
         jerk=options.jerk, fill=options.fill, clearance=options.clearance,
     )  # fmt: skip
-    start = home[[int(model.joint(name).qposadr[0]) for name in joints]]
+    start = home[places_in_qpos(model, joints)]
     ways = tuple(approach(model, joints, demands, home, start, key) for key in options.approach)
     settings = DesignSettings(
         duration=options.duration, criterion=options.criterion, interest=tuple(options.interest),

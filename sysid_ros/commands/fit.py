@@ -26,6 +26,7 @@ from sysid_ros.printable import print_text
 from sysid_ros.processes import StopRequest
 
 if TYPE_CHECKING:
+    from sysid_ros.experiment import Experiment
     from sysid_ros.pipeline import Resume
 
 
@@ -94,29 +95,9 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Fit an experiment's parameters and write a result folder."""
-    experiment = experiment_of(options)
-    from sysid_ros.experiment import (
-        check_fittable,
-        check_study,
-        output_of,
-        with_bags,
-        with_overrides,
-    )
+    experiment = _asked_for(options)
+    from sysid_ros.experiment import check_fittable, check_study, output_of
 
-    if options.threads is not None:
-        experiment = with_overrides(experiment, [f"fit.threads={options.threads}"])
-    if options.method is not None:
-        experiment = with_overrides(experiment, [f"fit.method={options.method}"])
-    if options.bias_check:
-        experiment = with_overrides(experiment, ["fit.bias_check=true"])
-    experiment = with_overrides(experiment, _search(options))
-    if options.log:
-        experiment = with_overrides(experiment, [f"logs=[{', '.join(options.log)}]"])
-    experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
-    if options.model is not None:
-        from sysid_ros.comparison import structure
-
-        experiment = structure(experiment, options.model)
     check_fittable(experiment)
     output = output_of(experiment, options.output)
     check_study(experiment, output, overrides_count=True)
@@ -155,10 +136,28 @@ def _run(options: argparse.Namespace) -> int:
     return int(ErrorCode.NONE if status is FitStatus.CONVERGED else ErrorCode.NOT_CONVERGED)
 
 
-def _search(options: argparse.Namespace) -> list[str]:
-    """Return the overrides of ``--search``, ``--trials`` and ``--seed``."""
-    given = {"method": options.search, "trials": options.trials, "seed": options.seed}
-    return [f"fit.search.{key}={value}" for key, value in given.items() if value is not None]
+def _asked_for(options: argparse.Namespace) -> Experiment:
+    """The experiment with what the command line says of its fit."""
+    experiment = experiment_of(options)
+    from sysid_ros.experiment import with_bags, with_overrides
+
+    given = {
+        "fit.threads": options.threads,
+        "fit.method": options.method,
+        "fit.bias_check": "true" if options.bias_check else None,
+        "fit.search.method": options.search,
+        "fit.search.trials": options.trials,
+        "fit.search.seed": options.seed,
+        "logs": f"[{', '.join(options.log)}]" if options.log else None,
+    }
+    overrides = [f"{key}={value}" for key, value in given.items() if value is not None]
+    experiment = with_overrides(experiment, overrides)
+    experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
+    if options.model is None:
+        return experiment
+    from sysid_ros.comparison import structure
+
+    return structure(experiment, options.model)
 
 
 def _resume(folder: Path | None) -> Resume | None:

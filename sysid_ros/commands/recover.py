@@ -8,13 +8,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sysid_ros.commands.common import AddParser, debug_arguments
+from sysid_ros.commands.common import AddParser, debug_arguments, message_arguments
 from sysid_ros.printable import print_text
 
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("recover", parents=[debug_arguments()], help=_run.__doc__)
+    parser = add_parser(
+        "recover", parents=[message_arguments(), debug_arguments()], help=_run.__doc__
+    )
     parser.add_argument("bag", type=Path, metavar="BAG", help="a broken bag's folder or file")
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="the new bag (default: BAG_recovered)"
@@ -24,14 +26,6 @@ def register(add_parser: AddParser) -> None:
         choices=("none", "lz4", "zstd"),
         default="none",
         help="compression of the new bag's chunks",
-    )
-    parser.add_argument(
-        "--msg-path",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="message definitions that the bag lacks; may be repeated",
     )
     parser.set_defaults(run=_run)
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.dataset.fit_inputs import FitInputs, fit_settings, torque_settings
+from sysid_ros.dataset.fit_inputs import FitInputs, FitSource, fit_settings, torque_settings
 from sysid_ros.dataset.loading import ExperimentModel, load_dataset, mapped_sequence, model_of
 from sysid_ros.dataset.recorded_noise import noise_of
 from sysid_ros.dataset.repeats import Repeat, repeated_recordings
@@ -21,6 +21,7 @@ __all__ = [
     "Dataset",
     "ExperimentModel",
     "FitInputs",
+    "FitSource",
     "Repeat",
     "SequenceSet",
     "declared_noise",

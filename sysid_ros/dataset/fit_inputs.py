@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,30 @@ from sysid_ros.engine.measured_torque import fit_by_method
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
+
+
+@dataclass(frozen=True)
+class FitSource:
+    """Inputs of a fit to be read by any process, which knows a source that it has read before.
+
+    Attributes:
+      experiment: Its path is absolute.
+      data_dir: Where bags are found first, absolute; ``None`` for nowhere.
+      token: By which sources are equal.
+    """
+
+    experiment: Experiment = field(compare=False)
+    data_dir: Path | None = field(compare=False)
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    @classmethod
+    def of(cls, experiment: Experiment, data_dir: Path | None) -> FitSource:
+        """The source of an experiment's inputs."""
+        return cls(experiment.anywhere(), data_dir.absolute() if data_dir else None)
+
+    def read(self) -> FitInputs:
+        """As of :meth:`FitInputs.read`."""
+        return FitInputs.read(self.experiment, self.data_dir)
 
 
 @dataclass(frozen=True)

@@ -123,11 +123,7 @@ class Filtered:
         Args:
           delays: By label [s].
         """
-        parts = {
-            "value": dict(self.value),
-            "rate": dict(self.rate),
-            "second": dict(self.second),
-        }
+        parts = {"value": dict(self.value), "rate": dict(self.rate), "second": dict(self.second)}
         for label, delay in delays.items():
             late = [stretch.late(label, delay) for stretch in self.stretches]
             for part, values in zip(parts.values(), zip(*late, strict=True), strict=True):

@@ -160,8 +160,7 @@ def joint_labels(recorded: Recorded, joint: int) -> tuple[str, ...]:
 
 def joint_pairs(recorded: Recorded, first: int, second: int) -> tuple[tuple[str, str], ...]:
     """List the signals to exchange where two joints' measurements are exchanged."""
-    pairs = zip(joint_labels(recorded, first), joint_labels(recorded, second), strict=False)
-    return tuple(pairs)
+    return tuple(zip(joint_labels(recorded, first), joint_labels(recorded, second), strict=False))
 
 
 def _effort_on(recorded: Recorded, joint: int) -> str | None:

@@ -28,7 +28,13 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import body_torques, moving_masses, own_torques
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import affine_force, has_affine_law, joint_of, linear
+from sysid_ros.engine.elements import (
+    affine_force,
+    bodies_above,
+    has_affine_law,
+    joint_of,
+    linear,
+)
 
 _TRUSTED = 8.0  # factor by which the model's masses may be off
 _LEFT = 0.7  # share of the torques that the model's bodies and some friction may leave
@@ -178,10 +184,7 @@ def _carried(model: mujoco.MjModel, joint: int) -> Iterator[str]:
     """Names of the bodies that a joint moves."""
     own = int(model.jnt_bodyid[joint])
     for body in range(own, model.nbody):
-        above = body
-        while above > own:
-            above = int(model.body_parentid[above])
-        if above == own:
+        if own in bodies_above(model, body):
             yield str(model.body(body).name)
 
 

@@ -4,8 +4,6 @@ const PERIOD = 1000; // ms between two questions
 const [WIDTH, HEIGHT] = [300, 120];
 const MARGIN = 0.15; // of the range of values, above and below
 
-let series = "";
-let steps = [];
 let cards = { parameters: [], signals: [] };
 let shown = { parameters: "", signals: "" };
 
@@ -54,7 +52,7 @@ function told(x, [low, high], unit) {
   return `${x[0].toFixed(1)} to ${x[1].toFixed(1)} s; ${number(low)} to ${number(high)} ${unit}`;
 }
 
-function drawParameters(parameters, latest) {
+function drawParameters(parameters, steps, latest) {
   const all = [...steps, latest];
   const times = all.map((step) => step.time);
   const x = rangeOf(times);
@@ -91,26 +89,11 @@ function drawSignals(signals) {
     });
 }
 
-function show(news) {
-  if (news.series !== series) [series, steps] = [news.series, []];
-  steps = steps.slice(0, news.first).concat(news.steps);
+function show(news, steps) {
   part("title").textContent = news.title || "No estimate yet";
-  const said = news.problem || news.said || "Nothing is estimated yet.";
-  if (part("status").textContent !== said) part("status").textContent = said;
-  if (news.latest) drawParameters(news.parameters, news.latest);
+  say(news.problem || news.said || "Nothing is estimated yet.");
+  if (news.latest) drawParameters(news.parameters, steps, news.latest);
   drawSignals(news.signals);
 }
 
-async function ask() {
-  try {
-    const query = new URLSearchParams({ series, count: steps.length });
-    const answer = await fetch(`progress?${query}`);
-    if (!answer.ok) throw new Error(answer.statusText);
-    show(await answer.json());
-  } catch {
-    part("status").textContent = "The estimator does not answer.";
-  }
-  setTimeout(ask, PERIOD);
-}
-
-ask();
+follow(PERIOD, show, () => say("The estimator does not answer."));

@@ -13,6 +13,8 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import CommandLimits
 from sysid_ros.excitation.reference import ExcitationError
 
+_TRIALS = 64  # of random phases
+
 
 @dataclass(frozen=True)
 class Multisine:
@@ -94,7 +96,6 @@ def _best_phases(
     times: FloatArray,
     reach: FloatArray,
     seed: int,
-    trials: int = 64,
 ) -> tuple[FloatArray, FloatArray]:
     """Phases (n, k) and scales (n,) that let each joint move the most within ``reach``.
 
@@ -104,7 +105,7 @@ def _best_phases(
     best_phases = np.zeros_like(frequencies)
     best_scale = np.zeros(len(frequencies))
     omega = 2.0 * np.pi * frequencies
-    for _ in range(trials):
+    for _ in range(_TRIALS):
         phases = generator.uniform(0.0, 2.0 * np.pi, frequencies.shape)
         angle = omega[:, :, None] * times + phases[:, :, None]
         waves = ((shape, np.sin), (shape * omega, np.cos), (shape * omega**2, np.sin))

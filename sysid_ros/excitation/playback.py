@@ -96,11 +96,6 @@ class Playback:
         self._state = _State(0.0, 1.0, 0.0, path.rest, path.rest)
 
     @property
-    def stopping(self) -> bool:
-        """True if a stop has begun."""
-        return self._stopping
-
-    @property
     def finished(self) -> bool:
         """True if the command no longer changes."""
         ended = self._state.place >= self._path.duration - _END

@@ -21,16 +21,14 @@ class Place:
         return self.source if self.line is None else f"{self.source}:{self.line}"
 
 
+MOST = 5  # sentences in one error
+
+
 class Problems:
     """Collects sentences and raises them together."""
 
-    def __init__(self, limit: int = 5) -> None:
-        """Start empty.
-
-        Args:
-          limit: How many sentences the error shows at most.
-        """
-        self._limit = limit
+    def __init__(self) -> None:
+        """Start empty."""
         self._sentences: list[str] = []
 
     def __len__(self) -> int:
@@ -44,11 +42,11 @@ class Problems:
         """Raise what was collected.
 
         Raises:
-          ExperimentError: One line per problem, at most ``limit`` of them, if there is any.
+          ExperimentError: One line per problem, the first :data:`MOST`, if there is any.
         """
         if not self._sentences:
             return
-        lines = self._sentences[: self._limit]
+        lines = self._sentences[:MOST]
         rest = len(self._sentences) - len(lines)
         if rest:
             lines.append(f"and {rest} more")

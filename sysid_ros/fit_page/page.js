@@ -3,12 +3,9 @@
 const PERIOD = 500; // ms between two questions
 const token = document.querySelector("meta[name=token]").content;
 
-let series = "";
-let steps = [];
-let names = [];
 let rows = [];
 
-function makeRows() {
+function makeRows(names) {
   const body = part("parameters");
   body.replaceChildren();
   rows = names.map((name) => {
@@ -26,32 +23,25 @@ function makeRows() {
   });
 }
 
-function show(news) {
-  if (news.series !== series) {
-    series = news.series;
-    steps = [];
-    names = news.names;
-    makeRows();
-  }
-  steps = steps.slice(0, news.first).concat(news.steps);
+function show(news, steps, begins) {
+  if (begins) makeRows(news.names);
   const running = news.state === "running" || news.state === "canceling";
   part("title").textContent = news.title || "No fit yet";
   document.title = running ? `${Math.round(100 * news.share)} % – ${news.title}` : "sysid_ros";
-  const said = {
+  say({
     idle: "Waiting for a goal.",
     running: `Running: ${news.stage}.`,
     canceling: "Cancelling; the best parameters so far are kept.",
     ended: news.message,
-  }[news.state];
-  if (part("status").textContent !== said) part("status").textContent = said;
+  }[news.state]);
   part("share").value = news.share;
   const button = part("cancel");
   button.hidden = !running;
   button.disabled = news.state === "canceling";
-  if (news.steps.length) draw();
+  if (news.steps.length) draw(steps);
 }
 
-function draw() {
+function draw(steps) {
   const last = steps[steps.length - 1];
   const time = last.elapsed === null ? "" : `, ${last.elapsed.toFixed(1)} s`;
   part("cost").textContent = `${number(last.cost)} after step ${last.iteration}${time}`;
@@ -66,22 +56,12 @@ function draw() {
   });
 }
 
-async function ask() {
-  try {
-    const query = new URLSearchParams({ series, count: steps.length });
-    const answer = await fetch(`progress?${query}`);
-    if (!answer.ok) throw new Error(answer.statusText);
-    show(await answer.json());
-  } catch {
-    part("status").textContent = "The fit server does not answer.";
-    part("cancel").hidden = true;
-  }
-  setTimeout(ask, PERIOD);
-}
-
 part("cancel").addEventListener("click", async () => {
   part("cancel").disabled = true;
   await fetch("cancel", { method: "POST", headers: { "X-Sysid-Ros-Token": token } });
 });
 
-ask();
+follow(PERIOD, show, () => {
+  say("The fit server does not answer.");
+  part("cancel").hidden = true;
+});

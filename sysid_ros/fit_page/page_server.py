@@ -36,7 +36,7 @@ _FIELDS = 10  # of a query
 _MOST = 64  # connections at a time; of more, those that have waited longest are ended
 
 
-_SHARED = ("drawing.js", "page.css")  # of all pages
+_SHARED = ("shared.js", "page.css")  # of all pages
 
 
 class FitPageError(SysidError):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from sysid_ros.engine.moving_horizon import HorizonSettings
@@ -22,7 +22,6 @@ def estimates_of_bag(
     horizon: HorizonSettings,
     *,
     data_dir: Path | None = None,
-    should_stop: Callable[[], bool] | None = None,
 ) -> Iterator[LiveEstimate]:
     """Yield the estimate after every tenth of a second of a bag, the last one after its end.
 
@@ -34,7 +33,6 @@ def estimates_of_bag(
       bag: The bag.
       horizon: How far to look back.
       data_dir: Where bags and models are found first.
-      should_stop: Asked while simulating; true ends with StopRequestedError.
 
     Raises:
       SysidError: The bag or model is missing, damaged, or does not fit the experiment.
@@ -42,9 +40,7 @@ def estimates_of_bag(
     path = locate_bag(bag.bag, experiment_file=experiment.path, data_dir=data_dir)
     with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
         check_robot(experiment, bag.robot, recording.topics)
-        estimator = LiveEstimator(
-            experiment, recording, bag, horizon, data_dir=data_dir, should_stop=should_stop
-        )
+        estimator = LiveEstimator(experiment, recording, bag, horizon, data_dir=data_dir)
         new: list[RawMessage] = []
         next_ns: int | None = None
         for message in recording.messages(estimator.topics):

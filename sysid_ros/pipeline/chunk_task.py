@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
-from sysid_ros.dataset import FitInputs
+from sysid_ros.dataset import FitInputs, FitSource
 from sysid_ros.engine.estimation import FitSettings, groups_of, sums_at, survey_of
 from sysid_ros.engine.problem import ChunkPoint, ChunkSums, ChunkSurvey
 from sysid_ros.engine.windows import WindowGroup
-from sysid_ros.experiment import Experiment
 from sysid_ros.processes import return_freed_memory
 
 KEPT_BYTES = 96 << 20  # of chunks that a process keeps; the others are read again
@@ -24,19 +21,10 @@ _BYTES_PER_SAMPLE, _BYTES_PER_CONTROL = 300, 40
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some recordings of an experiment; equal only to itself, so that a process can recognise it.
+    """Some recordings of an experiment, and how to fit them."""
 
-    Attributes:
-      experiment: With these recordings alone; its path is absolute.
-      data_dir: Where bags are found first, absolute; ``None`` for nowhere.
-      settings: How to fit.
-      token: Its identity.
-    """
-
-    experiment: Experiment = field(compare=False)
-    data_dir: Path | None = field(compare=False)
+    source: FitSource
     settings: FitSettings = field(compare=False)
-    token: str = field(default_factory=lambda: secrets.token_hex(8))
 
 
 @dataclass(frozen=True)
@@ -72,7 +60,7 @@ def _read(chunk: Chunk) -> tuple[FitInputs, list[WindowGroup]]:
     shelf = _shelf()
     if chunk in shelf:
         return shelf[chunk]
-    inputs = FitInputs.read(chunk.experiment, chunk.data_dir)
+    inputs = chunk.source.read()
     groups = groups_of(
         inputs.dataset.training.groups, inputs.params, chunk.settings, inputs.known.gaps
     )

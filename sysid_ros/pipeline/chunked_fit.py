@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from sysid_ros.dataset import FitInputs
+from sysid_ros.dataset import FitInputs, FitSource
 from sysid_ros.engine.estimation import FitResult, fit_in_chunks
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.engine.measured_torque import torque_beside_simulation
@@ -90,10 +90,7 @@ def fitted_in_chunks(
             "fit.inverse_dynamics.beside_simulation=false, or leave out fit.chunk"
         )
     own = replace(settings, threads=workers.threads_each(settings.threads))
-    chunks = [
-        Chunk(part.anywhere(), data_dir.absolute() if data_dir else None, own)
-        for part in _parts(experiment)
-    ]
+    chunks = [Chunk(FitSource.of(part, data_dir), own) for part in _parts(experiment)]
     with TaskPool(workers) as pool:
 
         def evaluate(points: Sequence[ChunkPoint]) -> list[ChunkSums]:

@@ -14,7 +14,7 @@ from sysid_ros.dataset import FitInputs
 from sysid_ros.engine.estimation import FitState
 from sysid_ros.experiment import Experiment, ValidationConfig, check_fittable
 from sysid_ros.judgement import Outcome, outcome_of
-from sysid_ros.pipeline.deadline import Deadline, either
+from sysid_ros.pipeline.deadline import Deadline
 from sysid_ros.pipeline.resume import inputs_of, kept_state
 from sysid_ros.results import write_state
 from sysid_ros.robots import set_values
@@ -62,7 +62,7 @@ class FitTask:
         return _holding_out(experiment, self.held_out) if self.held_out else experiment
 
 
-def run_fit_task(task: FitTask, should_stop: Callable[[], bool] | None = None) -> Outcome:
+def run_fit_task(task: FitTask) -> Outcome:
     """Fit and score, on whatever machine this runs.
 
     Raises:
@@ -73,18 +73,17 @@ def run_fit_task(task: FitTask, should_stop: Callable[[], bool] | None = None) -
     check_fittable(experiment)
     inputs = FitInputs.read(experiment, task.data_dir, deadline.while_reading(None))
     deadline.reading_ended()
-    stop = either(should_stop, deadline.fit_is_overdue)
     memory = _Memory(task.state_dir, inputs_of(experiment, inputs.dataset))
     earlier = memory.recall()
     result = inputs.fitted(
-        start=None if earlier else _start(task, inputs, stop),
+        start=None if earlier else _start(task, inputs, deadline.fit_is_overdue),
         resume=earlier,
         landscapes=False,
         on_state=memory.keep,
         time_limit=deadline.for_fit(earlier.elapsed if earlier else 0.0),
-        should_stop=stop,
+        should_stop=deadline.fit_is_overdue,
     )
-    result = deadline.explained(result, asked=should_stop is not None and should_stop())
+    result = deadline.explained(result, asked=False)
     return outcome_of(inputs, result, of_a_part=True, should_stop=deadline.passed)
 
 
@@ -106,9 +105,7 @@ class _Memory:
             write_state(self.folder, state, self.inputs)
 
 
-def _start(
-    task: FitTask, inputs: FitInputs, should_stop: Callable[[], bool] | None
-) -> FloatArray | None:
+def _start(task: FitTask, inputs: FitInputs, should_stop: Callable[[], bool]) -> FloatArray | None:
     """The task's start, or where the experiment's search finds one."""
     if not task.start and inputs.experiment.fit.search is not None:
         return find_start(inputs, task.data_dir, should_stop=should_stop).values

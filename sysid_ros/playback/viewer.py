@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -74,7 +73,6 @@ def view(
     *,
     rate: float = 1.0,
     loop: bool = True,
-    clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Show a motion until its window is closed.
 
@@ -83,7 +81,6 @@ def view(
       motion: What is shown: the measured robot solid, the simulated one as a ghost.
       rate: Speed; 1 is as it happened.
       loop: Whether to begin again at the end; otherwise the last instant stays.
-      clock: Tells the time in s.
 
     Raises:
       ViewError: There is no display.
@@ -97,9 +94,9 @@ def view(
     except RuntimeError as error:  # such as on macOS, where it takes the program mjpython
         raise ViewError(f"MuJoCo's viewer does not open: {error}") from error
     with opened as window:
-        begin = clock()
+        begin = time.monotonic()
         while window.is_running():
-            elapsed = (clock() - begin) * rate
+            elapsed = (time.monotonic() - begin) * rate
             if loop and motion.duration > 0.0:
                 elapsed %= motion.duration
             row = motion.row_at(elapsed)

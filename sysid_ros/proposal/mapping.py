@@ -259,10 +259,8 @@ def _efforts(
     lines: list[Line] = []
     for actuator in range(model.nu):
         joint = joint_of(model, actuator)
-        if joint is None or not is_effort(model, actuator):
-            continue
-        measured = _same_joint(channels, positions, joint, "effort")
-        if measured is not None:
+        measured = _effort_on(joint, channels, positions)
+        if measured is not None and is_effort(model, actuator):
             lines.append(Line("actuator", str(model.actuator(actuator).name), measured))
     return lines
 
@@ -273,7 +271,7 @@ def _joint_efforts(
     """Measured efforts on the joints of a model without actuators, such as a URDF."""
     lines = []
     for joint in positions:
-        measured = _same_joint(channels, positions, joint, "effort")
+        measured = _effort_on(joint, channels, positions)
         if measured is not None:
             lines.append(Line("effort", str(model.joint(joint).name), measured))
     return lines
@@ -286,7 +284,7 @@ def _torque_sensors(
     lines = []
     taken = {str(model.sensor(s).name): s for s in range(model.nsensor)}
     for joint in positions:
-        measured = _same_joint(channels, positions, joint, "effort")
+        measured = _effort_on(joint, channels, positions)
         if measured is None or not _is_driven(model, joint):
             continue
         own = next(
@@ -309,15 +307,15 @@ def _is_driven(model: mujoco.MjModel, joint: int) -> bool:
     return any(name in moved_by(model, actuator) for actuator in range(model.nu))
 
 
-def _same_joint(
-    channels: Sequence[Channel], positions: Positions, joint: int | None, quantity: str
+def _effort_on(
+    joint: int | None, channels: Sequence[Channel], positions: Positions
 ) -> Channel | None:
-    """Another measurement from the message that has a joint's position."""
+    """The measured effort in the message that has a joint's position."""
     if joint not in positions:
         return None
     position = positions[joint][0]
     for channel in channels:
         same = channel.topic == position.topic and channel.name == position.name
-        if same and position.name and channel.quantity == quantity and not channel.command:
+        if same and position.name and channel.quantity == "effort" and not channel.command:
             return channel
     return None

@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.attributes import lookup
-from sysid_ros.engine.elements import is_servo
+from sysid_ros.engine.elements import is_servo, joints_above
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import SERVO
 from sysid_ros.proposal.candidate import Candidate
@@ -295,13 +295,8 @@ def _mass(name: str, mass: float, doubt: str = "") -> Candidate:
 
 def _joints_above(model: mujoco.MjModel, body: int, joints: Sequence[str]) -> list[str]:
     """The measured joints between a body and the world."""
-    found = []
-    while body:
-        first = int(model.body_jntadr[body])
-        names = [model.joint(first + k).name for k in range(int(model.body_jntnum[body]))]
-        found += [name for name in names if name in joints]
-        body = int(model.body_parentid[body])
-    return found
+    names = (str(model.joint(joint).name) for joint in joints_above(model, body))
+    return [name for name in names if name in joints]
 
 
 def _floats(model: mujoco.MjModel, body: int) -> bool:

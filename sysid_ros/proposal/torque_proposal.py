@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset
+from sysid_ros.engine.elements import joints_above
 from sysid_ros.engine.measured_torque import Coupling, found_couplings, torque_problem
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
@@ -101,19 +102,10 @@ def _joint(model: mujoco.MjModel, line: Line) -> str:
 
 def _moved_by(model: mujoco.MjModel, body: int, joints: Collection[str]) -> int:
     """The nearest body towards the root that one of the joints moves; 0 for none."""
-    while body:
-        first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
-        if any(model.joint(first + i).name in joints for i in range(count)):
-            return body
-        body = int(model.body_parentid[body])
-    return 0
+    above = joints_above(model, body)
+    return next((int(model.jnt_bodyid[j]) for j in above if model.joint(j).name in joints), 0)
 
 
 def _above(model: mujoco.MjModel, body: int) -> set[str]:
     """Joints that move a body."""
-    found = set()
-    while body:
-        first = int(model.body_jntadr[body])
-        found |= {str(model.joint(first + i).name) for i in range(int(model.body_jntnum[body]))}
-        body = int(model.body_parentid[body])
-    return found
+    return {str(model.joint(joint).name) for joint in joints_above(model, body)}

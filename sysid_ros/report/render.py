@@ -16,56 +16,12 @@ from typing import Any
 import jinja2
 
 from sysid_ros.judgement import Outcome
-from sysid_ros.report import several_results
+from sysid_ros.report import several_results, svg
 from sysid_ros.report.sections import Shown, shown_sections
 from sysid_ros.report.signal_data import signal_data
-from sysid_ros.report.svg import (
-    autocorrelation_chart,
-    cost_chart,
-    ellipse_chart,
-    friction_chart,
-    heatmap,
-    histogram_chart,
-    inertia_ellipsoid_charts,
-    landscape_chart,
-    limited_chart,
-    normal_chart,
-    number,
-    parameter_chart,
-    parts_chart,
-    percent_change,
-    plural,
-    rounds,
-    singular_value_chart,
-    spectrum_chart,
-    torque_chart,
-    trend_chart,
-    unit,
-)
 from sysid_ros.video import Video
 
 _TEMPLATES = Path(__file__).parent / "templates"
-# By templates, under their names.
-_CALLED = (
-    autocorrelation_chart,
-    cost_chart,
-    ellipse_chart,
-    friction_chart,
-    heatmap,
-    histogram_chart,
-    inertia_ellipsoid_charts,
-    landscape_chart,
-    limited_chart,
-    normal_chart,
-    parameter_chart,
-    parts_chart,
-    percent_change,
-    rounds,
-    singular_value_chart,
-    spectrum_chart,
-    torque_chart,
-    trend_chart,
-)
 
 
 def render_report(
@@ -146,7 +102,7 @@ def render_page(template: str, *plots: str, alone: tuple[str, ...] = (), **conte
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    """The templates, each compiled once."""
+    """The templates, each compiled once; they may call what ``report.svg`` offers."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -154,8 +110,8 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, plural=plural, unit=unit)
-    environment.globals.update({function.__name__: function for function in _CALLED})
+    environment.filters.update(number=svg.number, plural=svg.plural, unit=svg.unit)
+    environment.globals.update({name: getattr(svg, name) for name in svg.__all__})
     return environment
 
 

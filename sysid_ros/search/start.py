@@ -14,7 +14,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.choices import INVERSE_DYNAMICS
-from sysid_ros.dataset import FitInputs
+from sysid_ros.dataset import FitInputs, FitSource
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment, SearchConfig
@@ -24,7 +24,6 @@ from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.torque_start import torque_start
 from sysid_ros.search.trial_task import (
     Refined,
-    SearchKey,
     SpreadCosts,
     StartTask,
     candidate_costs,
@@ -94,9 +93,9 @@ def find_start(
         listener.stage("searching by inverse dynamics")
         values, summary = torque_start(inputs)
         return FoundStart(values, Trials.none(inputs.params.scalar_names(), 1), summary)
-    key = _key(inputs.experiment, data_dir, workers)
+    source = _source(inputs.experiment, data_dir, workers)
     with TaskPool(workers) as pool:
-        end = search.run(pool, key, earlier)
+        end = search.run(pool, source, earlier)
         config, space = search.config, search.space
         summary = f"{config.method}, {len(end.trials)} trials, seed {config.seed}"
         if end.stopped:
@@ -106,7 +105,7 @@ def find_start(
         if len(starts) == 1:
             return FoundStart(starts[0], end.trials, summary)
         try:
-            best = search.best_fit(pool, key, starts)
+            best = search.best_fit(pool, source, starts)
         except StopRequestedError:
             return FoundStart(starts[0], end.trials, f"{summary}, stopped")
     return FoundStart(best.values, end.trials, f"{summary}, the best of {len(starts)} fits")
@@ -128,10 +127,10 @@ class _Search:
     def space(self) -> SearchSpace:
         return SearchSpace.of(self.inputs.params)
 
-    def run(self, pool: TaskPool, key: SearchKey, earlier: Trials | None) -> SearchEnd:
+    def run(self, pool: TaskPool, source: FitSource, earlier: Trials | None) -> SearchEnd:
         """Try candidates."""
         if not pool.is_here:
-            return self._run(SpreadCosts(key, pool, self.should_stop), earlier)
+            return self._run(SpreadCosts(source, pool, self.should_stop), earlier)
         with candidate_costs(self.inputs, self.should_stop) as costs:
             return self._run(costs, earlier)
 
@@ -151,7 +150,7 @@ class _Search:
             on_best=self.listener.best,
         )
 
-    def best_fit(self, pool: TaskPool, key: SearchKey, starts: FloatArray) -> Refined:
+    def best_fit(self, pool: TaskPool, source: FitSource, starts: FloatArray) -> Refined:
         """Fit from several starts; the end of the best fit.
 
         Raises:
@@ -170,7 +169,7 @@ class _Search:
                 should_stop=self.should_stop,
             )
         else:
-            tasks = [StartTask(key, start) for start in starts]
+            tasks = [StartTask(source, start) for start in starts]
             ends = pool.run(run_start_task, tasks, on_done=told, should_stop=self.should_stop)
         best = min(ends, key=lambda result: result.misfit)
         if best.misfit == math.inf and (self.should_stop is None or not self.should_stop()):
@@ -178,11 +177,10 @@ class _Search:
         return best
 
 
-def _key(experiment: Experiment, data_dir: Path | None, workers: Workers) -> SearchKey:
+def _source(experiment: Experiment, data_dir: Path | None, workers: Workers) -> FitSource:
     """The experiment as other processes need it."""
     threads = workers.threads_each(experiment.fit.threads)
-    sent = experiment.anywhere().with_fit(threads=threads)
-    return SearchKey(sent, data_dir.absolute() if data_dir else None)
+    return FitSource.of(experiment.with_fit(threads=threads), data_dir)
 
 
 def _check_simulated(*tried: Trials) -> None:

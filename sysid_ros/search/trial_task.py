@@ -6,19 +6,16 @@
 from __future__ import annotations
 
 import math
-import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import FitInputs
+from sysid_ros.dataset import FitInputs, FitSource
 from sysid_ros.engine.uncertainty import misfit
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment import Experiment
 from sysid_ros.processes import TaskPool
 from sysid_ros.search.costs import CandidateCosts
 
@@ -26,25 +23,10 @@ CHUNK = 8  # candidates per task at most: small enough that no worker waits long
 
 
 @dataclass(frozen=True)
-class SearchKey:
-    """The key of a search's simulations; equal only to itself, so that a process can recognise it.
-
-    Attributes:
-      experiment: Its path is absolute.
-      data_dir: Where bags are found first, absolute; ``None`` for nowhere.
-      token: Its identity.
-    """
-
-    experiment: Experiment = field(compare=False)
-    data_dir: Path | None = field(default=None, compare=False)
-    token: str = field(default_factory=lambda: secrets.token_hex(8))
-
-
-@dataclass(frozen=True)
 class TrialTask:
     """Some candidates of a search, (n, p)."""
 
-    key: SearchKey
+    source: FitSource
     values: FloatArray
 
 
@@ -54,14 +36,14 @@ def run_trial_task(task: TrialTask) -> FloatArray:
     Raises:
       SysidError: Whatever is wrong with the experiment, its model or its data.
     """
-    return _costs_of(task.key)(task.values)
+    return _costs_of(task.source)(task.values)
 
 
 @dataclass(frozen=True)
 class StartTask:
     """A fit from one start, (p,)."""
 
-    key: SearchKey
+    source: FitSource
     start: FloatArray
 
 
@@ -86,7 +68,7 @@ def run_start_task(task: StartTask) -> Refined:
     Raises:
       SysidError: Whatever is wrong with the experiment, its model or its data.
     """
-    return refined(_read(task.key), task.start)
+    return refined(_read(task.source), task.start)
 
 
 def refined(
@@ -104,13 +86,13 @@ def refined(
 
 
 @lru_cache(maxsize=1)
-def _read(key: SearchKey) -> FitInputs:
-    return FitInputs.read(key.experiment, key.data_dir)
+def _read(source: FitSource) -> FitInputs:
+    return source.read()
 
 
 @lru_cache(maxsize=1)
-def _costs_of(key: SearchKey) -> CandidateCosts:
-    return candidate_costs(_read(key))
+def _costs_of(source: FitSource) -> CandidateCosts:
+    return candidate_costs(_read(source))
 
 
 def candidate_costs(
@@ -132,15 +114,15 @@ class SpreadCosts:
     """Costs computed wherever the workers are.
 
     Args:
-      key: What is simulated.
+      source: What is simulated.
       pool: The workers.
       should_stop: Asked while waiting.
     """
 
     def __init__(
-        self, key: SearchKey, pool: TaskPool, should_stop: Callable[[], bool] | None
+        self, source: FitSource, pool: TaskPool, should_stop: Callable[[], bool] | None
     ) -> None:
-        self._key = key
+        self._source = source
         self._pool = pool
         self._should_stop = should_stop
 
@@ -151,5 +133,5 @@ class SpreadCosts:
           StopRequestedError: ``should_stop`` asked for it.
         """
         parts = np.array_split(values, math.ceil(len(values) / CHUNK))
-        tasks = [TrialTask(self._key, part) for part in parts]
+        tasks = [TrialTask(self._source, part) for part in parts]
         return np.concatenate(self._pool.run(run_trial_task, tasks, should_stop=self._should_stop))

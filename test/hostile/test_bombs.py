@@ -26,8 +26,7 @@ from sysid_ros.errors import BagError, ModelError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.files import dumps
 from sysid_ros.printable import printable
-from sysid_ros.recording import open_recording
-from sysid_ros.recording.bags import describe
+from sysid_ros.recording.bags import describe, open_recording
 from sysid_ros.recording.bags.decompression import LARGEST_CHUNK, UNDECOMPRESSABLE, decompress
 from sysid_ros.recording.messages import Definition, Definitions, locate
 from sysid_ros.robots.source import load_model

@@ -12,8 +12,7 @@ import pytest
 from hostile.damaged_bags import WRITERS, Held, damaged, truth
 
 from sysid_ros.errors import SysidError
-from sysid_ros.recording import open_recording
-from sysid_ros.recording.bags import describe, recover
+from sysid_ros.recording.bags import describe, open_recording, recover
 
 CASES, MANY = 100, 1000
 ROS1 = ".bag"

@@ -16,8 +16,7 @@ from mcap.data_stream import RecordBuilder
 from mcap.records import Channel, DataEnd, Footer, Header, Message, Schema
 
 from sysid_ros.errors import BagError
-from sysid_ros.recording import open_recording
-from sysid_ros.recording.bags import describe, recover
+from sysid_ros.recording.bags import describe, open_recording, recover
 
 MAGIC = b"\x89MCAP0\r\n"
 MESSAGE = struct.Struct("<BQHIQQ")

@@ -15,8 +15,8 @@ from mcap.writer import Writer
 from rosbags.typesys import Stores, get_typestore
 
 from sysid_ros.experiment.experiment_schema import SignalConfig
-from sysid_ros.recording import map_recording, open_recording
-from sysid_ros.recording.mapping import SignalKind
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import SignalKind, map_recording
 
 START_NS = 1_700_000_000_000_000_000
 STORE = get_typestore(Stores.ROS2_KILTED)

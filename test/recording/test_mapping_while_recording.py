@@ -13,7 +13,8 @@ from mapped_signals import Mapping
 
 from sysid_ros.experiment.experiment_schema import MaskConfig, SignalConfig
 from sysid_ros.live_estimation.message_buffer import MessageBuffer, known_until
-from sysid_ros.recording import map_recording, open_recording
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import map_recording
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 
 from .conftest import START_NS, Entry

@@ -21,16 +21,7 @@ def mass_parameter(body: str, start: float) -> sysid.ParameterDict:
 
 
 def fitted(recording, params):
-    rng = np.random.default_rng(0)
-    noisy = recording.sensordata + rng.normal(scale=1e-3, size=recording.sensordata.shape)
-    sequences = sysid.ModelSequences(
-        "model",
-        recording.spec,
-        "run",
-        recording.initial_state,
-        sysid.TimeSeries(recording.control_times, recording.control),
-        sysid.TimeSeries.from_names(recording.times, noisy, recording.model),
-    )
+    sequences = recording.sequences(data=recording.noisy(1e-3))
     residual_fn = sysid.build_residual_fn(models_sequences=[sequences])
     found, result = sysid.optimize(params, residual_fn, verbose=False)
     return sequences, found, residual_fn, result

@@ -13,7 +13,6 @@ from sysid_problems import record, record_cart, record_spring_mass
 
 from sysid_ros import sysid
 from sysid_ros.engine.residuals.discrepancy import DIVERGED
-from sysid_ros.engine.simulation import rollout_pool
 
 
 def mass_parameter(start: float = 2.0) -> sysid.ParameterDict:
@@ -21,19 +20,6 @@ def mass_parameter(start: float = 2.0) -> sysid.ParameterDict:
     modifier = sysid.AttributeModifier("body", "ball", "mass")
     params.add(sysid.Parameter("mass", start, 0.3, 3.0, modifier=modifier))
     return params
-
-
-def spring_sequences(recording, *, control=None, times=None, data=None, initial_state=None):
-    times = recording.times if times is None else times
-    data = recording.sensordata if data is None else data
-    return sysid.ModelSequences(
-        "ball",
-        recording.spec,
-        "run",
-        recording.initial_state if initial_state is None else initial_state,
-        control or sysid.TimeSeries(recording.control_times, recording.control),
-        sysid.TimeSeries.from_names(times, data, recording.model),
-    )
 
 
 def fitted_mass(sequences, start: float = 2.0, **options) -> float:
@@ -66,14 +52,14 @@ def test_the_users_spec_is_never_changed():
     # There: modifiers write into it, and it is left at the last perturbed point.
     recording = record_spring_mass(0.5)
     before = recording.spec.to_xml()
-    assert fitted_mass(spring_sequences(recording)) == pytest.approx(1.0, abs=1e-4)
+    assert fitted_mass(recording.sequences()) == pytest.approx(1.0, abs=1e-4)
     assert recording.spec.to_xml() == before
 
     def build_model(params, spec):
         spec.body("ball").mass = params["mass"].value[0]
         return spec.compile()
 
-    sequences = spring_sequences(recording)
+    sequences = recording.sequences()
     for options in ({}, {"build_model": build_model}):
         residual_fn = sysid.build_residual_fn(models_sequences=[sequences], **options)
         residual_fn(np.array([2.5]), mass_parameter())  # far from the model's own mass
@@ -111,7 +97,7 @@ def test_channel_without_motion_does_not_spoil_the_fit():
         mujoco.MjSpec.from_string(xml), lambda t: np.sin(9.0 * t).reshape(-1, 1), 1.0
     )
     assert np.all(recording.sensordata[:, 1] == 0.0)
-    assert fitted_mass(spring_sequences(recording)) == pytest.approx(1.0, abs=1e-4)
+    assert fitted_mass(recording.sequences()) == pytest.approx(1.0, abs=1e-4)
 
 
 def test_missing_measurements_are_left_out():
@@ -120,7 +106,7 @@ def test_missing_measurements_are_left_out():
     data = recording.sensordata.copy()
     data[100:200, 0] = np.nan
     data[7, 1] = np.nan
-    sequences = spring_sequences(recording, data=data)
+    sequences = recording.sequences(data=data)
     residual_fn = sysid.build_residual_fn(models_sequences=[sequences])
     params = mass_parameter()
     (residual,), _, _ = residual_fn(params.as_vector(), params)
@@ -147,7 +133,7 @@ def test_diverging_simulation_is_a_rejected_step(tmp_path, monkeypatch):
     params = sysid.ParameterDict()
     modifier = sysid.AttributeModifier("joint", "x", "stiffness")
     params.add(sysid.Parameter("stiffness", 4050.0, 100.0, 9000.0, modifier=modifier))
-    sequences = spring_sequences(recording)
+    sequences = recording.sequences()
     residual_fn = sysid.build_residual_fn(models_sequences=[sequences])
     (lost,), _, _ = residual_fn(np.array([1e6]), params)
     assert np.all(np.isfinite(lost))
@@ -164,7 +150,7 @@ def test_absolute_stamps_work():
     recording = record_spring_mass(1.0)
     epoch = 1.79e9
     control = sysid.TimeSeries(recording.control_times + epoch, recording.control)
-    sequences = spring_sequences(recording, control=control, times=recording.times + epoch)
+    sequences = recording.sequences(control=control, times=recording.times + epoch)
     assert fitted_mass(sequences) == pytest.approx(1.0, abs=1e-4)
 
 
@@ -199,7 +185,7 @@ def test_orientations_are_compared_as_rotations():
         mujoco.MjSpec.from_string(xml), lambda t: 20.0 * np.sin(7.0 * t).reshape(-1, 1), 0.5
     )
     flipped = recording.sensordata * np.where(np.arange(len(recording.times)) % 2, 1, -1)[:, None]
-    sequences = spring_sequences(recording, data=flipped)
+    sequences = recording.sequences(data=flipped)
     params = sysid.ParameterDict()
     modifier = sysid.AttributeModifier("joint", "ball", "damping")
     params.add(sysid.Parameter("damping", 0.01, 0.0, 1.0, modifier=modifier))
@@ -227,9 +213,7 @@ def test_commands_can_hold():
     zoh = sysid.TimeSeries(sparse_times, sparse, interpolation=("zoh",))
     linear = sysid.TimeSeries(sparse_times, sparse)
     masses = [
-        fitted_mass(
-            spring_sequences(recording, control=control, times=state[0, :, 0], data=sensors[0])
-        )
+        fitted_mass(recording.sequences(control=control, times=state[0, :, 0], data=sensors[0]))
         for control in (zoh, linear)
     ]
     assert masses[0] == pytest.approx(1.0, abs=1e-4)
@@ -248,7 +232,7 @@ def test_arguments_of_the_documentation_are_accepted():
     recording = record_spring_mass(0.5)
     transform = sysid.SignalTransform()
     transform.enable_sensors(["velocity"])
-    mass = fitted_mass(spring_sequences(recording), signal_transform=transform)
+    mass = fitted_mass(recording.sequences(), signal_transform=transform)
     assert mass == pytest.approx(1.0, abs=1e-4)
 
 
@@ -289,16 +273,8 @@ def test_contradictory_bounds_are_refused():
         sysid.Parameter("mass", 5.0, 0.0, 2.0)
 
 
-def test_all_sequences_and_columns_are_simulated_at_once(monkeypatch):
+def test_all_sequences_and_columns_are_simulated_at_once(simulations):
     # There: one call for each sequence of each model.
-    calls = []
-    original = rollout_pool.RolloutPool.rollout
-
-    def counting(self, models, *rest, **options):
-        calls.append(len(models))
-        return original(self, models, *rest, **options)
-
-    monkeypatch.setattr(rollout_pool.RolloutPool, "rollout", counting)
     recording = record_spring_mass(0.2)
     group = sysid.ModelSequences(
         "ball",
@@ -319,7 +295,7 @@ def test_all_sequences_and_columns_are_simulated_at_once(monkeypatch):
     params = mass_parameter()
     residual_fn = sysid.build_residual_fn(models_sequences=[group, group])
     residuals, predictions, _ = residual_fn(np.array([[1.0, 1.5]]), params)
-    assert calls == [2 * 3 * 2]
+    assert simulations == [2 * 3 * 2]
     assert [len(residual) for residual in residuals] == [2 * n for n in (89, 94, 98)] * 2
     assert [len(each) for each in predictions] == [2] * 6
 
@@ -337,9 +313,7 @@ def test_commands_are_matched_to_actuators_by_name():
     control = sysid.TimeSeries.from_control_names(
         recording.control_times, recording.control[:, ::-1], recording.model, names=["py", "px"]
     )
-    residual_fn = sysid.build_residual_fn(
-        models_sequences=[spring_sequences(recording, control=control)]
-    )
+    residual_fn = sysid.build_residual_fn(models_sequences=[recording.sequences(control=control)])
     params = sysid.ParameterDict()
     (residual,), _, _ = residual_fn(np.empty(0), params)
     assert np.abs(residual).max() < 1e-12
@@ -361,7 +335,7 @@ def test_delayed_predictions_are_not_extrapolated():
     transform = sysid.SignalTransform()
     transform.delay("*", parameter)
     params = sysid.ParameterDict({"delay": parameter})
-    sequences = spring_sequences(recording, data=data)
+    sequences = recording.sequences(data=data)
     (residual,), _, (measured,) = sysid.build_residual_fn(
         models_sequences=[sequences], signal_transform=transform
     )(params.as_vector(), params)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from sysid_problems import (
     ARM_ARMATURE,
-    Recording,
     record_arm,
     record_cart,
     record_spring_mass,
@@ -18,19 +17,6 @@ from sysid_problems import (
 
 from sysid_ros import sysid
 from sysid_ros.errors import ModelError
-
-
-def sequences(name: str, recording: Recording, noise: float = 0.0) -> sysid.ModelSequences:
-    rng = np.random.default_rng(0)
-    measured = recording.sensordata + rng.normal(scale=noise, size=recording.sensordata.shape)
-    return sysid.ModelSequences(
-        name,
-        recording.spec,
-        "run",
-        recording.initial_state,
-        sysid.TimeSeries(recording.control_times, recording.control),
-        sysid.TimeSeries.from_names(recording.times, measured, recording.model),
-    )
 
 
 def mass_parameter(start: float) -> sysid.ParameterDict:
@@ -63,7 +49,7 @@ def test_mass_is_recovered_and_the_users_objects_stay_as_they_are(optimizer):
     recording = record_spring_mass()
     before = recording.spec.to_xml()
     params = mass_parameter(2.0)
-    residual_fn = sysid.build_residual_fn(models_sequences=[sequences("ball", recording)])
+    residual_fn = sysid.build_residual_fn(models_sequences=[recording.sequences()])
 
     found, result = sysid.optimize(params, residual_fn, optimizer, verbose=False)
 
@@ -93,7 +79,7 @@ def test_armatures_are_recovered_without_noise():
             )
         )
         params[f"{name}_armature"].value[:] = 0.01
-    residual_fn = sysid.build_residual_fn(models_sequences=[sequences("arm", recording)])
+    residual_fn = sysid.build_residual_fn(models_sequences=[recording.sequences()])
 
     found, _ = sysid.optimize(params, residual_fn, verbose=False)
 
@@ -107,7 +93,7 @@ def test_noisy_arm_has_intervals_that_contain_the_truth():
         modifier = sysid.AttributeModifier("joint", name, "armature")
         params.add(sysid.Parameter(name, true, 0.01, 0.6, modifier=modifier))
     residual_fn = sysid.build_residual_fn(
-        models_sequences=[sequences("arm", recording, noise=0.05)]
+        models_sequences=[recording.sequences(data=recording.noisy(0.05))]
     )
 
     found, result = sysid.optimize(params, residual_fn, verbose=False)
@@ -121,7 +107,7 @@ def test_noisy_arm_has_intervals_that_contain_the_truth():
 
 
 def test_one_sequence_of_the_cart_determines_the_ratio_only():
-    residual_fn = sysid.build_residual_fn(models_sequences=[sequences("cart", record_cart())])
+    residual_fn = sysid.build_residual_fn(models_sequences=[record_cart().sequences("cart")])
 
     found, result = sysid.optimize(cart_parameters(), residual_fn, verbose=False)
 
@@ -134,8 +120,8 @@ def test_one_sequence_of_the_cart_determines_the_ratio_only():
 def test_payload_separates_mass_and_gear_of_the_cart():
     residual_fn = sysid.build_residual_fn(
         models_sequences=[
-            sequences("cart", record_cart()),
-            sequences("cart_payload", record_cart(payload=1.0)),
+            record_cart().sequences("cart"),
+            record_cart(payload=1.0).sequences("cart_payload"),
         ]
     )
 

@@ -17,23 +17,10 @@ from sysid_ros.errors import OutputError
 
 
 def cart_fit():
-    groups = []
-    for name, recording in (("cart", record_cart()), ("cart_payload", record_cart(1.0))):
-        groups.append(
-            sysid.ModelSequences(
-                name,
-                recording.spec,
-                "run",
-                recording.initial_state,
-                sysid.TimeSeries(recording.control_times, recording.control),
-                sysid.TimeSeries.from_names(
-                    recording.times,
-                    recording.sensordata
-                    + np.random.default_rng(0).normal(scale=1e-3, size=recording.sensordata.shape),
-                    recording.model,
-                ),
-            )
-        )
+    groups = [
+        recording.sequences(name, data=recording.noisy(1e-3))
+        for name, recording in (("cart", record_cart()), ("cart_payload", record_cart(1.0)))
+    ]
     params = sysid.ParameterDict()
     for element, name, attribute, start in (
         ("body", "cart", "mass", 3.0),

@@ -18,7 +18,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
-from sysid_ros.engine.elements import rotation_matrix
+from sysid_ros.engine.elements import bodies_above, rotation_matrix
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
@@ -249,10 +249,9 @@ def moving_masses(model: mujoco.MjModel) -> list[int]:
 def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:
     """Every degree of freedom that moves a body."""
     dofs: list[int] = []
-    while body:
-        first = int(model.body_dofadr[body])
-        dofs += range(first, first + int(model.body_dofnum[body]))
-        body = int(model.body_parentid[body])
+    for above in bodies_above(model, body):
+        first = int(model.body_dofadr[above])
+        dofs += range(first, first + int(model.body_dofnum[above]))
     return dofs
 
 

@@ -14,6 +14,7 @@ inertia at the reference configuration, so that an identified armature would mov
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import mujoco
@@ -21,6 +22,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes.attribute import Attribute, around, non_negative, scalar, scaled
+from sysid_ros.engine.attributes.number_attributes import entry
 from sysid_ros.engine.elements import compiled, find
 from sysid_ros.errors import ModelError
 
@@ -32,27 +34,27 @@ class ActuatorKindError(ModelError, ValueError):
 def actuator_attributes() -> list[Attribute]:
     """The rows for actuators."""
     return [
-        Attribute("actuator", "gain", "", 1, scaled(), _read_gain, _write_gain),
+        entry("actuator", "gain", "", "gainprm", (0,), scaled(), _with_gain),
         Attribute("actuator", "bias", "N m", 1, around(1.0), _read_bias, _write_bias),
         Attribute("actuator", "kp", "N m/rad", 1, scaled(), _read_kp, _write_kp),
         Attribute("actuator", "kv", "N m s/rad", 1, non_negative(10.0), _read_kv, _write_kv),
-        Attribute("actuator", "gear", "", 1, scaled(), _read_gear, _write_gear),
+        entry("actuator", "gear", "", "gear", (0,), scaled()),
         Attribute("actuator", "force_limit", "N m", 1, scaled(), _read_limit, _write_limit),
-        Attribute(
-            "actuator", "time_constant", "s", 1, scaled(), _read_time_constant,
-            _write_time_constant,
-        ),
+        entry("actuator", "time_constant", "s", "dynprm", (0,), scaled(), _filtered),
         Attribute("actuator", "armature", "kg m^2", 1, non_negative(0.1), _read_armature,
                   _write_armature),
-        Attribute("actuator", "damping", "N m s/rad", 1, non_negative(10.0), _read_damping,
-                  _write_damping),
+        entry("actuator", "damping", "N m s/rad", "damping", (0,), non_negative(10.0),
+              partial(_reflected, "damping")),
         Attribute("actuator", "resistance", "ohm", 1, scaled(), _read_resistance,
                   _write_resistance),
-        Attribute("actuator", "motor_constant", "N m/A", 1, scaled(), _read_motor_constant,
-                  _write_motor_constant),
+        entry("actuator", "motor_constant", "N m/A", "gainprm", (1,), scaled(), _dc_motor),
         Attribute("actuator", "inductance", "H", 1, scaled(), _read_inductance,
                   _write_inductance),
-        *(_lugre(name, unit, field, index) for name, unit, field, index in _LUGRE),
+        entry("actuator", "lugre_stiffness", "N m/rad", "dynprm", (5,), scaled(), _with_lugre),
+        entry("actuator", "lugre_damping", "N m s/rad", "dynprm", (6,), scaled(), _with_lugre),
+        entry("actuator", "lugre_coulomb", "N m", "biasprm", (3,), scaled(), _with_lugre),
+        entry("actuator", "lugre_static", "N m", "biasprm", (4,), scaled(), _with_lugre),
+        entry("actuator", "lugre_stribeck", "rad/s", "biasprm", (5,), scaled(), _with_lugre),
     ]  # fmt: skip
 
 
@@ -69,19 +71,11 @@ def is_position_servo(actuator: Any) -> bool:
     )
 
 
-def _read_gain(spec: Any, name: str) -> FloatArray:
-    return scalar(_of_gain_type(spec, name, "gain").gainprm[0])
-
-
-def _write_gain(spec: Any, name: str, value: FloatArray) -> None:
-    _of_gain_type(spec, name, "gain").gainprm[0] = value[0]
-
-
-def _of_gain_type(spec: Any, name: str, attribute: str) -> Any:
+def _with_gain(spec: Any, name: str) -> Any:
     actuator = find(spec, "actuator", name)
     if actuator.gaintype not in (mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtGain.mjGAIN_AFFINE):
         raise ActuatorKindError(
-            f"actuator {name!r} has no {attribute}: its gain is neither fixed nor affine"
+            f"actuator {name!r} has no gain: its gain is neither fixed nor affine"
         )
     return actuator
 
@@ -151,14 +145,6 @@ def _write_kv(spec: Any, name: str, value: FloatArray) -> None:
         actuator.gainprm[0] = value[0]
 
 
-def _read_gear(spec: Any, name: str) -> FloatArray:
-    return scalar(find(spec, "actuator", name).gear[0])
-
-
-def _write_gear(spec: Any, name: str, value: FloatArray) -> None:
-    find(spec, "actuator", name).gear[0] = value[0]
-
-
 def _read_limit(spec: Any, name: str) -> FloatArray:
     actuator = find(spec, "actuator", name)
     low, high = actuator.forcerange
@@ -190,14 +176,6 @@ def _filtered(spec: Any, name: str) -> Any:
     )
 
 
-def _read_time_constant(spec: Any, name: str) -> FloatArray:
-    return scalar(_filtered(spec, name).dynprm[0])
-
-
-def _write_time_constant(spec: Any, name: str, value: FloatArray) -> None:
-    _filtered(spec, name).dynprm[0] = value[0]
-
-
 def least_time_constant(spec: Any, name: str) -> float:
     """Return the shortest time constant that an actuator's dynamics can be simulated with, s.
 
@@ -214,7 +192,7 @@ def least_time_constant(spec: Any, name: str) -> float:
     return float(spec.option.timestep) if stepped and euler else 0.0
 
 
-def _reflected(spec: Any, name: str, attribute: str) -> Any:
+def _reflected(attribute: str, spec: Any, name: str) -> Any:
     actuator = find(spec, "actuator", name)
     if not hasattr(actuator, attribute):
         raise ActuatorKindError(
@@ -224,22 +202,11 @@ def _reflected(spec: Any, name: str, attribute: str) -> Any:
 
 
 def _read_armature(spec: Any, name: str) -> FloatArray:
-    return scalar(_reflected(spec, name, "armature").armature)
+    return scalar(_reflected("armature", spec, name).armature)
 
 
 def _write_armature(spec: Any, name: str, value: FloatArray) -> None:
-    _reflected(spec, name, "armature").armature = float(value[0])
-
-
-def _read_damping(spec: Any, name: str) -> FloatArray:
-    return scalar(_reflected(spec, name, "damping").damping[0])
-
-
-def _write_damping(spec: Any, name: str, value: FloatArray) -> None:
-    actuator = _reflected(spec, name, "damping")
-    coefficients = np.array(actuator.damping)
-    coefficients[0] = value[0]
-    actuator.damping = coefficients
+    _reflected("armature", spec, name).armature = float(value[0])
 
 
 def _dc_motor(spec: Any, name: str) -> Any:
@@ -259,14 +226,6 @@ def _write_resistance(spec: Any, name: str, value: FloatArray) -> None:
     motor = _dc_motor(spec, name)
     motor.dynprm[0] *= motor.gainprm[0] / value[0]  # the inductance stays
     motor.gainprm[0] = value[0]
-
-
-def _read_motor_constant(spec: Any, name: str) -> FloatArray:
-    return scalar(_dc_motor(spec, name).gainprm[1])
-
-
-def _write_motor_constant(spec: Any, name: str, value: FloatArray) -> None:
-    _dc_motor(spec, name).gainprm[1] = value[0]
 
 
 def _inductive(spec: Any, name: str) -> Any:
@@ -289,28 +248,9 @@ def _write_inductance(spec: Any, name: str, value: FloatArray) -> None:
     motor.dynprm[0] = value[0] / motor.gainprm[0]
 
 
-_LUGRE = (
-    ("lugre_stiffness", "N m/rad", "dynprm", 5),
-    ("lugre_damping", "N m s/rad", "dynprm", 6),
-    ("lugre_coulomb", "N m", "biasprm", 3),
-    ("lugre_static", "N m", "biasprm", 4),
-    ("lugre_stribeck", "rad/s", "biasprm", 5),
-)
-
-
-def _lugre(attribute: str, unit: str, field: str, index: int) -> Attribute:
-    """One coefficient of a dcmotor's LuGre friction, where the model has it switched on."""
-
-    def motor(spec: Any, name: str) -> Any:
-        found = _dc_motor(spec, name)
-        if found.dynprm[5] <= 0.0:
-            raise ActuatorKindError(f"dcmotor {name!r} has no lugre friction in the model")
-        return found
-
-    def read(spec: Any, name: str) -> FloatArray:
-        return scalar(getattr(motor(spec, name), field)[index])
-
-    def write(spec: Any, name: str, value: FloatArray) -> None:
-        getattr(motor(spec, name), field)[index] = value[0]
-
-    return Attribute("actuator", attribute, unit, 1, scaled(), read, write)
+def _with_lugre(spec: Any, name: str) -> Any:
+    """A dcmotor with LuGre friction, where the model has it switched on."""
+    motor = _dc_motor(spec, name)
+    if motor.dynprm[5] <= 0.0:
+        raise ActuatorKindError(f"dcmotor {name!r} has no lugre friction in the model")
+    return motor

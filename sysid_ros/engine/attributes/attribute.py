@@ -66,11 +66,11 @@ class Attribute:
         return _LINEAR_UNITS.get(self.unit, self.unit) if is_slide(spec, name) else self.unit
 
 
-def non_negative(at_least: float, factor: float = 10.0) -> BoundsRule:
-    """Bounds from zero to ``factor`` times the nominal value, or to ``at_least``."""
+def non_negative(at_least: float) -> BoundsRule:
+    """Bounds from zero to ten times the nominal value, or to ``at_least``."""
 
     def rule(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return np.zeros_like(nominal), np.maximum(factor * nominal, at_least)
+        return np.zeros_like(nominal), np.maximum(10.0 * nominal, at_least)
 
     return rule
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -81,16 +82,33 @@ def higher(element: str, name: str, unit: str) -> Attribute:
 
 
 def entry(
-    element: str, name: str, unit: str, field: str, indices: tuple[int, ...], bounds: BoundsRule
+    element: str,
+    name: str,
+    unit: str,
+    field: str,
+    indices: tuple[int, ...],
+    bounds: BoundsRule,
+    found: Callable[[Any, str], Any] | None = None,
 ) -> Attribute:
-    """The row of entries of an array on the element that share one value."""
+    """The row of entries of an array on the element that share one value.
+
+    Args:
+      element: Kind of element.
+      name: Of the attribute.
+      unit: Its unit.
+      field: The array.
+      indices: Of the entries.
+      bounds: Default bounds.
+      found: ``found(spec, target)`` gives the element, or refuses one of another kind.
+    """
+    owner = found or (lambda spec, target: find(spec, element, target))
 
     def read(spec: Any, target: str) -> FloatArray:
-        return scalar(getattr(find(spec, element, target), field)[indices[0]])
+        return scalar(getattr(owner(spec, target), field)[indices[0]])
 
     def write(spec: Any, target: str, value: FloatArray) -> None:
-        array = np.array(getattr(find(spec, element, target), field))
+        array = np.array(getattr(owner(spec, target), field))
         array[list(indices)] = value[0]
-        setattr(find(spec, element, target), field, array)
+        setattr(owner(spec, target), field, array)
 
     return Attribute(element, name, unit, 1, bounds, read, write)

@@ -40,6 +40,12 @@ from sysid_ros.engine.elements.inertia import (
     theta_from_inertia,
     theta_from_pseudo,
 )
+from sysid_ros.engine.elements.joints import (
+    bodies_above,
+    joints_above,
+    places_in_qpos,
+    places_in_qvel,
+)
 from sysid_ros.engine.elements.moved_inertia import is_moved, moved_inertia
 from sysid_ros.engine.elements.named_elements import (
     find,
@@ -74,6 +80,7 @@ __all__ = [
     "add_servo",
     "add_unit_motor",
     "affine_force",
+    "bodies_above",
     "body_of",
     "central",
     "compiled",
@@ -91,6 +98,7 @@ __all__ = [
     "is_slide",
     "is_velocity_servo",
     "joint_of",
+    "joints_above",
     "joints_of_tendon",
     "keep_authored",
     "linear",
@@ -101,6 +109,8 @@ __all__ = [
     "names",
     "pairs",
     "parameters_of",
+    "places_in_qpos",
+    "places_in_qvel",
     "pseudo_inertia",
     "pseudo_of",
     "read_inertia",

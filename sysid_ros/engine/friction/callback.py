@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 import mujoco
 
+from sysid_ros.closing import shared_by_blocks
 from sysid_ros.errors import ModelError
 
 
@@ -20,6 +19,7 @@ class CallbackInUseError(ModelError, RuntimeError):
     """The process has another control callback."""
 
 
+@shared_by_blocks
 @contextmanager
 def friction_callback() -> Iterator[None]:
     """Let the joints' friction models act in every simulation inside the block.
@@ -32,43 +32,15 @@ def friction_callback() -> Iterator[None]:
       CallbackInUseError: Another control callback is set.
       ModelError: There is no numba, or it does not know this MuJoCo.
     """
-    slot = _slot()
-    slot.enter()
-    try:
-        yield
-    finally:
-        slot.leave()
-
-
-class _Slot:
-    """MuJoCo's one control callback, and how many blocks need it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-
-    def enter(self) -> None:
-        with self._lock:
-            if self._users == 0:
-                current = mujoco.get_mjcb_control()
-                if current is not None:
-                    raise CallbackInUseError(
-                        f"MuJoCo's control callback is {current!r}; friction models need it. Set "
-                        "data.ctrl in the loop instead, or step with FrictionStepper"
-                    )
-                mujoco.set_mjcb_control(_function())
-            self._users += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                mujoco.set_mjcb_control(None)
-
-
-@lru_cache(maxsize=1)
-def _slot() -> _Slot:
-    return _Slot()
+    current = mujoco.get_mjcb_control()
+    if current is not None:
+        raise CallbackInUseError(
+            f"MuJoCo's control callback is {current!r}; friction models need it. Set "
+            "data.ctrl in the loop instead, or step with FrictionStepper"
+        )
+    mujoco.set_mjcb_control(_function())
+    yield
+    mujoco.set_mjcb_control(None)
 
 
 def _function() -> Any:

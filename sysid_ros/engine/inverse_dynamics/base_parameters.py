@@ -33,6 +33,7 @@ from sysid_ros.engine.regressor import DELAY, Columns
 # Of a body: what is looked at later is grouped with what came before, as is usual in robotics.
 _ORDER = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
 _RANK = 1e-7  # of a column's own size, below which nothing of it is left
+_ESSENTIAL = 30.0  # of the worst relative standard error to the best, at most
 _SHOWN = 1e-4  # coefficients that a name omits
 
 
@@ -78,21 +79,17 @@ def grouping_order(model: mujoco.MjModel, columns: Columns) -> IndexArray:
     return np.array(sorted(range(len(columns)), key=rank), dtype=np.intp)
 
 
-def base_combination(
-    exact: FloatArray, order: IndexArray | None = None, tolerance: float = _RANK
-) -> tuple[IndexArray, FloatArray]:
+def base_combination(exact: FloatArray, order: IndexArray) -> tuple[IndexArray, FloatArray]:
     """Find independent columns and what the others add to them.
 
     Args:
       exact: R^T R of motions without noise, for which what is dependent is so to rounding, (k, k).
-      order: In which columns are looked at, see :func:`grouping_order`; by default as they stand.
-      tolerance: Relative size of what is left of a column, squared sizes being compared.
+      order: In which columns are looked at, see :func:`grouping_order`.
 
     Returns:
       Kept columns (r,), ascending, and the combination (r, k).
     """
     k = len(exact)
-    order = np.arange(k) if order is None else order
     size = np.sqrt(np.maximum(np.diag(exact), 0.0))
     usable = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
     inverse = np.where(usable, 1.0 / np.where(usable, size, 1.0), 0.0)
@@ -105,7 +102,7 @@ def base_combination(
         cross = scaled[kept, column] if kept else np.zeros(0)
         along = scipy.linalg.solve_triangular(factor, cross, lower=True) if kept else cross
         rest = 1.0 - float(along @ along)
-        if rest > tolerance:
+        if rest > _RANK:
             grown = np.zeros((len(kept) + 1, len(kept) + 1))
             grown[:-1, :-1], grown[-1, :-1], grown[-1, -1] = factor, along, np.sqrt(rest)
             kept.append(int(column))
@@ -143,8 +140,6 @@ def estimate_base(
     combination: FloatArray,
     hessians: FloatArray,
     gradients: FloatArray,
-    *,
-    ratio: float = 30.0,
 ) -> BaseParameters:
     """Weighted least squares on base parameters, and the essential ones.
 
@@ -154,7 +149,6 @@ def estimate_base(
       combination: From the same.
       hessians: Weighted R^T R by block of time, (blocks, k, k).
       gradients: Weighted R^T tau by block, (blocks, k).
-      ratio: Of the worst relative standard error to the best, up to which parameters are essential.
     """
     own = hessians[:, kept][:, :, kept]
     side = gradients[:, kept]
@@ -166,7 +160,7 @@ def estimate_base(
         left, right = own[:, use][:, :, use], side[:, use]
         best = least_squares(left.sum(axis=0), right.sum(axis=0))
         relative = quick_errors(best, left, right) / np.maximum(np.abs(best), 1e-300)
-        if relative.max() <= ratio * relative.min():
+        if relative.max() <= _ESSENTIAL * relative.min():
             break
         use[np.flatnonzero(use)[int(np.argmax(relative))]] = False
     label = base_names(names, kept, combination)

@@ -12,11 +12,10 @@ from sysid_ros.engine.elements import is_moved
 from sysid_ros.errors import ModelError
 
 PAYLOAD = "payload"
+_RADIUS = 0.05  # m, a guess
 
 
-def with_payload(
-    spec: mujoco.MjSpec, body: str, *, mass: float = 1.0, radius: float = 0.05
-) -> mujoco.MjSpec:
+def with_payload(spec: mujoco.MjSpec, body: str, *, mass: float = 1.0) -> mujoco.MjSpec:
     """A copy of a specification with a ball fixed to a body, as the start of its estimate.
 
     In :func:`~.free.free_parameters` recordings without the payload name it as absent:
@@ -26,7 +25,6 @@ def with_payload(
       spec: Left as it is.
       body: What holds the payload, whose frame is the payload's.
       mass: kg, a guess.
-      radius: m, a guess.
 
     Raises:
       ModelError: There is no such body, or one that is called "payload" already.
@@ -45,5 +43,5 @@ def with_payload(
     added.explicitinertial = True
     added.mass = mass
     added.ipos = np.zeros(3)
-    added.inertia = np.full(3, 0.4 * mass * radius**2)
+    added.inertia = np.full(3, 0.4 * mass * _RADIUS**2)
     return copy

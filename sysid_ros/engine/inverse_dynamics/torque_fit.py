@@ -172,13 +172,13 @@ def _base(
     return estimate_base(free.names, kept, combination, system.hessians, system.gradients)
 
 
-def random_motion(model: mujoco.MjModel, poses: int = _RANDOM_POSES, seed: int = 0) -> Motion:
+def random_motion(model: mujoco.MjModel) -> Motion:
     """Motions that excite all that a structure can show, for the rank of its regressor."""
-    rng = np.random.default_rng(seed)
-    qpos = np.tile(np.asarray(model.qpos0), (poses, 1))
+    rng = np.random.default_rng(0)
+    qpos = np.tile(np.asarray(model.qpos0), (_RANDOM_POSES, 1))
     for row in qpos:
         mujoco.mj_integratePos(model, row, rng.uniform(-2.0, 2.0, model.nv), 1.0)
-    shape = (poses, model.nv)
+    shape = (_RANDOM_POSES, model.nv)
     return Motion(qpos, rng.standard_normal(shape) * 2.0, rng.standard_normal(shape) * 5.0)
 
 

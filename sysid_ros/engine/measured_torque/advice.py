@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import INERTIAL
+from sysid_ros.engine.elements import INERTIAL, joints_above
 from sysid_ros.engine.inverse_dynamics import InverseDynamicsFit
 from sysid_ros.engine.regressor import DELAY
 
@@ -66,10 +66,5 @@ def _place(model: mujoco.MjModel, fit: InverseDynamicsFit, column: int) -> str:
         return f"{model.joint(joint).name}/{model.joint(joint).name}"
     if (owner, "m") not in fit.free.columns.place or kind not in INERTIAL:
         return f"{model.joint(owner).name}/{model.joint(owner).name}"
-    body = owner
-    joints: list[str] = []
-    while body and len(joints) < 2:
-        first = int(model.body_jntadr[body])
-        joints += [model.joint(first + i).name for i in range(int(model.body_jntnum[body]))]
-        body = int(model.body_parentid[body])
-    return f"{model.body(owner).name}/{' and '.join(joints[:2])}"
+    joints = [str(model.joint(joint).name) for joint in joints_above(model, owner)[:2]]
+    return f"{model.body(owner).name}/{' and '.join(joints)}"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation import NOTHING_KNOWN, SignalNoise, TorqueSettings
+from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     FreeParameters,
@@ -67,7 +67,6 @@ def found_odd_torque(
     models_sequences: Sequence[ModelSequences],
     params: ParameterDict,
     settings: TorqueSettings,
-    known: SignalNoise = NOTHING_KNOWN,
 ) -> OddTorque | None:
     """The same before any fit.
 
@@ -75,13 +74,12 @@ def found_odd_torque(
       models_sequences: As for :func:`~sysid_ros.engine.measured_torque.fit_torque.fit_torque`.
       params: Likewise.
       settings: Likewise.
-      known: Likewise.
 
     Raises:
       SysidError: Torque or positions are missing, or a parameter cannot be fitted in this way.
     """
     with one_thread():
-        problem = torque_problem(models_sequences, params, known.gaps)
+        problem = torque_problem(models_sequences, params, {})
         own, declared = regression_settings(problem.declared, settings), problem.declared
         evidence = gather(problem.regressor, problem.recordings, own)
         free = declared.free(declared.params.as_vector())

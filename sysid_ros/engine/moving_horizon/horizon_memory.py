@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +18,50 @@ from sysid_ros.engine.moving_horizon.arrival_cost import Share
 from sysid_ros.errors import DataError
 from sysid_ros.files import Form, Record, matrix, optional, read_regular_text, write_json
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 FORMAT = 1
-State = TypeVar("State")
+
+
+class Stored(ABC):
+    """The knowledge of an estimator in a file of its own."""
+
+    def write(self, path: Path) -> None:
+        """Write the file, whole or not at all.
+
+        Raises:
+          OutputError: It cannot be written.
+        """
+        write_json(path, {"format": FORMAT, **self._content()})
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a file that :meth:`write` wrote.
+
+        Raises:
+          DataError: It is none, or damaged.
+        """
+        try:
+            content = json.loads(read_regular_text(path))
+            if content["format"] != FORMAT:
+                raise DataError(f"{path}: format {content['format']}; this version reads {FORMAT}")
+            return cls._of(content)
+        except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise DataError(f"{path} holds no state of this estimator: {error}") from error
+
+    @abstractmethod
+    def _content(self) -> dict[str, Any]:
+        """Numbers and words for JSON."""
+
+    @classmethod
+    @abstractmethod
+    def _of(cls, content: dict[str, Any]) -> Self:
+        """Undo :meth:`_content`; a ValueError says what is wrong."""
 
 
 @dataclass(frozen=True)
-class Memory:
+class Memory(Stored):
     """All that is known of some parameters.
 
     Attributes:
@@ -35,61 +74,19 @@ class Memory:
     known: Share | None
     noise: Mapping[str, float]
 
-    def write(self, path: Path) -> None:
-        """Write the file, whole or not at all.
-
-        Raises:
-          OutputError: It cannot be written.
-        """
-        write_state(path, _MEMORY.write(self))
+    def _content(self) -> dict[str, Any]:
+        return _MEMORY.write(self)
 
     @classmethod
-    def read(cls, path: Path) -> Memory:
-        """Read a file that :meth:`write` wrote.
-
-        Raises:
-          DataError: It is none, or damaged.
-        """
-        return read_state(path, _read)
-
-
-def write_state(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a file, whole or not at all.
-
-    Raises:
-      OutputError: It cannot be written.
-    """
-    write_json(path, {"format": FORMAT, **content})
-
-
-def read_state(path: Path, read: Callable[[dict[str, Any]], State]) -> State:
-    """Read a file that :func:`write_state` wrote.
-
-    Args:
-      path: The file.
-      read: Makes of the file's content what it holds; a ValueError says what is wrong with it.
-
-    Raises:
-      DataError: It is none, or damaged.
-    """
-    try:
-        content = json.loads(read_regular_text(path))
-        if content["format"] != FORMAT:
-            raise DataError(f"{path}: format {content['format']}; this version reads {FORMAT}")
-        return read(content)
-    except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise DataError(f"{path} holds no state of this estimator: {error}") from error
+    def _of(cls, content: dict[str, Any]) -> Memory:
+        memory = _MEMORY.read({"known": None, **content}, "")
+        _check(memory)
+        return memory
 
 
 _SHARE = Record(Share, without=("time",), hessian=matrix())  # what is remembered is of no age
 _KNOWN = Form(lambda value, key: _SHARE.read(value, key, time=0.0), _SHARE.write)
 _MEMORY = Record(Memory, known=optional(_KNOWN))
-
-
-def _read(content: dict[str, Any]) -> Memory:
-    memory = _MEMORY.read({"known": None, **content}, "")
-    _check(memory)
-    return memory
 
 
 def _check(memory: Memory) -> None:

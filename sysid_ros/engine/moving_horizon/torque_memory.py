@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.moving_horizon.horizon_memory import read_state, write_state
+from sysid_ros.engine.moving_horizon.horizon_memory import Stored
 from sysid_ros.engine.moving_horizon.torque_blocks import LENGTH, Block, fewer
 from sysid_ros.engine.regressor import Filters, Grams
 from sysid_ros.errors import DataError
@@ -37,7 +37,7 @@ class KeptBlock:
 
 
 @dataclass(frozen=True)
-class TorqueMemory:
+class TorqueMemory(Stored):
     """All that is known of some parameters from measured torque.
 
     Attributes:
@@ -98,22 +98,14 @@ class TorqueMemory:
             found.append(Block(-LENGTH, 0.0, replace(like, sums=sums, counts=counts)))
         return found
 
-    def write(self, path: Path) -> None:
-        """Write the file, whole or not at all.
-
-        Raises:
-          OutputError: It cannot be written.
-        """
-        write_state(path, _MEMORY.write(self))
+    def _content(self) -> dict[str, Any]:
+        return _MEMORY.write(self)
 
     @classmethod
-    def read(cls, path: Path) -> TorqueMemory:
-        """Read a file that :meth:`write` wrote.
-
-        Raises:
-          DataError: It is none, or damaged.
-        """
-        return read_state(path, lambda content: _checked(_MEMORY.read(content, "")))
+    def _of(cls, content: dict[str, Any]) -> TorqueMemory:
+        memory = _MEMORY.read(content, "")
+        _check(memory)
+        return memory
 
 
 _MEMORY = Record(TorqueMemory)
@@ -129,7 +121,7 @@ def _whole(triangle: FloatArray, size: int) -> FloatArray:
     return np.asarray(matrix + np.triu(matrix, 1).T)
 
 
-def _checked(memory: TorqueMemory) -> TorqueMemory:
+def _check(memory: TorqueMemory) -> None:
     """Refuse what no run writes.
 
     Raises:
@@ -143,4 +135,3 @@ def _checked(memory: TorqueMemory) -> TorqueMemory:
             raise ValueError("blocks are not alike")
         if not all(np.isfinite(one).all() for one in (block.counts, *block.sums)):
             raise ValueError("a number is not finite")
-    return memory

@@ -31,7 +31,6 @@ FORCE, MOMENTUM, REST = (
 )  # what a row holds: the torque, the momentum, or torque less d/dt it
 MUJOCO_LAW, VELOCITY_LAW = 0, 1
 _FREE, _BALL, _SLIDE = 0, 1, 2
-_GRAVITY_FREE = 1e-12
 
 _compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"})
 

@@ -11,14 +11,16 @@ clock or another, but not none.
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 
 import mujoco
 
+from sysid_ros.closing import shared_by_blocks
 
+
+@shared_by_blocks
 @contextmanager
 def timers_at_rest() -> Iterator[None]:
     """Leave the durations in ``MjData.timer`` as they are in every step inside the block.
@@ -26,40 +28,17 @@ def timers_at_rest() -> Iterator[None]:
     The clock is the process's; the previous one is back afterwards. Blocks may be nested and
     overlap in several threads.
     """
-    slot = _slot()
-    slot.enter()
+    clock = _clock()
+    before, clock.value = clock.value, None
+    yield
+    clock.value = before
+
+
+@cache
+def _clock() -> ctypes.c_void_p:
+    """MuJoCo's pointer to its clock; of another build, whose timers go on, a pointer of no use."""
     try:
-        yield
-    finally:
-        slot.leave()
-
-
-class _Slot:
-    """MuJoCo's one clock, and how many blocks do without it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-        try:
-            library = ctypes.CDLL(mujoco._functions.__file__)
-            self._clock = ctypes.c_void_p.in_dll(library, "mjcb_time")
-        except (AttributeError, OSError, ValueError):  # another build: its timers go on
-            self._clock = ctypes.c_void_p()
-        self._before: int | None = None
-
-    def enter(self) -> None:
-        with self._lock:
-            if self._users == 0:
-                self._before, self._clock.value = self._clock.value, None
-            self._users += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self._clock.value = self._before
-
-
-@lru_cache(maxsize=1)
-def _slot() -> _Slot:
-    return _Slot()
+        library = ctypes.CDLL(mujoco._functions.__file__)
+        return ctypes.c_void_p.in_dll(library, "mjcb_time")
+    except (AttributeError, OSError, ValueError):
+        return ctypes.c_void_p()

@@ -83,10 +83,12 @@ def carried_joints(
     others = np.setdiff1d(np.arange(model.nv), list(known))
     if not others.size or any(int(kind) not in SCALAR for kind in model.jnt_type):
         return None
+    times = np.arange(*span, float(model.opt.timestep), dtype=np.float64)
+    controls = step_means(model, integrals, times, {})
     kept = _CARRIED.setdefault(recording, {})
-    key = _digest(model), span
+    key = _digest(model, controls), span
     if key not in kept:
-        kept[key] = _simulated(model, known, followed, integrals, span)
+        kept[key] = _simulated(model, known, followed, times, controls)
     return kept[key]
 
 
@@ -100,25 +102,24 @@ def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> 
     return found
 
 
-def _digest(model: mujoco.MjModel) -> bytes:
-    """A short name of everything that is in a model."""
+def _digest(model: mujoco.MjModel, controls: FloatArray) -> bytes:
+    """A short name of everything that is in a model and its commands."""
     values = np.empty(mujoco.mj_sizeModel(model), dtype=np.uint8)
     mujoco.mj_saveModel(model, None, values)
-    return hashlib.sha256(values.tobytes()).digest()
+    return hashlib.sha256(values.tobytes() + controls.tobytes()).digest()
 
 
 def _simulated(
     model: mujoco.MjModel,
     known: Mapping[int, Sequence[Piecewise]],
     followed: Callable[[FloatArray, float, dict[str, SignalSettings]], FloatArray],
-    integrals: Sequence[SignalIntegral | None],
-    span: tuple[float, float],
+    times: FloatArray,
+    controls: FloatArray,
 ) -> CarriedJoints | None:
-    """Simulate a recording; see :func:`carried_joints`."""
+    """Simulate a recording at ``times`` [s], (n,), under ``controls``, (n, nu)."""
     others = np.setdiff1d(np.arange(model.nv), list(known))
     measured = np.array(sorted(known), dtype=np.intp)
-    times = np.arange(*span, float(model.opt.timestep), dtype=np.float64)
-    states, controls = followed(times, 0.0, {}), step_means(model, integrals, times, {})
+    states = followed(times, 0.0, {})
     place = 1 + model.jnt_qposadr[model.dof_jntid]
     rate = 1 + model.nq + np.arange(model.nv)
     for dof in measured:  # in gaps, and before they begin, functions go on as they please

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.excitation import ExcitationError
 from sysid_ros.excitation.design.clearance import Clearance
 from sysid_ros.excitation.design.demands import Demands
@@ -44,7 +45,7 @@ def approach(
     names = [model.key(k).name for k in range(model.nkey)]
     if keyframe not in names:
         raise ExcitationError(f"keyframe {keyframe!r} is not in the model; it has {names}")
-    places = [int(model.joint(name).qposadr[0]) for name in joints]
+    places = places_in_qpos(model, joints)
     stands = model.key_qpos[names.index(keyframe)][places]
     clearance = Clearance(model, joints, home, demands.clearance)
     share = np.linspace(0.0, 1.0, _LOOKS)[:, None]

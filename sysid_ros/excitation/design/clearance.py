@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import bodies_above, places_in_qpos, places_in_qvel
 from sysid_ros.excitation import ExcitationError
 
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
@@ -59,8 +60,8 @@ class Clearance:
         self._model = model
         self._data = mujoco.MjData(model)
         self._home = home
-        self._qpos = np.array([int(model.joint(name).qposadr[0]) for name in joints])
-        self._dofs = np.array([int(model.joint(name).dofadr[0]) for name in joints])
+        self._qpos = places_in_qpos(model, joints)
+        self._dofs = places_in_qvel(model, joints)
         self.least = least
         self.pairs = [pair for pair in _colliding(model) if self._moves(pair)]
         self._refuse_overlaps()
@@ -182,10 +183,7 @@ def _colliding(model: mujoco.MjModel) -> list[tuple[int, int]]:
 
 
 def _carries(model: mujoco.MjModel, dof: int, geom: int) -> bool:
-    body, carrier = int(model.geom_bodyid[geom]), int(model.dof_bodyid[dof])
-    while body > carrier:
-        body = int(model.body_parentid[body])
-    return body == carrier
+    return int(model.dof_bodyid[dof]) in bodies_above(model, int(model.geom_bodyid[geom]))
 
 
 def _geom(model: mujoco.MjModel, geom: int) -> str:

@@ -19,6 +19,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.excitation import ExcitationError
 from sysid_ros.excitation.design.clearance import Clearance
 from sysid_ros.excitation.design.criterion import CRITERIA, CriterionName, criterion
@@ -216,7 +217,7 @@ def design_task(
     reach = JointMotion(
         0.5 * (limits.upper - limits.lower)[None], limits.velocity[None], limits.acceleration[None]
     )
-    start = np.array([home[int(model.joint(name).qposadr[0])] for name in joints])
+    start = home[places_in_qpos(model, joints)]
     information = TorqueInformation(
         model,
         joints,

@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.errors import SysidError
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.servos import ServoMotion
@@ -42,11 +43,8 @@ def motion_video(
     times = np.arange(0.0, motion.duration, 1.0 / rate)
     model = spec.compile()
     planned = np.tile(home, (len(times), 1))
-    planned[:, [int(model.joint(name).qposadr[0]) for name in motion.joints]] = motion.values(times)
-    ghost = None
-    if followed is not None:
-        rows = np.searchsorted(followed.times, times).clip(max=len(followed.times) - 1)
-        ghost = followed.qpos[rows]
+    planned[:, places_in_qpos(model, motion.joints)] = motion.values(times)
+    ghost = None if followed is None else followed.at(times).qpos
     with tempfile.TemporaryDirectory(prefix="sysid_ros_") as folder:
         try:
             file = write_model(spec, Path(folder))

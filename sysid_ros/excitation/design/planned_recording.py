@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.engine.least_squares import Point, loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
@@ -130,7 +131,7 @@ class PlannedRecording:
         model = CandidateBuilder(fit.spec, fit.params).build(fit.values).model
         self.model, self.servos = model, servos_of(model, joints)
         self.positions = _positions(model, joints, fit.sensors)
-        self._rest = np.array([home[int(model.joint(name).qposadr[0])] for name in joints])
+        self._rest = home[places_in_qpos(model, joints)]
         self._slope, self._held = servo_commands(model, home)
         self._actuators = [str(model.actuator(a).name) for a in range(model.nu)]
         rest = settled(model, home, self._held)

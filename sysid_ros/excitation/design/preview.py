@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import places_in_qvel
 from sysid_ros.engine.regressor import Regressor
 from sysid_ros.excitation.design.clearance import Clearance, Nearest
 from sysid_ros.excitation.design.demands import Demands
@@ -158,9 +159,8 @@ def _joints(
     torque = _torque(model, demands, home, motion.joints, played)
     position = velocity = effort = None
     if followed is not None:
-        rows = np.searchsorted(followed.times, times).clip(max=len(followed.times) - 1)
-        position, velocity = followed.position[rows], followed.velocity[rows]
-        effort = followed.torque[rows]
+        shown = followed.at(times)
+        position, velocity, effort = shown.position, shown.velocity, shown.torque
     quantities = (
         ("position", played.position, limits.lower, limits.upper, position),
         ("velocity", played.velocity, -limits.velocity, limits.velocity, velocity),
@@ -196,5 +196,5 @@ def _torque(
     smooth = FRICTION_SHARE * float(demands.limits.velocity.min())
     regressor = Regressor(model, kinds=KINDS, friction_velocity=smooth)
     whole = whole_motion(model, joints, home, played)
-    dofs = [int(model.joint(name).dofadr[0]) for name in joints]
+    dofs = places_in_qvel(model, joints)
     return np.asarray((regressor.rows(whole) @ regressor.columns.nominal)[:, dofs])

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR, actuators_on, force_range
+from sysid_ros.engine.elements import SCALAR, actuators_on, force_range, places_in_qpos
 from sysid_ros.excitation import (
     ExcitationError,
     FileLimits,
@@ -87,7 +87,7 @@ def _posture(
         raise ExcitationError(f"keyframe {keyframe!r} is not in the model; it has {names}")
     number = names.index(keyframe) if keyframe is not None else 0
     home: FloatArray = (model.key_qpos[number] if names else model.qpos0).copy()
-    places = [int(model.joint(name).qposadr[0]) for name in joints]
+    places = places_in_qpos(model, joints)
     # a little inside, so that there is a way in every direction
     room = 0.02 * (limits.upper - limits.lower)
     home[places] = np.clip(home[places], limits.lower + room, limits.upper - room)

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.excitation import ExcitationError
 from sysid_ros.excitation.design.clearance import Clearance
 from sysid_ros.excitation.design.demands import Demands
@@ -110,7 +111,7 @@ def kept_by_servos(
     Raises:
       ExcitationError: No motion of this form does, and why.
     """
-    start = np.array([home[int(model.joint(name).qposadr[0])] for name in joints])
+    start = home[places_in_qpos(model, joints)]
     share = 1.0
     for _ in range(_TRIES):
         try:

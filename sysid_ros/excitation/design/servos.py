@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import is_servo, joint_of
+from sysid_ros.engine.elements import is_servo, joint_of, places_in_qpos, places_in_qvel
 from sysid_ros.excitation import ExcitationError
 
 _SETTLE = 2.0  # s under the first command before a motion begins
@@ -51,6 +51,12 @@ class ServoMotion:
     position: FloatArray
     velocity: FloatArray
     torque: FloatArray
+
+    def at(self, times: FloatArray) -> ServoMotion:
+        """The motion at the next of its instants from each of ``times`` (k,) s."""
+        rows = np.searchsorted(self.times, times).clip(max=len(self.times) - 1)
+        parts = (self.times, self.qpos, self.position, self.velocity, self.torque)
+        return ServoMotion(*(part[rows] for part in parts))
 
 
 def servos_of(model: mujoco.MjModel, joints: tuple[str, ...]) -> IndexArray:
@@ -109,8 +115,8 @@ def servo_motion(
     """
     servos = servos_of(model, joints)
     slope, held = servo_commands(model, home)
-    qpos = np.array([int(model.joint(name).qposadr[0]) for name in joints])
-    dofs = np.array([int(model.joint(name).dofadr[0]) for name in joints])
+    qpos = places_in_qpos(model, joints)
+    dofs = places_in_qvel(model, joints)
     start = home.copy()
     start[qpos] = first = motion.values(np.zeros(1))[0]
     at_rest = held.copy()

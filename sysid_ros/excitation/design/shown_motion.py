@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import model_of
+from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.excitation import ExcitationError, TrajectoryTable, read_trajectory
 from sysid_ros.excitation.design.servos import NoServoError, servo_motion
 from sysid_ros.experiment import load_experiment
@@ -46,15 +47,14 @@ def shown_motion(model: mujoco.MjModel, table: TrajectoryTable, name: str) -> Ro
     times = np.arange(0.0, reference.duration, 1.0 / _RATE)
     planned = reference.values(times)
     qpos = np.tile(home, (len(times), 1))
-    places = [int(model.joint(joint).qposadr[0]) for joint in table.joints]
-    qpos[:, places] = planned
+    qpos[:, places_in_qpos(model, table.joints)] = planned
     try:
         followed = servo_motion(model, table.joints, home, reference)
     except NoServoError:
         simulated_qpos, simulated = qpos, planned
     else:
-        rows = np.searchsorted(followed.times, times).clip(max=len(followed.times) - 1)
-        simulated_qpos, simulated = followed.qpos[rows], followed.position[rows]
+        shown = followed.at(times)
+        simulated_qpos, simulated = shown.qpos, shown.position
     return RobotMotion(
         name, times, qpos, simulated_qpos, table.joints, planned, simulated,
         _velocity(planned), _velocity(simulated),

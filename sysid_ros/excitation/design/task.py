@@ -128,9 +128,9 @@ class DesignTask:
         """The criterion."""
         return self._criterion(self.data(c))[0]
 
-    def keeps(self, c: FloatArray, slack: float = _ROUNDING) -> bool:
+    def keeps(self, c: FloatArray) -> bool:
         """True if a motion meets all demands, those of torque and distance at the instants."""
-        return self.share_used(c) <= 1.0 + slack and self._apart(c) >= -slack
+        return self.share_used(c) <= 1.0 + _ROUNDING and self._apart(c) >= -_ROUNDING
 
     def share_used(self, c: FloatArray) -> float:
         """The largest share of a limit that a motion takes; above 1 where it exceeds one."""

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.elements import places_in_qpos, places_in_qvel
 from sysid_ros.engine.inverse_dynamics import base_combination, base_names, grouping_order
 from sysid_ros.engine.regressor import Motion, Regressor
 from sysid_ros.excitation.design.fitted_parameters import KINDS, FittedParameters
@@ -68,8 +69,8 @@ class TorqueInformation:
         """
         self._regressor = Regressor(model, kinds=KINDS, friction_velocity=friction_velocity)
         self._home, self._joints = home, joints
-        self.qpos = np.array([int(model.joint(name).qposadr[0]) for name in joints])
-        self.dofs = np.array([int(model.joint(name).dofadr[0]) for name in joints])
+        self.qpos = places_in_qpos(model, joints)
+        self.dofs = places_in_qvel(model, joints)
         self._weight = 1.0 / noise**2
         self.theta = self._regressor.columns.nominal
         if fitted is None:
@@ -178,8 +179,8 @@ def whole_motion(
 ) -> Motion:
     """The motion of a whole model of which some joints move and the others stand at ``home``."""
     count = len(motion.position)
-    qpos = [int(model.joint(name).qposadr[0]) for name in joints]
-    dofs = [int(model.joint(name).dofadr[0]) for name in joints]
+    qpos = places_in_qpos(model, joints)
+    dofs = places_in_qvel(model, joints)
     q = np.tile(home, (count, 1))
     v, a = np.zeros((count, model.nv)), np.zeros((count, model.nv))
     q[:, qpos] = motion.position

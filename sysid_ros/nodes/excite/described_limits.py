@@ -17,13 +17,12 @@ from sysid_ros.excitation import ExcitationError, FileLimits, urdf_limits
 _PATIENCE = 10.0  # s
 
 
-def described_limits(node: Node, topic: str, patience: float = _PATIENCE) -> FileLimits:
+def described_limits(node: Node, topic: str) -> FileLimits:
     """Wait for a robot's description and return its limits.
 
     Args:
       node: Subscribes; no executor spins it yet.
       topic: A latched ``std_msgs/String`` that holds a URDF.
-      patience: Seconds to wait.
 
     Raises:
       ExcitationError: Nothing came, or it is no URDF.
@@ -35,7 +34,7 @@ def described_limits(node: Node, topic: str, patience: float = _PATIENCE) -> Fil
     )
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + _PATIENCE
     try:
         while not received and time.monotonic() < deadline:
             executor.spin_once(timeout_sec=0.1)
@@ -46,6 +45,6 @@ def described_limits(node: Node, topic: str, patience: float = _PATIENCE) -> Fil
     name = node.resolve_topic_name(topic)
     if not received:
         raise ExcitationError(
-            f"limits were to come from {name}, and nothing came there for {patience:g} s"
+            f"limits were to come from {name}, and nothing came there for {_PATIENCE:g} s"
         )
     return urdf_limits(received[-1], name)

@@ -67,7 +67,6 @@ class Recording(Closing):
         self._storages = tuple(storages)
         self._definitions = definitions
         self._resources = resources
-        self._span: tuple[int, int] | None = None
         self._packed = files.message_compression
         self._on_progress: Callable[[float], None] | None = None
         stored = [topic for storage in storages for topic in storage.topics]
@@ -92,16 +91,6 @@ class Recording(Closing):
     def files(self) -> tuple[Path, ...]:
         """The storage files, in recording order."""
         return self._files.files
-
-    @property
-    def start_ns(self) -> int:
-        """Receive time of the first message, nanoseconds since the epoch (reads the bag once)."""
-        return self._time_span()[0]
-
-    @property
-    def end_ns(self) -> int:
-        """Receive time of the last message, nanoseconds since the epoch (reads the bag once)."""
-        return self._time_span()[1]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -183,15 +172,6 @@ class Recording(Closing):
             while batch := list(islice(messages, _REPORTED)):
                 yield from batch
                 self._on_progress((number + storage.progress) / len(self._storages))
-
-    def _time_span(self) -> tuple[int, int]:
-        if self._span is None:
-            first = next(self.messages()).log_ns
-            last = first
-            for message in self.messages():
-                first, last = min(first, message.log_ns), max(last, message.log_ns)
-            self._span = first, last
-        return self._span
 
 
 def open_recording(

@@ -9,14 +9,15 @@ from sysid_ros.errors import BagError, unknown_name
 from sysid_ros.recording.bags.bag import Recording
 from sysid_ros.recording.messages import Text, locate
 
+_FIELD = "data"
 
-def read_text(recording: Recording, topic: str, *, field: str = "data") -> str:
-    """Return a string field of a topic's last message.
+
+def read_text(recording: Recording, topic: str) -> str:
+    """Return the string ``data`` of a topic's last message.
 
     Args:
       recording: The open bag.
       topic: The topic, such as ``/robot_description``.
-      field: The message's string field.
 
     Raises:
       BagError: The topic is absent or empty, or its type has no such string field.
@@ -29,11 +30,11 @@ def read_text(recording: Recording, topic: str, *, field: str = "data") -> str:
     if last is None:
         raise BagError(f"bag {recording.path}: topic {topic} holds no messages")
     root = locate(last.data, info.msgtype, types, serialization=info.serialization).root
-    node = root.fields.get(field)
+    node = root.fields.get(_FIELD)
     if not isinstance(node, Text):
         texts = [name for name, other in root.fields.items() if isinstance(other, Text)]
         raise BagError(
             f"bag {recording.path}, topic {topic}: "
-            f"{unknown_name(f'text field of {info.msgtype}', field, texts)}"
+            f"{unknown_name(f'text field of {info.msgtype}', _FIELD, texts)}"
         )
     return node.value

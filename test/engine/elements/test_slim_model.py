@@ -35,11 +35,7 @@ def armature_of(spec: mujoco.MjSpec) -> tuple[sysid.ParameterDict, sysid.ModelSe
             modifier=lambda s, p: setattr(s.joint("slide"), "armature", p.value[0]),
         )
     )  # fmt: skip
-    measured = sysid.TimeSeries.from_names(recording.times, recording.sensordata, recording.model)
-    control = sysid.TimeSeries(recording.control_times, recording.control)
-    return params, sysid.ModelSequences(
-        "ball", spec, "fall", recording.initial_state, control, measured
-    )
+    return params, recording.sequences()
 
 
 @pytest.mark.parametrize("height", [5.0, 0.5])

@@ -24,18 +24,7 @@ def cart(*payloads: float) -> tuple[sysid.ParameterDict, object]:
     for name, value, element in (("mass", 2.0, ("body", "cart")), ("gear", 3.0, ("actuator", ""))):
         modifier = sysid.AttributeModifier(element[0], element[1] or "motor", name)
         params.add(sysid.Parameter(name, value, 0.5, 8.0, modifier=modifier))
-    groups = []
-    for payload in payloads:
-        recording = record_cart(payload)
-        measured = sysid.TimeSeries.from_names(
-            recording.times, recording.sensordata, recording.model
-        )
-        control = sysid.TimeSeries(recording.control_times, recording.control)
-        groups.append(
-            sysid.ModelSequences(
-                f"cart_{payload}", recording.spec, "run", recording.initial_state, control, measured
-            )
-        )
+    groups = [record_cart(payload).sequences(f"cart_{payload}") for payload in payloads]
     return params, sysid.build_residual_fn(models_sequences=groups)
 
 

@@ -9,7 +9,6 @@ on the motion, so that one motion for all would show one such error many times.
 
 from __future__ import annotations
 
-import copy
 import importlib.util
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -20,7 +19,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from simulated_arms import coloured
-from torque_arm import BODIES, JOINTS, moved, torque_sequences, true_spec
+from torque_arm import BODIES, JOINTS, moved, part_of, torque_sequences, true_spec
 
 from sysid_ros.engine.estimation import FitSettings, TorqueSettings
 from sysid_ros.engine.inverse_dynamics import with_payload
@@ -30,7 +29,7 @@ from sysid_ros.engine.moving_horizon import (
     MovingHorizon,
     TorqueHorizon,
 )
-from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots import build_parameters
 
@@ -58,24 +57,13 @@ SETTINGS = FitSettings(
 Held = tuple[float, bool]  # s, and whether an interval holds the truth then
 
 
-def _part(whole: ModelSequences, begin: float, end: float) -> ModelSequences:
-    part = copy.copy(whole)
-
-    def cut(series: TimeSeries) -> TimeSeries:
-        chosen = (series.times >= begin) & (series.times <= end)
-        return TimeSeries(series.times[chosen], series.data[chosen], series.signal_mapping)
-
-    part.control, part.sensordata = [cut(whole.control[0])], [cut(whole.sensordata[0])]
-    return part
-
-
 def _followed(
     horizon: MovingHorizon | TorqueHorizon, whole: ModelSequences, every: float
 ) -> Iterator[tuple[float, HorizonEstimate]]:
     end = float(whole.sensordata[0].times[-1])
     for now in np.arange(every, end, every):
         begin = horizon.needed_from
-        part = _part(whole, 0.0 if np.isnan(begin) else begin, float(now))
+        part = part_of(whole, 0.0 if np.isnan(begin) else begin, float(now))
         made = horizon.update(part, float(now))
         if made is not None:
             yield float(now), made
@@ -202,10 +190,10 @@ def test_a_window_that_grows_counts_once_where_others_are_left_out() -> None:
     settings = FitSettings(window_length=own.WINDOW, threads=1, model_error=False)
     horizon = MovingHorizon(own.parameters(), settings, HorizonSettings(), {})
     whole = own.recorded(times, torque, angle)
-    horizon.update(_part(whole, 0.0, 1.4 * own.WINDOW))
+    horizon.update(part_of(whole, 0.0, 1.4 * own.WINDOW))
     for skipped, until in ((1.2, 2.3), (3.0, 4.4)):
         horizon.skip_to(skipped * own.WINDOW)
-        made = horizon.update(_part(whole, 0.0, until * own.WINDOW))
+        made = horizon.update(part_of(whole, 0.0, until * own.WINDOW))
     spans = [(window.begin, window.end) for window in horizon._windows]
     assert all(later[0] >= before[1] - 1e-9 for before, later in pairwise(spans))
     left_out = sum(later[0] - before[1] for before, later in pairwise(spans))

@@ -5,31 +5,23 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
 import numpy as np
 import pytest
-from torque_arm import moved, noisy, torque_sequences, true_spec
+from torque_arm import JOINT_EXPERIMENT, moved, noisy, part_of, torque_sequences, true_spec
 
 from sysid_ros.engine.estimation import FitResult, FitSettings, TorqueSettings
 from sysid_ros.engine.measured_torque import fit_torque
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, TorqueHorizon
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots import build_parameters
 
 RATE, END, EVERY = 250.0, 20.0, 0.1  # Hz, s, s
 DELAY = 0.2  # s from a sample to an estimate that contains it, at most
-EXPERIMENT = """
-model: arm.xml
-sequences: [bag]
-signals: [{effort: a, topic: /joint_states, field: "effort[a]"}]
-parameters: [{joint: "*", armature: , damping: , frictionloss: }]
-fit: {method: inverse_dynamics}
-"""
 # Given, so that filters do not depend on how much of the motion has been seen.
 SETTINGS = FitSettings(
     method="inverse_dynamics", torque=TorqueSettings(motion_cutoff=15.0, row_cutoff=4.0)
@@ -42,25 +34,14 @@ def _recorded(rate: float) -> ModelSequences:
 
 
 def _parameters(whole: ModelSequences) -> ParameterDict:
-    return build_parameters(parse_experiment(EXPERIMENT), whole.spec)
-
-
-def _part(whole: ModelSequences, begin: float, end: float) -> ModelSequences:
-    part = copy.copy(whole)
-
-    def cut(series: TimeSeries) -> TimeSeries:
-        chosen = (series.times >= begin) & (series.times <= end)
-        return TimeSeries(series.times[chosen], series.data[chosen], series.signal_mapping)
-
-    part.control, part.sensordata = [cut(whole.control[0])], [cut(whole.sensordata[0])]
-    return part
+    return build_parameters(parse_experiment(JOINT_EXPERIMENT), whole.spec)
 
 
 def _followed(whole: ModelSequences) -> Iterator[tuple[float, HorizonEstimate]]:
     horizon = TorqueHorizon(_parameters(whole), SETTINGS, HorizonSettings())
     for now in np.arange(EVERY, END + EVERY, EVERY):
         begin = horizon.needed_from
-        part = _part(whole, 0.0 if np.isnan(begin) else begin, float(now))
+        part = part_of(whole, 0.0 if np.isnan(begin) else begin, float(now))
         found = horizon.update(part, ended=bool(now >= END))
         if found is not None:
             yield float(now), found

@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import pytest
-from torque_arm import BODIES, OFFSETS, moved, noisy, torque_sequences, true_spec
+from torque_arm import BODIES, OFFSETS, moved, noisy, part_of, torque_sequences, true_spec
 
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.inverse_dynamics import with_payload
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, TorqueHorizon
-from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots import build_parameters
 
@@ -47,17 +45,6 @@ def _recorded() -> ModelSequences:
     return torque_sequences(held, times, positions, torque)
 
 
-def _until(whole: ModelSequences, begin: float, end: float) -> ModelSequences:
-    part = copy.copy(whole)
-
-    def cut(series: TimeSeries) -> TimeSeries:
-        chosen = (series.times >= begin) & (series.times <= end)
-        return TimeSeries(series.times[chosen], series.data[chosen], series.signal_mapping)
-
-    part.control, part.sensordata = [cut(whole.control[0])], [cut(whole.sensordata[0])]
-    return part
-
-
 @pytest.fixture(scope="module")
 def followed() -> dict[float, HorizonEstimate]:
     """Estimates by the instant at which they were made."""
@@ -67,7 +54,7 @@ def followed() -> dict[float, HorizonEstimate]:
     found = {}
     for now in np.arange(EVERY, END, EVERY):
         begin = horizon.needed_from
-        made = horizon.update(_until(whole, 0.0 if np.isnan(begin) else begin - 0.5, float(now)))
+        made = horizon.update(part_of(whole, 0.0 if np.isnan(begin) else begin - 0.5, float(now)))
         if made is not None:
             found[float(now)] = made
     return found

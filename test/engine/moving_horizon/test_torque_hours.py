@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from kept_objects import kept_objects
-from torque_arm import OFFSETS, moved, noisy, torque_sequences, true_spec
+from torque_arm import JOINT_EXPERIMENT, OFFSETS, moved, noisy, torque_sequences, true_spec
 
 from sysid_ros.engine.estimation import FitSettings, TorqueSettings
 from sysid_ros.engine.moving_horizon import (
@@ -30,20 +30,13 @@ SLACK = 60  # objects: a block more would be about fifty, and there are forty in
 SETTINGS = FitSettings(
     method="inverse_dynamics", torque=TorqueSettings(motion_cutoff=12.0, row_cutoff=4.0)
 )
-EXPERIMENT = """
-model: arm.xml
-sequences: [bag]
-signals: [{effort: a, topic: /joint_states, field: "effort[a]"}]
-fit: {method: inverse_dynamics}
-parameters: [{joint: "*", armature: , damping: , frictionloss: }]
-"""
 
 
 def _passes(count: int) -> Iterator[tuple[TorqueHorizon, HorizonEstimate]]:
     """The horizon and its estimate after each pass through one motion, which repeats smoothly."""
     times, motion, torque = moved(true_spec().compile(), PASS, RATE)
     whole = torque_sequences(true_spec(), times, *noisy(motion.qpos, torque - OFFSETS, RATE))
-    params = build_parameters(parse_experiment(EXPERIMENT), whole.spec)
+    params = build_parameters(parse_experiment(JOINT_EXPERIMENT), whole.spec)
     horizon = TorqueHorizon(params, SETTINGS, HorizonSettings(traced=True))
     made = None
     for now in np.arange(EVERY, count * PASS, EVERY):

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from torque_arm import OFFSETS, moved, noisy, torque_sequences, true_spec
+from torque_arm import JOINT_EXPERIMENT, OFFSETS, moved, noisy, part_of, torque_sequences, true_spec
 
 from sysid_ros.engine.estimation import FitSettings, TorqueSettings
 from sysid_ros.engine.moving_horizon import (
@@ -20,7 +19,7 @@ from sysid_ros.engine.moving_horizon import (
     TorqueHorizon,
     TorqueMemory,
 )
-from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import DataError
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots import build_parameters
@@ -29,13 +28,6 @@ RATE, RESTART, END, EVERY = 125.0, 7.0, 10.0, 0.2  # Hz, s
 SETTINGS = FitSettings(
     method="inverse_dynamics", torque=TorqueSettings(motion_cutoff=12.0, row_cutoff=4.0)
 )
-EXPERIMENT = """
-model: arm.xml
-sequences: [bag]
-signals: [{effort: a, topic: /joint_states, field: "effort[a]"}]
-fit: {method: inverse_dynamics}
-parameters: [{joint: "*", armature: , damping: , frictionloss: }]
-"""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +36,7 @@ def whole() -> ModelSequences:
     return torque_sequences(true_spec(), times, *noisy(motion.qpos, torque - OFFSETS, RATE))
 
 
-def _horizon(whole: ModelSequences, text: str = EXPERIMENT) -> TorqueHorizon:
+def _horizon(whole: ModelSequences, text: str = JOINT_EXPERIMENT) -> TorqueHorizon:
     params = build_parameters(parse_experiment(text), whole.spec)
     return TorqueHorizon(params, SETTINGS, HorizonSettings())
 
@@ -57,12 +49,7 @@ def _followed(
     for now in np.arange(begin + EVERY, end, EVERY):
         needed = horizon.needed_from
         first = begin if np.isnan(needed) else begin + needed
-        part = copy.copy(whole)
-        for kind in ("control", "sensordata"):
-            (series,) = getattr(whole, kind)
-            chosen = (series.times >= first) & (series.times <= now)
-            own = series.times[chosen] - begin, series.data[chosen]
-            setattr(part, kind, [TimeSeries(*own, series.signal_mapping)])
+        part = part_of(whole, first, float(now), origin=begin)
         made = horizon.update(part, float(now) - begin)
         if made is not None:
             found[float(now)] = made
@@ -99,7 +86,7 @@ def test_a_restart_in_the_middle_goes_on_as_before(whole: ModelSequences, kept: 
 
 
 def test_a_state_of_other_parameters_is_refused(whole: ModelSequences, kept: Path) -> None:
-    other = _horizon(whole, EXPERIMENT.replace("armature: , ", ""))
+    other = _horizon(whole, JOINT_EXPERIMENT.replace("armature: , ", ""))
     with pytest.raises(DataError, match=r"the state is of a_armature, .*; estimated are a_damping"):
         other.recall(TorqueMemory.read(kept))
 

@@ -11,21 +11,7 @@ import pytest
 from sysid_problems import record, record_spring_mass
 
 from sysid_ros import sysid
-from sysid_ros.engine.simulation import rollout_pool
 from sysid_ros.errors import SysidError
-
-
-def group(recording, *, control=None, times=None, data=None, mapping_names=None):
-    times = recording.times if times is None else times
-    data = recording.sensordata if data is None else data
-    return sysid.ModelSequences(
-        "ball",
-        recording.spec,
-        "run",
-        recording.initial_state,
-        control or sysid.TimeSeries(recording.control_times, recording.control),
-        sysid.TimeSeries.from_names(times, data, recording.model, mapping_names),
-    )
 
 
 def mass(start: float = 1.0) -> sysid.Parameter:
@@ -49,20 +35,6 @@ def delayed(recording, seconds: float) -> np.ndarray:
     )
 
 
-@pytest.fixture
-def simulations(monkeypatch):
-    """Counts the simulations that are run."""
-    counts = []
-    original = rollout_pool.RolloutPool.rollout
-
-    def counting(self, models, *rest, **options):
-        counts.append(len(models))
-        return original(self, models, *rest, **options)
-
-    monkeypatch.setattr(rollout_pool.RolloutPool, "rollout", counting)
-    return counts
-
-
 def test_delay_gain_and_bias_are_identified_together_with_the_mass():
     recording = record_spring_mass(1.5)
     data = delayed(recording, 0.013)
@@ -76,7 +48,7 @@ def test_delay_gain_and_bias_are_identified_together_with_the_mass():
     transform.bias("position", bias, target="predicted")
     params = dictionary(mass(1.4), delay, gain, bias)
     fn = sysid.build_residual_fn(
-        models_sequences=[group(recording, data=data)], signal_transform=transform
+        models_sequences=[recording.sequences(data=data)], signal_transform=transform
     )
     found, _ = sysid.optimize(params, fn, verbose=False)
     # both are interpolated linearly, which leaves an error of second order in the time step
@@ -97,7 +69,7 @@ def test_declared_signal_parameters_do_the_same():
         ),
         sysid.Parameter("bias", 0.0, -0.1, 0.1, modifier=sysid.SignalModifier("position", "bias")),
     )  # fmt: skip
-    fn = sysid.build_residual_fn(models_sequences=[group(recording, data=data)])
+    fn = sysid.build_residual_fn(models_sequences=[recording.sequences(data=data)])
     found, _ = sysid.optimize(params, fn, verbose=False)
     np.testing.assert_allclose(found.as_vector(), [1.0, 0.013, 1.2, 0.02], rtol=2e-3)
 
@@ -124,7 +96,7 @@ def test_delay_of_a_held_command_has_a_derivative_and_is_identified():
         sysid.Parameter("lag", 0.005, 0.0, 0.05, modifier=sysid.SignalModifier("push", "delay"))
     )
     fn = sysid.build_residual_fn(
-        models_sequences=[group(recording, control=control, data=sensors[0])]
+        models_sequences=[recording.sequences(control=control, data=sensors[0])]
     )
     found, result = sysid.optimize(params, fn, verbose=False)
     assert np.abs(result.jac).max() > 0.1
@@ -143,7 +115,7 @@ def test_gain_and_bias_of_a_command_are_identified():
         sysid.Parameter("gain", 1.0, 0.5, 2.0, modifier=sysid.SignalModifier("push", "gain")),
         sysid.Parameter("bias", 0.0, -1.0, 1.0, modifier=sysid.SignalModifier("push", "bias")),
     )
-    fn = sysid.build_residual_fn(models_sequences=[group(recording, data=sensors[0])])
+    fn = sysid.build_residual_fn(models_sequences=[recording.sequences(data=sensors[0])])
     found, _ = sysid.optimize(params, fn, verbose=False)
     np.testing.assert_allclose(found.as_vector(), [0.8, 0.5], rtol=1e-4)
 
@@ -157,7 +129,9 @@ def test_parameters_of_signals_cost_no_simulation(simulations):
         "bias", 0.0, -1.0, 1.0, modifier=sysid.SignalModifier("position", "bias")
     )
     params = dictionary(mass(), delay, bias)
-    fn = sysid.build_residual_fn(models_sequences=[group(recording)], signal_transform=transform)
+    fn = sysid.build_residual_fn(
+        models_sequences=[recording.sequences()], signal_transform=transform
+    )
     x = params.as_vector()
     fn(x, params)
     assert simulations == [1]
@@ -171,7 +145,7 @@ def test_parameters_of_signals_cost_no_simulation(simulations):
 def test_neither_parameters_nor_overrides_stay(simulations):
     recording = record_spring_mass(0.2)
     params = dictionary(mass(1.3))
-    fn = sysid.build_residual_fn(models_sequences=[group(recording)])
+    fn = sysid.build_residual_fn(models_sequences=[recording.sequences()])
     plain = fn(np.array([1.5]), params)[0][0]
     weighted = fn(np.array([1.5]), params, sensor_weights={"position": 3.0})[0][0]
     np.testing.assert_allclose(weighted[::2], 3.0 * plain[::2])
@@ -189,7 +163,7 @@ def test_build_model_gets_a_copy_and_decides_alone():
         return spec.compile()
 
     params = dictionary(sysid.Parameter("half", 0.8, 0.1, 2.0))
-    fn = sysid.build_residual_fn(models_sequences=[group(recording)], build_model=build_model)
+    fn = sysid.build_residual_fn(models_sequences=[recording.sequences()], build_model=build_model)
     found, _ = sysid.optimize(params, fn, verbose=False)
     assert found["half"].value[0] == pytest.approx(0.5, abs=1e-4)
     assert recording.spec.to_xml() == before
@@ -204,7 +178,7 @@ def test_custom_rollout_is_called_as_documented():
         return sysid.sysid_rollout(models, datas, control_signal, initial_states, **mappings)
 
     params = dictionary(mass(1.4))
-    options = {"models_sequences": [group(recording)]}
+    options = {"models_sequences": [recording.sequences()]}
     custom = sysid.build_residual_fn(custom_rollout=custom_rollout, **options)
     plain = sysid.build_residual_fn(**options)
     x = np.array([[1.4, 1.5, 1.5]])
@@ -225,10 +199,12 @@ def test_modify_residual_is_called_as_documented():
 
     params = dictionary(mass(1.4))
     fn = sysid.build_residual_fn(
-        models_sequences=[group(recording)], modify_residual=modify_residual, return_pred_all=True
+        models_sequences=[recording.sequences()],
+        modify_residual=modify_residual,
+        return_pred_all=True,
     )
     (residual,), _, _ = fn(np.array([1.4]), params)
-    plain = sysid.build_residual_fn(models_sequences=[group(recording)], normalization="none")
+    plain = sysid.build_residual_fn(models_sequences=[recording.sequences()], normalization="none")
     np.testing.assert_allclose(residual, plain(np.array([1.4]), params)[0][0], atol=1e-15)
     assert seen == {"mass": 1.4, "state": (149, 3), "all": True}
 
@@ -239,14 +215,14 @@ def test_priors_pull_and_count_in_standard_deviations():
         "mass", 1.0, 0.3, 3.0, modifier=sysid.AttributeModifier("body", "ball", "mass"),
         prior=(1.2, 0.1),
     )  # fmt: skip
-    fn = sysid.build_residual_fn(models_sequences=[group(recording)])
+    fn = sysid.build_residual_fn(models_sequences=[recording.sequences()])
     residuals, predictions, _ = fn(np.array([[1.0, 1.4]]), dictionary(prior))
     assert len(residuals) == 2
     assert len(predictions) == 1
     np.testing.assert_allclose(residuals[1], [[-2.0, 2.0]])
     # with noise of this size the data says nothing, and the prior remains
     fn = sysid.build_residual_fn(
-        models_sequences=[group(recording)],
+        models_sequences=[recording.sequences()],
         normalization="noise",
         noise={"position": 1e3, "velocity": 1e3},
     )
@@ -266,11 +242,11 @@ def test_priors_pull_and_count_in_standard_deviations():
 def test_normalizations(method, expected):
     recording = record_spring_mass(0.4)
     fn = sysid.build_residual_fn(
-        models_sequences=[group(recording)],
+        models_sequences=[recording.sequences()],
         normalization=method,
         noise={"position": 0.1, "velocity": 2.0} if method == "noise" else None,
     )
-    plain = sysid.build_residual_fn(models_sequences=[group(recording)], normalization="none")
+    plain = sysid.build_residual_fn(models_sequences=[recording.sequences()], normalization="none")
     x, params = np.array([1.5]), dictionary(mass())
     ratio = plain(x, params)[0][0].reshape(-1, 2)[5:] / fn(x, params)[0][0].reshape(-1, 2)[5:]
     if expected == "std":
@@ -289,7 +265,7 @@ def test_angles_measured_modulo_a_turn():
     assert recording.sensordata.max() > 10.0
     wrapped = np.remainder(recording.sensordata, 2 * np.pi)
     options = {
-        "models_sequences": [group(recording, data=wrapped)],
+        "models_sequences": [recording.sequences(data=wrapped)],
         "normalization": "none",
     }
     params = sysid.ParameterDict()
@@ -301,7 +277,7 @@ def test_angles_measured_modulo_a_turn():
 
 def test_model_residual_joins_recordings_of_unequal_length():
     recording = record_spring_mass(0.3)
-    long, short = group(recording).measured_rollout[0], None
+    long, short = recording.sequences().measured_rollout[0], None
     short = long.replace(
         control=sysid.TimeSeries(recording.control_times[:50], recording.control[:50]),
         sensordata=sysid.TimeSeries.from_names(
@@ -327,15 +303,15 @@ def test_model_residual_joins_recordings_of_unequal_length():
 def test_residual_function_and_function_agree():
     recording = record_spring_mass(0.2)
     params, x = dictionary(mass()), np.array([1.2])
-    built = sysid.build_residual_fn(models_sequences=[group(recording)])(x, params)
-    called = sysid.residual(x, params, [group(recording)])
+    built = sysid.build_residual_fn(models_sequences=[recording.sequences()])(x, params)
+    called = sysid.residual(x, params, [recording.sequences()])
     np.testing.assert_array_equal(built[0][0], called[0][0])
 
 
 def test_more_recordings_than_noise():
     recording = record_spring_mass(0.2)
     fn = sysid.build_residual_fn(
-        models_sequences=[group(recording)], normalization="noise", noise={"position": 0.1}
+        models_sequences=[recording.sequences()], normalization="noise", noise={"position": 0.1}
     )
     with pytest.raises(SysidError, match="unknown signal with a noise level 'velocity'"):
         fn(np.array([1.0]), dictionary(mass()))
@@ -348,7 +324,7 @@ def test_mistakes_are_said():
         sysid.build_residual_fn(sensor_weight={})
     with pytest.raises(SysidError, match="no recordings"):
         sysid.build_residual_fn()(x, params)
-    fn = sysid.build_residual_fn(models_sequences=[group(recording)])
+    fn = sysid.build_residual_fn(models_sequences=[recording.sequences()])
     with pytest.raises(SysidError, match="unknown signal with a weight 'positon'"):
         fn(x, params, sensor_weights={"positon": 1.0})
     with pytest.raises(SysidError, match="nearest: 'position'"):
@@ -357,23 +333,22 @@ def test_mistakes_are_said():
         fn(x, params, enabled_observations=[("position", sysid.SignalType.MjStateQPos)])
     with pytest.raises(SysidError, match="not both"):
         fn(x, params, signal_transform=sysid.SignalTransform(), modify_residual=print)
-    far = group(recording, times=recording.times + 1e3)
+    far = recording.sequences(times=recording.times + 1e3)
     with pytest.raises(SysidError, match="do not overlap with the simulation"):
         fn(x, params, models_sequences=[far])
     holes = recording.control.copy()
     holes[3] = np.nan
-    broken = group(recording, control=sysid.TimeSeries(recording.control_times, holes))
+    broken = recording.sequences(control=sysid.TimeSeries(recording.control_times, holes))
     with pytest.raises(SysidError, match=r"control 0 is missing \(NaN\) at 0\.00"):
         fn(x, params, models_sequences=[broken])
-    instant = group(recording, control=sysid.TimeSeries(np.zeros(1), np.zeros((1, 1))))
+    instant = recording.sequences(control=sysid.TimeSeries(np.zeros(1), np.zeros((1, 1))))
     with pytest.raises(SysidError, match="less than one time step"):
         fn(x, params, models_sequences=[instant])
     custom = sysid.TimeSeries.from_custom_map(
         recording.times, recording.sensordata, ["mine", "yours"]
     )
     unknown = sysid.ModelSequences(
-        "ball", recording.spec, "run", recording.initial_state,
-        sysid.TimeSeries(recording.control_times, recording.control), custom,
-    )  # fmt: skip
+        "ball", recording.spec, "run", recording.initial_state, recording.commanded, custom
+    )
     with pytest.raises(SysidError, match="which no model can predict"):
         fn(x, params, models_sequences=[unknown])

@@ -36,13 +36,8 @@ def arm(**options: Any) -> tuple[sysid.ParameterDict, Any, np.ndarray]:
     params.add(sysid.Parameter("lag", 0.003, 0.0, 0.01))
     transform = sysid.SignalTransform()
     transform.delay("joint2_pos", params["lag"])
-    measured = sysid.TimeSeries.from_names(recording.times, recording.sensordata, recording.model)
-    control = sysid.TimeSeries(recording.control_times, recording.control)
-    sequences = sysid.ModelSequences(
-        "arm", spec, "recording", recording.initial_state, control, measured
-    )
     function = sysid.build_residual_fn(
-        models_sequences=[sequences], signal_transform=transform, **options
+        models_sequences=[recording.sequences()], signal_transform=transform, **options
     )
     return params, function, params.as_vector()
 
@@ -88,12 +83,7 @@ def test_contacts_are_left_to_finite_differences() -> None:
             modifier=lambda s, p: setattr(s.joint("slide"), "armature", p.value[0]),
         )
     )  # fmt: skip
-    sequences = sysid.ModelSequences(
-        "ball", spec, "fall", recording.initial_state,
-        sysid.TimeSeries(recording.control_times, recording.control),
-        sysid.TimeSeries.from_names(recording.times, recording.sensordata, recording.model),
-    )  # fmt: skip
-    function = sysid.build_residual_fn(models_sequences=[sequences])
+    function = sysid.build_residual_fn(models_sequences=[recording.sequences()])
     assert function.jacobian(params.as_vector(), params) is None
 
 

@@ -24,26 +24,47 @@ def oscillator(timestep: float, integrator: str) -> mujoco.MjSpec:
     )
 
 
-def error(timestep: float, integrator: str, stamping: str, *, epoch: float = 0.0) -> np.ndarray:
-    """Largest errors of position (m) and velocity (m/s) against the exact motion."""
+def compared(
+    timestep: float,
+    integrator: str,
+    times: np.ndarray,
+    *signals: tuple[str | tuple[str, sysid.SignalType], np.ndarray],
+    stamping: str = "true",
+    epoch: float = 0.0,
+) -> np.ndarray:
+    """Largest difference between a simulated oscillation and each of some signals, by name."""
     spec = oscillator(timestep, integrator)
     model = spec.copy().compile()
-    times = np.sort(np.random.default_rng(0).uniform(0.02, 0.9, 80))  # any instants, no grid
-    exact = np.column_stack([START * np.cos(OMEGA * times), -START * OMEGA * np.sin(OMEGA * times)])
-    velocity = 0.0
+    begins = 0.0  # m/s
     if integrator != "RK4":  # its velocity lives half a step earlier
-        velocity = START * OMEGA * np.sin(OMEGA * 0.5 * timestep)
+        begins = START * OMEGA * np.sin(OMEGA * 0.5 * timestep)
+    names, values = zip(*signals, strict=True)
     group = sysid.ModelSequences(
         "oscillator",
         spec,
         "run",
-        sysid.create_initial_state(model, [START], [velocity]),
+        sysid.create_initial_state(model, [START], [begins]),
         sysid.TimeSeries(np.array([0.0, 1.0]) + epoch, np.empty((2, 0))),
-        sysid.TimeSeries.from_names(times + epoch, exact, model),
+        sysid.TimeSeries.from_names(times + epoch, np.column_stack(values), model, list(names)),
     )
     fn = sysid.build_residual_fn(models_sequences=[group], stamping=stamping, normalization="none")
     (residual,), _, _ = fn(np.empty(0), sysid.ParameterDict())
-    return np.abs(residual.reshape(-1, 2)).max(axis=0)
+    return np.abs(residual.reshape(-1, len(names))).max(axis=0)
+
+
+def position(times: np.ndarray) -> np.ndarray:
+    return START * np.cos(OMEGA * times)
+
+
+def velocity(times: np.ndarray) -> np.ndarray:
+    return -START * OMEGA * np.sin(OMEGA * times)
+
+
+def error(timestep: float, integrator: str, stamping: str, *, epoch: float = 0.0) -> np.ndarray:
+    """Largest errors of position (m) and velocity (m/s) against the exact motion."""
+    times = np.sort(np.random.default_rng(0).uniform(0.02, 0.9, 80))  # any instants, no grid
+    signals = ("q", position(times)), ("v", velocity(times))
+    return compared(timestep, integrator, times, *signals, stamping=stamping, epoch=epoch)
 
 
 def test_true_stamps_leave_an_error_of_fourth_order_under_rk4():
@@ -73,54 +94,18 @@ def test_epoch_stamps_change_nothing_but_their_own_rounding():
 
 
 def test_states_and_sensors_agree_on_the_instant():
-    spec = oscillator(0.01, "RK4")
-    model = spec.copy().compile()
     times = np.linspace(0.05, 0.9, 40)
-    exact = START * np.cos(OMEGA * times)
-    group = sysid.ModelSequences(
-        "oscillator",
-        spec,
-        "run",
-        sysid.create_initial_state(model, [START]),
-        sysid.TimeSeries(np.array([0.0, 1.0]), np.empty((2, 0))),
-        sysid.TimeSeries.from_names(
-            times,
-            np.column_stack([exact, exact]),
-            model,
-            ["q", ("x", sysid.SignalType.MjStateQPos)],
-        ),
-    )
-    fn = sysid.build_residual_fn(models_sequences=[group], stamping="true", normalization="none")
-    (residual,), _, _ = fn(np.empty(0), sysid.ParameterDict())
-    assert np.abs(residual).max() < 2e-6
+    state = ("x", sysid.SignalType.MjStateQPos)
+    errors = compared(0.01, "RK4", times, ("q", position(times)), (state, position(times)))
+    assert errors.max() < 2e-6
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("RK4", 3.7), ("Euler", 1.8)])
 def test_velocity_states_live_where_velocity_sensors_do(integrator, order):
-    errors = []
-    for timestep in (0.02, 0.01):
-        spec = oscillator(timestep, integrator)
-        model = spec.copy().compile()
-        times = np.linspace(0.1, 0.9, 40)
-        velocity = 0.0
-        if integrator != "RK4":
-            velocity = START * OMEGA * np.sin(OMEGA * 0.5 * timestep)
-        exact = -START * OMEGA * np.sin(OMEGA * times)
-        group = sysid.ModelSequences(
-            "oscillator",
-            spec,
-            "run",
-            sysid.create_initial_state(model, [START], [velocity]),
-            sysid.TimeSeries(np.array([0.0, 1.0]), np.empty((2, 0))),
-            sysid.TimeSeries.from_names(
-                times, exact[:, None], model, [("x", sysid.SignalType.MjStateQVel)]
-            ),
-        )
-        fn = sysid.build_residual_fn(
-            models_sequences=[group], stamping="true", normalization="none"
-        )
-        errors.append(np.abs(fn(np.empty(0), sysid.ParameterDict())[0][0]).max())
-    assert np.log2(errors[0] / errors[1]) > order
+    times = np.linspace(0.1, 0.9, 40)
+    state = ("x", sysid.SignalType.MjStateQVel), velocity(times)
+    coarse, fine = (compared(step, integrator, times, state) for step in (0.02, 0.01))
+    assert np.log2(coarse / fine) > order
 
 
 def test_unknown_stamping_is_refused():

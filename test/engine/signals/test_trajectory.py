@@ -15,9 +15,9 @@ from sysid_ros.errors import ModelError, SysidError
 
 
 def simulated(recording) -> sysid.SystemTrajectory:
-    control = sysid.TimeSeries(recording.control_times, recording.control)
     data = mujoco.MjData(recording.model)
-    return sysid.sysid_rollout(recording.model, data, control, recording.initial_state)[0]
+    start = recording.initial_state
+    return sysid.sysid_rollout(recording.model, data, recording.commanded, start)[0]
 
 
 def test_rollouts_of_unequal_lengths_and_models_equal_single_ones():
@@ -116,12 +116,9 @@ def test_sensor_columns_by_type():
 
 def test_sequences_hold_lists_and_give_parts():
     recording = record_spring_mass(0.2)
-    control = sysid.TimeSeries(recording.control_times, recording.control)
-    measured = sysid.TimeSeries.from_names(recording.times, recording.sensordata, recording.model)
-    starts = [recording.initial_state] * 3
-    group = sysid.ModelSequences(
-        "ball", recording.spec, ["a", "b", "c"], starts, [control] * 3, [measured] * 3
-    )
+    one = recording.sequences()
+    parts = one.initial_state * 3, one.control * 3, one.sensordata * 3
+    group = sysid.ModelSequences("ball", recording.spec, ["a", "b", "c"], *parts)
     assert len(group) == 3
     assert group[-1].sequence_name == ["c"]
     assert group[:2].sequence_name == ["a", "b"]
@@ -129,7 +126,7 @@ def test_sequences_hold_lists_and_give_parts():
         group[5]
     with pytest.raises(SysidError, match="3 sequence_name, 3 initial_state, 2 control"):
         sysid.ModelSequences(
-            "ball", recording.spec, ["a", "b", "c"], starts, [control] * 2, [measured] * 3
+            "ball", recording.spec, ["a", "b", "c"], parts[0], parts[1][:2], parts[2]
         )
 
 
@@ -202,12 +199,11 @@ def test_start_states_by_name_and_their_mistakes():
 
 def test_lists_of_unequal_length_are_refused():
     recording = record_cart()
-    control = sysid.TimeSeries(recording.control_times, recording.control)
     with pytest.raises(SysidError, match="there are 2 initial states for 3 simulations"):
         sysid.sysid_rollout(
             recording.model,
             mujoco.MjData(recording.model),
-            [control] * 3,
+            [recording.commanded] * 3,
             [recording.initial_state] * 2,
         )
 

@@ -61,6 +61,18 @@ def test_a_swing_that_nothing_measures(measured: bool, load: float) -> None:
     assert np.abs(states[:, 4] - rate).max() < 0.05 * np.abs(rate).max()
 
 
+def test_another_command_of_the_same_recording_brings_it_elsewhere() -> None:
+    places, command, truth = recorded()
+    nothing = TimeSeries(places.times, np.full((STEPS, 1), np.nan), places.signal_mapping)
+    reader = StartReader(crane(8.0, 1.0), nothing, np.zeros(truth.shape[1]), velocity_filter=30.0)
+    swings = []
+    for told in (command, SignalIntegral(places.times, np.zeros(STEPS), held=True)):
+        reader.carry([told], (0.0, float(places.times[-1])))
+        swings.append(reader.states(places.times[2000:2001], 0.0, {})[0, 2])
+    assert swings[0] != 0.0
+    assert swings[1] == 0.0
+
+
 def test_measurements_that_stop_for_a_while_pull_nothing_away() -> None:
     places, command, truth = recorded()
     times = places.times

@@ -31,7 +31,6 @@ class Robot(NamedTuple):
     joints: tuple[str, ...] = ()
 
 
-LEG = ("hip", "thigh", "calf")
 ROBOTS = {
     "panda": Robot("models/franka_emika_panda/panda_nohand.xml", 2.0, 6.0),
     "so_arm100": Robot("models/trs_so_arm100/so_arm100.xml", 2.0, 8.0),

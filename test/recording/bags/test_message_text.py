@@ -10,8 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from sysid_ros.errors import BagError
-from sysid_ros.recording import open_recording
-from sysid_ros.recording.bags import read_text
+from sysid_ros.recording.bags import open_recording, read_text
 
 
 def test_the_last_text_counts(arm, write_bag, ros2) -> None:

@@ -21,7 +21,7 @@ from rosbags.rosbag2 import CompressionMode
 
 from sysid_ros.cli import main
 from sysid_ros.errors import BagError, ErrorCode
-from sysid_ros.recording import open_recording
+from sysid_ros.recording.bags import open_recording
 
 START = 1_700_000_000_000_000_000
 POINT = "float64 x\nfloat64 y\n"
@@ -238,6 +238,23 @@ def test_a_file_cut_anywhere_is_read_up_to_the_cut_or_refused(kinds, tmp_path, d
         return
     assert stamps == [START + tick for tick in range(len(stamps))]
     assert warnings or len(stamps) == 50, "what is lost is never passed over"
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damage_never_raises_anything_but_a_bag_error(kinds, tmp_path, data) -> None:
+    file = data.draw(st.sampled_from(sorted(kinds.iterdir())))
+    content = bytearray(file.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        position = data.draw(st.integers(0, len(content) - 1))
+        content[position] = data.draw(st.integers(0, 255))
+    damaged = tmp_path / file.name
+    damaged.write_bytes(content)
+    try:
+        with open_recording(damaged) as recording:
+            list(recording.messages())
+    except BagError as error:
+        assert str(damaged) in str(error)
 
 
 def test_a_torn_chunk_of_ros1_gives_what_it_holds(kinds, tmp_path) -> None:

@@ -12,8 +12,7 @@ import pytest
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
 
-from sysid_ros.recording import open_recording
-from sysid_ros.recording.bags import read_columns
+from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import parse_field
 
 MESSAGES = 20_000

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.errors import BagError
-from sysid_ros.recording import open_recording
+from sysid_ros.recording.bags import open_recording
 
 SCHEMAS = {
     "dashing": "id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT",

@@ -9,8 +9,8 @@ import numpy as np
 from mapped_signals import Mapping
 
 from sysid_ros.experiment.experiment_schema import MaskConfig, SignalConfig
-from sysid_ros.recording import map_recording, open_recording
-from sysid_ros.recording.mapping import control_time_series
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import control_time_series, map_recording
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 
 from ..conftest import START_NS, Entry

@@ -17,7 +17,8 @@ from sysid_ros.errors import DataError, ExperimentError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.experiment.experiment_schema import MaskConfig, SignalConfig
 from sysid_ros.experiment.load import parse_experiment
-from sysid_ros.recording import map_recording, open_recording
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import map_recording
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages.stored_message import Clock
 

@@ -14,8 +14,8 @@ from rosbags.highlevel import AnyReader
 
 from sysid_ros.errors import BagError, DataError, ErrorCode
 from sysid_ros.experiment.experiment_schema import SignalConfig
-from sysid_ros.recording import map_recording, open_recording
-from sysid_ros.recording.bags import read_columns
+from sysid_ros.recording.bags import open_recording, read_columns
+from sysid_ros.recording.mapping import map_recording
 from sysid_ros.recording.mapping.dating import date_topics
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, Interpolation, SignalKind
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC

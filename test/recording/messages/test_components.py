@@ -16,8 +16,8 @@ from mapped_signals import Mapping
 
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
-from sysid_ros.recording import map_recording, open_recording
-from sysid_ros.recording.mapping import measured_time_series
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import map_recording, measured_time_series
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages import components_of, parse_field, unit_quaternions
 

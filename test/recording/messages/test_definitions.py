@@ -17,8 +17,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from sysid_ros.cli import main
 from sysid_ros.errors import BagError, ErrorCode
-from sysid_ros.recording import open_recording
-from sysid_ros.recording.bags import read_columns
+from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import Definition, Definitions, parse_field
 from sysid_ros.recording.messages.definitions import type_digest
 

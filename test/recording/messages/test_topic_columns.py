@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from rosbags.highlevel import AnyReader
 
 from sysid_ros.errors import BagError, DataError
-from sysid_ros.recording import open_recording
-from sysid_ros.recording.bags import read_columns
+from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import FieldReader, parse_field
 from sysid_ros.recording.messages.message_layout import stack_messages
 

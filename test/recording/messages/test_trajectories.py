@@ -15,8 +15,8 @@ from mapped_signals import Mapping
 
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
-from sysid_ros.recording import map_recording, open_recording
-from sysid_ros.recording.mapping import ClockCorrection, control_time_series
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import ClockCorrection, control_time_series, map_recording
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages import played
 from sysid_ros.recording.messages.trajectories import Trajectory

@@ -1,8 +1,34 @@
 "use strict";
 
-// Lines in boxes of SVG, for all pages.
+// For all pages: asking for news, and lines in boxes of SVG.
 const SVG = "http://www.w3.org/2000/svg";
 const part = (id) => document.getElementById(id);
+
+// Asks again and again: show is given the news, all steps of their series, and whether it is new.
+function follow(period, show, fail) {
+  let [series, steps] = ["", []];
+  async function ask() {
+    try {
+      const query = new URLSearchParams({ series, count: steps.length });
+      const answer = await fetch(`progress?${query}`);
+      if (!answer.ok) throw new Error(answer.statusText);
+      const news = await answer.json();
+      const begins = news.series !== series;
+      if (begins) [series, steps] = [news.series, []];
+      steps = steps.slice(0, news.first).concat(news.steps);
+      show(news, steps, begins);
+    } catch {
+      fail();
+    }
+    setTimeout(ask, period);
+  }
+  ask();
+}
+
+// A status that is the same is not read out again.
+function say(text) {
+  if (part("status").textContent !== text) part("status").textContent = text;
+}
 
 function drawn(name, attributes = {}) {
   const element = document.createElementNS(SVG, name);
