@@ -38,7 +38,9 @@ class Memory:
     noise: Mapping[str, float]
 
     @classmethod
-    def of(cls, names: Sequence[str], shares: Sequence[Share], noise: Mapping[str, float]) -> Memory:
+    def of(
+        cls, names: Sequence[str], shares: Sequence[Share], noise: Mapping[str, float]
+    ) -> Memory:
         """Keep shares, joined to a few."""
         most = max(min(_NUMBERS // max(len(names), 1) ** 2, _MOST), _LEAST)
         return cls(tuple(names), tuple(fewer(shares, most)), dict(noise))

@@ -213,6 +213,8 @@ class Estimator(LifecycleNode):
         publish_ns = info["source_timestamp"] or log_ns
         if uses_simulated_time(self):
             log_ns = publish_ns = int(self.get_clock().now().nanoseconds)
+            if not log_ns:  # nothing came on /clock yet
+                return
         self._messages.append(RawMessage(topic.bag_topic.name, log_ns, publish_ns, data))
 
     def _look(self) -> None:
