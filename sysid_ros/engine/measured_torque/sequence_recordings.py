@@ -35,6 +35,7 @@ from sysid_ros.engine.signals import (
     base_is_known,
     joint_signal,
     value_at,
+    without_sign_jumps,
 )
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import inside, shortest_gap
@@ -128,6 +129,8 @@ def sequence_recording(
     qpos: FloatArray = np.tile(np.asarray(model.qpos0, dtype=np.float64), (len(times), 1))
     usable: BoolArray = np.ones(len(times), dtype=np.bool_)
     for name, told in sources.positions.items():
+        if told.width >= 4:  # ends with a quaternion, which no interpolation is to turn about
+            series[name][1][:, -4:] = without_sign_jumps(series[name][1][:, -4:])
         qpos[:, told.coordinates], known = _at(*series[name], times, smooth=True)
         usable &= known
     if not usable.any():

@@ -71,6 +71,7 @@ def test_a_marker_on_a_free_body_tells_the_body_s_pose() -> None:
             mujoco.mj_step(model, data)
     measured = np.array(readings)
     measured[10:20, 3:7] *= -1.0  # the same orientation
+    measured[9, 3:7] = np.nan  # and one beside it that has to be interpolated
     start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
     group = sysid.ModelSequences(
         "robot", spec, "run", start,
@@ -83,4 +84,5 @@ def test_a_marker_on_a_free_body_tells_the_body_s_pose() -> None:
     expected = np.array(qpos)
     signs = np.sign(np.sum(found[:, 3:7] * expected[:, 3:7], axis=1, keepdims=True))
     found[:, 3:7] *= signs
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(found[9], expected[9], atol=1e-4)
+    np.testing.assert_allclose(np.delete(found, 9, 0), np.delete(expected, 9, 0), atol=1e-12)
