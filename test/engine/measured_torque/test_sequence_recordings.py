@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+import pytest
 
 from sysid_ros import sysid
 from sysid_ros.engine.measured_torque.sequence_recordings import sequence_recording, torque_sources
@@ -24,6 +25,15 @@ FLOATING = """
     <framequat name="turn" objtype="site" objname="marker"/>
     <jointpos name="angle" joint="elbow"/>
   </sensor>
+</mujoco>
+"""
+
+MOTOR = """
+<mujoco>
+  <worldbody><body name="arm"><joint name="elbow" axis="0 1 0" {joint}/><geom size="0.1"/>
+  </body></worldbody>
+  <actuator><motor name="drive" joint="elbow" {motor}/></actuator>
+  <sensor><jointpos name="angle" joint="elbow"/></sensor>
 </mujoco>
 """
 
@@ -55,6 +65,34 @@ def test_a_servo_of_the_model_adds_nothing_to_a_measured_wrench() -> None:
     sources = torque_sources(model, group)
     torque = sequence_recording(model, group, 0, sources, {}, ()).torque
     np.testing.assert_allclose(torque, 5.0 - 2.0 * 1.0)  # the force at the tip, a metre away
+
+
+RANGES = ['ctrlrange="-1 0.5"', 'forcerange="-3 2"', 'ctrlrange="-1 1" gear="-2"', 'gear="3"']
+
+
+@pytest.mark.parametrize("joint", ["", 'actuatorfrcrange="-2 1"'])
+@pytest.mark.parametrize("motor", RANGES)
+def test_of_a_command_no_more_counts_than_reaches_the_joint(motor: str, joint: str) -> None:
+    text = MOTOR.format(joint=joint, motor=motor)
+    spec, times = mujoco.MjSpec.from_string(text), 0.01 * np.arange(30)
+    model, told = spec.compile(), np.linspace(-4.0, 4.0, 30)
+    data, reached = mujoco.MjData(model), []
+    for one in told:
+        data.ctrl[0] = one
+        mujoco.mj_forward(model, data)
+        reached.append(float(data.qfrc_actuator[0]))
+    measured = told * model.actuator_gear[0, 0]  # counts as it is
+    for method, expected in (("zoh", reached), ("linear", measured)):
+        group = sysid.ModelSequences(
+            "robot", spec, "run",
+            sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv)),
+            sysid.TimeSeries.from_control_names(
+                times, told[:, None], model, interpolation=(method,)
+            ),
+            sysid.TimeSeries.from_names(times, np.zeros((30, 1)), model),
+        )  # fmt: skip
+        found = sequence_recording(model, group, 0, torque_sources(model, group), {}, ()).torque
+        np.testing.assert_allclose(found[:, 0], expected)
 
 
 def test_a_marker_on_a_free_body_tells_the_body_s_pose() -> None:
