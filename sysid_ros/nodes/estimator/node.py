@@ -226,8 +226,8 @@ class Estimator(LifecycleNode):
         if self._work is not None:
             if not self._work.done():
                 return
-            self._finish(self._work)
-            self._work = None
+            work, self._work = self._work, None  # should it have failed, it does so once
+            self._finish(work)
             if self._estimator and time.monotonic() - self._kept > _KEPT_EVERY:
                 self._keep(self._estimator)
         missing = [name for name, problem in watch.health().items() if problem]
