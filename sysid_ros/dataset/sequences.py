@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import mujoco
@@ -83,6 +83,7 @@ def model_sequences(
       recordings: By sequence name.
       robot: Whose they are, where several identical robots have parameters of their own.
     """
+    spec = _with_whole_torque(spec, recordings.values())
     start = reference_state(spec)
     return ModelSequences(
         name,
@@ -93,6 +94,30 @@ def model_sequences(
         [by_sensor(spec, measured_time_series(mapped)) for mapped in recordings.values()],
         allow_missing_sensors=True,
         robot=robot,
+    )
+
+
+def _with_whole_torque(spec: mujoco.MjSpec, recordings: Iterable[MappedRecording]) -> mujoco.MjSpec:
+    """A spec that lets measured torque act as it is; the limits are those of commands."""
+    measured = {one.name for mapped in recordings for one in mapped.controls if not one.held}
+    motors = [motor.name for motor in spec.actuators if motor.name in measured and _is_plain(motor)]
+    if not motors:
+        return spec
+    spec, no = spec.copy(), mujoco.mjtLimited.mjLIMITED_FALSE
+    for name in motors:
+        motor = spec.actuator(name)
+        motor.ctrllimited = motor.forcelimited = no
+        if motor.trntype == mujoco.mjtTrn.mjTRN_JOINT:
+            spec.joint(motor.target).actfrclimited = no
+    return spec
+
+
+def _is_plain(motor: mujoco.MjsActuator) -> bool:
+    """Return whether a motor's force is its input times a gain."""
+    return bool(
+        motor.gaintype == mujoco.mjtGain.mjGAIN_FIXED
+        and motor.biastype == mujoco.mjtBias.mjBIAS_NONE
+        and motor.dyntype == mujoco.mjtDyn.mjDYN_NONE
     )
 
 

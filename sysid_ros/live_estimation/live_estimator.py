@@ -148,7 +148,11 @@ class LiveEstimator:
           StopRequestedError: As asked for.
         """
         try:
-            self._buffer.add(messages)
+            if back := self._buffer.add(messages):
+                self._failing_since = None
+                self._horizon.begin_anew()
+                said = f"the clock was set back by {back:.3g} s; estimates go on on its new time"
+                return replace(self._latest, problem=said)
             mapped = self._buffer.mapped(self._name)
             until = known_until(mapped)
             if until < AT_FIRST and not ended:

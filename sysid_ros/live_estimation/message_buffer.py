@@ -38,25 +38,49 @@ class MessageBuffer:
         self._wanted = WantedFields.of(recording, experiment)
         self._recording = recording
         self.topics = frozenset(self._wanted.fields)
-        self.received_ns = 0
         self.begin_anew()
 
     def begin_anew(self) -> None:
         """Forget all messages and when time began."""
         self._reader = ColumnReader(self._recording, self._wanted.fields)
+        self.received_ns = 0
+        self._latest: dict[str, int] = {}  # when each topic's latest message was received, ns
         self._start_ns: int | None = None
         # Up to when everything was known, and what had been received then.
         self._known: deque[tuple[float, int]] = deque()
 
-    def add(self, messages: Iterable[RawMessage]) -> None:
-        """Take over messages, in the order of receipt.
+    def add(self, messages: Iterable[RawMessage]) -> float:
+        """Take over messages, each topic's in the order of receipt.
+
+        Where the clock that dates receipt was set back, or a simulation's began anew, only messages
+        from after that are kept, and time begins with them.
+
+        Returns:
+          By how much it was set back, s; 0 where it was not.
 
         Raises:
-          BagError: One is damaged.
+          BagError: A message is damaged.
         """
-        kept = list(messages)
+        kept, back = self._after_steps_back(list(messages))
+        if back:
+            self.begin_anew()
+            self._latest = {message.topic: message.log_ns for message in kept}
         self._reader.read(iter(kept))
         self.received_ns = max([self.received_ns, *(message.log_ns for message in kept)])
+        return back
+
+    def _after_steps_back(self, messages: list[RawMessage]) -> tuple[list[RawMessage], float]:
+        """The messages from after their topic's times of receipt step back, and by how much, s."""
+        kept, back = [], dict[str, int]()
+        for message in messages:
+            topic, now = message.topic, message.log_ns
+            step = self._latest.get(topic, now) - now
+            self._latest[topic] = now
+            if step > 1e9 * PATIENCE:
+                back[topic] = step
+            if topic in back:
+                kept.append(message)
+        return (kept, 1e-9 * max(back.values())) if back else (messages, 0.0)
 
     def mapped(self, name: str) -> MappedRecording:
         """The signals of what is kept; t = 0 is the first message's of all.

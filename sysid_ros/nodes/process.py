@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -26,6 +28,7 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 
 _SPIN = 0.1  # s between looks at whether a signal has come
 _SILENCE = 5.0  # s without /clock
+_LAST = 10.0  # s that a node may take to end in good order once a callback has failed
 
 
 def run_node(
@@ -41,6 +44,8 @@ def run_node(
     rclpy's own signal handlers end its context at once, in the middle of whatever a callback is
     doing; here the node keeps its topics until it is ready, so that a motion can brake and a bag
     can be completed.
+
+    It ends alike when a callback fails, as nobody else brings a robot to rest then.
 
     Args:
       make_node: Creates the node once rclpy is up.
@@ -71,8 +76,7 @@ def run_node(
     _say_if_time_stands(node)
     try:
         executor.add_node(node)
-        while not ((ending.is_set() or done(node)) and ready_to_end(node)):
-            executor.spin_once(timeout_sec=_SPIN)
+        _spin(executor, lambda: ending.is_set() or done(node), lambda: ready_to_end(node))
     except SysidError as error:
         log_of(node).error(str(error))
         return int(error.code)
@@ -85,6 +89,25 @@ def run_node(
         node.destroy_node()
         rclpy.shutdown()
     return 0
+
+
+def _spin(
+    executor: Executor, is_to_end: Callable[[], bool], ready_to_end: Callable[[], bool]
+) -> None:
+    """Spin until a node is to end, or one of its callbacks fails, and it is ready to.
+
+    Raises:
+      Exception: What the first callback that failed has raised.
+    """
+    failure, last = None, math.inf
+    while not ((failure or is_to_end()) and ready_to_end()) and time.monotonic() < last:
+        try:
+            executor.spin_once(timeout_sec=_SPIN)
+        except Exception as error:
+            if failure is None:
+                failure, last = error, time.monotonic() + _LAST
+    if failure is not None:
+        raise failure
 
 
 def _say_if_time_stands(node: Node) -> None:

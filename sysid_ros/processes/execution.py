@@ -12,12 +12,16 @@ in a fresh pool.
 from __future__ import annotations
 
 import os
+import platform
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import sysid_ros
 from sysid_ros.closing import Closing
 from sysid_ros.errors import ErrorCode, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.processes.process_life import die_with_parent
@@ -149,6 +153,8 @@ class TaskPool(Closing):
 
         if self._executor is None:
             self._executor = self._open.enter_context(_executor(self._workers))
+        if self._workers.dask is not None:
+            function = partial(_where_alike, function, _versions())
         futures: dict[Future[Any], int] = {}
         try:
             for index, task in tasks.items():  # which fails where a worker died since the last list
@@ -156,9 +162,11 @@ class TaskPool(Closing):
             _collect(futures, keep, should_stop)
         except BrokenExecutor:
             self.close()
-        except BaseException:
+        except BaseException as error:
             for future in futures:
                 future.cancel()
+            if self._workers.dask is not None:
+                _refuse_failed_cluster(self._workers.dask, error)
             raise
 
     def close(self) -> None:
@@ -186,6 +194,47 @@ def _collect(
                 broken = error  # what else has ended is still kept
         if broken is not None:
             raise broken
+
+
+def _where_alike(
+    function: Callable[[Task], Result], versions: Mapping[str, str], task: Task
+) -> Result:
+    """Do a task, on another machine, where it gives the same result as here.
+
+    Raises:
+      WorkersError: Other versions are installed there.
+    """
+    for package, found in _versions().items():
+        if found != versions[package]:
+            raise WorkersError(
+                f"the Dask worker on {platform.node()} has {package} {found}, and this machine "
+                f"{versions[package]}: results would not go together; install the same version"
+            )
+    return function(task)
+
+
+def _versions() -> dict[str, str]:
+    """The versions that decide on a result."""
+    return {"sysid_ros": sysid_ros.__version__, "mujoco": metadata.version("mujoco")}
+
+
+def _refuse_failed_cluster(address: str, error: BaseException) -> None:
+    """Say in a sentence what has failed, if it is the cluster.
+
+    Raises:
+      WorkersError: Its scheduler has gone, or a task has killed several workers.
+    """
+    from concurrent.futures import CancelledError
+
+    from distributed.scheduler import KilledWorker
+
+    if isinstance(error, CancelledError):
+        raise WorkersError(f"the Dask scheduler at {address!r} has gone") from error
+    if isinstance(error, KilledWorker):
+        raise WorkersError(
+            f"workers of the Dask scheduler at {address!r} died again and again of a task; there "
+            "may be too little memory, try fewer workers on a machine"
+        ) from error
 
 
 def _stop_if(should_stop: Callable[[], bool] | None) -> None:

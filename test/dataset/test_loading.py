@@ -9,8 +9,11 @@ import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
+import mujoco
+import numpy as np
 import pytest
 from pendulum_experiment import write_pendulum_experiment
+from torque_arm import JOINTS, experiment_text, write_torque_bag
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.dataset.loading import _sequence_configs
@@ -39,3 +42,32 @@ def test_only_what_is_fitted_dates_a_result(tmp_path: Path) -> None:
     dataset = load_dataset(load_experiment(write_pendulum_experiment(tmp_path, duration=1.0)), None)
     assert {"first", "second"} < set(dataset.hashes)
     assert set(dataset.recorded) == {"first"}
+
+
+LIMITED = '<motor name="motor" joint="pivot" ctrlrange="-1 1" forcerange="-2 2"/>'
+
+
+def test_limits_are_those_of_commands_and_not_of_measured_torque(tmp_path: Path) -> None:
+    """What a drive has given is no less because a description promises less."""
+    joints = "".join(
+        f'<body name="of_{name}"><joint name="{name}" actuatorfrcrange="-1 1"/><geom size="0.1"/>'
+        for name in JOINTS
+    )
+    bodies = joints + "</body>" * len(JOINTS)
+    (tmp_path / "arm.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    (tmp_path / "experiment.yaml").write_text(
+        experiment_text(fit="{}").replace("frictionloss: ", "")
+    )
+    measured = np.sin(np.arange(600.0)).reshape(200, len(JOINTS))
+    write_torque_bag(tmp_path / "bag", 0.01 * np.arange(200), measured, 5.0 * measured)
+    (arm,) = load_dataset(load_experiment(tmp_path / "experiment.yaml"), None).training.groups
+    data = mujoco.MjData(arm.gt_model)
+    data.ctrl[:] = 5.0
+    mujoco.mj_forward(arm.gt_model, data)
+    assert data.qfrc_actuator.tolist() == [5.0, 5.0, 5.0]
+
+    file = write_pendulum_experiment(tmp_path / "commanded", duration=1.0)
+    model = tmp_path / "commanded" / "pendulum.xml"
+    model.write_text(model.read_text().replace('<motor name="motor" joint="pivot"/>', LIMITED))
+    (pendulum,) = load_dataset(load_experiment(file), None).training.groups
+    assert pendulum.gt_model.actuator_ctrllimited[0] and pendulum.gt_model.actuator_forcelimited[0]

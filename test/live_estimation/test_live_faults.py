@@ -69,7 +69,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_clock_that_is_set_back_ends_nothing(folder: Path):
+def test_a_clock_of_stamps_that_is_set_back_ends_nothing(folder: Path):
     found = list(_follow(folder, lambda m, at: _set_back(m, 100.0) if at > 2.2 else m))
     problems = [one.problem for one in found]
     assert any("jump back" in problem for problem in problems)
@@ -77,6 +77,22 @@ def test_a_clock_that_is_set_back_ends_nothing(folder: Path):
     last = found[-1].estimate
     assert last is not None and last.windows > 2  # from before and after
     assert last.time < 4.0  # on the new axis
+    assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)
+
+
+def test_when_this_computers_clock_or_a_simulation_is_set_back_estimates_go_on(folder: Path):
+    def set_back(message: RawMessage, at: float) -> RawMessage:
+        if at < 2.2:
+            return message
+        return _set_back(message, 100.0)._replace(log_ns=message.log_ns - 100 * NS)
+
+    found = list(_follow(folder, set_back))
+    assert [one.problem for one in found if one.problem] == [
+        "the clock was set back by 100 s; estimates go on on its new time"
+    ]
+    last = found[-1].estimate
+    assert last is not None and last.windows >= 6  # a window is lost
+    assert last.time == pytest.approx(5.8, abs=0.1)  # on the new axis
     assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)
 
 

@@ -10,9 +10,12 @@ import signal
 import subprocess
 import urllib.request
 from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from patience import PATIENCE
 from rclpy.lifecycle import TransitionCallbackReturn
@@ -141,4 +144,21 @@ def test_an_estimator_that_is_shut_down_while_active_hears_no_more(
     assert node.trigger_shutdown() == TransitionCallbackReturn.SUCCESS
     client.wait_until(lambda: publisher.get_subscription_count() == 0)
     assert node._timers_while_active == []
+    node.destroy_node()
+
+
+def test_an_update_that_fails_ends_the_node_with_what_it_knows(client: RosClient, tmp_path: Path):
+    state = tmp_path / "state.json"
+    given = Parameter("state_file", value=str(state))
+    node = Estimator(context=client.node.context, parameter_overrides=[given])
+    failed: Future[None] = Future()
+    failed.set_exception(ZeroDivisionError())
+    written: list[Path] = []
+    node._watch = SimpleNamespace(poll=lambda: None, close=lambda: None)
+    node._estimator = SimpleNamespace(memory=SimpleNamespace(write=written.append))
+    node._work = failed
+    with pytest.raises(ZeroDivisionError):
+        node._look()
+    node.stop()
+    assert written == [state]
     node.destroy_node()

@@ -10,6 +10,7 @@ import struct
 import numpy as np
 import pytest
 
+from sysid_ros.nodes.recorder import topic_statistics
 from sysid_ros.nodes.recorder.message_losses import losses
 from sysid_ros.nodes.recorder.topic_statistics import (
     TopicStatistics,
@@ -163,3 +164,17 @@ def test_times_that_the_middleware_does_not_know_are_those_of_now(unknown: int):
     assert times(90, 80) == (90, 80)
     assert times(90, unknown) == (90, 90)
     assert times(unknown, unknown) == (100, 100)
+
+
+def test_what_is_kept_of_clocks_does_not_grow(monkeypatch: pytest.MonkeyPatch):
+    """A recorder watches for days, and looks at all of it once a second."""
+    monkeypatch.setattr(topic_statistics, "_MOST_BLOCKS", 32)
+    statistics, rng = TopicStatistics(max_gap_ns=10**9), np.random.default_rng(0)
+    late = rng.exponential(5.0, 12_800)
+    for index, delay in enumerate(late.tolist()):
+        stamp = 10 * MS * index
+        log = stamp + 3 * MS + round(1e-4 * stamp + delay * MS)
+        statistics.add(stamp, log, b"a", None)
+    assert len(statistics._quickest) <= 2 * 32
+    assert statistics.clock.drift == pytest.approx(1e-4, rel=0.02)
+    assert statistics.clock.offset == pytest.approx(0.003, abs=3e-4)

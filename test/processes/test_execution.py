@@ -9,13 +9,16 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from patience import PATIENCE
 from worker_tasks import die_once, fail, process_id, sleep_and_square, square
 
 from sysid_ros.errors import DataError, ExperimentError, StopRequestedError
+from sysid_ros.processes import execution
 from sysid_ros.processes.execution import TaskPool, Workers, WorkersError, run_tasks
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -100,6 +103,31 @@ def test_dask_runs_on_when_one_of_its_workers_is_killed(tmp_path: Path) -> None:
         results = run_tasks(sleep_and_square, tasks, workers, on_done=kill_one)
         assert results == [i**2 for i in range(12)]
         assert died.exists()
+
+
+@pytest.mark.parametrize(("package", "found"), [("mujoco", "1.50"), ("sysid_ros", "0.0.1")])
+def test_a_worker_with_other_versions_is_refused(package: str, found: str) -> None:
+    here = execution._versions()
+    assert execution._where_alike(square, here, 3) == 9
+    with pytest.raises(WorkersError, match=rf"{package} {here[package]}, and this machine {found}"):
+        execution._where_alike(square, {**here, package: found}, 3)
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_cluster_that_fails_is_a_sentence(gone: bool) -> None:
+    scheduler = pytest.importorskip(
+        "distributed.scheduler", reason="the extra sysid_ros[dask] is absent"
+    )
+    future: Future[int] = Future()
+    if gone:
+        future.cancel()
+        future.set_running_or_notify_cancel()
+    else:
+        future.set_exception(scheduler.KilledWorker("task", None, 4))
+    pool = TaskPool(Workers(dask="tcp://host:1"))
+    pool._executor = SimpleNamespace(submit=lambda *task: future)  # type: ignore[assignment]
+    with pytest.raises(WorkersError, match="has gone" if gone else "died again and again"):
+        pool.run(square, [1])
 
 
 def test_a_scheduler_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

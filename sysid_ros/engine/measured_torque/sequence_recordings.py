@@ -23,6 +23,7 @@ from sysid_ros.engine.measured_torque.torque_signals import (
     TorqueSignal,
     known_dofs,
     torque_signals,
+    within_ranges,
     wrench_inputs_of,
 )
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
@@ -35,6 +36,7 @@ from sysid_ros.engine.signals import (
     base_is_known,
     joint_signal,
     value_at,
+    without_sign_jumps,
 )
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import inside, shortest_gap
@@ -128,6 +130,8 @@ def sequence_recording(
     qpos: FloatArray = np.tile(np.asarray(model.qpos0, dtype=np.float64), (len(times), 1))
     usable: BoolArray = np.ones(len(times), dtype=np.bool_)
     for name, told in sources.positions.items():
+        if told.width >= 4:  # ends with a quaternion, which no interpolation is to turn about
+            series[name][1][:, -4:] = without_sign_jumps(series[name][1][:, -4:])
         qpos[:, told.coordinates], known = _at(*series[name], times, smooth=True)
         usable &= known
     if not usable.any():
@@ -141,6 +145,8 @@ def sequence_recording(
         given = settings.get(signal.name, UNCHANGED)
         if signal.control:
             values = _control(control, signal.name, times, given, step)
+            if _is_command(control, signal.name):
+                values = within_ranges(model, signal, values)
         else:
             found, known = _at(*_samples(measured, signal.name, given), times, smooth=False)
             values = np.where(known, found[:, 0], np.nan)
@@ -204,15 +210,26 @@ def _control(
     series: TimeSeries, name: str, wanted: FloatArray, given: SignalSettings, step: float
 ) -> FloatArray:
     """An input at some instants, NaN half a ``step`` before its first sample and after its last."""
-    mapping = series.signal_mapping or {}
-    key = next((n for n in (name, name + SUFFIXES[SignalType.MjCtrl]) if n in mapping), None)
-    if key is None:
+    column = _column(series, name)
+    if column is None:
         return np.full(len(wanted), np.nan)
-    column = int(mapping[key][1][0])
     times, values = series.times + given.delay, series.data[:, column]
     found = value_at(times, values, wanted, held=series.holds(column))
     outside = (wanted < times[0] - 0.5 * step) | (wanted > times[-1] + 0.5 * step)
     return np.where(outside, np.nan, given.gain * found + given.bias)
+
+
+def _column(series: TimeSeries, name: str) -> int | None:
+    """The column of an input; ``None`` where there is none."""
+    mapping = series.signal_mapping or {}
+    key = next((n for n in (name, name + SUFFIXES[SignalType.MjCtrl]) if n in mapping), None)
+    return None if key is None else int(mapping[key][1][0])
+
+
+def _is_command(series: TimeSeries, name: str) -> bool:
+    """Return whether an input is what a motor was told rather than what was measured of it."""
+    column = _column(series, name)
+    return column is not None and series.holds(column)
 
 
 def _couplings(model: mujoco.MjModel) -> list[tuple[int, int, FloatArray]]:

@@ -102,6 +102,23 @@ def known_dofs(
     return found
 
 
+def within_ranges(model: mujoco.MjModel, signal: TorqueSignal, commands: FloatArray) -> FloatArray:
+    """The part of a motor's commands, (n,), that reaches its joint within all ranges."""
+    motor, dof = signal.actuator, signal.dof
+    if motor is None:
+        return commands
+    if model.actuator_ctrllimited[motor]:
+        commands = np.clip(commands, *model.actuator_ctrlrange[motor])
+    if model.actuator_forcelimited[motor]:
+        gain = float(model.actuator_gainprm[motor, 0])
+        commands = np.clip(commands, *np.sort(model.actuator_forcerange[motor] / gain))
+    joint = 0 if dof is None else int(model.dof_jntid[dof])
+    if dof is not None and model.jnt_actfrclimited[joint]:
+        force = float(signal.moment[dof])
+        commands = np.clip(commands, *np.sort(model.jnt_actfrcrange[joint] / force))
+    return commands
+
+
 def _is_passive(model: mujoco.MjModel, dof: int) -> bool:
     """True if actuators are the model's own and none acts on this degree of freedom."""
     own = [a for a in range(model.nu) if not _is_effort(model, a)]
@@ -152,9 +169,8 @@ def _of_motor(model: mujoco.MjModel, actuator: int) -> FloatArray | None:
         and int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
     )
     arm = force_arm(model, actuator)
-    if not plain or not np.any(arm):
-        return None
-    return np.asarray(arm * float(model.actuator_gainprm[actuator, 0]))
+    arm *= float(model.actuator_gainprm[actuator, 0])
+    return arm if plain and np.any(arm) else None
 
 
 def force_arm(model: mujoco.MjModel, actuator: int) -> FloatArray:

@@ -87,11 +87,7 @@ class ArrivalCost:
 
     def add(self, share: Share) -> None:
         """Take over a window, later than those before."""
-        self._shares = [*self.at(share.time), share]
-        if len(self._shares) > MOST_SHARES:
-            pairs = itertools.pairwise(each.windows for each in self._shares)
-            least = int(np.argmin([first + second for first, second in pairs]))
-            self._shares[least : least + 2] = [self._shares[least].plus(self._shares[least + 1])]
+        self._shares = fewer([*self.at(share.time), share], MOST_SHARES)
 
     def begin_anew(self) -> None:
         """Begin another time axis, at whose zero nothing has been forgotten since."""
@@ -106,6 +102,16 @@ class ArrivalCost:
             replace(share.scaled(math.exp(-max(time - share.time, 0.0) / scale)), time=time)
             for share in self._shares
         ]
+
+
+def fewer(shares: Sequence[Share], most: int) -> list[Share]:
+    """At most so many shares; the neighbours that count for the fewest windows are joined."""
+    found = list(shares)
+    while len(found) > most:
+        pairs = itertools.pairwise(each.windows for each in found)
+        least = int(np.argmin([first + second for first, second in pairs]))
+        found[least : least + 2] = [found[least].plus(found[least + 1])]
+    return found
 
 
 def added(parts: Iterable[Squares]) -> dict[str, tuple[float, float]]:

@@ -55,6 +55,14 @@ class GrowingTorque:
         self.strange = self.regular.done + FEWEST * LENGTH
         return True
 
+    def begin_anew(self) -> None:
+        """Await a recording on another time axis."""
+        self.latest.clear()
+        if not math.isnan(self.regular.done):
+            self.strange -= self.regular.done
+        for rows in filter(None, (self.regular, self.provisional)):
+            rows.done = math.nan
+
     def weighted(self, new: Block, found: TorqueEstimate) -> Block:
         """Provisional rows with the weight that their own noise leaves them."""
         squares = new.grams.squares(self.theta(found), found.gains).sum(axis=0)

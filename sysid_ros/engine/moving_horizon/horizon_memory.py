@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sysid_ros.engine.moving_horizon.arrival_cost import Share
+from sysid_ros.engine.moving_horizon.arrival_cost import Share, fewer
 from sysid_ros.errors import DataError
-from sysid_ros.files import Form, Record, matrix, optional, read_regular_text, write_json
+from sysid_ros.files import Form, Record, matrix, read_regular_text, several, write_json
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 FORMAT = 1
+# Numbers in a file at most, and shares: their scatter tells intervals, which takes more than six.
+_NUMBERS, _MOST, _LEAST = 100_000, 24, 8
 
 
 class Stored(ABC):
@@ -66,27 +68,35 @@ class Memory(Stored):
 
     Attributes:
       names: Of the scalars, (p,).
-      known: Their information; ``None`` for none.
+      known: Their information, in shares whose scatter tells how uncertain their sum is.
       noise: Standard deviation of every signal, in its unit.
     """
 
     names: tuple[str, ...]
-    known: Share | None
+    known: tuple[Share, ...]
     noise: Mapping[str, float]
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], shares: Sequence[Share], noise: Mapping[str, float]
+    ) -> Memory:
+        """Keep shares, joined to a few."""
+        most = max(min(_NUMBERS // max(len(names), 1) ** 2, _MOST), _LEAST)
+        return cls(tuple(names), tuple(fewer(shares, most)), dict(noise))
 
     def _content(self) -> dict[str, Any]:
         return _MEMORY.write(self)
 
     @classmethod
     def _of(cls, content: dict[str, Any]) -> Memory:
-        memory = _MEMORY.read({"known": None, **content}, "")
+        memory = _MEMORY.read(content, "")
         _check(memory)
         return memory
 
 
 _SHARE = Record(Share, without=("time",), hessian=matrix())  # what is remembered is of no age
 _KNOWN = Form(lambda value, key: _SHARE.read(value, key, time=0.0), _SHARE.write)
-_MEMORY = Record(Memory, known=optional(_KNOWN))
+_MEMORY = Record(Memory, known=several(_KNOWN))
 
 
 def _check(memory: Memory) -> None:
@@ -95,12 +105,12 @@ def _check(memory: Memory) -> None:
     Raises:
       ValueError: What is wrong.
     """
-    known, p = memory.known, len(memory.names)
-    if known is None:
-        return
-    if (known.theta.shape, known.gradient.shape, known.hessian.shape) != ((p,), (p,), (p, p)):
-        raise ValueError(f"its arrays are not of {p} parameters")
-    if not all(np.isfinite(part).all() for part in (known.theta, known.hessian, known.gradient)):
-        raise ValueError("a number is not finite")
-    if any(len(pair) != 2 for pair in known.squares.values()):
-        raise ValueError("squares are not pairs")
+    p = len(memory.names)
+    for known in memory.known:
+        if (known.theta.shape, known.gradient.shape, known.hessian.shape) != ((p,), (p,), (p, p)):
+            raise ValueError(f"its arrays are not of {p} parameters")
+        numbers = (known.theta, known.hessian, known.gradient)
+        if not all(np.isfinite(part).all() for part in numbers):
+            raise ValueError("a number is not finite")
+        if any(len(pair) != 2 for pair in known.squares.values()):
+            raise ValueError("squares are not pairs")

@@ -12,7 +12,6 @@ contains the latest sample.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 
@@ -356,8 +355,7 @@ class MovingHorizon:
     def memory(self) -> Memory:
         """All that is known, in one piece that outlives the process."""
         shares = self._shares() if self._windows else self._past.at(0.0)
-        total = functools.reduce(Share.plus, shares) if shares else None
-        return Memory(tuple(self._params.scalar_names()), total, dict(self._noise))
+        return Memory.of(self._params.scalar_names(), shares, self._noise)
 
     def recall(self, memory: Memory) -> None:
         """Go on from what another run knew; call it before the first update.
@@ -372,10 +370,10 @@ class MovingHorizon:
             )
         self._noise = dict(memory.noise)
         self._least = {name: LEAST_NOISE * level for name, level in self._noise.items()}
-        if memory.known is not None:
-            self._theta, self._searched = memory.known.theta, True
-            self._past.add(memory.known)
-            self._past.begin_anew()
+        for share in memory.known:
+            self._theta, self._searched = share.theta, True
+            self._past.add(share)
+        self._past.begin_anew()
 
     def _leave(self) -> None:
         """Hand windows that the horizon has left behind to the past."""

@@ -97,12 +97,11 @@ class TorqueHorizon:
         """Keep what is known, and await a recording on another time axis."""
         self._blocks.begin_anew()
         self._changed = None
+        self._apart.clear()
         if self._traces is not None:
             self._traces.clear()
         if self._rows is not None:
-            self._rows.latest.clear()
-            for rows in filter(None, (self._rows.regular, self._rows.provisional)):
-                rows.done = math.nan
+            self._rows.begin_anew()
 
     def skip_to(self, time: float) -> None:
         """Leave out what lies before an instant, s, and count it."""

@@ -31,7 +31,7 @@ from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
 from sysid_ros.engine.regressor.regressor import Motion
 from sysid_ros.engine.regressor.smoothing_kernel import half_samples, smoothing_kernel
 from sysid_ros.engine.regressor.torque_recording import Stretch
-from sysid_ros.engine.signals import conjugate, quaternion_product, without_sign_jumps
+from sysid_ros.engine.signals import conjugate, quaternion_product
 from sysid_ros.errors import DataError
 
 _INNER_RATE = 12.0  # evaluations of the regressor per period of the highest cut-off
@@ -287,9 +287,8 @@ def _motion(
     count = (len(stretch.qpos) - 2 * edge - 1) // thin + 1
     grid = (edge, thin, count)
     parts = np.empty((3, count, model.nq))
-    continuous = _continuous_quaternions(model, stretch.qpos)
     for i in range(model.nq):
-        parts[:, :, i] = _filtered(continuous[:, i], filters.motion[i], stretch.step, grid)
+        parts[:, :, i] = _filtered(stretch.qpos[:, i], filters.motion[i], stretch.step, grid)
     qvel, qacc = np.empty((count, model.nv)), np.empty((count, model.nv))
     for joint in range(model.njnt):
         kind = int(model.jnt_type[joint])
@@ -356,15 +355,6 @@ def _rotation_rates(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArr
     rate, surge = quaternion_product(inverse, first), quaternion_product(inverse, second)
     omega = 2.0 * rate[:, 1:]
     return z / np.sqrt(square), omega, 2.0 * surge[:, 1:] - 2.0 * rate[:, :1] * omega
-
-
-def _continuous_quaternions(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
-    """Positions whose quaternions do not jump to their negative, which is the same rotation."""
-    out = np.array(qpos)
-    for group in coordinate_groups(model):
-        if len(group) == 4:
-            out[:, group] = without_sign_jumps(out[:, group])
-    return out
 
 
 def _cutoff_of_dof(model: mujoco.MjModel, filters: Filters, dof: int) -> float:

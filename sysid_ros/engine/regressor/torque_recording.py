@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import without_sign_jumps
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import shortest_gap
 
 _JITTER = 0.02  # of the usual interval; stamps that stray less are taken as even
 _FEWEST = 64  # samples of a stretch
+# Coordinates in qpos of joints with a quaternion, which are the last four of them.
+_ROUND = {int(mujoco.mjtJoint.mjJNT_FREE): 7, int(mujoco.mjtJoint.mjJNT_BALL): 4}
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Stretch:
     Attributes:
       start: s, of the first sample, on the recording's clock.
       step: s.
-      qpos: (n, nq).
+      qpos: (n, nq), in which no quaternion jumps to its negative.
       torque: (n, nv), NaN where unknown.
       qvel: (n, nv) or ``None``.
       recording: The number of the recording.
@@ -76,6 +79,7 @@ def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -
       DataError: Shapes or times contradict the model or each other, or a position is not finite.
     """
     _check(model, recording)
+    recording = replace(recording, qpos=_without_sign_jumps(model, recording.qpos))
     times, intervals = recording.times, np.diff(recording.times)
     usual = float(np.median(intervals))
     ends = [*np.flatnonzero(intervals > shortest_gap(recording.times)) + 1, len(times)]
@@ -84,6 +88,17 @@ def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -
         if last - first >= _FEWEST:
             found.append(_even(recording, slice(first, last), usual, number))
         first = last
+    return found
+
+
+def _without_sign_jumps(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
+    """Positions whose quaternions do not jump to their negative, which is the same rotation."""
+    found: FloatArray = qpos.copy()
+    for joint in range(model.njnt):
+        end = int(model.jnt_qposadr[joint]) + _ROUND.get(int(model.jnt_type[joint]), 0)
+        turn = slice(end - 4, end)
+        if int(model.jnt_type[joint]) in _ROUND:
+            found[:, turn] = without_sign_jumps(found[:, turn])
     return found
 
 

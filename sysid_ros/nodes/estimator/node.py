@@ -221,6 +221,8 @@ class Estimator(LifecycleNode):
         publish_ns = info["source_timestamp"] or log_ns
         if uses_simulated_time(self):
             log_ns = publish_ns = int(self.get_clock().now().nanoseconds)
+            if not log_ns:  # nothing came on /clock yet
+                return
         self._messages.append(RawMessage(topic.bag_topic.name, log_ns, publish_ns, data))
 
     def _on_lost(self, name: str, count: int) -> None:
@@ -241,8 +243,8 @@ class Estimator(LifecycleNode):
         if self._work is not None:
             if not self._work.done():
                 return
-            self._finish(self._work)
-            self._work = None
+            work, self._work = self._work, None  # should it have failed, it does so once
+            self._finish(work)
             if self._estimator and time.monotonic() - self._kept > _KEPT_EVERY:
                 self._keep(self._estimator)
         missing = [name for name, problem in watch.health().items() if problem]

@@ -111,7 +111,8 @@ class TrajectoryGoal:
         feedback = message.feedback
         names, desired = list(feedback.joint_names), feedback.desired
         if set(self._joints) <= set(names) and len(desired.positions) == len(names):
-            known = [desired.positions, *_told(desired.velocities, desired.accelerations)]
+            told = _told(len(names), desired.velocities, desired.accelerations)
+            known = [desired.positions, *told]
             reference = np.array([[row[names.index(one)] for one in self._joints] for row in known])
             stamp = feedback.header.stamp.sec + 1e-9 * feedback.header.stamp.nanosec
             self.progress.observe(self._now(), stamp, reference)
@@ -154,9 +155,13 @@ def _message(trajectory: TimedTrajectory, begun: float | None, place: float) -> 
     return message
 
 
-def _told(*derivatives: Sequence[float]) -> Iterator[Sequence[float]]:
-    """Derivatives of the positions up to the first that a controller leaves empty or at zero."""
-    return takewhile(lambda row: np.any(row) and np.all(np.isfinite(row)), derivatives)
+def _told(joints: int, *derivatives: Sequence[float]) -> Iterator[Sequence[float]]:
+    """Derivatives of the positions up to the first that a controller leaves out or at zero."""
+
+    def is_told(row: Sequence[float]) -> bool:
+        return len(row) == joints and bool(np.any(row) and np.all(np.isfinite(row)))
+
+    return takewhile(is_told, derivatives)
 
 
 def _tolerances(settings: ExcitationSettings, trajectory: TimedTrajectory) -> list[Any]:

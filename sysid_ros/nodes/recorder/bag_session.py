@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sysid_ros.errors import OutputError
+from sysid_ros.files import translated_os_errors
 from sysid_ros.nodes.recorder.snapshot_buffer import BufferedMessage, SnapshotBuffer
 from sysid_ros.recording.bags import BagFolder, BagTopic
 
@@ -254,10 +255,9 @@ class BagSession:
         try:
             if self._bag.flush():
                 self.warning = f"{self.last_bag} was deleted and has been written anew"
+            self._keep_limits(self._bag)
         except OutputError as error:
             self._fail(error)
-            return
-        self._keep_limits(self._bag)
 
     def _write(self, message: BufferedMessage) -> None:
         if self._bag is None:
@@ -290,11 +290,16 @@ class BagSession:
             self.split()
 
     def _shortage(self) -> str:
-        """Return the reason why the disk is too full to go on, empty if it is not."""
-        folder = self._settings.output_dir.absolute()
-        while not folder.exists():
-            folder = folder.parent
-        free, wanted = shutil.disk_usage(folder).free / _MEGABYTE, self._settings.min_free_disk
+        """Return the reason why the disk is too full to go on, empty if it is not.
+
+        Raises:
+          OutputError: The folder cannot be looked at.
+        """
+        folder, wanted = self._settings.output_dir.absolute(), self._settings.min_free_disk
+        with translated_os_errors(folder):
+            while not folder.exists():
+                folder = folder.parent
+            free = shutil.disk_usage(folder).free / _MEGABYTE
         if free >= wanted:
             return ""
         return f"{free:.0f} MB are free below {folder}, min_free_disk is {wanted:g} MB"

@@ -23,6 +23,7 @@ _REGULAR = 1.0  # Hz; slower topics may be silent for long
 _PATIENCE = 1.0  # s
 _MISSED = 10  # messages that fail to come until a topic counts as silent
 _BLOCK = 100  # messages, of which the one with the least delay tells about the clocks
+_MOST_BLOCKS = 1024  # of a topic; of more, each two are joined, so that nothing grows for days
 
 
 def header_stamp(data: bytes) -> int | None:
@@ -93,8 +94,10 @@ class TopicStatistics:
     _recent: deque[int] = field(default_factory=lambda: deque(maxlen=_RATE_WINDOW))
     # Per block of messages, stamp and time of receipt of the one with the least delay.
     _quickest: array[int] = field(default_factory=lambda: array("q"))
-    _least_delay: int | None = None  # of the present block, the last one in _quickest
-    _usual_delay: int | None = None  # the least of the block before
+    _block: int = _BLOCK  # messages of each
+    _in_block: int = 0  # of the present one, the last in _quickest
+    _least_delay: int | None = None  # of the latest _BLOCK messages so far
+    _usual_delay: int | None = None  # the least of those before
 
     def expect(self, publishers: Iterable[bytes]) -> None:
         """Take publishers for those that are there at the beginning, whose counts may be any."""
@@ -190,11 +193,21 @@ class TopicStatistics:
         delay = log_ns - stamp_ns
         if self._usual_delay is not None:
             self.late += delay - self._usual_delay > self.max_gap_ns
-        if self._least_delay is None:
-            self._quickest.extend((stamp_ns, log_ns))
-            self._least_delay = delay
-        elif delay < self._least_delay:
-            self._quickest[-2], self._quickest[-1] = stamp_ns, log_ns
+        if self._least_delay is None or delay < self._least_delay:
             self._least_delay = delay
         if self.received % _BLOCK == 0:
             self._usual_delay, self._least_delay = self._least_delay, None
+        if not self._in_block:
+            self._quickest.extend((stamp_ns, log_ns))
+        elif delay < self._quickest[-1] - self._quickest[-2]:
+            self._quickest[-2], self._quickest[-1] = stamp_ns, log_ns
+        self._in_block = (self._in_block + 1) % self._block
+        if not self._in_block and len(self._quickest) >= 2 * _MOST_BLOCKS:
+            self._join_blocks()
+
+    def _join_blocks(self) -> None:
+        """Make blocks of twice as many messages."""
+        pairs = np.array(self._quickest, dtype=np.int64).reshape(-1, 2, 2)
+        quicker = np.argmin(pairs[:, :, 1] - pairs[:, :, 0], axis=1)
+        self._quickest = array("q", pairs[np.arange(len(pairs)), quicker].ravel().tolist())
+        self._block *= 2

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
+from types import SimpleNamespace
 
 import numpy as np
 from torque_arm import JOINTS, moved, noisy, torque_sequences, true_spec
@@ -14,6 +15,7 @@ from torque_arm import JOINTS, moved, noisy, torque_sequences, true_spec
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.inverse_dynamics import Motion, mujoco_torque
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, TorqueHorizon
+from sysid_ros.engine.moving_horizon.growing_torque import GrowingTorque
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots import build_parameters
@@ -91,3 +93,13 @@ def test_a_joint_that_was_put_elsewhere_between_recordings_rests() -> None:
     found = _followed(_recorded(end, math.inf, place=0.5), horizon, end)
     late = {p.name: p for p in found[max(found)].parameters}[f"{JOINTS[LATE]}_damping"]
     assert late.value == 0.1 and late.interval() is None
+
+
+def test_on_another_time_axis_rows_are_soon_compared_again() -> None:
+    """Until then no change of load is seen."""
+    regular = SimpleNamespace(done=99.0)
+    rows = GrowingTorque(regular, None, None, None, strange=100.0)  # type: ignore[arg-type]
+    rows.begin_anew()
+    assert rows.strange == 1.0 and math.isnan(regular.done)
+    rows.begin_anew()  # again, before there are rows
+    assert rows.strange == 1.0

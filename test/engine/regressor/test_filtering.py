@@ -78,6 +78,17 @@ def test_stamps_that_stray_are_resampled():
     assert np.abs(part.torque[:, 0] - 2.0 * np.sin(clock)).max() < 1e-3
 
 
+def test_no_interpolation_meets_a_quaternion_that_becomes_its_negative():
+    rng, model = np.random.default_rng(0), arm("ball")
+    t = np.arange(0.0, 8.0, 0.01) + rng.uniform(-0.004, 0.004, 800)
+    q = np.column_stack([0.0 * t, np.cos(t), 0.0 * t, 0.0 * t, np.sin(t)])  # turns about z
+    q[:, 1:] *= np.where(q[:, 1:2] < 0.0, -1.0, 1.0)  # as many programs give them
+    (part,) = stretches_of(model, Recording(t, q, np.zeros((len(t), 4))))
+    clock = part.start + part.step * np.arange(len(part.qpos))
+    assert np.abs(part.qpos[:, 1] - np.cos(clock)).max() < 1e-6
+    assert np.abs(part.qpos[:, 4] - np.sin(clock)).max() < 1e-6
+
+
 def test_a_ball_joint_gets_its_angular_velocity_and_acceleration():
     model, t = arm("ball"), np.arange(0.0, 12.0, 0.002)
     speed, surge = np.empty((len(t), 3)), np.empty((len(t), 3))

@@ -155,6 +155,25 @@ def test_full_disk_ends_the_bag_and_keeps_what_is_written(tmp_path: Path):
         assert len(list(recording.messages(["/command"]))) >= 100
 
 
+def test_a_disk_that_cannot_be_looked_at_is_said_and_ends_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(folder: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    session = BagSession(BagSettings(tmp_path, "demo"))
+    session.add_topic(topic(), latched=False)
+    session.start(BagContents())
+    session.write("/command", message(1.0), 1, 1, 1)
+    monkeypatch.setattr("shutil.disk_usage", refuse)
+    session.flush()
+    assert not session.writing and "Permission denied" in session.error
+    with open_recording(Path(session.last_bag)) as recording:
+        assert len(list(recording.messages(["/command"]))) == 1
+    with pytest.raises(OutputError, match="Permission denied"):
+        session.start(BagContents())
+
+
 def test_session_writes_latched_messages_into_every_bag(tmp_path: Path):
     session = BagSession(BagSettings(tmp_path, "demo"))
     session.add_topic(topic("/description"), latched=True)
