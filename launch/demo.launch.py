@@ -4,7 +4,7 @@
 """Identify a simulated robot with hidden parameters and compare with the truth."""
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import arguments, end_with, flag, node, share, text
+from sysid_ros.nodes.launching import AS_IN_FILE, arguments, ending_node, flag, node, share, text
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -24,12 +24,12 @@ def generate_launch_description() -> LaunchDescription:
         },
     )
     server = node("fit_server", {"output_dir": text("output_dir")})
-    client = node("identify", {"experiment": text("experiment"), "arm": True, **truth})
+    client = ending_node("identify", {"experiment": text("experiment"), "arm": True, **truth})
     own = arguments(
-        autostart=("true", "whether the recorder configures and activates itself"),
+        autostart=(AS_IN_FILE, "whether the recorder configures and activates itself"),
         experiment=(str(demo / "experiment.yaml"), "experiment file, absolute path"),
         params_file=(str(demo / "demo.yaml"), "parameters of all nodes"),
         bag_dir=("demo_results/bags", "folder for the bag"),
         output_dir=("demo_results/results", "folder for the result folder"),
     )
-    return LaunchDescription([*own, robot, excite, recorder, server, *end_with(client)])
+    return LaunchDescription([*own, robot, excite, recorder, server, *client])

@@ -8,17 +8,17 @@ from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import arguments, end_with, node, text
+from sysid_ros.nodes.launching import AS_IN_FILE, arguments, ending_node, node, text
 
 
 def generate_launch_description() -> LaunchDescription:
     server = node("fit_server", {"data_dir": text("data_dir"), "output_dir": text("output_dir")})
-    client = node("identify", {"experiment": text("experiment"), "bag": text("bag")})
+    client = ending_node("identify", {"experiment": text("experiment"), "bag": text("bag")})
     wanted = IfCondition(NotEqualsSubstitution(LaunchConfiguration("bag"), ""))
     own = arguments(
-        bag=("", "bag to fit, absolute path; empty to wait for goals"),
-        data_dir=("", "folder where bags are looked for"),
-        output_dir=("results", "folder for the result folders"),
+        bag=(AS_IN_FILE, "bag to fit, absolute path; empty to wait for goals"),
+        data_dir=(AS_IN_FILE, "folder where bags are looked for"),
+        output_dir=(AS_IN_FILE, "folder for the result folders"),
     )
-    client_group = GroupAction(end_with(client), condition=wanted, scoped=False)
+    client_group = GroupAction(client, condition=wanted, scoped=False)
     return LaunchDescription([*own, server, client_group])

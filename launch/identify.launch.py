@@ -9,7 +9,7 @@ The robot does not move before somebody arms it: call ``/excite/arm``, or give `
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import arguments, end_with, flag, node, text, whole
+from sysid_ros.nodes.launching import AS_IN_FILE, arguments, ending_node, flag, node, text, whole
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -28,7 +28,7 @@ def generate_launch_description() -> LaunchDescription:
     )
     server = node("fit_server", {"output_dir": text("output_dir")})
     judge = node("sufficiency", {"experiment": text("experiment")}, only_if="sufficiency")
-    client = node(
+    client = ending_node(
         "identify",
         {
             "experiment": text("experiment"),
@@ -38,14 +38,14 @@ def generate_launch_description() -> LaunchDescription:
         },
     )
     own = arguments(
-        autostart=("true", "whether the recorder configures and activates itself"),
+        autostart=(AS_IN_FILE, "whether the recorder configures and activates itself"),
         arm=("false", "whether the robot may move at once, unasked"),
-        recordings=("1", "motions, each in a bag of its own"),
-        hold_out_last=("false", "whether the last of several is held out instead of fitted"),
+        recordings=(AS_IN_FILE, "motions, each in a bag of its own"),
+        hold_out_last=(AS_IN_FILE, "whether the last of several is held out instead of fitted"),
         joint_states=("/joint_states", "topic of the robot's joint states"),
         command=("/command", "topic the robot obeys"),
-        bag_dir=("bags", "folder for the bag"),
-        output_dir=("results", "folder for the result folder"),
+        bag_dir=(AS_IN_FILE, "folder for the bag"),
+        output_dir=(AS_IN_FILE, "folder for the result folder"),
         sufficiency=("false", "whether to say while recording when there is enough"),
     )
-    return LaunchDescription([*own, excite, recorder, server, judge, *end_with(client)])
+    return LaunchDescription([*own, excite, recorder, server, judge, *client])

@@ -4,7 +4,7 @@
 """Replay a fitted recording to RViz: two robots, as measured and as the model moves."""
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import arguments, flag, node, text
+from sysid_ros.nodes.launching import AS_IN_FILE, arguments, flag, node, text
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -13,8 +13,8 @@ def generate_launch_description() -> LaunchDescription:
         {"result": text("result"), "sequence": text("sequence"), "loop": flag("loop")},
     )
     own = arguments(
-        result=("", "result folder, absolute path"),
-        sequence=("", "recording; the first held-out one if empty"),
-        loop=("true", "whether to begin again at the end"),
+        result=(AS_IN_FILE, "result folder, absolute path"),
+        sequence=(AS_IN_FILE, "recording; the first held-out one if empty"),
+        loop=(AS_IN_FILE, "whether to begin again at the end"),
     )
     return LaunchDescription([*own, replay])

@@ -6,19 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import get_package_share_directory
-from launch.actions import DeclareLaunchArgument, RegisterEventHandler, Shutdown
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition
-from launch.event_handlers import OnProcessExit
 from launch.launch_context import LaunchContext
 from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+AS_IN_FILE = ""  # default of an argument that leaves a parameter to the parameter file
 _PATIENCE = "30"  # s from SIGINT to SIGTERM, and from there to SIGKILL
 
 
@@ -35,10 +36,10 @@ def arguments(**further: tuple[str, str]) -> list[DeclareLaunchArgument]:
     """
     usual = {
         "namespace": ("", "namespace of all nodes"),
-        "use_sim_time": ("false", "whether time comes from the topic /clock"),
+        "use_sim_time": (AS_IN_FILE, "whether time comes from the topic /clock"),
         "params_file": (str(share() / "config" / "defaults.yaml"), "parameters of all nodes"),
         "log_level": ("info", "debug, info, warn, error or fatal"),
-        "experiment": ("", "experiment file, absolute path"),
+        "experiment": (AS_IN_FILE, "experiment file, absolute path"),
     }
     return [
         DeclareLaunchArgument(name, default_value=default, description=description)
@@ -46,19 +47,36 @@ def arguments(**further: tuple[str, str]) -> list[DeclareLaunchArgument]:
     ]
 
 
-def text(argument: str) -> ParameterValue:
+@dataclass(frozen=True)
+class Argument:
+    """A launch argument as a parameter of a node, which has it where the argument is given."""
+
+    name: str
+    kind: type
+
+    def given(self, context: LaunchContext) -> bool:
+        """Return whether it says something else than the parameter file."""
+        return bool(LaunchConfiguration(self.name).perform(context))
+
+    @property
+    def value(self) -> ParameterValue:
+        """The parameter's value."""
+        return ParameterValue(LaunchConfiguration(self.name), value_type=self.kind)
+
+
+def text(argument: str) -> Argument:
     """A launch argument as a string parameter, even where it looks like a number."""
-    return ParameterValue(LaunchConfiguration(argument), value_type=str)
+    return Argument(argument, str)
 
 
-def flag(argument: str) -> ParameterValue:
+def flag(argument: str) -> Argument:
     """A launch argument as a boolean parameter."""
-    return ParameterValue(LaunchConfiguration(argument), value_type=bool)
+    return Argument(argument, bool)
 
 
-def whole(argument: str) -> ParameterValue:
+def whole(argument: str) -> Argument:
     """A launch argument as an integer parameter."""
-    return ParameterValue(LaunchConfiguration(argument), value_type=int)
+    return Argument(argument, int)
 
 
 def node(
@@ -67,36 +85,49 @@ def node(
     *,
     remappings: Sequence[tuple[str, Any]] = (),
     only_if: str | None = None,
-) -> Node:
+    on_exit: Any = None,
+) -> OpaqueFunction:
     """One of the package's nodes, with the usual arguments applied.
+
+    A parameter is what the parameter file says where no argument is given for it.
 
     Args:
       executable: Also the node's name.
       parameters: On top of those in the parameter file.
       remappings: Topics.
       only_if: A launch argument; where it is false, the node is not started.
+      on_exit: Called with event and context when its process ends.
     """
-    return Node(
-        package="sysid_ros",
-        executable=executable,
-        name=executable,
-        namespace=LaunchConfiguration("namespace"),
-        parameters=[
-            LaunchConfiguration("params_file"),
-            {"use_sim_time": flag("use_sim_time"), **(parameters or {})},
-        ],
-        remappings=list(remappings),
-        condition=IfCondition(LaunchConfiguration(only_if)) if only_if else None,
-        arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
-        output="screen",
-        # Nothing that ends slowly, such as a large bag on a busy machine, is cut off.
-        sigterm_timeout=_PATIENCE,
-        sigkill_timeout=_PATIENCE,
-    )
+    wanted = {"use_sim_time": flag("use_sim_time"), **(parameters or {})}
+
+    def make(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        chosen = {
+            name: one.value if isinstance(one, Argument) else one
+            for name, one in wanted.items()
+            if not isinstance(one, Argument) or one.given(context)
+        }
+        started = Node(
+            package="sysid_ros",
+            executable=executable,
+            name=executable,
+            namespace=LaunchConfiguration("namespace"),
+            parameters=[LaunchConfiguration("params_file"), *([chosen] if chosen else [])],
+            remappings=list(remappings),
+            arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
+            output="screen",
+            on_exit=on_exit,
+            # Nothing that ends slowly, such as a large bag on a busy machine, is cut off.
+            sigterm_timeout=_PATIENCE,
+            sigkill_timeout=_PATIENCE,
+        )
+        return [started]
+
+    condition = IfCondition(LaunchConfiguration(only_if)) if only_if else None
+    return OpaqueFunction(function=make, condition=condition)
 
 
-def end_with(client: Node) -> list[LaunchDescriptionEntity]:
-    """End the launch when ``client`` ends, and fail it where the client failed.
+def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDescriptionEntity]:
+    """A node with whose end the launch ends, and fails where the node failed.
 
     Declares the argument ``stay``, which leaves the other nodes running after a success.
     """
@@ -110,4 +141,4 @@ def end_with(client: Node) -> list[LaunchDescriptionEntity]:
     stay = DeclareLaunchArgument(
         "stay", default_value="false", description="whether the other nodes outlive the result"
     )
-    return [stay, RegisterEventHandler(OnProcessExit(target_action=client, on_exit=judge)), client]
+    return [stay, node(executable, parameters, on_exit=judge)]

@@ -121,6 +121,18 @@ def test_record_writes_a_bag_on_request(environment: dict[str, str], tmp_path: P
     assert len(list((tmp_path / "bags").glob("rosbag2_*/metadata.yaml"))) == 1
 
 
+def test_what_no_argument_says_is_as_in_the_parameter_file(
+    environment: dict[str, str], tmp_path: Path
+):
+    file, bags = tmp_path / "robot.yaml", tmp_path / "of_the_file"
+    own = f"{{output_dir: {bags}, record_on_activate: true}}"
+    file.write_text(f"/**/recorder: {{ros__parameters: {own}}}\n", encoding="utf-8")
+    given = [f"experiment:={demo_folder() / 'experiment.yaml'}", f"params_file:={file}"]
+    with launched(environment, tmp_path, "record.launch.py", *given):
+        call(environment, "service", "call", "/recorder/stop", "sysid_ros_interfaces/srv/Stop")
+    assert list(bags.glob("rosbag2_*"))
+
+
 def test_fit_fits_a_bag_and_tells_who_asks_later(environment: dict[str, str], tmp_path: Path):
     from demo_bag import write_demo_bag
 
