@@ -22,6 +22,7 @@ _STILL = 1e-6  # rad or m: a coordinate whose motion is smaller than this or its
 _POWER = 0.999  # of the velocity's power lies below the speed's end
 _RATE_SHARE = 0.2  # of the sampling rate, the cut-off at most
 _BINS = 4  # per octave, of accelerations
+_NO_MOTION = 30.0  # Hz, above which nobody moves a joint on purpose; noise is loudest there
 _BUMP = 3.0  # times the least acceleration of noise so far: a motion, beyond what a spectrum strays
 _COLOURED = 2.0  # times lower than where it meets the upper third: where noise begins
 
@@ -103,7 +104,7 @@ def _noise_begin(frequency: FloatArray, power: FloatArray, rate: float) -> float
     surge = frequency**4 * power
     middle = np.array([float(np.median(surge[place])) for place in places])
     centre = np.array([float(frequency[place].mean()) for place in places])
-    allowed = np.flatnonzero(centre >= _RATE_SHARE * rate)  # where no cut-off is anyway
+    allowed = np.flatnonzero(centre >= min(_RATE_SHARE * rate, _NO_MOTION))
     least = int(allowed[np.argmax(middle[allowed])])
     for i in range(least, -1, -1):
         if middle[i] > _BUMP * middle[least]:

@@ -17,6 +17,7 @@ from sysid_ros.time_intervals import shortest_gap
 
 _JITTER = 0.02  # of the usual interval; stamps that stray less are taken as even
 _FEWEST = 64  # samples of a stretch
+_BRIDGED = 0.02  # s without a sample, in which what rows are made of hardly changes
 # Coordinates in qpos of joints with a quaternion, which are the last four of them.
 _ROUND = {int(mujoco.mjtJoint.mjJNT_FREE): 7, int(mujoco.mjtJoint.mjJNT_BALL): 4}
 
@@ -68,7 +69,9 @@ def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -
     """Cut a recording at its gaps and sample each stretch evenly.
 
     Stamps that stray are resampled, positions by cubic splines and torques linearly, and never
-    across a gap. Stretches of fewer than 64 samples are left out.
+    across a gap. A stretch loses a filter's length at both ends, half a second and more, so that a
+    few packets of a fast robot that got lost are no gap. Stretches of fewer than 64 samples are
+    left out.
 
     Args:
       model: The robot.
@@ -82,7 +85,8 @@ def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -
     recording = replace(recording, qpos=_without_sign_jumps(model, recording.qpos))
     times, intervals = recording.times, np.diff(recording.times)
     usual = float(np.median(intervals))
-    ends = [*np.flatnonzero(intervals > shortest_gap(recording.times)) + 1, len(times)]
+    gap = max(shortest_gap(times), _BRIDGED)
+    ends = [*np.flatnonzero(intervals > gap) + 1, len(times)]
     found, first = [], 0
     for last in ends:
         if last - first >= _FEWEST:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+import scipy
 
 from sysid_ros.engine.inverse_dynamics import Recording, Regressor
 from sysid_ros.engine.regressor.cutoff import choose_cutoff
@@ -50,6 +51,27 @@ def test_the_cutoff_lies_where_the_motion_meets_its_noise():
     assert 7.5 < noisy.motion_end < 13.0
     assert noisy.noise(500.0) == pytest.approx(size, rel=0.1)
     assert noisy.speed_end < noisy.motion_end < noisy.frequency
+
+
+def test_stamps_of_another_clock_do_not_make_motion_of_noise():
+    """A reader's own loop stamps what a robot sends every millisecond: held, repeated, skipped."""
+    rng, t = np.random.default_rng(0), np.arange(0.0, 20.0, 0.001)
+    t = t + 0.0001 * rng.standard_normal(len(t))
+    late = 0.0003 * (1.0 + np.sin(40.0 * t)) + 0.0003 * rng.standard_normal(len(t))
+    held = np.floor((t - late) / 0.001) * 0.001
+    motion = sum(np.sin(2 * np.pi * f * held + f) / f for f in (0.1, 0.2, 0.4))
+    found = choose_cutoff([scipy.ndimage.gaussian_filter1d(motion, 1.5)], 1000.0)
+    assert found.frequency < 20.0  # with the floor of the highest frequencies alone 80 Hz and more
+    assert found.speed_end < 2.0
+
+
+def test_a_few_lost_packets_are_no_gap():
+    model, t = arm(), np.arange(0.0, 10.0, 0.001)
+    t = np.delete(t, slice(4000, 4008))
+    q = np.column_stack([np.sin(t), np.cos(2 * t)])
+    (only,) = stretches_of(model, Recording(t, q, np.zeros_like(q)))
+    grid = only.start + only.step * np.arange(len(only.qpos))
+    assert np.abs(only.qpos[:, 0] - np.sin(grid)).max() < 1e-6
 
 
 def test_a_gap_is_never_bridged():
