@@ -23,6 +23,7 @@ from sysid_ros.robots.missing_meshes import without_missing_meshes
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.refused_models import check_sizes
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
+from sysid_ros.robots.unnamed_actuators import name_actuators
 from sysid_ros.robots.urdf import prepare_urdf
 from sysid_ros.robots.urdf_contacts import without_drawn_overlaps
 
@@ -64,7 +65,7 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
         # As it was written: copies lose elements that refer to what is not there.
         original, spec = (mujoco.MjSpec.from_file(str(path)) for _ in range(2))
         for one in (original, spec):
-            warnings = without_missing_meshes(one, f"file {path}")
+            warnings = (*without_missing_meshes(one, f"file {path}"), *name_actuators(one))
         _check_timestep(original.compile(), f"file {path}")
     except (ValueError, OSError) as error:
         raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
@@ -98,8 +99,8 @@ def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
         spec, model = _compiling(xml, folders)
     except ValueError as error:
         raise ModelError(f"the model from {source} does not compile: {_one_line(error)}") from error
-    if text.is_urdf:
-        warnings = (*warnings, *without_drawn_overlaps(spec, model))
+    more = without_drawn_overlaps(spec, model) if text.is_urdf else name_actuators(spec)
+    warnings = (*warnings, *more)
     return LoadedModel(text, spec, warnings)
 
 
