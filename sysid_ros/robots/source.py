@@ -26,6 +26,7 @@ from sysid_ros.robots.missing_meshes import without_missing_meshes
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.refused_models import check_sizes
 from sysid_ros.robots.state_sensors import add_state_sensors, state_joints
+from sysid_ros.robots.unnamed_actuators import name_actuators
 from sysid_ros.robots.urdf import prepare_urdf
 from sysid_ros.robots.urdf_contacts import without_drawn_overlaps
 
@@ -70,7 +71,7 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
             # As it was written: copies lose elements that refer to what is not there.
             original, spec = (mujoco.MjSpec.from_file(str(path)) for _ in range(2))
             for one in (original, spec):
-                warnings = without_missing_meshes(one, f"file {path}")
+                warnings = (*without_missing_meshes(one, f"file {path}"), *name_actuators(one))
             _check_timestep(original.compile(), f"file {path}")
         except (ValueError, OSError) as error:
             raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error
@@ -106,6 +107,7 @@ def _load_text(text: ModelText, source: str, packages: Packages) -> LoadedModel:
                 warnings += without_drawn_overlaps(spec, model, source)
             else:
                 spec, _ = _compiling(xml, folders)
+                warnings += name_actuators(spec)
         except ValueError as error:
             raise ModelError(
                 f"the model from {source} does not compile: {_one_line(error)}"
