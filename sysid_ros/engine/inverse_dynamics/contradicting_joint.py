@@ -100,7 +100,7 @@ class _Rows:
         left = np.maximum(self.squares, self.least)
         for _ in range(_ROUNDS):
             weights = np.where(used, self.counts / left, 0.0)
-            hessian = np.einsum("i,ijk->jk", weights, self.hessians)
+            hessian = np.tensordot(weights, self.hessians, 1)
             ridge = _RIDGE * np.diag(hessian) + 1e-300
             x = least_squares(hessian + np.diag(ridge), weights @ self.gradients)
             left = self.squares - 2.0 * self.gradients @ x + self.hessians @ x @ x

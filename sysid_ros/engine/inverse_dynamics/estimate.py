@@ -265,7 +265,7 @@ def _loudness(free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
         for support, sums, lacking in zip(one.support, one.sums, missing, strict=True):
             total = sums.sum(axis=0)
             matrix = free.matrix[condition][support]
-            own = np.einsum("ik,ij,jk->k", matrix, total[:-1, :-1], matrix)
+            own = np.sum(matrix * (total[:-1, :-1] @ matrix), axis=0)
             effect += own
             most = np.where(offsets, max(lacking, total[-1, -1]), total[-1, -1])
             torque += np.where(own > 0.0, most, 0.0)

@@ -228,9 +228,11 @@ class _Rows(NamedTuple):
         """Add their normal equations; ``place`` is that of an estimated gain."""
         normal, plain, gain = self.sums[:, :-1, :-1], self.sums[:, :-1, -1], self.gain
         k, blocks = self.matrix.shape[1], len(normal)
-        seen = self.matrix.T @ normal
-        found.hessians[:blocks, :k, :k] += gain**2 * seen @ self.matrix
-        found.gradients[:blocks, :k] += gain * plain @ self.matrix - gain**2 * seen @ self.fixed
+        used = np.flatnonzero(self.matrix.any(axis=0))  # the wrist's rows know little of the arm
+        own = self.matrix[:, used]
+        seen = own.T @ normal
+        found.hessians[:blocks, used[:, None], used] += gain**2 * seen @ own
+        found.gradients[:blocks, used] += gain * plain @ own - gain**2 * seen @ self.fixed
         if place is None:
             return
         along = normal @ self.theta

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What held references do to a servo's torque between samples of it.
+"""The sawtooth that held references make of a servo's torque, and rows that allow for it.
 
 A servo whose reference jumps every few milliseconds pushes hardest just behind each jump and least
 just before the next. Samples that always meet the same part of this sawtooth have another mean than

@@ -82,7 +82,7 @@ class Grams:
         for j, (support, sums) in enumerate(zip(self.support, self.sums, strict=True)):
             scale = 1.0 if gains is None else gains[self.dofs[j]]
             ends = np.append(-scale * theta[support], 1.0)
-            found[:, j] = np.einsum("i,bik,k->b", ends, sums, ends)
+            found[:, j] = (sums @ ends) @ ends
         return np.maximum(found, 0.0)
 
     def torque_squares(self) -> FloatArray:

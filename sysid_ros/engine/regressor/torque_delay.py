@@ -88,18 +88,13 @@ class ShiftedGrams:
         for dof, own, table in zip(self.dofs, self.support, self.sums, strict=True):
             column, size = int(self.columns[dof]), len(own)
             value, slope, bend = lagrange(self.nodes, float(delays[dof] - self.around[dof]))
-            if column < 0:
-                change: FloatArray = np.zeros((size + len(self.nodes), size + 1))
-                change[size:, size] = value
-            else:
-                change = np.zeros((size + len(self.nodes), size + 2))
-                change[size:, size] = -slope
-                change[size:, size + 1] = value - delays[dof] * slope
-            change[:size, :size] = np.eye(size)
-            folded = change.T @ table @ change
+            change = value[:, None]
+            if column >= 0:
+                change = np.stack([-slope, value - delays[dof] * slope], axis=1)
+            folded = _folded(table, size, change)
             if theta is not None and column >= 0:
                 left, bent = np.append(-theta[own], value), np.append(np.zeros(size), bend)
-                curved = np.einsum("i,bij,j->b", bent, table, left)
+                curved = (table @ left) @ bent
                 pair = np.append(np.zeros(size), [1.0, delays[dof]])
                 curved = np.maximum(curved, -0.9 * folded[:, size, size])
                 folded = folded + curved[:, None, None] * np.outer(pair, pair)
@@ -115,6 +110,17 @@ class ShiftedGrams:
     def delays_of(self, theta: FloatArray) -> FloatArray:
         """The delay of each degree of freedom, (nv,) s, at values of all parameters."""
         return np.where(self.columns >= 0, theta[self.columns], 0.0)
+
+
+def _folded(table: FloatArray, size: int, change: FloatArray) -> FloatArray:
+    """Sums (blocks, size + nodes, ...) with combinations (nodes, k) of torque in its place."""
+    own, mixed, torque = table[:, :size, :size], table[:, :size, size:], table[:, size:, size:]
+    found = np.empty((len(table), size + change.shape[1], size + change.shape[1]))
+    found[:, :size, :size] = own
+    found[:, :size, size:] = mixed @ change
+    found[:, size:, :size] = found[:, :size, size:].transpose(0, 2, 1)
+    found[:, size:, size:] = change.T @ torque @ change
+    return found
 
 
 def sum_shifted(
