@@ -170,7 +170,7 @@ class Dynamics:
         torque: FloatArray,
         weight: FloatArray,
     ) -> FloatArray:
-        """What is left of a tree's torque after the changes that concern it, (n, its rows)."""
+        """The rest of a tree's torque after the changes that concern it, (n, its rows)."""
         own, key = weight[[*tree.rows]], (tree, len(data.block))
         if not changes and key in self._unchanged and np.array_equal(self._unchanged[key][0], own):
             return self._unchanged[key][1]
