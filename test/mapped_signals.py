@@ -7,8 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from sysid_ros.recording.mapping import ClockCorrection, MaskRequest, SignalRequest
+from sysid_ros.experiment.experiment_schema import SignalConfig
+from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.mapping import (
+    ClockCorrection,
+    MappedRecording,
+    MaskRequest,
+    SignalRequest,
+    map_recording,
+)
+from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages import Clock
 
 
@@ -21,3 +32,20 @@ class Mapping:
     max_gap: float = 0.1
     enabled_when: Sequence[MaskRequest] = ()
     clock_correction: ClockCorrection = ClockCorrection.NONE
+
+
+SHOULDER = SignalConfig(SignalKind.SENSOR, "shoulder", "/joint_states", "position[shoulder]")
+COMMAND = SignalConfig(SignalKind.ACTUATOR, "motor", "/command", "data[0]")
+
+
+def mapped(
+    path: Path,
+    *signals: SignalRequest,
+    start: float | None = None,
+    end: float | None = None,
+    **settings: Any,
+) -> MappedRecording:
+    """Some signals of a bag, all of it or from ``start`` to ``end`` [s]."""
+    with open_recording(path) as recording:
+        mapping = Mapping(signals, **settings)
+        return map_recording(recording, mapping, name="run", start=start, end=end)

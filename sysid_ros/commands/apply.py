@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sysid_ros.commands.common import AddParser, complain, debug_arguments, load_mujoco
+from sysid_ros.commands.common import AddParser, add_command, complain, load_mujoco
 from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("apply", parents=[debug_arguments()], help=_run.__doc__)
+    parser = add_command(add_parser, _run)
     parser.add_argument("result_dir", type=Path, metavar="RESULT_DIR", help="a result")
     parser.add_argument("model", type=Path, metavar="MODEL", help="an MJCF or URDF file")
     parser.add_argument(
@@ -28,7 +28,6 @@ def register(add_parser: AddParser) -> None:
     parser.add_argument(
         "--robot", metavar="NAME", help="whose values, where the result is of several robots"
     )
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

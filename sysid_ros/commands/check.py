@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
     AddParser,
+    add_command,
     announce,
-    debug_arguments,
     experiment_arguments,
     experiment_of,
 )
@@ -30,11 +30,8 @@ _WIDTH = 100  # columns, of sentences
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "check", parents=[experiment_arguments(), debug_arguments()], help=_run.__doc__
-    )
+    parser = add_command(add_parser, _run, experiment_arguments())
     parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

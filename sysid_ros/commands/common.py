@@ -41,10 +41,23 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(EXIT_USAGE)
 
 
-def debug_arguments() -> argparse.ArgumentParser:
-    """The parent parser of every command."""
-    parser = Parser(add_help=False)
-    parser.add_argument("--debug", action="store_true", help="show tracebacks of internal errors")
+def add_command(
+    add_parser: AddParser,
+    run: Callable[[argparse.Namespace], int],
+    *parents: argparse.ArgumentParser,
+) -> argparse.ArgumentParser:
+    """Add the parser of a command, which is called as its module is.
+
+    Args:
+      add_parser: What the command registers itself with.
+      run: Runs the command and gives its exit status; its docstring is the command's help.
+      *parents: Parsers of arguments that it shares with others.
+    """
+    debug = Parser(add_help=False)
+    debug.add_argument("--debug", action="store_true", help="show tracebacks of internal errors")
+    name = run.__module__.rpartition(".")[2]
+    parser = add_parser(name, parents=[*parents, debug], help=run.__doc__)
+    parser.set_defaults(run=run)
     return parser
 
 

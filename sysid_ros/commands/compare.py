@@ -11,8 +11,8 @@ from pathlib import Path
 
 from sysid_ros.commands.common import (
     AddParser,
+    add_command,
     complain,
-    debug_arguments,
     experiment_arguments,
     experiment_of,
     worker_arguments,
@@ -25,11 +25,7 @@ from sysid_ros.processes import StopRequest
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "compare",
-        parents=[experiment_arguments(), worker_arguments(), debug_arguments()],
-        help=_run.__doc__,
-    )
+    parser = add_command(add_parser, _run, experiment_arguments(), worker_arguments())
     parser.add_argument(
         "--models",
         metavar="NAME,NAME",
@@ -46,7 +42,6 @@ def register(add_parser: AddParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -8,16 +8,15 @@ from __future__ import annotations
 import argparse
 from importlib.util import find_spec
 
-from sysid_ros.commands.common import EXIT_USAGE, AddParser, complain, debug_arguments
+from sysid_ros.commands.common import EXIT_USAGE, AddParser, add_command, complain
 
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("demo", parents=[debug_arguments()], help=_run.__doc__)
+    parser = add_command(add_parser, _run)
     parser.add_argument(
         "--output", default="demo_results", metavar="DIR", help="folder (default: %(default)s)"
     )
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

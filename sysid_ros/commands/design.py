@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from sysid_ros.commands.common import (
     LARGEST_SEED,
     AddParser,
+    add_command,
     check_number,
-    debug_arguments,
     experiment_arguments,
     experiment_of,
 )
@@ -46,9 +46,7 @@ _WITHOUT_TORQUE = (
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "design", parents=[experiment_arguments(), debug_arguments()], help=_run.__doc__
-    )
+    parser = add_command(add_parser, _run, experiment_arguments())
     add = parser.add_argument
     add("--output", type=Path, default=Path("motion.csv"), help="file to write (motion.csv)")
     add("--preview", type=Path, metavar="HTML", help="page that shows the motion; beside the file "
@@ -74,7 +72,6 @@ def register(add_parser: AddParser) -> None:
         "torque sample, one or one per joint; 1 %% of the effort limit by default")  # fmt: skip
     add("--budget", type=float, default=60.0, metavar="S", help="CPU seconds of the search (60)")
     add("--seed", type=int, default=0, help="of the random motions to begin with (0)")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

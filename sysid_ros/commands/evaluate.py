@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sysid_ros.commands.common import (
     AddParser,
-    debug_arguments,
+    add_command,
     experiment_arguments,
     experiment_of,
     from_shell,
@@ -19,9 +19,7 @@ from sysid_ros.commands.common import (
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "evaluate", parents=[experiment_arguments(), debug_arguments()], help=_run.__doc__
-    )
+    parser = add_command(add_parser, _run, experiment_arguments())
     parser.add_argument(
         "--parameters",
         type=Path,
@@ -42,7 +40,6 @@ def register(add_parser: AddParser) -> None:
         "--page", type=Path, metavar="FILE", help="draw the predictions over the measurements"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

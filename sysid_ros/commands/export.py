@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
     AddParser,
+    add_command,
     complain,
-    debug_arguments,
     experiment_arguments,
     experiment_of,
     from_shell,
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "export", parents=[experiment_arguments(), debug_arguments()], help=_run.__doc__
-    )
+    parser = add_command(add_parser, _run, experiment_arguments())
     parser.add_argument("--bag", required=True, metavar="BAG", help="the recording")
     parser.add_argument(
         "--output", type=Path, required=True, metavar="FILE", help="a .npz or .csv file to write"
@@ -37,7 +35,6 @@ def register(add_parser: AddParser) -> None:
         metavar="NAME",
         help="whose topics to read; by default the robot that the experiment names for the bag",
     )
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

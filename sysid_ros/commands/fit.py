@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from sysid_ros.choices import FIT_METHODS, LOG_NAMES, SEARCH_METHODS
 from sysid_ros.commands.common import (
     AddParser,
+    add_command,
     complain,
-    debug_arguments,
     experiment_arguments,
     experiment_of,
     from_shell,
@@ -35,11 +35,7 @@ _LATEST = Path()  # of --resume without a folder
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "fit",
-        parents=[experiment_arguments(), worker_arguments(), debug_arguments()],
-        help=_run.__doc__,
-    )
+    parser = add_command(add_parser, _run, experiment_arguments(), worker_arguments())
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="where the result folder goes (experiment's)"
     )
@@ -90,7 +86,6 @@ def register(add_parser: AddParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print result.json instead of tables")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -9,16 +9,15 @@ import argparse
 import json
 from pathlib import Path
 
-from sysid_ros.commands.common import AddParser, debug_arguments, message_arguments
+from sysid_ros.commands.common import AddParser, add_command, message_arguments
 from sysid_ros.printable import print_text
 
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("info", parents=[message_arguments(), debug_arguments()], help=_run.__doc__)
+    parser = add_command(add_parser, _run, message_arguments())
     parser.add_argument("bag", type=Path, metavar="BAG", help="a bag's folder or file")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

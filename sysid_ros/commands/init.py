@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from sysid_ros.commands.common import (
     AddParser,
+    add_command,
     announce,
     complain,
-    debug_arguments,
     load_mujoco,
     message_arguments,
     package_arguments,
@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "init",
-        parents=[package_arguments(), message_arguments(), debug_arguments()],
-        help=_run.__doc__,
-    )
+    parser = add_command(add_parser, _run, package_arguments(), message_arguments())
     model = parser.add_mutually_exclusive_group(required=True)
     model.add_argument("--model", metavar="FILE", help="MJCF or URDF; package:// works")
     model.add_argument(
@@ -60,7 +56,6 @@ def register(add_parser: AddParser) -> None:
         help="the file to write, which must not exist (experiment.yaml)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

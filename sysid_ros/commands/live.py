@@ -10,9 +10,9 @@ from pathlib import Path
 
 from sysid_ros.commands.common import (
     AddParser,
+    add_command,
     check_number,
     complain,
-    debug_arguments,
     experiment_arguments,
     experiment_of,
     from_shell,
@@ -22,9 +22,7 @@ from sysid_ros.errors import DataError
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "live", parents=[experiment_arguments(), debug_arguments()], help=_run.__doc__
-    )
+    parser = add_command(add_parser, _run, experiment_arguments())
     parser.add_argument("--bag", required=True, metavar="BAG", help="the recording to follow")
     parser.add_argument("--robot", metavar="NAME", help="which of several robots was recorded")
     parser.add_argument(
@@ -43,7 +41,6 @@ def register(add_parser: AddParser) -> None:
         metavar="S",
         help="seconds after which what lies before counts by 1/e (never)",
     )
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sysid_ros.commands.common import AddParser, debug_arguments, message_arguments
+from sysid_ros.commands.common import AddParser, add_command, message_arguments
 from sysid_ros.printable import print_text
 
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "recover", parents=[message_arguments(), debug_arguments()], help=_run.__doc__
-    )
+    parser = add_command(add_parser, _run, message_arguments())
     parser.add_argument("bag", type=Path, metavar="BAG", help="a broken bag's folder or file")
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="the new bag (default: BAG_recovered)"
@@ -27,7 +25,6 @@ def register(add_parser: AddParser) -> None:
         default="none",
         help="compression of the new bag's chunks",
     )
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from sysid_ros.commands.common import (
     LARGEST_SEED,
     AddParser,
+    add_command,
     check_number,
     complain,
-    debug_arguments,
     experiment_arguments,
     experiment_of,
     worker_arguments,
@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser(
-        "rehearse",
-        parents=[experiment_arguments(), worker_arguments(), debug_arguments()],
-        help=_run.__doc__,
-    )
+    parser = add_command(add_parser, _run, experiment_arguments(), worker_arguments())
     parser.add_argument(
         "--repeats", type=int, default=20, metavar="N", help="robots to try it on (20)"
     )
@@ -46,7 +42,6 @@ def register(add_parser: AddParser) -> None:
         help="a motion of design or excite (CSV), told to the robots instead of what was recorded",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -10,12 +10,12 @@ import json
 from importlib.util import find_spec
 from pathlib import Path
 
-from sysid_ros.commands.common import EXIT_USAGE, AddParser, complain, debug_arguments
+from sysid_ros.commands.common import EXIT_USAGE, AddParser, add_command, complain
 
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("replay", parents=[debug_arguments()], help=_run.__doc__)
+    parser = add_command(add_parser, _run)
     playback_arguments(parser)
     parser.add_argument(
         "--frequency", type=float, default=50.0, metavar="HZ", help="joint states per second (50)"
@@ -23,7 +23,6 @@ def register(add_parser: AddParser) -> None:
     parser.add_argument(
         "--apart", type=float, default=0.0, metavar="M", help="distance of the robots' frames (0)"
     )
-    parser.set_defaults(run=_run)
 
 
 def playback_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sysid_ros.commands.common import AddParser, debug_arguments, load_mujoco
+from sysid_ros.commands.common import AddParser, add_command, load_mujoco
 from sysid_ros.printable import print_text
 
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("report", parents=[debug_arguments()], help=_run.__doc__)
+    parser = add_command(add_parser, _run)
     parser.add_argument(
         "result_dirs", type=Path, nargs="+", metavar="RESULT_DIR", help="one or several results"
     )
@@ -24,7 +24,6 @@ def register(add_parser: AddParser) -> None:
         metavar="FILE",
         help="the page (report.html in the folder; comparison.html for several)",
     )
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

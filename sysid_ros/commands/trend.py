@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sysid_ros.commands.common import AddParser, complain, debug_arguments, load_mujoco
+from sysid_ros.commands.common import AddParser, add_command, complain, load_mujoco
 from sysid_ros.errors import DataError, ExperimentError
 from sysid_ros.printable import print_text
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("trend", parents=[debug_arguments()], help=_run.__doc__)
+    parser = add_command(add_parser, _run)
     parser.add_argument(
         "results",
         type=Path,
@@ -44,7 +44,6 @@ def register(add_parser: AddParser) -> None:
         "--output", type=Path, metavar="FILE", default=Path("trend.html"), help="the page"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from sysid_ros.commands.common import AddParser, debug_arguments
+from sysid_ros.commands.common import AddParser, add_command
 from sysid_ros.commands.replay import playback_arguments
 from sysid_ros.errors import ExperimentError
 from sysid_ros.printable import print_text
@@ -15,9 +15,7 @@ from sysid_ros.printable import print_text
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
-    parser = add_parser("view", parents=[debug_arguments()], help=_run.__doc__)
-    playback_arguments(parser)
-    parser.set_defaults(run=_run)
+    playback_arguments(add_command(add_parser, _run))
 
 
 def _run(options: argparse.Namespace) -> int:

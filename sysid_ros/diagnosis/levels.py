@@ -74,21 +74,17 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
         return None
     changes = np.concatenate([np.abs(np.diff(part)) for part in parts])
     moving = changes[changes > _SAME * reach]
-    if len(moving) < (1.0 - _STEADY) * len(changes):
-        clipped_only = _clipped_share(parts, reach)
-        if len(moving) + clipped_only * len(values) < (1.0 - _STEADY) * len(changes):
-            return None
-    if _clipped_share(parts, reach) > _SWITCHED:
-        return None
-    usual = float(np.median(moving)) if len(moving) else 0.0
     limits = (float(values.max()), float(values.min()))
     cut = {limit: [r for part in parts for r in _runs(part, limit, reach)] for limit in limits}
     runs = [run for limit in limits for run in cut[limit]]
+    stuck = sum(length for length, _ in runs)
+    if len(moving) + stuck < (1.0 - _STEADY) * len(changes) or stuck > _SWITCHED * len(values):
+        return None
+    usual = float(np.median(moving)) if len(moving) else 0.0
     quantum = level_step(parts) or float(moving.min(initial=usual))
     least = max(_ABRUPT * usual, _STEPS * quantum)
     abrupt = [length for length, before in runs if before > least]
     again = max(sum(before > least for _, before in cut[limit]) for limit in limits) > 1
-    stuck = sum(length for length, _ in runs)
     repeats = len(changes) - len(moving) - (stuck - len(runs))
     noisy = repeats < _RARE * len(changes)  # then nothing but a limit repeats a value exactly
     counted = [length for length, _ in runs if length >= _LONG_RUN] if noisy else abrupt
@@ -97,16 +93,6 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
         return None
     limit = max(limits, key=lambda one: sum(length for length, _ in cut[one]))
     return Saturation(limit, sum(counted) / len(values), len(counted))
-
-
-def _clipped_share(parts: Sequence[FloatArray], reach: float) -> float:
-    """Share of samples in runs at either extreme."""
-    values = np.concatenate(list(parts))
-    limits = (float(values.max()), float(values.min()))
-    inside = sum(
-        length for part in parts for limit in limits for length, _ in _runs(part, limit, reach)
-    )
-    return inside / len(values)
 
 
 def _runs(part: FloatArray, limit: float, reach: float) -> list[tuple[int, float]]:

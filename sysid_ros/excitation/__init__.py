@@ -12,7 +12,7 @@ not do as it is told. Nothing here knows of ROS.
 """
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.excitation.announced_stop import AnnouncedStop, announced_stop
+from sysid_ros.excitation.announced_stop import announced_stop
 from sysid_ros.excitation.controlled_motion import LONGEST_LEAD, ControlledMotion, lead_after
 from sysid_ros.excitation.following import FollowingWatch
 from sysid_ros.excitation.guard import CommandGuard
@@ -27,7 +27,7 @@ from sysid_ros.excitation.limit_files import (
 )
 from sysid_ros.excitation.limits import CommandLimits, MotionLimits
 from sysid_ros.excitation.motion import Motion
-from sysid_ros.excitation.multisine import Multisine, design_multisine
+from sysid_ros.excitation.multisine import design_multisine
 from sysid_ros.excitation.path import ExcitationPath, check_limits
 from sysid_ros.excitation.playback import Playback
 from sysid_ros.excitation.reference import ExcitationError, Reference, SlowReference
@@ -44,7 +44,6 @@ from sysid_ros.excitation.trajectory_progress import TrajectoryProgress
 __all__ = [
     "KINDS",
     "LONGEST_LEAD",
-    "AnnouncedStop",
     "CommandGuard",
     "CommandLimits",
     "ControlledMotion",
@@ -56,7 +55,6 @@ __all__ = [
     "JointMonitor",
     "Motion",
     "MotionLimits",
-    "Multisine",
     "Playback",
     "Reference",
     "SlowReference",

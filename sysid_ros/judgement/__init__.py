@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.judgement.evaluation import evaluate, evaluate_model
-from sysid_ros.judgement.forecast_check import ForecastCheck, ForecastRow, forecast_check
+from sysid_ros.judgement.forecast_check import ForecastCheck, forecast_check
 from sysid_ros.judgement.motion_forecast import (
     MotionForecast,
     forecast_path,
@@ -28,7 +28,7 @@ from sysid_ros.judgement.outcome import (
     SignalFit,
     versions,
 )
-from sysid_ros.judgement.prediction_errors import PredictionError, prediction_errors
+from sysid_ros.judgement.prediction_errors import prediction_errors
 from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics, residual_diagnostics
 from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title_of, with_provenance
 from sysid_ros.judgement.scoring import pooled_score
@@ -40,7 +40,7 @@ from sysid_ros.judgement.sufficiency import (
     prepare,
     sufficiency_of,
 )
-from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
+from sysid_ros.judgement.verdict import result_warnings, scored_warnings, with_verdict
 
 __all__ = [
     "HASH_PREFIX",
@@ -50,13 +50,11 @@ __all__ = [
     "AppliedParameter",
     "Evaluation",
     "ForecastCheck",
-    "ForecastRow",
     "JointTorque",
     "Judgement",
     "LiveSufficiency",
     "MotionForecast",
     "Outcome",
-    "PredictionError",
     "ResidualDiagnostics",
     "ResidualTrend",
     "Score",
@@ -68,7 +66,6 @@ __all__ = [
     "evaluate_model",
     "forecast_check",
     "forecast_path",
-    "judge",
     "motion_digest",
     "outcome_of",
     "pooled_score",

@@ -149,14 +149,7 @@ def outcome_of(
     values = result.values
     applied = applied_parameters(params, values)
     result, unusual = with_plausibility(result, applied)
-    try:
-        predicted = _motion if result.torque is None else _torque
-        simulated = predicted(inputs, result, should_stop)
-        # A fit that was stopped is not kept waiting.
-        if result.status is not FitStatus.CANCELED and not of_a_part:
-            simulated = replace(simulated, mistaken=_mistaken(inputs, result, simulated))
-    except StopRequestedError:
-        simulated = _Simulated()
+    simulated = _simulated(inputs, result, of_a_part, should_stop)
     repeats = [] if of_a_part else _repeats(dataset)
     combinations = servo_combinations(result, params, dataset.source.spec)
     builder = CandidateBuilder(
@@ -196,6 +189,23 @@ def outcome_of(
         *(bias.sentences() if bias is not None else ()),
     )
     return with_verdict(replace(outcome, warnings=said))
+
+
+def _simulated(
+    inputs: FitInputs,
+    result: FitResult,
+    of_a_part: bool,
+    should_stop: Callable[[], bool] | None,
+) -> _Simulated:
+    """Predict and judge by motion or torque; nothing where that was broken off."""
+    predicted = _motion if result.torque is None else _torque
+    try:
+        simulated = predicted(inputs, result, should_stop)
+        if result.status is FitStatus.CANCELED or of_a_part:  # which is not kept waiting
+            return simulated
+        return replace(simulated, mistaken=_mistaken(inputs, result, simulated))
+    except StopRequestedError:
+        return _Simulated()
 
 
 def _torque(

@@ -85,43 +85,34 @@ def write_bag(tmp_path: Path, ros2: Typestore, ros1: Typestore) -> WriteBag:
         entries: Iterable[Entry], name: str = "bag", *, form: str = "mcap", compression: Any = None
     ) -> Path:
         if form == "rosbag1":
-            return _write_rosbag1(tmp_path / f"{name}.bag", entries, ros1, compression)
+            ros1_writer = Rosbag1Writer(tmp_path / f"{name}.bag")
+            if compression is not None:
+                ros1_writer.set_compression(compression)
+            _write(ros1_writer, entries, ros1, ros1.serialize_ros1)
+            return tmp_path / f"{name}.bag"
         plugin = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}[form]
         writer = Rosbag2Writer(tmp_path / name, version=9, storage_plugin=plugin)
         if compression is not None:
             writer.set_compression(compression, CompressionFormat.ZSTD)
-        with writer:
-            connections: dict[str, Any] = {}
-            for entry in entries:
-                msgtype = entry.message.__msgtype__
-                if entry.topic not in connections:
-                    connections[entry.topic] = writer.add_connection(
-                        entry.topic, msgtype, typestore=ros2
-                    )
-                data = ros2.serialize_cdr(entry.message, msgtype)
-                writer.write(connections[entry.topic], entry.log_ns, data)
+        _write(writer, entries, ros2, ros2.serialize_cdr)
         return tmp_path / name
 
     return write
 
 
-def _write_rosbag1(
-    path: Path, entries: Iterable[Entry], store: Typestore, compression: Any
-) -> Path:
-    writer = Rosbag1Writer(path)
-    if compression is not None:
-        writer.set_compression(compression)
+def _write(
+    writer: Rosbag1Writer | Rosbag2Writer,
+    entries: Iterable[Entry],
+    store: Typestore,
+    serialize: Callable[[Any, str], Any],
+) -> None:
+    connections: dict[str, Any] = {}
     with writer:
-        connections: dict[str, Any] = {}
         for entry in entries:
-            msgtype = entry.message.__msgtype__
-            if entry.topic not in connections:
-                connections[entry.topic] = writer.add_connection(
-                    entry.topic, msgtype, typestore=store
-                )
-            data = store.serialize_ros1(entry.message, msgtype)
-            writer.write(connections[entry.topic], entry.log_ns, data)
-    return path
+            msgtype, topic = entry.message.__msgtype__, entry.topic
+            if topic not in connections:
+                connections[topic] = writer.add_connection(topic, msgtype, typestore=store)
+            writer.write(connections[topic], entry.log_ns, serialize(entry.message, msgtype))
 
 
 @pytest.fixture

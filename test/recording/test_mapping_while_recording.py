@@ -9,27 +9,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mapped_signals import Mapping
+from mapped_signals import COMMAND, SHOULDER, Mapping, mapped
 
 from sysid_ros.experiment.experiment_schema import MaskConfig, SignalConfig
 from sysid_ros.live_estimation.message_buffer import MessageBuffer, known_until
 from sysid_ros.recording.bags import open_recording
-from sysid_ros.recording.mapping import map_recording
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 
 from .conftest import START_NS, Entry
 
 NS = 1_000_000_000
-SHOULDER = SignalConfig(SignalKind.SENSOR, "shoulder", "/joint_states", "position[shoulder]")
-COMMAND = SignalConfig(SignalKind.ACTUATOR, "motor", "/command", "data[0]")
 PLAYED = SignalConfig(SignalKind.ACTUATOR, "motor", "/trajectory", "points[*].positions[elbow]")
-
-
-def mapped(path, *signals, start=None, end=None, **settings):
-    with open_recording(path) as recording:
-        return map_recording(
-            recording, Mapping(signals, **settings), name="run", start=start, end=end
-        )
 
 
 def states(arm):

@@ -53,7 +53,6 @@ from sysid_ros.engine.elements.named_elements import (
     linear,
     matching,
     matching_names,
-    names,
     pairs,
 )
 from sysid_ros.engine.elements.pseudo_inertia import (
@@ -106,7 +105,6 @@ __all__ = [
     "matching",
     "matching_names",
     "moved_inertia",
-    "names",
     "pairs",
     "parameters_of",
     "places_in_qpos",

@@ -29,7 +29,7 @@ from sysid_ros.engine.estimation.servo_combinations import (
     sentences,
     servo_combinations,
 )
-from sysid_ros.engine.estimation.shifts import ModelError, Shift, model_error_sentences
+from sysid_ros.engine.estimation.shifts import Shift, model_error_sentences
 from sysid_ros.engine.estimation.torque_findings import (
     BaseParameter,
     BodyFinding,
@@ -50,7 +50,6 @@ __all__ = [
     "FitState",
     "JointFinding",
     "Landscape",
-    "ModelError",
     "Refit",
     "Shift",
     "SignalNoise",

@@ -13,12 +13,11 @@ consistency (:mod:`.program`) with intervals that hold under coloured residuals
 """
 
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
-    BaseParameters,
     base_combination,
     base_names,
     grouping_order,
 )
-from sysid_ros.engine.inverse_dynamics.combinations import CombinationFit, fit_combinations
+from sysid_ros.engine.inverse_dynamics.combinations import fit_combinations
 from sysid_ros.engine.inverse_dynamics.consistency import (
     body_scales,
 )
@@ -42,7 +41,6 @@ from sysid_ros.engine.inverse_dynamics.normal_equations import one_thread
 from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
 from sysid_ros.engine.inverse_dynamics.prediction import (
     TorquePrediction,
-    predict,
     total_torques,
 )
 from sysid_ros.engine.inverse_dynamics.settled_delays import settled_estimate, with_settled_delays
@@ -68,9 +66,7 @@ from sysid_ros.engine.regressor import (
 __all__ = [
     "PAYLOAD",
     "TENDON_ATTRIBUTES",
-    "BaseParameters",
     "Columns",
-    "CombinationFit",
     "Estimate",
     "Evidence",
     "Filters",
@@ -99,7 +95,6 @@ __all__ = [
     "grouping_order",
     "mujoco_torque",
     "one_thread",
-    "predict",
     "residual_spread",
     "settled_estimate",
     "sharpen_friction",

@@ -9,7 +9,7 @@ from sysid_ros.engine.measured_torque.beside_simulation import torque_beside_sim
 from sysid_ros.engine.measured_torque.coupled_joints import Coupling, found_couplings
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.methods import METHODS, fit_by_method
-from sysid_ros.engine.measured_torque.odd_torque import OddTorque, found_odd_torque
+from sysid_ros.engine.measured_torque.odd_torque import found_odd_torque
 from sysid_ros.engine.measured_torque.parameter_kinds import speaks_of_torque
 from sysid_ros.engine.measured_torque.predicted_torque import TorqueTrace, torque_traces
 from sysid_ros.engine.measured_torque.torque_problem import (
@@ -29,7 +29,6 @@ from sysid_ros.engine.measured_torque.torque_sums import (
 __all__ = [
     "METHODS",
     "Coupling",
-    "OddTorque",
     "TorqueEstimate",
     "TorqueProblem",
     "TorqueSignal",

@@ -43,7 +43,6 @@ from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.parameters.start_parameters import (
     all_deviated,
-    deviated,
     moved_start,
     start_params,
 )
@@ -78,7 +77,6 @@ __all__ = [
     "apply_pdgain",
     "apply_pgain",
     "body_inertia_param",
-    "deviated",
     "minimum_change",
     "modifier_to_dict",
     "moved_start",

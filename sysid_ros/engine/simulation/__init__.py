@@ -28,10 +28,6 @@ from sysid_ros.engine.simulation.run_batch import (
 )
 from sysid_ros.engine.simulation.simulation import (
     BatchRollout,
-    BatchSimulation,
-    Rollout,
-    Simulation,
-    StepControls,
 )
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch
 from sysid_ros.engine.simulation.step_controls import control_integrals, step_means
@@ -39,7 +35,6 @@ from sysid_ros.engine.simulation.sysid_rollout import all_states, sysid_rollout,
 
 __all__ = [
     "BatchRollout",
-    "BatchSimulation",
     "BatchState",
     "Candidate",
     "CandidateBuilder",
@@ -48,13 +43,10 @@ __all__ = [
     "Perturbations",
     "RecordedRun",
     "ResidualSlope",
-    "Rollout",
     "RolloutPool",
     "RunBatch",
     "RunJacobian",
-    "Simulation",
     "SimulationBatch",
-    "StepControls",
     "TurnedSlope",
     "all_states",
     "collected_warnings",

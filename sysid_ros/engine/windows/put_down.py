@@ -21,13 +21,14 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.windows.settling import settling_times
 
-_STEPS = 300
-_STEP = 2e-3  # s
-_KEPT = 0.9  # of the velocity, from step to step: slow enough not to bounce
-_SETTLED = 1e-4  # m/s or rad/s
+# How a base comes to rest: damped, so that it does not bounce, it still falls by the farthest that
+# it may go in twenty steps; what does not rest after fifteen times as many tips over.
+_STEP, _STEPS = 2e-3, 300  # s
+_KEPT = 0.9  # of the velocity, from step to step
+_SETTLED = 1e-4  # m/s or rad/s, at rest
 _HELD = 1e6  # kg m^2, armature of joints that do not move
-_FARTHEST = 4e-3  # m, that a base is moved; one that would go farther falls, and stays
-_FARTHEST_TURN = 5e-3  # rad
+# A few times what a pose is measured to; what would go farther falls, and stays.
+_FARTHEST, _FARTHEST_TURN = 4e-3, 5e-3  # m, rad
 _LARGEST_SLIP = 0.05  # m/s or rad/s, that a measured velocity may be off
 _TRUSTED = 0.03  # weight of a measured velocity beside a contact that does not slip
 _UPRIGHT = (2, 3, 4)  # height, roll and pitch among the degrees of freedom of a free joint

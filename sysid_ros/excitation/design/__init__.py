@@ -34,11 +34,11 @@ from sysid_ros.excitation.design.forward_design import (
     SERVO_PIECE,
     design_servo_motion,
 )
-from sysid_ros.excitation.design.planned_recording import Sampled, SimulatedFit
+from sysid_ros.excitation.design.planned_recording import SimulatedFit
 from sysid_ros.excitation.design.preview import render_preview
 from sysid_ros.excitation.design.rest_spline import RestSpline
 from sysid_ros.excitation.design.robot_demands import robot_demands
-from sysid_ros.excitation.design.servos import NoServoError, ServoMotion, servo_motion
+from sysid_ros.excitation.design.servos import NoServoError, servo_motion
 from sysid_ros.excitation.design.shown_motion import load_planned, shown_motion
 from sysid_ros.excitation.design.simulated_fit import simulated_fit
 
@@ -53,8 +53,6 @@ __all__ = [
     "FittedParameters",
     "NoServoError",
     "RestSpline",
-    "Sampled",
-    "ServoMotion",
     "SimulatedFit",
     "approach",
     "criterion",

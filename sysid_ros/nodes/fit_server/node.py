@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.fit_page import FitPage, PageProgress
 from sysid_ros.fit_worker import FIT_PROGRAM, FitRequest
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
 from sysid_ros.nodes.fit_server.messages import (
@@ -34,6 +34,7 @@ from sysid_ros.nodes.fit_server.messages import (
     fit_result,
     report_message,
 )
+from sysid_ros.nodes.fit_server.settings import declare_fit_server
 from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
@@ -60,43 +61,7 @@ class FitServer(Node):
         """
         super().__init__("fit_server", **node_options)
         self._program = program
-        text = parameters.text
-        self._experiment_dir = text(
-            self, "experiment_dir", "", "folder for experiment files given by relative path"
-        )
-        self._data_dir = text(self, "data_dir", "", "folder where bags are looked for")
-        self._output_dir = text(self, "output_dir", "results", "folder for the result folders")
-        self._allow_hooks = parameters.flag(
-            self, "allow_hooks", False, "whether experiments may run their own Python code"
-        )
-        self._allow_outside_output = parameters.flag(
-            self,
-            "allow_outside_output",
-            False,
-            "whether experiments may keep a study of trials elsewhere than below output_dir",
-        )
-        self._threads = parameters.integer(
-            self, "threads", 0, "threads per fit; 0 lets the experiment decide", low=0
-        )
-        self._nice = parameters.integer(
-            self,
-            "nice",
-            0,
-            "how much a fit stands back behind the robot's processes",
-            low=0,
-            high=19,
-        )
-        port = parameters.integer(
-            self,
-            "live_page_port",
-            0,
-            "port of a page on this machine that shows fits; 0: none",
-            low=0,
-            high=65535,
-        )
-        self._keeps_ahead = parameters.flag(
-            self, "ahead", True, "whether the process of the next fit waits with all imports done"
-        )
+        self._settings = declare_fit_server(self)
         self._goal_lock = threading.Lock()
         self._busy = False
         self._ending = threading.Event()
@@ -106,6 +71,7 @@ class FitServer(Node):
         self._settling.cancel()
         self._progress = PageProgress()
         self._topics = FitTopics(self)
+        port = self._settings.live_page_port
         self._page = FitPage(port, self._progress, self._canceled_on_page.set) if port else None
         if self._page is not None:
             log_of(self).info(f"live page: {self._page.url}")
@@ -205,26 +171,21 @@ class FitServer(Node):
 
     def _next_worker(self) -> Worker | None:
         """The process of the next fit, which does its imports now."""
-        if not self._keeps_ahead or self._ending.is_set():
+        if not self._settings.keeps_ahead or self._ending.is_set():
             return None
         return Worker(self._program, ahead=True)
 
     def _request(self, goal: FitModel.Goal) -> FitRequest:
-        experiment = goal.experiment_file
-        if experiment and self._experiment_dir:
-            experiment = str(Path(self._experiment_dir).expanduser() / experiment)
-        return FitRequest(
-            output_dir=self._output_dir,
+        experiment, folder = goal.experiment_file, self._settings.experiment_dir
+        if experiment and folder:
+            experiment = str(Path(folder).expanduser() / experiment)
+        return replace(
+            self._settings.request,
             experiment_file=experiment,
             experiment_yaml=goal.experiment_yaml,
             bags=tuple(goal.bags),
             replace_bags=REPLACE_SEQUENCES in goal.overrides,
             overrides=tuple(item for item in goal.overrides if item != REPLACE_SEQUENCES),
-            data_dir=self._data_dir,
-            allow_hooks=self._allow_hooks,
-            allow_outside_output=self._allow_outside_output,
-            threads=self._threads,
-            nice=self._nice,
             resume=goal.resume,
         )
 

@@ -16,7 +16,6 @@ from sysid_ros.recording.bags.mcap_extras import (
     DESCRIPTION_RECORD,
     MODEL_RECORD,
     TOPIC_RECORD,
-    McapExtras,
     read_extras,
 )
 from sysid_ros.recording.bags.message_text import read_text
@@ -35,7 +34,6 @@ __all__ = [
     "ColumnReader",
     "GrowingBag",
     "LiveTopics",
-    "McapExtras",
     "QosProfile",
     "Recording",
     "TopicInfo",

@@ -14,7 +14,6 @@ from sysid_ros.recording.mapping.mapped_series import (
 from sysid_ros.recording.mapping.mapping_settings import (
     ClockCorrection,
     Interpolation,
-    MappingRequest,
     MaskRequest,
     SignalKind,
     SignalRequest,
@@ -34,7 +33,6 @@ __all__ = [
     "Interpolation",
     "MappedRecording",
     "MappedSignal",
-    "MappingRequest",
     "MaskRequest",
     "SignalKind",
     "SignalRequest",

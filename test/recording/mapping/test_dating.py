@@ -6,25 +6,14 @@
 from __future__ import annotations
 
 import numpy as np
-from mapped_signals import Mapping
+from mapped_signals import COMMAND, SHOULDER, mapped
 
-from sysid_ros.experiment.experiment_schema import MaskConfig, SignalConfig
-from sysid_ros.recording.bags import open_recording
-from sysid_ros.recording.mapping import control_time_series, map_recording
-from sysid_ros.recording.mapping.mapping_settings import SignalKind
+from sysid_ros.experiment.experiment_schema import MaskConfig
+from sysid_ros.recording.mapping import control_time_series
 
 from ..conftest import START_NS, Entry
 
 NS = 1_000_000_000
-SHOULDER = SignalConfig(SignalKind.SENSOR, "shoulder", "/joint_states", "position[shoulder]")
-COMMAND = SignalConfig(SignalKind.ACTUATOR, "motor", "/command", "data[0]")
-
-
-def mapped(path, *signals, start=None, end=None, **settings):
-    with open_recording(path) as recording:
-        return map_recording(
-            recording, Mapping(signals, **settings), name="run", start=start, end=end
-        )
 
 
 def states(arm):

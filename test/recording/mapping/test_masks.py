@@ -10,29 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mapped_signals import Mapping
+from mapped_signals import COMMAND, SHOULDER, mapped
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.errors import DataError, ExperimentError
 from sysid_ros.experiment import load_experiment
-from sysid_ros.experiment.experiment_schema import MaskConfig, SignalConfig
+from sysid_ros.experiment.experiment_schema import MaskConfig
 from sysid_ros.experiment.load import parse_experiment
-from sysid_ros.recording.bags import open_recording
-from sysid_ros.recording.mapping import map_recording
-from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages.stored_message import Clock
 
 from ..conftest import START_NS, Entry
 
-SHOULDER = SignalConfig(SignalKind.SENSOR, "shoulder", "/joint_states", "position[shoulder]")
-COMMAND = SignalConfig(SignalKind.ACTUATOR, "motor", "/command", "data[0]")
 POWERED = MaskConfig("/powered", "data", clock=Clock.RECEIVE)
-
-
-def mapped(path, *signals, enabled_when=(), **options):
-    with open_recording(path) as recording:
-        mapping = Mapping(signals, enabled_when=enabled_when)
-        return map_recording(recording, mapping, name="run", **options)
 
 
 @pytest.fixture

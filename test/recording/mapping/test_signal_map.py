@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mapped_signals import Mapping
+from mapped_signals import COMMAND, mapped
 from rosbags.highlevel import AnyReader
 
 from sysid_ros.errors import BagError, DataError, ErrorCode
 from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording.bags import open_recording, read_columns
-from sysid_ros.recording.mapping import map_recording
 from sysid_ros.recording.mapping.dating import date_topics
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, Interpolation, SignalKind
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
@@ -27,14 +26,7 @@ from ..conftest import START_NS, Entry
 ACTUATOR, SENSOR, QPOS = SignalKind.ACTUATOR, SignalKind.SENSOR, SignalKind.QPOS
 SHOULDER = SignalConfig(SENSOR, "shoulder_pos", "/joint_states", "position[shoulder]")
 ELBOW = SignalConfig(QPOS, "elbow", "/joint_states", "position[elbow]")
-COMMAND = SignalConfig(ACTUATOR, "motor", "/command", "data[0]")
 TORQUE = SignalConfig(ACTUATOR, "motor", "/joint_states", "effort[shoulder]")
-
-
-def mapped(path, *signals, start=None, end=None, **settings):
-    with open_recording(path) as recording:
-        mapping = Mapping(signals, **settings)
-        return map_recording(recording, mapping, name="run", start=start, end=end)
 
 
 def refused(path, *signals, error=DataError, **options):

@@ -12,21 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mapped_signals import Mapping
+from mapped_signals import mapped
 
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
-from sysid_ros.recording.bags import open_recording
-from sysid_ros.recording.mapping import map_recording, measured_time_series
+from sysid_ros.recording.mapping import measured_time_series
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages import components_of, parse_field, unit_quaternions
 
 from ..conftest import START_NS, Entry
-
-
-def mapped(path, *signals):
-    with open_recording(path) as recording:
-        return map_recording(recording, Mapping(signals), name="run")
 
 
 @pytest.mark.parametrize(

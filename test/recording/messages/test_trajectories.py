@@ -11,19 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mapped_signals import Mapping
+from mapped_signals import SHOULDER, mapped
 
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
-from sysid_ros.recording.bags import open_recording
-from sysid_ros.recording.mapping import ClockCorrection, control_time_series, map_recording
+from sysid_ros.recording.mapping import ClockCorrection, control_time_series
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.messages import played
 from sysid_ros.recording.messages.trajectories import Trajectory
 
 from ..conftest import START_NS, Entry
 
-SHOULDER = SignalConfig(SignalKind.SENSOR, "shoulder", "/joint_states", "position[shoulder]")
 PLAYED = SignalConfig(SignalKind.ACTUATOR, "motor", "/trajectory", "points[*].positions[elbow]")
 
 
@@ -55,10 +53,8 @@ def trajectory(ros2) -> Any:
     return make
 
 
-def control(path, signal=PLAYED, *, start=None, end=None, **settings):
-    mapping = Mapping([signal, SHOULDER], **settings)
-    with open_recording(path) as recording:
-        return map_recording(recording, mapping, name="run", start=start, end=end)
+def control(path, signal=PLAYED, **options):
+    return mapped(path, signal, SHOULDER, **options)
 
 
 def test_points_are_joined_by_lines_until_the_next_trajectory(arm, write_bag, trajectory) -> None:
