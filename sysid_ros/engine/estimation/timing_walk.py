@@ -182,25 +182,33 @@ def _judged(
     Which few windows are used would decide about the interval otherwise.
     """
     rest, judged, n = list(seen), [], len(problem.windows)
+    own: FloatArray | None = None
     told = np.where(errors > 0.0, WIDER * errors, np.inf)  # of the others none is claimed
     for _ in range(JUDGED):
         wider = [np.max(_told(place, n, solution.point.theta) / told) for place in rest]
         if not rest or max(wider) <= 1.0:
             break
         place = rest.pop(int(np.argmax(wider)))
-        judged.append(place if len(place.excess) == n else _of_all(problem, solution, place, used))
+        if len(place.excess) != n:
+            own = _window_costs(problem, solution.point) if own is None else own
+            place = _of_all(problem, solution, own, place, used)
+        judged.append(place)
         told = np.maximum(told, _told(judged[-1], n, solution.point.theta))
     return judged
 
 
 def _of_all(
-    problem: WindowedProblem, solution: Solution, place: _Place, used: IndexArray
+    problem: WindowedProblem,
+    solution: Solution,
+    own: FloatArray,
+    place: _Place,
+    used: IndexArray,
 ) -> _Place:
-    """A place that some windows led to, by all windows."""
+    """A place that some windows led to, by all windows, which cost ``own`` at the optimum."""
     value = float(place.point.theta[place.held])
-    known = (_all_starts(solution, place.point, used), solution.point)
+    known = (solution.point, _all_starts(solution, place.point, used))
     point = _held_at(problem, known, place.held, value)
-    excess = _window_costs(problem, point) - _window_costs(problem, solution.point)
+    excess = _window_costs(problem, point) - own
     prior = _prior_cost(problem, point) - _prior_cost(problem, solution.point)
     return _Place(place.held, point, excess, prior)
 
@@ -239,7 +247,7 @@ def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> 
             value = float(np.clip(here.theta[component] + direction * length, low, high))
             if abs(value - here.theta[component]) < 0.5 * length:
                 break
-            here = _held_at(part, (here, base), component, value)
+            here = _held_at(part, (base, here), component, value)
             excess = _window_costs(part, here) - own
             if not np.all(np.isfinite(excess)):
                 break
@@ -253,7 +261,10 @@ def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> 
 
 
 def _held_at(part: WindowedProblem, known: Sequence[Point], component: int, value: float) -> Point:
-    """One step of everything else from the best of some points, with one parameter at a value."""
+    """One step of everything else from the best of some points, with one parameter at a value.
+
+    The last of them is the likeliest: its rollouts are known when the step begins.
+    """
     held = np.arange(len(part.scale)) == component
     room = HELD * part.scale
     lower, upper = part.lower, part.upper

@@ -189,7 +189,7 @@ def minimize(
 
 
 def one_step(problem: LeastSquares, point: Point) -> Point:
-    """The place that the first step of a search leads to; the point itself where none lowers the cost.
+    """The point that the first step of a search leads to; ``point`` where none lowers the cost.
 
     Raises:
       StopRequestedError: A rollout was interrupted.

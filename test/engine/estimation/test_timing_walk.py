@@ -117,12 +117,20 @@ def test_all_windows_decide_about_the_most_telling_places(monkeypatch: pytest.Mo
     def place(theta: float, excess: FloatArray) -> timing_walk._Place:
         return timing_walk._Place(0, Point(np.array([theta]), ()), excess, 0.0)
 
-    def of_all(problem, solution, at: timing_walk._Place, used) -> timing_walk._Place:
+    def of_all(problem, solution, own, at: timing_walk._Place, used) -> timing_walk._Place:
         assert len(at.excess) == len(used)
+        assert own == "of all"
         far = at.point.theta[0] == 8.0
         return place(at.point.theta[0], all_of_them if far else all_of_them - 1.0)
 
+    asked: list[Point] = []
+
+    def window_costs(problem, point: Point) -> str:
+        asked.append(point)
+        return "of all"
+
     monkeypatch.setattr(timing_walk, "_of_all", of_all)
+    monkeypatch.setattr(timing_walk, "_window_costs", window_costs)
     problem = SimpleNamespace(windows=range(30))
     solution = SimpleNamespace(point=Point(np.zeros(1), ()))
     judged = timing_walk._judged(
@@ -130,6 +138,7 @@ def test_all_windows_decide_about_the_most_telling_places(monkeypatch: pytest.Mo
     )
     told = [timing_walk._told(at, 30, np.zeros(1))[0] for at in judged]
     assert told == [0.0, timing_walk.REACHED * 2.0]
+    assert len(asked) == 1  # what the optimum costs is the same for both
 
 
 def test_intervals_do_not_depend_on_how_long_the_solver_searched(

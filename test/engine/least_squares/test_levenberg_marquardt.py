@@ -84,6 +84,7 @@ class NoisyLine:
     scale: FloatArray = field(default_factory=lambda: np.ones(2))
     windows: int = 40
     trials: int = 0
+    slopes: int = 0
 
     def __post_init__(self) -> None:
         generator = np.random.default_rng(0)
@@ -100,6 +101,7 @@ class NoisyLine:
         return 0.5 * float(np.sum(self.residual(point.theta) ** 2)) + jumps
 
     def linearize(self, point: Point) -> Linearization:
+        self.slopes += 1
         rows = np.concatenate([self.inputs, self.residual(point.theta)[..., None]], axis=-1)
         cost = 0.5 * float(np.sum(rows[..., -1] ** 2)) + 0.05 * float(
             np.sin(1e5 * point.theta).sum()
@@ -121,3 +123,16 @@ def test_a_rough_cost_is_not_searched_for_what_is_within_chance() -> None:
     assert trials[1] < trials[0]
     error = 1.0 / np.sqrt(2000.0)  # standard error of both
     np.testing.assert_allclose(ends[1], ends[0], atol=0.5 * error)
+
+
+def test_one_step_ends_where_a_search_of_one_does_without_another_slope() -> None:
+    problem = NoisyLine()
+    start = Point(np.array([5.0, -3.0]), (np.zeros(0),) * problem.windows)
+    once = levenberg_marquardt.minimize(problem, start, SolverSettings(max_iterations=1))
+    problem.slopes = 0
+    np.testing.assert_array_equal(
+        levenberg_marquardt.one_step(problem, start).theta, once.point.theta
+    )
+    assert problem.slopes == 1
+    end = levenberg_marquardt.minimize(problem, start, SolverSettings()).point
+    assert levenberg_marquardt.one_step(problem, end).theta is end.theta  # none lowers the cost
