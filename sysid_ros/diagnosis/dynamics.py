@@ -130,22 +130,30 @@ class Dynamics:
                     found.append(int(self._recorded.model.dof_jntid[self._rows[row]]))
         return tuple(sorted(found))
 
+    @property
+    def tested(self) -> int:
+        """The number of degrees of freedom that are tested."""
+        return len(self._rows)
+
     def fitted(
-        self, columns: FloatArray, known: FloatArray | None = None
+        self, columns: FloatArray, known: FloatArray | None = None, without: int | None = None
     ) -> tuple[Misfit, FloatArray]:
         """Fit a non-negative combination of torques and return what it leaves of the recordings.
 
         Args:
           columns: (n, nv, p).
           known: (n, nv) torque that is taken as given; none if left out.
+          without: Which of the tested degrees of freedom is left out.
 
         Returns:
           The residual, and the combination (p,).
         """
-        torque = self._torque(self.data.value)
+        kept = [row for row in range(self.tested) if row != without]
+        dofs = [self._rows[row] for row in kept]
+        torque = self._torque(self.data.value)[:, kept]
         weight = 1.0 / _variation(torque)
-        left = torque if known is None else torque - known[:, self._rows]
-        matrix = (columns[:, self._rows] * weight[None, :, None]).reshape(-1, columns.shape[2])
+        left = torque if known is None else torque - known[:, dofs]
+        matrix = (columns[:, dofs] * weight[None, :, None]).reshape(-1, columns.shape[2])
         target = (left * weight).reshape(-1)
         found = non_negative_fit(matrix, target)
         residual = (target - matrix @ found).reshape(torque.shape)

@@ -26,7 +26,7 @@ from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.filtered import Filtered, filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.fits import body_torques, moving_masses, own_torques
+from sysid_ros.diagnosis.fits import Misfit, body_torques, moving_masses, own_torques
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.elements import (
     affine_force,
@@ -60,10 +60,14 @@ def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
     motion = test.data.motion(recorded.all_positions)
     bodies = body_torques(recorded.model, *motion).sum(axis=2)
     own = own_torques(recorded.model, *motion)
-    free, solution = test.fitted(np.concatenate([bodies[:, :, None], own], axis=2))
+    columns = np.concatenate([bodies[:, :, None], own], axis=2)
+    free, solution = test.fitted(columns)
     factor = float(solution[0])
     if free.share > _LEFT or 1.0 / _TRUSTED <= factor <= _TRUSTED or factor <= 0.0:
         return None
+    left_out = range(test.tested) if test.tested > 1 else ()
+    if any(_is_right(*test.fitted(columns, without=row)) for row in left_out):
+        return None  # one torque is in another unit, or in none, and outweighs the others
     trusted = _TRUSTED if factor > 1.0 else 1.0 / _TRUSTED
     bound, _ = test.fitted(own, known=trusted * bodies)
     if free.ratio(bound) > _MUCH_BETTER or free.better_share(bound) < _BETTER_BLOCKS:
@@ -71,6 +75,11 @@ def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
     size = 10.0 ** -round(math.log10(factor))
     change = Change(FindingKind.SCALE, scale=dict.fromkeys(recorded.efforts.values(), size))
     return Explanation(change, size, bound.share, free.share)
+
+
+def _is_right(left: Misfit, solution: FloatArray) -> bool:
+    """Return whether torques have about the size that the model's masses give them."""
+    return left.share <= _LEFT and 1.0 / _TRUSTED <= float(solution[0]) <= _TRUSTED
 
 
 @dataclass(frozen=True)

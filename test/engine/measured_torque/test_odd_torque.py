@@ -20,7 +20,10 @@ from torque_arm import (
     write_torque_bag,
 )
 
-from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.diagnosis import FindingKind, check_experiment, checks
+from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.model_masses import torque_unit
+from sysid_ros.diagnosis.recorded import recorded as joints_of
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.measured_torque import found_odd_torque
@@ -31,6 +34,18 @@ from sysid_ros.pipeline import run_experiment
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 
 INERTIAS = "".join(f"  - {{body: {body}, inertia: pseudo}}\n" for body in BODIES)
+
+
+def once(function):
+    """A function whose first result is every later one's."""
+    known = []
+
+    def given(*arguments):
+        if not known:
+            known.append(tuple(function(*arguments)))
+        return list(known[0])
+
+    return given
 
 
 @pytest.fixture(scope="module")
@@ -78,24 +93,41 @@ def test_right_torques_are_not_doubted(recorded) -> None:
     assert odd_of(*recorded) is None
 
 
-def test_check_and_verdict_name_the_effort_first_and_ask_for_no_command(recorded, tmp_path) -> None:
+def test_one_effort_in_no_unit_does_not_make_that_of_all_another(recorded) -> None:
+    times, qpos, torque = recorded
+    assert unit_of(times, qpos, in_volts(torque, 1, LAWS["a share that saturates"])) is None
+    assert unit_of(times, qpos, 0.001 * torque).size == 1000.0
+
+
+def unit_of(times, qpos, torque):
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    sorted_ = joints_of([torque_sequences(spec, times, qpos, torque)])
+    return torque_unit(sorted_, Dynamics.of(sorted_))
+
+
+def test_check_and_verdict_name_the_effort_first_and_ask_for_no_command(
+    recorded, tmp_path, monkeypatch
+) -> None:
     times, qpos, torque = recorded
     spec = mujoco.MjSpec.from_string(nominal_xml())
     for name in JOINTS:  # servos that a fit to torque does not need
         spec.add_actuator(name=f"{name}_servo", trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
     (tmp_path / "arm.xml").write_text(spec.to_xml())
-    write_torque_bag(tmp_path / "bag", times, qpos, in_volts(torque, 0, LAWS["compressed"]))
+    law = LAWS["a share that saturates"]
+    write_torque_bag(tmp_path / "bag", times, qpos, in_volts(torque, 1, law))
     text = experiment_text(INERTIAS)
     for name in JOINTS:
         sensor = f"{{sensor: {name}_torque, type: jointactuatorfrc, at: {name},"
         text = text.replace(f"{{effort: {name},", sensor)
     (tmp_path / "experiment.yaml").write_text(text)
     experiment = load_experiment(tmp_path / "experiment.yaml")
+    # the verdict asks for what check has searched for seconds
+    monkeypatch.setattr(checks, "_of_values", once(checks._of_values))
     first, *others = check_experiment(experiment, None)
     assert first.kind is FindingKind.ODD_EFFORT
-    assert first.signals == ("a_torque",)
-    assert first.repair.startswith("# - {sensor: a_torque,")
+    assert first.signals == ("b_torque",)
+    assert first.repair.startswith("# - {sensor: b_torque,")
     assert not any("unexplained_before" in one.evidence for one in others)
     assert FindingKind.NO_CONTROL not in [one.kind for one in others]
     verdict = run_experiment(experiment).outcome.verdict
-    assert verdict.startswith("Suspect data: no robot has the torque of 'a_torque'")
+    assert verdict.startswith("Suspect data: no robot has the torque of 'b_torque'")
