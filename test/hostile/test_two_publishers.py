@@ -68,8 +68,8 @@ def test_noise_is_not_taken_for_a_second_publisher(tmp_path) -> None:
 
 
 def test_a_current_that_is_loud_in_motion_only_is_no_second_publisher(tmp_path) -> None:
-    rng = np.random.default_rng(0)
-    loud = np.where(np.arange(1000) < 600, 0.01, 1.0)
+    rng = np.random.default_rng(1)
+    loud = np.where(np.arange(1000) < 510, 0.01, 1.0)
     samples = [(0.01 * n, size * rng.normal()) for n, size in enumerate(loud)]
     assert not warnings_of(write(tmp_path / "bag.mcap", samples))
 
