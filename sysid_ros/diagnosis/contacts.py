@@ -72,11 +72,12 @@ class Contacts:
         return any(share < _ALWAYS for share in self.touching.values())
 
 
-def contacts(groups: Sequence[ModelSequences]) -> Contacts:
+def contacts(groups: Sequence[ModelSequences], *, simulated: bool = True) -> Contacts:
     """Look for contacts in recorded postures, and simulate a few windows from their starts.
 
     Args:
       groups: Sequences by model; those of the model that most were recorded with count.
+      simulated: Whether the fit simulates; if not, nothing is simulated here either.
     """
     group = max(groups, key=len)
     count = len(group)
@@ -86,7 +87,7 @@ def contacts(groups: Sequence[ModelSequences]) -> Contacts:
     names = {one.bodies for one in overlaps}
     touching = {_names(model, pair): share for pair, share in shares(seen).items()}
     lasting = {bodies: share for bodies, share in touching.items() if bodies not in names}
-    return Contacts(overlaps, lasting, _diverged(group))
+    return Contacts(overlaps, lasting, _diverged(group) if simulated else (0, 0))
 
 
 def _overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> tuple[Overlap, ...]:

@@ -91,7 +91,11 @@ def map_channels(
         for joint in _scalar_joints(model)
         if joint not in positions and joint not in tied
     ]
-    unmapped += [f"joint {name!r} has no measured position" for name in lacking]
+    if lacking:
+        several = (
+            f"joints {', '.join(lacking)} have" if lacking[1:] else f"joint {lacking[0]!r} has"
+        )
+        unmapped.append(f"{several} no measured position")
     lines += _efforts(model, moving, positions)
     driven = {line.name for line in lines if line.kind == "actuator"}
     assigned = command_lines(

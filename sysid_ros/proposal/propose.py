@@ -125,11 +125,11 @@ def propose(
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
-    draft, findings, dataset = _tested(draft, output)
+    draft, findings, dataset = _tested(draft, output, recorded)
     if served := without_efforts(spec, recorded, findings):
         recorded = served
         draft = _drafted(model, recorded, folders, output)
-        draft, findings, dataset = _tested(draft, output)
+        draft, findings, dataset = _tested(draft, output, recorded)
     spec, mapping = recorded.spec, recorded.mapping
     compiled = spec.copy().compile()
     if torque_is_measured(compiled, mapping):
@@ -252,14 +252,17 @@ def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
     return window_length(durations, float(np.median(known)) if known else None, servos=servos)
 
 
-def _tested(draft: Draft, output: Path) -> tuple[Draft, tuple[Finding, ...], Dataset | None]:
+def _tested(
+    draft: Draft, output: Path, recorded: RecordedSignals
+) -> tuple[Draft, tuple[Finding, ...], Dataset | None]:
     """Repair signs, units and exchanged signals as ``sysid_ros check`` would; keep the rest.
 
     The recordings come along where nothing was repaired.
     """
     experiment = parse_experiment(draft.text(), path=output)
     dataset = _load(experiment)
-    findings = check_dataset(experiment, dataset)
+    by_torque = torque_is_measured(recorded.spec.copy().compile(), recorded.mapping)
+    findings = check_dataset(experiment, dataset, simulated=not by_torque)
     repaired = [finding for finding in findings if finding.kind in _REPAIRED]
     rest = tuple(finding for finding in findings if finding.kind not in _REPAIRED)
     if not repaired:

@@ -67,6 +67,13 @@ def test_noise_is_not_taken_for_a_second_publisher(tmp_path) -> None:
     assert not warnings_of(write(tmp_path / "bag.mcap", samples))
 
 
+def test_a_current_that_is_loud_in_motion_only_is_no_second_publisher(tmp_path) -> None:
+    rng = np.random.default_rng(1)
+    loud = np.where(np.arange(1000) < 510, 0.01, 1.0)
+    samples = [(0.01 * n, size * rng.normal()) for n, size in enumerate(loud)]
+    assert not warnings_of(write(tmp_path / "bag.mcap", samples))
+
+
 def test_two_publishers_in_turn_are_named_with_the_count(tmp_path) -> None:
     samples = [(0.01 * n, course(n) + 0.5 * (n % 2)) for n in range(200)]
     (said,) = warnings_of(write(tmp_path / "bag.mcap", samples))

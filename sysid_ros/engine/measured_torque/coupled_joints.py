@@ -70,7 +70,7 @@ def found_couplings(problem: TorqueProblem) -> tuple[Coupling, ...]:
         last.name += str(ratio)
     if not tried:
         return ()
-    regressor = Regressor(compiled(spec), sharp_friction=True)
+    regressor = Regressor(compiled(spec), sharp_friction=True, known=problem.declared.known_bodies)
     (grams,) = gather(regressor, problem.recordings, Settings(reversals_apart=False)).grams.values()
     columns = regressor.columns
     own = {

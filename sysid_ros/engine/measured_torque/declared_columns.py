@@ -38,12 +38,7 @@ from sysid_ros.engine.measured_torque.torque_gains import (
     known_gain,
 )
 from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
-from sysid_ros.engine.parameters import (
-    Parameter,
-    ParameterDict,
-    SignalModifier,
-    StartModifier,
-)
+from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier, StartModifier
 from sysid_ros.engine.regressor import DEFAULT_KINDS, DELAY, LAW_KINDS, FrictionLaws
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import ParameterError
@@ -65,6 +60,7 @@ class Declared:
       robots: Conditions; "" where all robots are alike.
       point: Values of the free parameters, (n,), about which friction laws are linearised; the
         initial ones if left out.
+      known_bodies: Those that are no columns, since nothing of theirs is estimated.
     """
 
     params: ParameterDict
@@ -72,6 +68,7 @@ class Declared:
     signals: tuple[TorqueSignal, ...]
     robots: tuple[str, ...]
     point: FloatArray | None = None
+    known_bodies: frozenset[int] = frozenset()
     _known: dict[tuple[bytes, str], FloatArray] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -147,7 +144,8 @@ class Declared:
         return found
 
     def _columns_of(self, model: mujoco.MjModel) -> Columns:
-        return columns_of(model, self.kinds, tuple(name for name, _ in self.delays.values()))
+        delays = tuple(name for name, _ in self.delays.values())
+        return columns_of(model, self.kinds, delays, self.known_bodies)
 
     @cached_property
     def curved(self) -> tuple[str, ...]:

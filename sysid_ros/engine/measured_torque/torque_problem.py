@@ -28,6 +28,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ModelError
 
 _GAIN_SPREAD = 0.5  # of a torque's factor without a prior
+_MANY = 12  # bodies of which nothing is estimated, from which on they have no columns
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def torque_problem(
     _check_alike(plain, models_sequences, specs)
     robots = tuple(dict.fromkeys(group.robot or "" for group in models_sequences))
     sources = torque_sources(plain, models_sequences[0])
-    declared = Declared(params, specs[0], sources.signals, robots)
+    declared = _with_known_bodies(Declared(params, specs[0], sources.signals, robots))
     regressor = _regressor(declared)
     frozen = ParameterDict({n: p for n, p in params.items() if p.frozen})
     recordings = []
@@ -115,7 +116,26 @@ def _regressor(declared: Declared, friction_of: mujoco.MjModel | None = None) ->
         delays={name: dofs for name, (dofs, _) in declared.delays.values()},
         friction_of=friction_of,
         laws=declared.laws,
+        known=declared.known_bodies,
     )
+
+
+def _with_known_bodies(declared: Declared) -> Declared:
+    """The same without columns of bodies of which nothing is estimated, where they are many.
+
+    The sums grow with the square of the columns: of an arm with a hand most are the fingers'.
+    """
+    if declared.gains or declared.has_laws:
+        return declared  # known torque has no gain, and is no load that friction depends on
+    free = declared.free(declared.params.as_vector())
+    fixed = list(free.fixed.values())
+    open_ = np.any([np.any(one != 0.0, axis=1) for one in free.matrix.values()], axis=0)
+    open_ |= np.any([one != fixed[0] for one in fixed], axis=0)  # robots may differ
+    bodies = free.columns.bodies
+    known = {body for body in bodies if not np.any(open_[free.columns.of_body(body)])}
+    if len(known) < _MANY:
+        return declared
+    return replace(declared, known_bodies=frozenset(known), _known={})
 
 
 def later_recording(
@@ -148,7 +168,10 @@ def regression_settings(declared: Declared, settings: TorqueSettings) -> Setting
         joint = declared.model.joint(int(declared.model.dof_jntid[dof])).name
         prior = parameter.prior
         gains[joint] = _GAIN_SPREAD if prior is None else float(np.ravel(prior[1])[0])
-    return Settings(**vars(settings), kinds=declared.kinds, gains=gains)
+    own = dict(vars(settings))
+    if settings.total_mass is not None:
+        own["total_mass"] -= float(declared.model.body_mass[list(declared.known_bodies)].sum())
+    return Settings(**own, kinds=declared.kinds, gains=gains)
 
 
 def gains_at(declared: Declared, values: FloatArray) -> FloatArray:

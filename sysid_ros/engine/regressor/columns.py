@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import mujoco
@@ -78,7 +78,10 @@ class Columns:
 
 
 def columns_of(
-    model: mujoco.MjModel, kinds: Sequence[str] = DEFAULT_KINDS, delays: Sequence[str] = ()
+    model: mujoco.MjModel,
+    kinds: Sequence[str] = DEFAULT_KINDS,
+    delays: Sequence[str] = (),
+    known: Collection[int] = (),
 ) -> Columns:
     """Every parameter of a model that inverse dynamics is linear in.
 
@@ -86,11 +89,12 @@ def columns_of(
       model: Bodies that nothing can move are left out.
       kinds: What joints and tendons have besides the inertia of their bodies.
       delays: Names of delays of measured torque, the last columns.
+      known: Bodies that have no columns.
     """
     found: list[tuple[str, str, int, float]] = []
     inertial = inertial_parameters(model)
     for body in range(1, model.nbody):
-        if int(model.body_weldid[body]) != 0:
+        if int(model.body_weldid[body]) != 0 and body not in known:
             name = _name(model.body(body).name, "body", body)
             found += [
                 (f"{name}.{kind}", kind, body, float(value))

@@ -68,6 +68,7 @@ class Regressor:
         delays: Mapping[str, Collection[int]] | None = None,
         friction_of: mujoco.MjModel | None = None,
         laws: FrictionLaws | None = None,
+        known: Collection[int] = (),
     ) -> None:
         """Prepare the tables of a model.
 
@@ -84,6 +85,7 @@ class Regressor:
             law is; by default ``model``.
           laws: Friction beyond viscous and dry, about whose values its columns are linearised;
             without them these columns are zero.
+          known: Bodies without columns, whose torque is among what :meth:`known_torque` gives.
 
         Raises:
           ModelError: The model has parts to which inverse dynamics does not apply.
@@ -97,7 +99,8 @@ class Regressor:
                 )
         self.model = model
         delays = delays or {}
-        self.columns: Columns = columns_of(model, kinds, tuple(delays))
+        self.columns: Columns = columns_of(model, kinds, tuple(delays), known)
+        self._known = known
         self.delay_columns: IndexArray = np.full(model.nv, -1, dtype=np.intp)
         for number, dofs in enumerate(delays.values()):
             self.delay_columns[list(dofs)] = self.columns.place[number, DELAY]
@@ -227,9 +230,10 @@ class Regressor:
         constraints) and the regressor at the model's own values. ``None`` where the model has
         nothing of the kind.
         """
-        if not has_other_forces(self.model):
+        if not (self._known or has_other_forces(self.model)):
             return None
-        own = Regressor(self.model, kinds=tuple(dict.fromkeys(self.columns.kinds)))
+        kinds = tuple(dict.fromkeys(self.columns.kinds))
+        own = Regressor(self.model, kinds=kinds, known=self._known)
         own._tree = own._tree._replace(coupling=np.zeros((0, 7)))
         return mujoco_torque(self.model, motion) - own.rows(motion) @ own.columns.nominal
 

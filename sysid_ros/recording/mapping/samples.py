@@ -16,6 +16,7 @@ from sysid_ros.recording.mapping.dating import DatedTopic
 _LEAST_TURNS = 20  # messages from which turns are told from chance
 _TURNS = 5.0  # how much farther than the one before an earlier message's value may have been
 _STEPS = 8.0  # steps of its own course that a message is away from another course, at least
+_ABOUT = 100  # messages that a step is compared with
 _SHARE = 0.1  # of the messages that change to another course, if two nodes publish
 
 
@@ -107,8 +108,15 @@ def _changes_of_course(values: FloatArray) -> int:
     own_step = float(np.median(np.minimum(last, earlier)))
     if own_step == 0.0:
         return 0
-    count = int(np.count_nonzero((last > _TURNS * earlier) & (last > _STEPS * own_step)))
+    steps = np.maximum(_usual_steps(np.minimum(last, earlier)), own_step)
+    count = int(np.count_nonzero((last > _TURNS * earlier) & (last > _STEPS * steps)))
     return count if count >= max(_LEAST_TURNS, _SHARE * len(values)) else 0
+
+
+def _usual_steps(steps: FloatArray) -> FloatArray:
+    """The median of steps (n,) about each: a current is quiet at rest and loud in motion."""
+    blocks = np.array_split(steps, max(1, len(steps) // _ABOUT))
+    return np.concatenate([np.full(len(one), np.median(one)) for one in blocks])
 
 
 def _first_of_equal(times: FloatArray) -> BoolArray:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import mujoco
 import numpy as np
 import pytest
@@ -24,8 +26,8 @@ from sysid_ros import sysid
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import read_inertia
-from sysid_ros.engine.estimation import FitSettings, SignalNoise
-from sysid_ros.engine.measured_torque import METHODS, fit_by_method
+from sysid_ros.engine.estimation import FitSettings, SignalNoise, TorqueSettings
+from sysid_ros.engine.measured_torque import METHODS, fit_by_method, torque_problem
 from sysid_ros.engine.parameters import (
     AttributeModifier,
     Parameter,
@@ -189,6 +191,28 @@ def test_a_late_torque_has_its_delay_found_with_the_sign_of_an_input() -> None:
     assert low <= -0.006 <= high
     assert high - low < 0.004
     assert value(result, "a_damping") == pytest.approx(DAMPING, rel=0.05)
+
+
+def test_many_bodies_of_which_nothing_is_estimated_are_no_columns(monkeypatch) -> None:
+    """Fingers are known torque then, in the model's total mass too; the result is the same."""
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    for finger in range(12):
+        small = spec.body("fore").add_body(name=f"finger_{finger}", pos=[0.0, 0.01 * finger, 0.3])
+        small.add_geom(size=[0.01, 0.01, 0.01], mass=0.01)
+    params, group = of_joints(spec), recorded(spec, duration=6.0)
+    params.add(scalar(spec, "body", "fore", "inertia"))
+    params.add(scalar(spec, "body", "upper", "inertia"))
+    heavy = FitSettings(method="inverse_dynamics", torque=TorqueSettings(total_mass=8.0))
+    columns = len(torque_problem([group], params, {}).regressor.columns)
+    few = sysid.fit([group], params, heavy)
+    module = importlib.import_module("sysid_ros.engine.measured_torque.torque_problem")
+    monkeypatch.setattr(module, "_MANY", 1000)
+    assert len(torque_problem([group], params, {}).regressor.columns) == columns + 130
+    all_ = sysid.fit([group], params, heavy)
+    for one, other in zip(few.parameters, all_.parameters, strict=True):
+        error = other.standard_error or 1e-6  # the prior knows the size of torque
+        assert abs(one.value - other.value) < 0.05 * error
+        assert one.standard_error == pytest.approx(other.standard_error, rel=0.02)
 
 
 def test_a_symmetric_body_stays_its_own_mirror_image() -> None:
