@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far a slope is from what chance alone makes of it, and what steps along such slopes bring."""
+"""The distance of a slope from what chance alone makes of it, and what such slopes bring."""
 
 from __future__ import annotations
 

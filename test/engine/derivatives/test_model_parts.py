@@ -124,3 +124,14 @@ def test_what_a_free_base_carries_is_one_part() -> None:
         body = joint.parent
         assert body.name == "base" or body.parent.name != "world"
     assert len(parts_of(root)) == 1
+
+
+def test_every_table_of_a_part_is_its_own() -> None:
+    """A new table counts something that a part has a share of, or this names it."""
+    root = chains.spec(TREES)
+    add_all_kinds(root)
+    whole, shared = tables_of(root.compile()), {"gravity"}
+    for part in parts_of(root):
+        for name, table in whole._asdict().items():
+            if isinstance(table, np.ndarray) and table.size and name not in shared:
+                assert getattr(part.tables, name).shape != table.shape, name
