@@ -206,7 +206,7 @@ class Dynamics:
         torque: FloatArray,
         weight: FloatArray,
     ) -> FloatArray:
-        """What is left of a tree's torque after the changes that concern it, (n, its rows)."""
+        """The remainder of a tree's torque after the changes that concern it, (n, its rows)."""
         own, key = weight[[*tree.rows]], (tree, len(data.block))
         if not np.any(own):
             return np.zeros_like(torque)
