@@ -5,15 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.diagnosis.fits import Misfit, bounded_fit, misfit_of, non_negative_fit, regressor
+from sysid_ros.diagnosis.fits import (
+    Misfit,
+    ancestors,
+    bounded_fit,
+    misfit_of,
+    non_negative_fit,
+    regressor,
+)
 from sysid_ros.diagnosis.recorded import Recorded, under_gravity
 from sysid_ros.engine.elements import affine_force, joint_of
 
@@ -106,6 +113,35 @@ class Dynamics:
         """The same test with another gravity, (3,) m/s^2."""
         return Dynamics(under_gravity(self._recorded, gravity), self.data)
 
+    def left_by_others(self, labels: Collection[str]) -> Misfit:
+        """A glance at the least that any change of some signals can leave.
+
+        Rows that the signals enter are taken to be explained: a torque its own, a position those
+        of the joints before and behind its own. What is left of the others stays whatever the
+        signals are, so that one fit tells of all their changes that they promise nothing.
+        """
+        data, torque = self._coarse, self._torque(self._coarse.value)
+        weight = np.where(self._entered(labels), 0.0, 1.0 / _variation(torque))
+        left = np.empty_like(torque)
+        for tree in self._trees:
+            left[:, tree.rows] = self._left(tree, data, (), torque[:, tree.rows], weight)
+        return misfit_of(left, data.block)
+
+    def _entered(self, labels: Collection[str]) -> BoolArray:
+        """Tell which rows some signals enter, (rows,)."""
+        recorded, model = self._recorded, self._recorded.model
+        found = np.zeros(model.nv, dtype=np.bool_)
+        for actuator, label in recorded.efforts.items():
+            if label in labels:
+                found[model.jnt_dofadr[recorded.joint_of(actuator)]] = True
+        chains = [ancestors(model, int(body)) for body in model.dof_bodyid]
+        for joint, label in enumerate(self._joints):
+            if label in labels:
+                own = int(model.jnt_dofadr[joint])
+                found[chains[own]] = True
+                found |= [own in chain for chain in chains]
+        return np.asarray(found[self._rows])
+
     def shares(self) -> dict[int, float]:
         """Unexplained share of the torque on each joint, as recorded."""
         left = np.sqrt(np.mean(self._residual(self.data, ()) ** 2, axis=0))
@@ -178,12 +214,14 @@ class Dynamics:
         torque: FloatArray,
         weight: FloatArray,
     ) -> FloatArray:
-        """The rest of a tree's torque after the changes that concern it, (n, its rows)."""
+        """The remainder of a tree's torque after the changes that concern it, (n, its rows)."""
         own, key = weight[[*tree.rows]], (tree, len(data.block))
+        if not np.any(own):
+            return np.zeros_like(torque)
         if not changes and key in self._unchanged and np.array_equal(self._unchanged[key][0], own):
             return self._unchanged[key][1]
         left = self._table(tree, changes, data).fit(torque, own)
-        if not changes:
+        if not changes and np.all(own > 0.0):
             self._unchanged[key] = own, left
         return left
 

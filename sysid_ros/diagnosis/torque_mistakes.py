@@ -159,6 +159,8 @@ def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
     for family in families(recorded, suspects):
         if before.share <= _VISIBLE.get(family.kind, _OTHERWISE):
             continue  # it could not be accepted
+        if test.left_by_others(family.labels).ratio(glance) >= _PROMISING:
+            continue
         size, misfit = best_of(family, test.glance, glance)
         one = _Tried(family.change(size), size, misfit)
         if not _is_degrees(recorded, one):

@@ -84,3 +84,19 @@ def test_a_repair_of_one_leg_leaves_the_other_alone(
     assert asked[2:] == [(0, 1)]
     test.glance(Change(FindingKind.SIGN, scale={"u3": -1.0}))
     assert len(asked) == 3  # no position changed
+
+
+def test_no_change_leaves_less_than_the_rows_that_it_does_not_enter(legs: Recorded) -> None:
+    test = Dynamics.of(legs)
+    assert test is not None
+    before = test.glance()
+    for label in (*legs.positions.values(), *legs.efforts.values()):
+        bound = test.left_by_others([label])
+        for change in (
+            Change(FindingKind.SIGN, scale={label: -1.0}),
+            Change(FindingKind.OFFSET, offset={label: 0.3}),
+            Change(FindingKind.SCALE, scale={label: 2.0}),
+        ):
+            assert test.glance(change).share >= 0.999 * bound.share
+        of_the_wrong_leg = label[1] in "23"
+        assert (bound.ratio(before) < 0.8) == of_the_wrong_leg

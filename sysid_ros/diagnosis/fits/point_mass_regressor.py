@@ -188,7 +188,7 @@ def _point_masses(model: mujoco.MjModel, motion: _Kinematics, dofs: Set[int]) ->
     Returns:
       (n, nv, sets).
     """
-    bodies = [body for body in moving_masses(model) if dofs & {*_ancestors(model, body)}]
+    bodies = [body for body in moving_masses(model) if dofs & {*ancestors(model, body)}]
     sets = [(body, points) for body in bodies for points in _points(model, body)]
     torque: FloatArray = np.zeros((len(motion.arm), model.nv, len(sets)))
     if not sets:
@@ -199,7 +199,7 @@ def _point_masses(model: mujoco.MjModel, motion: _Kinematics, dofs: Set[int]) ->
     firsts = np.concatenate([[0], np.cumsum(shares)[:-1]])
     moved: FloatArray = np.zeros((model.nv, len(sets)))
     for column, (body, _) in enumerate(sets):
-        moved[_ancestors(model, body), column] = 1.0
+        moved[ancestors(model, body), column] = 1.0
     for first in range(0, len(torque), _AT_ONCE):
         rows = slice(first, first + _AT_ONCE)
         wrench = _wrenches(motion, rows, owner, points)
@@ -231,7 +231,7 @@ def _joint_torque(
     model: mujoco.MjModel, motion: _Kinematics, body: int, wrench: FloatArray
 ) -> FloatArray:
     """Joint torque (n, nv) of a moment and force (n, 6) on a body, about its tree's centre."""
-    dofs = _ancestors(model, body)
+    dofs = ancestors(model, body)
     torque: FloatArray = np.zeros((len(wrench), model.nv))
     torque[:, dofs] = np.einsum("ndi,ni->nd", motion.axes[:, dofs], wrench)
     return torque
@@ -246,7 +246,7 @@ def moving_masses(model: mujoco.MjModel) -> list[int]:
     ]
 
 
-def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:
+def ancestors(model: mujoco.MjModel, body: int) -> list[int]:
     """Every degree of freedom that moves a body."""
     dofs: list[int] = []
     for above in bodies_above(model, body):
