@@ -61,7 +61,7 @@ def check_dataset(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         findings += beyond_ranges(state.recorded)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
-        seen = contacts(dataset.training.groups)
+        seen = contacts(dataset.training.groups, state.declared.params)
         findings += contact_findings(seen, mistaken=bool(findings))
         sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
         if not (seen.touching or seen.overlaps or sized):  # what is repaired roughly shows nothing
