@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Mistakes in gyroscopes, accelerometers and twists, with the lines that repair them."""
+"""Mistakes in gyroscopes, accelerometers, twists and forces, with the lines that repair them."""
 
 from __future__ import annotations
 
@@ -51,14 +51,15 @@ def body_sensor_findings(
     """
     found = []
     for seen in agreements(recorded):
-        turn = _turned(seen)
+        reversed_force = seen.weighs and seen.correlation <= -_RELATED
+        turn = None if reversed_force else _turned(seen)
         if turn is not None:
             found.append(_turned_finding(seen, turn, lines))
             continue
         change, size = _mistake(seen)
         if change is not None and not declared.explains(change, size):
             found.append(_finding(seen, change, lines))
-        lag = _lag(seen)
+        lag = None if seen.weighs else _lag(seen)
         if lag is not None and not declared.explains(lag, seen.lag):
             found.append(_finding(seen, lag, lines))
     return found
@@ -70,6 +71,9 @@ def _mistake(seen: Agreement) -> tuple[Change | None, float]:
         return None, 0.0
     size = abs(seen.slope)
     sign = -1.0 if seen.slope < 0.0 else 1.0
+    if seen.weighs:  # its size follows the masses that it carries
+        reverse = Change(FindingKind.SIGN, scale={seen.label: -1.0})
+        return (reverse if seen.correlation <= -_RELATED else None), 0.0
     if seen.turns and named_degrees(size):
         factor = DEGREE if size > 1.0 else 1.0 / DEGREE
         return Change(FindingKind.DEGREES, scale={seen.label: sign * factor}), factor

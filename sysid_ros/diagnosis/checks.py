@@ -67,7 +67,7 @@ def check_dataset(
         findings += beyond_ranges(state.recorded)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
-        seen = contacts(dataset.training.groups, simulated=simulated)
+        seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:  # a fit to torque masks contacts, and takes lasting ones for a drawing
             # Nor can a simulation with guessed gains and no damping be expected to hold.
             unsure = bool(findings or state.recorded.guessed)

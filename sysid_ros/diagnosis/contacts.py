@@ -58,8 +58,8 @@ class Contacts:
     Attributes:
       overlaps: Bodies that overlap always.
       touching: Pairs of bodies that touch at times, with the share of the postures.
-      diverged: How many windows a simulation with the model's own values cannot follow to their
-        end, and how many were tried.
+      diverged: How many windows a simulation with the values that a fit starts from cannot follow
+        to their end, and how many were tried.
     """
 
     overlaps: tuple[Overlap, ...] = ()
@@ -72,11 +72,17 @@ class Contacts:
         return any(share < _ALWAYS for share in self.touching.values())
 
 
-def contacts(groups: Sequence[ModelSequences], *, simulated: bool = True) -> Contacts:
+def contacts(
+    groups: Sequence[ModelSequences],
+    parameters: ParameterDict | None = None,
+    *,
+    simulated: bool = True,
+) -> Contacts:
     """Look for contacts in recorded postures, and simulate a few windows from their starts.
 
     Args:
       groups: Sequences by model; those of the model that most were recorded with count.
+      parameters: What a fit would start from; the model's own values if left out.
       simulated: Whether the fit simulates; if not, nothing is simulated here either.
     """
     group = max(groups, key=len)
@@ -87,7 +93,8 @@ def contacts(groups: Sequence[ModelSequences], *, simulated: bool = True) -> Con
     names = {one.bodies for one in overlaps}
     touching = {_names(model, pair): share for pair, share in shares(seen).items()}
     lasting = {bodies: share for bodies, share in touching.items() if bodies not in names}
-    return Contacts(overlaps, lasting, _diverged(group) if simulated else (0, 0))
+    runaways = _diverged(group, parameters or ParameterDict()) if simulated else (0, 0)
+    return Contacts(overlaps, lasting, runaways)
 
 
 def _overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> tuple[Overlap, ...]:
@@ -130,12 +137,12 @@ def _geoms(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _diverged(group: ModelSequences) -> tuple[int, int]:
+def _diverged(group: ModelSequences, parameters: ParameterDict) -> tuple[int, int]:
     """Count windows that a simulation does not follow to the end, and those it tried."""
     durations = [float(part.times[-1] - part.times[0]) for part in group.sensordata]
     windows = model_group(
         group,
-        ParameterDict(),
+        parameters,
         window_length=max(_SHORTEST, sum(durations) / _WINDOWS),
         estimate_starts=False,
         velocity_filter=_VELOCITY_FILTER,
@@ -146,7 +153,7 @@ def _diverged(group: ModelSequences) -> tuple[int, int]:
     noise = {signal.name: 1.0 for window in some.windows for signal in window.sequence.signals}
     with RolloutPool(None) as rollouts:
         problem = WindowedProblem(
-            [some], ParameterDict(), rollouts, loss=loss_named("linear"), noise=noise,
+            [some], parameters, rollouts, loss=loss_named("linear"), noise=noise,
             engine="reference",
         )  # fmt: skip
         residuals = problem.residuals(problem.initial_point())
@@ -203,8 +210,8 @@ def _running_away(lost: int, tried: int, overlapping: bool) -> Finding:
         FindingKind.RUNAWAY,
         (),
         {"windows": float(lost), "tried": float(tried)},
-        f"With the model's own values the simulation flies apart in {lost} of {tried} stretches of "
-        f"the recordings, from the recorded posture. {cause}",
+        "With the values that a fit starts from, the simulation flies apart in "
+        f"{lost} of {tried} stretches of the recordings, from the recorded posture. {cause}",
         "",
         (),
     )

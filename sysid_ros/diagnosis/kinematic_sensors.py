@@ -1,10 +1,10 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Check that gyroscopes, accelerometers and twists show the motion that positions show.
+"""Check that gyroscopes, accelerometers, twists and forces show the motion that positions show.
 
 Where every joint's position is measured, or a free body's pose, the model's kinematics alone say
-what a sensor on a body must read: masses and forces do not enter.
+what a sensor on a body must read: masses do not enter, but for the size of a force between bodies.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _TESTED = tuple(
         _S.mjSENS_FRAMEANGVEL,
         _S.mjSENS_FRAMELINACC,
         _S.mjSENS_FRAMEANGACC,
+        _S.mjSENS_FORCE,
     )
 )
 _TURNING = tuple(
@@ -53,6 +54,7 @@ class Agreement:
     Attributes:
       label: The sensor.
       turns: Whether it measures turning, in radians.
+      weighs: Whether it measures a force, whose size follows masses that are to be found.
       correlation: Cosine between both, over all axes and recordings.
       slope: Measured per expected.
       axes: (k, k) product of each measured (row) and each expected axis, over the lengths of both;
@@ -65,6 +67,7 @@ class Agreement:
 
     label: str
     turns: bool
+    weighs: bool
     correlation: float
     slope: float
     axes: FloatArray
@@ -102,7 +105,7 @@ def agreements(recorded: Recorded) -> list[Agreement]:
     for number in range(len(recorded.recordings)):
         _compare(recorded, number, pairs)
     return [
-        _agreement(str(model.sensor(sensor).name), _turns(model, sensor), found)
+        _agreement(str(model.sensor(sensor).name), int(model.sensor_type[sensor]), found)
         for sensor, found in pairs.items()
         if sum(len(pair.times) for pair in found) >= _LEAST_ROWS
     ]
@@ -213,12 +216,7 @@ def _expected(
     return readings
 
 
-def _turns(model: mujoco.MjModel, sensor: int) -> bool:
-    """Return whether a sensor measures an angular velocity or acceleration."""
-    return int(model.sensor_type[sensor]) in _TURNING
-
-
-def _agreement(label: str, turns: bool, pairs: list[_Pair]) -> Agreement:
+def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
     measured = np.concatenate([pair.measured for pair in pairs])
     expected = np.concatenate([pair.expected for pair in pairs])
     product, power = float(np.sum(measured * expected)), float(np.sum(expected**2))
@@ -230,7 +228,8 @@ def _agreement(label: str, turns: bool, pairs: list[_Pair]) -> Agreement:
     cosine = whole[0] / np.sqrt(np.maximum(whole[1] * whole[2], 1e-300))
     return Agreement(
         label,
-        turns,
+        kind in _TURNING,
+        kind == int(_S.mjSENS_FORCE),
         product / size,
         product / max(power, 1e-300),
         (measured.T @ expected) / size,

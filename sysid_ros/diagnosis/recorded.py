@@ -16,8 +16,11 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.engine.elements import SCALAR, is_effort, is_servo, joint_of
 from sysid_ros.engine.signals import ModelSequences, SignalIntegral, TimeSeries, value_at
+from sysid_ros.engine.windows import pushed
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+_LOOKS = 200  # postures
+_PUSHED = 0.1  # share of them in which something else than servos and loads pushes a joint
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 
 
@@ -111,6 +114,22 @@ class Recorded:
             ),
             default=0.0,
         )
+
+    def is_pushed(self, joint: int) -> bool:
+        """Return whether a tendon's limit or another finger keeps a joint from following.
+
+        Only where all positions are measured; servos that cannot follow say nothing of commands.
+        """
+        labels = self.all_positions
+        if not labels:
+            return False
+        postures = []
+        for signals in self.recordings:
+            times = signals[labels[0]].times
+            some = times[:: max(1, len(times) * len(self.recordings) // _LOOKS)]
+            postures.append(np.column_stack([signals[label].at(some) for label in labels]))
+        share = pushed(self.model, np.concatenate(postures))
+        return bool(share[self.model.jnt_dofadr[joint]] > _PUSHED)
 
     def joint_of(self, actuator: int) -> int:
         """The joint that an actuator moves."""

@@ -72,8 +72,8 @@ def _slow(topic: str, sampled: list[tuple[str, Rate]]) -> Finding:
         tuple(label for label, _ in sampled),
         {"rate": rate, "motion_bandwidth": top},
         f"{topic} was recorded at {rate:.3g} Hz, while the motion reaches {top:.3g} Hz: what "
-        "happens between samples is a guess. Record at 100 Hz or more; until then keep the "
-        "velocity filter below the Nyquist frequency.",
+        f"happens between samples is a guess. Record at {max(100.0, 5.0 * top):.2g} Hz or more; "
+        "until then keep the velocity filter below the Nyquist frequency.",
         repair.text,
         repair.overrides,
     )

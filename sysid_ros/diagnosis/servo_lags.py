@@ -81,7 +81,8 @@ def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Expla
         group = [one.near(test, fine) for one in coarse]
         apart = _different(recorded, group)
         together = [one for one in group if one not in apart]
-        for part in (together, *([one] for one in apart)):
+        told = [one for one in apart if not recorded.is_pushed(recorded.joint_of(one.servo))]
+        for part in (together, *([one] for one in told)):
             explanation = _explained(recorded, test, part) if part else None
             if explanation is not None:
                 found.append(explanation)

@@ -18,7 +18,7 @@ from sysid_ros.diagnosis.explanation import Explanation, best_of, named_degrees,
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import Misfit, decisive
 from sysid_ros.diagnosis.hypotheses import DEGREE, SCALES, SERVO_LAGS, Family, joint_labels
-from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.recorded import Recorded, repaired
 from sysid_ros.diagnosis.sampling_mistakes import motion_range, moves
 from sysid_ros.diagnosis.servo_exchanges import exchanged
 from sysid_ros.diagnosis.tracking import Tracking
@@ -117,11 +117,22 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
         simpler = [plain, *(other for other in accepted if _is_part(other, one))]
         if all(decisive(one.misfit, other.misfit) for other in simpler):
             accepted.append(one)
-    if not accepted:
+    if not accepted or _is_pushed(recorded, servo, accepted):
         return []
     least = min(one.misfit.share for one in accepted)
     best = next(one for one in accepted if one.misfit.share**2 <= _SAME * least**2 + 1e-8)
     return _explained(recorded, test, servo, plain.misfit, best)
+
+
+def _is_pushed(recorded: Recorded, servo: int, repairs: Sequence[_Scored]) -> bool:
+    """Return whether the joint cannot follow, whichever of some repairs is right."""
+    for one in repairs:
+        after = recorded
+        for change, _ in one.repairs:
+            after = repaired(after, change)
+        if not after.is_pushed(recorded.joint_of(servo)):
+            return False
+    return True
 
 
 def _is_part(one: _Scored, other: _Scored) -> bool:

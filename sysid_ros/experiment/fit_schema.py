@@ -37,8 +37,8 @@ class WindowConfig:
         default="simulated",
         metadata=rule(
             "`left_out`: no window touches a stretch in which bodies of the model touch, those "
-            "apart that touch in more than 30 % of the recorded postures; not for `scoring`, "
-            "which leaves out the same",
+            "apart that touch in more than 30 % of the recorded postures; where there are none, "
+            "contacts are not simulated at all; not for `scoring`, which leaves out the same",
             choices=("simulated", LEFT_OUT),
         ),
     )

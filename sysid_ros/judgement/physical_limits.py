@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import mujoco
 import numpy as np
 
@@ -66,15 +68,21 @@ def _gravity(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
 
 def _weight_torques(model: mujoco.MjModel) -> FloatArray:
     """Torque that holds the robot in some poses, (poses, nv)."""
-    data, rng = mujoco.MjData(model), np.random.default_rng(0)
     found = np.zeros((_POSES, model.nv))
-    for row in found:
-        data.qpos[:] = model.qpos0
-        mujoco.mj_integratePos(model, data.qpos, rng.uniform(-1.5, 1.5, model.nv), 1.0)
-        mujoco.mj_fwdPosition(model, data)
+    for row, data in zip(found, _poses(model), strict=True):
         mujoco.mj_fwdVelocity(model, data)
         row[:] = data.qfrc_bias
     return found
+
+
+def _poses(model: mujoco.MjModel) -> Iterator[mujoco.MjData]:
+    """The robot in poses about its own, one object for all."""
+    data, rng = mujoco.MjData(model), np.random.default_rng(0)
+    for _ in range(_POSES):
+        data.qpos[:] = model.qpos0
+        mujoco.mj_integratePos(model, data.qpos, rng.uniform(-1.5, 1.5, model.nv), 1.0)
+        mujoco.mj_fwdPosition(model, data)
+        yield data
 
 
 def _masses(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
@@ -102,9 +110,8 @@ def _volumes(model: mujoco.MjModel) -> FloatArray:
 
 
 def _armatures(before: mujoco.MjModel, after: mujoco.MjModel, share: float) -> list[str]:
-    data = mujoco.MjData(after)  # in the reference pose
-    mujoco.mj_fwdPosition(after, data)
-    moved = moved_inertia(after, data)
+    # The most, as an arm that is stretched along an axis weighs nothing about it.
+    moved = np.max([moved_inertia(after, data) for data in _poses(after)], axis=0)
     said = []
     for joint in range(after.njnt):
         if int(after.jnt_type[joint]) != int(mujoco.mjtJoint.mjJNT_HINGE):

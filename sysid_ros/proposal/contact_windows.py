@@ -15,16 +15,23 @@ _WINDOW_WITH_CONTACTS = 0.3  # s
 _SETTLING = 0.1  # s that a floating body takes to rest on something, in which little is compared
 
 
-def with_windows_for_contacts(draft: Draft, seen: Contacts, *, floating: bool) -> Draft:
+def with_windows_for_contacts(
+    draft: Draft, seen: Contacts, *, floating: bool, meshes: bool
+) -> Draft:
     """Leave out what touches now and then, as an impact at a wrong time spoils all of a window.
 
-    Where much would be left out, windows are short instead.
+    Where much would be left out, windows are short instead. Where meshes never touch, simulations
+    need not carry them.
 
     Args:
       draft: The proposal so far.
       seen: What touches in the recorded postures.
       floating: Whether the pose of a free body was measured, which settles first.
+      meshes: Whether the model has meshes that may touch.
     """
+    if meshes and not (floating or draft.torque or seen.touching or seen.overlaps):
+        why = "Nothing touches in the recorded postures, so that contacts need not be simulated."
+        return replace(draft, contacts_left_out=True, window_reason=why)
     shares = {pair: share for pair, share in seen.touching.items() if share < 1.0}
     if not seen.come_and_go or not shares:
         return draft

@@ -81,7 +81,8 @@ def determined(
     from the model's own values, and nothing on demand.
 
     Args:
-      experiment: Has the candidates as its parameters, one scalar each, in order, without priors.
+      experiment: Has the candidates as its parameters, one scalar each, without priors, in order
+        but that those of one element stand together.
       dataset: Its recordings.
       offered: The candidates.
       window: Length of windows [s].
@@ -90,7 +91,7 @@ def determined(
     Returns:
       Its answers are all but those on demand where the model cannot be simulated.
     """
-    params = build_parameters(experiment, dataset.training.groups[0].spec)
+    params = _as_offered(build_parameters(experiment, dataset.training.groups[0].spec), offered)
     with RolloutPool(None) as rollouts, single_blas_thread():
         length = min(window or _WHOLE, _WHOLE)
         problem = _problem(experiment, dataset, params, rollouts, (length, _MOST_STEPS, _FEWEST))
@@ -106,6 +107,16 @@ def determined(
     answers = iter(tried or [True] * len(usual))
     chosen = [False if one.on_demand else next(answers) for one in offered]
     return Determined(chosen, rolled=True)
+
+
+def _as_offered(params: ParameterDict, offered: Sequence[Candidate]) -> ParameterDict:
+    """Parameters in the order of the candidates; a file has those of one element together."""
+    elements: dict[tuple[str, str], list[int]] = {}
+    for number, one in enumerate(offered):
+        elements.setdefault((one.element, one.name), []).append(number)
+    written = [number for numbers in elements.values() for number in numbers]
+    named = dict(zip(written, params.values(), strict=True))
+    return ParameterDict({named[k].name: named[k] for k in range(len(offered))})
 
 
 def _in_rounds(

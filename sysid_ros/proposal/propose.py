@@ -288,6 +288,13 @@ def _label(values: dict[str, object]) -> str:
     return f"{name}_{kind}" if kind in ("qpos", "qvel", "effort", "servo") else str(name)
 
 
+def _fixed_with_meshes(dataset: Dataset) -> bool:
+    """Tell whether meshes may touch and all of the robot's postures are known."""
+    models = [group.gt_model for group in dataset.training.groups]
+    free = int(mujoco.mjtJoint.mjJNT_FREE)
+    return any(one.nmesh for one in models) and not any(free in one.jnt_type for one in models)
+
+
 def _load(experiment: Experiment) -> Dataset:
     """Some of the recordings, as many as a judgement needs."""
     places = np.unique(
@@ -329,7 +336,9 @@ def _with_parameters(
         dataset = _load(experiment)
         seen = contacts(dataset.training.groups)
         floating = any(line.kind == "qpos" for line in mapping.bodies)
-        draft = with_windows_for_contacts(draft, seen, floating=floating)
+        draft = with_windows_for_contacts(
+            draft, seen, floating=floating, meshes=_fixed_with_meshes(dataset)
+        )
         if draft.contacts_left_out:
             experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
             dataset = _load(experiment)

@@ -42,6 +42,7 @@ signals:
   - {sensor: gyro, topic: /imu, field: angular_velocity}
   - {sensor: accelerometer, topic: /imu, field: linear_acceleration}
   - {sensor: speed, topic: /odom, field: twist.twist.linear}
+  - {sensor: grip, topic: /wrench, field: wrench.force}
 """
 
 
@@ -123,3 +124,14 @@ def test_units_are_named() -> None:
     (gravity,) = findings(ARM, "accelerometer", values(lambda x: x / 9.81))
     assert gravity.kind is FindingKind.SCALE
     assert gravity.overrides == ("signals[1].unit=g",)
+
+
+def test_a_reversed_force_is_named_and_one_of_another_mass_or_without_its_zero_is_not() -> None:
+    xml = ARM.replace("</sensor>", '<force name="grip" site="imu"/></sensor>')
+    (sign,) = findings(xml, "grip", values(lambda x: -1.7 * x))  # with a load of its own
+    assert (sign.kind, sign.signals) == (FindingKind.SIGN, ("grip",))
+    assert "scale: -1.0" in sign.repair
+    (axes,) = findings(xml, "grip", values(lambda x: x[:, [1, 2, 0]]))
+    assert axes.kind is FindingKind.SWAP
+    assert findings(xml, "grip", values(lambda x: 1.7 * x)) == ()
+    assert findings(xml, "grip", values(lambda x: x - x[0])) == ()

@@ -37,7 +37,8 @@ def write(path: Path, samples: Iterable[tuple[float, float]]) -> Path:
             stamp = STORE.types["builtin_interfaces/msg/Time"](ns // 10**9, ns % 10**9)
             header = STORE.types["std_msgs/msg/Header"](stamp=stamp, frame_id="")
             none = np.empty(0)
-            message = STORE.types[TYPE](header, ["elbow"], np.array([position]), none, none)
+            effort = np.array([5.0 * (number % 2) + position])  # two messages on each command
+            message = STORE.types[TYPE](header, ["elbow"], np.array([position]), none, effort)
             received = START_NS + number * 10_000_000 + 1_000_000
             writer.add_message(
                 channel, received, bytes(STORE.serialize_cdr(message, TYPE)), received
@@ -47,9 +48,12 @@ def write(path: Path, samples: Iterable[tuple[float, float]]) -> Path:
 
 
 def warnings_of(bag: Path) -> tuple[str, ...]:
-    signal = SignalConfig(SignalKind.QPOS, "elbow", "/joint_states", "position[elbow]")
+    signals = [
+        SignalConfig(SignalKind.QPOS, "elbow", "/joint_states", "position[elbow]"),
+        SignalConfig(SignalKind.ACTUATOR, "motor", "/joint_states", "effort[elbow]"),
+    ]
     with open_recording(bag) as recording:
-        return map_recording(recording, Mapping([signal]), name="bag").warnings
+        return map_recording(recording, Mapping(signals), name="bag").warnings
 
 
 def course(number: float) -> float:

@@ -40,6 +40,18 @@ def test_values_are_ruled_out_by_size(
     assert all(clause.startswith(said) for clause in found)
 
 
+def test_an_arm_that_is_stretched_along_an_axis_has_inertia_about_it_elsewhere() -> None:
+    def pillar(armature: float) -> mujoco.MjModel:
+        return mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody><body>
+          <joint name="base" axis="0 0 1" armature="{armature}"/>
+          <geom type="capsule" size=".02 .1" mass=".1"/><body pos="0 0 .1">
+          <joint name="shoulder" axis="0 1 0"/>
+          <geom type="capsule" size=".02 .4" pos="0 0 .4" mass="2"/></body></body></worldbody>
+        </mujoco>""")
+
+    assert impossible_values(pillar(0.01), pillar(0.3)) == ()
+
+
 def test_rotors_may_be_as_heavy_as_the_arm_where_torque_shows_them() -> None:
     before, after = arm(), arm(armature=1.0)
     assert impossible_values(before, after)

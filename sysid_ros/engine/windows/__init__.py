@@ -19,6 +19,7 @@ from sysid_ros.engine.windows.postures import (
     RESTING,
     Pair,
     Touches,
+    pushed,
     shares,
     touches_at,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "first_orientation",
     "measured_joints",
     "model_group",
+    "pushed",
     "shares",
     "touches",
     "touches_at",

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bodies that touch in given postures of a model."""
+"""Bodies that touch, and joints that something pushes, in given postures of a model."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from sysid_ros.arrays import FloatArray
 
 EVERY = 0.02  # s between postures that are looked at
 RESTING = 0.3  # share of the postures; bodies that touch as often do so by their shape or weight
+
+_LIMIT = int(mujoco.mjtConstraint.mjCNSTR_LIMIT_TENDON)
 
 Pair = tuple[int, int]  # of bodies, or of geoms
 
@@ -89,6 +91,37 @@ def shares(seen: Sequence[Touches]) -> dict[Pair, float]:
     looked = sum(len(one.times) for one in seen)
     counts = Counter(pair for one in seen for pairs in one.pairs() for pair in pairs)
     return {pair: count / looked for pair, count in sorted(counts.items())}
+
+
+def pushed(model: mujoco.MjModel, postures: FloatArray) -> FloatArray:
+    """Share of postures in which a limited tendon or another moving body pushes a joint.
+
+    Args:
+      model: With its geometry.
+      postures: (n, nq).
+
+    Returns:
+      For each degree of freedom, (nv,).
+    """
+    data, counts = mujoco.MjData(model), np.zeros(model.nv)
+    for qpos in postures:
+        data.qpos[:] = qpos
+        mujoco.mj_fwdPosition(model, data)
+        pushes = data.efc_type[: data.nefc] == _LIMIT
+        for contact in data.contact:
+            static = any(
+                model.body_weldid[model.geom_bodyid[g]] == 0 for g in contact.geom if g >= 0
+            )
+            if contact.efc_address >= 0 and not static:
+                pushes[contact.efc_address] = True
+        force = np.zeros(model.nv)
+        for row in np.flatnonzero(pushes):
+            alone, one = np.zeros(data.nefc), np.zeros(model.nv)
+            alone[row] = 1.0
+            mujoco.mj_mulJacTVec(model, data, one, alone)
+            force += np.abs(one)
+        counts += force > 0.0
+    return counts / max(len(postures), 1)
 
 
 def _deepest(model: mujoco.MjModel, data: mujoco.MjData, base_is_known: bool) -> dict[Pair, float]:

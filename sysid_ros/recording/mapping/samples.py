@@ -87,11 +87,14 @@ def count_interleaved(topic: DatedTopic) -> int:
     Of one publisher, the message before is the closest or nearly so. Of two that measure different
     things, in the order of the stamps, an earlier one of its own is closer by far. Values that
     mostly stay as they are, as speeds from an encoder's ticks do, tell nothing unless every
-    message changes.
+    message changes. Efforts tell where nothing else is read only: they jump with every command, and
+    where two messages come on each, as they do from a driver at twice the rate of its controller,
+    that looks like turns.
     """
     rows = topic.stamps.rows
     counts = [0]
-    for column in range(topic.columns.values.shape[1]):
+    steady = [k for k, path in enumerate(topic.columns.paths) if not str(path).startswith("effort")]
+    for column in steady or range(topic.columns.values.shape[1]):
         present = topic.columns.present[rows, column]
         counts.append(_changes_of_course(topic.columns.values[rows[present], column]))
     return max(counts)

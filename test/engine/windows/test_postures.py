@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.engine.windows import touches_at
+from sysid_ros.engine.windows import pushed, touches_at
 
 LIFT = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="lift" pos="0 0 .1">
   <joint name="height" type="slide" axis="0 0 1"/><geom size=".1" margin="{margin}"/></body>
@@ -30,3 +30,17 @@ def test_a_margin_touches_as_a_surface_does(
     assert [bool(pairs) for pairs in seen.pairs()] == touching
     assert seen.depths[0][0, 1] == pytest.approx(1e-4)
     assert model.geom_margin[1] == margin  # the caller's model is as it was
+
+
+def test_fingers_and_tendons_push_joints_and_floors_and_free_ones_do_not() -> None:
+    finger = """<body pos="{0} 0 0"><joint name="{1}" axis="0 1 0"/>
+      <geom type="capsule" size=".01" fromto="0 0 0 0 0 .1" mass=".1"/></body>"""
+    fingers = "".join(finger.format(0.05 * k, f"j{k}") for k in range(4))
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><worldbody><geom type="plane" size="1 1 1" pos="0 0 -.02"/>{fingers}
+        </worldbody><tendon><fixed limited="true" range="-.5 .5"><joint joint="j2" coef="1"/>
+        </fixed></tendon></mujoco>"""
+    )
+    postures = np.array([[0.0, 0.0, 0.0, 0.0], [0.4, -0.4, 0.0, 0.0], [0.0, 0.0, 0.6, 3.0]])
+    # The last of them is turned into the floor.
+    assert pushed(model, postures) == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0.0])

@@ -1,0 +1,29 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Windows that go with what touches, and simulations without contacts where nothing does."""
+
+from __future__ import annotations
+
+import pytest
+
+from sysid_ros.diagnosis.contacts import Contacts
+from sysid_ros.proposal.contact_windows import with_windows_for_contacts
+from sysid_ros.proposal.experiment_text import Draft
+from sysid_ros.proposal.recordings import Division
+
+DRAFT = Draft("robot.urdf", Division((), (), 0.2), (), (), (), (), (), 1.0, "linear")
+SOME, MUCH = Contacts(touching={("arm", "base"): 0.1}), Contacts(touching={("arm", "base"): 0.5})
+
+
+@pytest.mark.parametrize(
+    ("seen", "meshes", "floating", "left_out", "window"),
+    [(Contacts(), True, False, True, 1.0), (Contacts(), False, False, False, 1.0),
+     (Contacts(), True, True, False, 1.0), (SOME, True, False, True, 1.0),
+     (MUCH, True, False, False, 0.3)],
+)  # fmt: skip
+def test_contacts_are_simulated_where_they_last(
+    seen: Contacts, meshes: bool, floating: bool, left_out: bool, window: float
+) -> None:
+    found = with_windows_for_contacts(DRAFT, seen, floating=floating, meshes=meshes)
+    assert (found.contacts_left_out, found.window) == (left_out, window)

@@ -1,0 +1,53 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the recordings say of a parameter is said of that one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+
+from sysid_ros.dataset import load_dataset
+from sysid_ros.experiment import parse_experiment
+from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.identifiability import determined
+from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
+
+# Two pendulums, of which the second is not measured.
+ARM = """<mujoco><worldbody>{0}{1}</worldbody><actuator>
+  <position name="m0" joint="j0" kp="20"/></actuator></mujoco>"""
+LINK = """<body pos="{0} 0 0"><joint name="j{0}" axis="0 1 0" damping=".3" armature=".05"
+  frictionloss=".1" range="-3 3"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.3" mass=".5"
+  contype="0" conaffinity="0"/></body>"""
+
+
+def candidate(joint: str, attribute: str) -> Candidate:
+    return Candidate(
+        element="joint", name=joint, attribute=attribute, low=0.0, high=10.0, typical=0.1
+    )
+
+
+def test_answers_are_those_of_the_parameters_however_a_file_groups_them(tmp_path: Path) -> None:
+    spec = mujoco.MjSpec.from_string(ARM.format(LINK.format(0), LINK.format(1)))
+    (tmp_path / "robot.xml").write_text(spec.to_xml())
+    plan = RecordingPlan(duration=6.0, sensors=(JointStates(position=Reading(noise=1e-4)),),
+                         motion=Motion(reach=0.6))  # fmt: skip
+    generate(spec, plan, tmp_path / "bag")
+    text = """
+model: robot.xml
+sequences: [bag]
+signals:
+  - {qpos: j0, topic: /joint_states, field: "position[j0]"}
+  - {actuator: m0, topic: /position_controller/commands, field: "data[0]"}
+windows: {length: 1.0}
+parameters:
+  - {joint: j0, damping: {min: 0.0, max: 10.0}, armature: {min: 0.0, max: 10.0}}
+  - {joint: j1, damping: {min: 0.0, max: 10.0}, armature: {min: 0.0, max: 10.0}}
+"""
+    experiment = parse_experiment(text, path=tmp_path / "experiment.yaml")
+    offered = [candidate(joint, what) for what in ("damping", "armature") for joint in ("j0", "j1")]
+    dataset = load_dataset(experiment, None)
+    found = determined(experiment, dataset, offered, 1.0)
+    assert found.answers == [True, False, True, False]
