@@ -92,4 +92,4 @@ def test_topics_of_numbers_give_an_executor_nothing_to_look_at(client: RosClient
     for number in range(21):
         topics.publish("abcdefghijklmnopqrstu"[number], float(number))
     assert before < with_listener == len(list(client.node.waitables))
-    client.wait_until(lambda: topics.publish("a", 7.0) or heard and heard[-1].data == 7.0)
+    client.wait_until(lambda: topics.publish("a", 7.0) or (heard and heard[-1].data == 7.0))

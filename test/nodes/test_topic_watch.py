@@ -25,7 +25,9 @@ def watch(client: RosClient, heard: list[bytes], **given: Any) -> TopicWatch:
     def take(topic: WatchedTopic, data: bytes, info: Any) -> None:
         heard.append(data)
 
-    callbacks = WatchCallbacks(lambda topic: None, lambda name: None, take, lambda name, count: None)
+    callbacks = WatchCallbacks(
+        lambda topic: None, lambda name: None, take, lambda name, count: None
+    )
     found = TopicWatch(client.node, TopicSelection([TOPIC]), callbacks, depth=10, **given)
     client.wait_until(lambda: found.refresh() or found.topics)
     return found

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -107,3 +107,13 @@ def _check(memory: Memory) -> None:
         raise ValueError("a number is not finite")
     if any(len(pair) != 2 for pair in known.squares.values()):
         raise ValueError("squares are not pairs")
+
+
+def refuse_others(known: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse what was kept of other parameters.
+
+    Raises:
+      DataError: The names differ.
+    """
+    if tuple(known) != tuple(wanted):
+        raise DataError(f"the state is of {', '.join(known)}; estimated are {', '.join(wanted)}")

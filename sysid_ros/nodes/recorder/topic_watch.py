@@ -65,7 +65,7 @@ class _PolledGroup(ReentrantCallbackGroup):
     once as long as a message has not been taken, and an executor goes round and round.
     """
 
-    def can_execute(self, entity: Any) -> bool:
+    def can_execute(self, entity: Any) -> Any:
         return False
 
 
