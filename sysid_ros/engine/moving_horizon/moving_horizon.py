@@ -24,6 +24,7 @@ from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.least_squares import FitStatus, Point, SolverSettings, minimize
 from sysid_ros.engine.moving_horizon.arrival_cost import ArrivalCost, Share, gram_of
 from sysid_ros.engine.moving_horizon.growing_windows import Cut, Gaps, GrowingWindows
+from sysid_ros.engine.moving_horizon.held_estimate import HeldEstimate
 from sysid_ros.engine.moving_horizon.horizon_memory import Memory, refuse_others
 from sysid_ros.engine.moving_horizon.horizon_problem import HorizonProblem
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
@@ -56,7 +57,6 @@ FAR = 0.2, 3.0
 # Magnitudes between the point and the bounds: where a friction is zero, nothing shows its size.
 INSET = 0.01
 ROUNDS = 3  # in which windows are simulated anew, in one update
-HELD = 0.02, 1.0  # how far the estimate may go from where models were found not to hold
 SEARCH = SolverSettings(max_iterations=20, cost_tolerance=1e-4)
 NOISE_MOVED = 0.01  # relative change of a noise level that counts
 SPREAD_EVERY = 0.25  # s after which intervals are found anew; the estimate is at any time
@@ -104,11 +104,7 @@ class MovingHorizon:
         self._spread: tuple[Covariance, bool] | None = None
         self._spread_at = math.nan  # s
         self._searched = False
-        # Where the cost is rough, as where joints stick, models promise what simulations do not
-        # keep. Then nothing is simulated anew before there are so many windows, and the estimate
-        # stays near where it was searched for.
-        self._resting_until = 0
-        self._held_at: FloatArray | None = None
+        self._held = HeldEstimate()
 
     @property
     def needed_from(self) -> float:
@@ -193,8 +189,8 @@ class MovingHorizon:
 
     def _point_of_new(self) -> FloatArray:
         """The point for new windows: that of those before as long as models hold there."""
-        if self._held_at is not None:
-            return self._bounds.inset(self._held_at, INSET)
+        if self._held.at is not None:
+            return self._bounds.inset(self._held.at, INSET)
         theta = self._bounds.inset(self._theta, INSET)
         latest = self._windows[-1].theta if self._windows else theta
         return theta if self._apart(latest, theta, self._errors, NEAR) else latest
@@ -203,8 +199,8 @@ class MovingHorizon:
         """Go to the optimum; simulate windows anew where their models do not hold there."""
         count = self._left + len(self._windows)
         searched = False
-        for _ in range(ROUNDS if ended or count >= self._resting_until else 0):
-            self._held_at = None
+        for _ in range(ROUNDS if ended or not self._held.rests(count) else 0):
+            self._held.end()
             self._update_noise()
             found, errors = self._optimum()
             self._errors = errors
@@ -222,8 +218,8 @@ class MovingHorizon:
             if not stale:
                 return
             self._simulate_anew(stale, point, simulator)
-        if self._held_at is None:
-            self._held_at, self._resting_until = self._theta, 2 * count
+        if self._held.at is None:
+            self._held.begin(self._theta, count)
         self._update_noise()
         self._theta, _ = self._optimum()
 
@@ -281,7 +277,7 @@ class MovingHorizon:
         Returns:
           The point and its standard errors by noise alone, (p,) each.
         """
-        theta = self._windows[-1].theta if self._held_at is None else self._held_at
+        theta = self._windows[-1].theta if self._held.at is None else self._held.at
         mean, precision = priors(self._params)
         shares = [each.share(self._noise) for each in self._windows]
         gram = self._before(theta) + gram_of(shares, theta)
@@ -290,10 +286,7 @@ class MovingHorizon:
         found = optimum(self._bounds, gram, theta)
         scale = self._bounds.scale_at(found)
         errors = np.sqrt(np.diag(np.linalg.pinv(gram[:-1, :-1] * np.outer(scale, scale)))) * scale
-        if self._held_at is not None:
-            reach = np.maximum(HELD[0] * self._bounds.scale_at(theta), HELD[1] * errors)
-            found = optimum(self._bounds.near(theta, reach), gram, theta)
-        return found, errors
+        return self._held.near(self._bounds, gram, found, errors), errors
 
     def _update_noise(self) -> None:
         """Take the levels that are not known beforehand from the residuals."""
@@ -341,7 +334,7 @@ class MovingHorizon:
             self._spread = settled_covariance(
                 self._params, theta, clusters, shares, method, self._noise, enough=self._enough()
             )
-        found, settled = self._spread
+        found, settled = self._held.widened(self._spread[0]), self._spread[1]
         recent = noise_levels(
             [w.share(self._noise) for w in self._windows], theta.size, self._least
         )
@@ -356,9 +349,9 @@ class MovingHorizon:
             parameters=estimates(self._params, theta, found),
             covariance=found.matrix,
             scales=self._bounds.scale_at(theta),
-            settled=settled,
+            settled=settled and not self._held.sentences,
             undetermined=describe_open_directions(found, names, theta, self._bounds.width),
-            unexplained=unexplained(recent, known),
+            unexplained=unexplained(recent, known) + self._held.sentences,
             windows=self._left + len(self._windows),
             noise=dict(self._noise),
             simulated=self._simulated,
