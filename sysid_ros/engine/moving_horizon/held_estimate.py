@@ -28,7 +28,7 @@ SENTENCE = (
 
 
 class HeldEstimate:
-    """Where an estimate rests, and for how long.
+    """The point where an estimate rests, and for how long.
 
     Attributes:
       at: The point, (p,); ``None`` while models hold.
