@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +17,8 @@ from sysid_ros.engine.moving_horizon import HorizonEstimate
 
 pytest.importorskip("rclpy", reason="the messages need ROS 2 (rclpy)")
 
-from sysid_ros.nodes.estimator.payload import PayloadTopics  # after the skip
+from sysid_ros.nodes.estimator.messages import silence  # after the skip
+from sysid_ros.nodes.estimator.payload import PayloadTopics
 from sysid_ros_interfaces.srv import GetPayload
 
 QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])  # about z: x becomes y
@@ -85,3 +87,10 @@ def test_what_is_not_to_be_relied_on_says_so() -> None:
     answer = node.answer(None, GetPayload.Response())
     assert not answer.success and answer.mass == 0.7
     assert answer.message == "a push; too few seconds of motion yet"
+
+
+def test_silence_is_said():
+    """A node that compiles, or that hears nothing any more, is not "estimating"."""
+    assert silence(math.nan).startswith("no estimate yet")
+    assert silence(4.0) == ""
+    assert silence(61.2) == "no estimate for 61 s"

@@ -111,6 +111,21 @@ class Sensitivities:
         self._obstacle = self._obstacle or other._obstacle
         self._unfollowed.update(other._unfollowed)
         self._followed |= other._followed
+        if self._group.builder is other._group.builder and self._reads_as(other):
+            self._latest = other._latest
+
+    def _reads_as(self, other: Sensitivities) -> bool:
+        """Return whether the same is read from models, by the same steps."""
+        return (
+            np.array_equal(self._addresses, other._addresses)
+            and np.array_equal(self._scale, other._scale)
+            and self._start_sensors == other._start_sensors
+        )
+
+    @property
+    def _start_sensors(self) -> set[str]:
+        """The sensors that starts are read from."""
+        return {name for batch in self._group.batches for name in batch.start_sensors}
 
     def check(
         self,
@@ -251,7 +266,7 @@ class Sensitivities:
             self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP, base=base
         )
         model = columns.base.model
-        sensors = {name for batch in self._group.batches for name in batch.start_sensors}
+        sensors = self._start_sensors
         table, known = FollowedModel(model), columns.base.rollout_key(sensors)
         reading, followed = [], []
         for j, column in enumerate(columns.moved):

@@ -166,7 +166,8 @@ def estimate_from(
             standard_error=_error_of(
                 regression, free.matrix[robot][free.columns.place[body, INERTIAL[0]]]
             ),
-            dof=float(found.uncertainty.blocks - 1),
+            # Neighbouring blocks are tied: half of them count, as of windows that grow.
+            dof=max(0.5 * (found.uncertainty.blocks - 2), 1.0),
         )
         for robot, body in free.bodies()
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import mujoco
 
 from sysid_ros.engine.estimation import FitSettings
+from sysid_ros.engine.moving_horizon.kept_candidates import KeptCandidates
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import CandidateBuilder
@@ -78,7 +79,7 @@ class GrowingWindows:
         """Return the recording's model with its parameters."""
         if self._builder is None:
             params = self._params.for_robot(sequences.robot)
-            self._builder = CandidateBuilder(sequences.spec, params)
+            self._builder = KeptCandidates(sequences.spec, params)
         return self._builder
 
     def begin_anew(self) -> None:

@@ -114,3 +114,13 @@ def _check(memory: Memory) -> None:
             raise ValueError("a number is not finite")
         if any(len(pair) != 2 for pair in known.squares.values()):
             raise ValueError("squares are not pairs")
+
+
+def refuse_others(known: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse what was kept of other parameters.
+
+    Raises:
+      DataError: The names differ.
+    """
+    if tuple(known) != tuple(wanted):
+        raise DataError(f"the state is of {', '.join(known)}; estimated are {', '.join(wanted)}")

@@ -34,6 +34,34 @@ def optimum(bounds: Bounds, gram: FloatArray, theta: FloatArray) -> FloatArray:
     return moved
 
 
+def settled_covariance(
+    params: ParameterDict,
+    theta: FloatArray,
+    clusters: Sequence[Share],
+    windows: Sequence[Share],
+    method: str,
+    noise: Mapping[str, float],
+    *,
+    enough: bool,
+) -> tuple[Covariance, bool]:
+    """Return the covariance, and whether it is what the fit would report.
+
+    Args:
+      params: The parameters.
+      theta: The optimum, (p,).
+      clusters: All that is known, by window, or by block of time where windows are few.
+      windows: All that is known, by window.
+      method: ``"clustered"`` or ``"white"``.
+      noise: Level of every signal, in its unit.
+      enough: Whether there are enough windows to see how they scatter.
+    """
+    found = covariance_of(params, theta, clusters, method, noise)
+    settled = found.method == method and enough
+    if method == "clustered" and not settled:
+        found = widened(found, windows, theta)
+    return found, settled
+
+
 def covariance_of(
     params: ParameterDict,
     theta: FloatArray,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,15 +23,15 @@ from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.least_squares import FitStatus, Point, SolverSettings, minimize
 from sysid_ros.engine.moving_horizon.arrival_cost import ArrivalCost, Share, gram_of
 from sysid_ros.engine.moving_horizon.growing_windows import Cut, Gaps, GrowingWindows
-from sysid_ros.engine.moving_horizon.horizon_memory import Memory
+from sysid_ros.engine.moving_horizon.held_estimate import HeldEstimate
+from sysid_ros.engine.moving_horizon.horizon_memory import Memory, refuse_others
 from sysid_ros.engine.moving_horizon.horizon_problem import HorizonProblem
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.information import (
-    covariance_of,
     noise_levels,
     optimum,
+    settled_covariance,
     unexplained,
-    widened,
 )
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, simulated_traces
 from sysid_ros.engine.moving_horizon.simulated_window import SimulatedWindow, Simulator
@@ -38,13 +39,14 @@ from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import (
+    Covariance,
     describe_open_directions,
     enough_clusters,
     estimates,
     sensor_of,
     wanted_blocks,
 )
-from sysid_ros.errors import DataError, StopRequestedError
+from sysid_ros.errors import StopRequestedError
 
 BEFORE = 2.0  # s before the first window that is still needed, for filters and delays
 # Change of a parameter after which windows are simulated anew: in magnitudes, in standard errors;
@@ -54,9 +56,9 @@ FAR = 0.2, 3.0
 # Magnitudes between the point and the bounds: where a friction is zero, nothing shows its size.
 INSET = 0.01
 ROUNDS = 3  # in which windows are simulated anew, in one update
-HELD = 0.02, 1.0  # how far the estimate may go from where models were found not to hold
 SEARCH = SolverSettings(max_iterations=20, cost_tolerance=1e-4)
 NOISE_MOVED = 0.01  # relative change of a noise level that counts
+SPREAD_EVERY = 0.25  # s after which intervals are found anew; the estimate is at any time
 LEAST_NOISE = 1e-5  # of a signal's first level
 
 
@@ -96,12 +98,12 @@ class MovingHorizon:
         self._left = 0  # windows that left the horizon
         self._thinned = 0.0  # windows that were left out
         self._simulated = 0  # windows in this update
+        self._errors = np.zeros_like(self._theta)  # standard errors by noise alone
+        self._learned: list[Any] = []  # of derivatives, from one update to the next
+        self._spread: tuple[Covariance, bool] | None = None
+        self._spread_at = math.nan  # s
         self._searched = False
-        # Where the cost is rough, as where joints stick, models promise what simulations do not
-        # keep. Then nothing is simulated anew before there are so many windows, and the estimate
-        # stays near where it was searched for.
-        self._resting_until = 0
-        self._held_at: FloatArray | None = None
+        self._held = HeldEstimate()
 
     @property
     def needed_from(self) -> float:
@@ -154,13 +156,14 @@ class MovingHorizon:
             RolloutPool(self._settings.threads, should_stop=self._should_stop) as rollouts,
         ):
             simulator = Simulator(
-                self._params, self._settings.engine, builder, rollouts, self._blocks(len(new))
-            )
+                self._params, self._settings.engine, builder, rollouts, self._blocks(len(new)),
+                self._learned,
+            )  # fmt: skip
             self._take(new, grown_from, simulator)
             if not self._windows or self._windows[0].begin >= self._growing.done:
                 return None
             self._move(simulator, ended=ended)
-        found = self._estimate()
+        found = self._estimate(ended=ended)
         self._leave()
         return found
 
@@ -173,7 +176,7 @@ class MovingHorizon:
         for name, level in simulator.first_noise(new, self._known).items():
             self._noise.setdefault(name, level)
             self._least.setdefault(name, LEAST_NOISE * level)
-        theta = self._bounds.inset(self._theta, INSET)
+        theta = self._point_of_new()
         starts = [
             before[window.window.start].start_at(theta, self._noise)
             if window.window.start in before
@@ -183,14 +186,23 @@ class MovingHorizon:
         self._windows += simulator.simulated(new, Point(theta, tuple(starts)))
         self._simulated += len(new)
 
+    def _point_of_new(self) -> FloatArray:
+        """The point for new windows: that of those before as long as models hold there."""
+        if self._held.at is not None:
+            return self._bounds.inset(self._held.at, INSET)
+        theta = self._bounds.inset(self._theta, INSET)
+        latest = self._windows[-1].theta if self._windows else theta
+        return theta if self._apart(latest, theta, self._errors, NEAR) else latest
+
     def _move(self, simulator: Simulator, *, ended: bool) -> None:
         """Go to the optimum; simulate windows anew where their models do not hold there."""
         count = self._left + len(self._windows)
         searched = False
-        for _ in range(ROUNDS if ended or count >= self._resting_until else 0):
-            self._held_at = None
+        for _ in range(ROUNDS if ended or not self._held.rests(count) else 0):
+            self._held.end()
             self._update_noise()
             found, errors = self._optimum()
+            self._errors = errors
             if not self._searched or self._apart(self._theta, found, errors, FAR):
                 if searched and not ended:
                     break
@@ -205,8 +217,8 @@ class MovingHorizon:
             if not stale:
                 return
             self._simulate_anew(stale, point, simulator)
-        if self._held_at is None:
-            self._held_at, self._resting_until = self._theta, 2 * count
+        if self._held.at is None:
+            self._held.begin(self._theta, count)
         self._update_noise()
         self._theta, _ = self._optimum()
 
@@ -264,7 +276,7 @@ class MovingHorizon:
         Returns:
           The point and its standard errors by noise alone, (p,) each.
         """
-        theta = self._windows[-1].theta if self._held_at is None else self._held_at
+        theta = self._windows[-1].theta if self._held.at is None else self._held.at
         mean, precision = priors(self._params)
         shares = [each.share(self._noise) for each in self._windows]
         gram = self._before(theta) + gram_of(shares, theta)
@@ -273,10 +285,7 @@ class MovingHorizon:
         found = optimum(self._bounds, gram, theta)
         scale = self._bounds.scale_at(found)
         errors = np.sqrt(np.diag(np.linalg.pinv(gram[:-1, :-1] * np.outer(scale, scale)))) * scale
-        if self._held_at is not None:
-            reach = np.maximum(HELD[0] * self._bounds.scale_at(theta), HELD[1] * errors)
-            found = optimum(self._bounds.near(theta, reach), gram, theta)
-        return found, errors
+        return self._held.near(self._bounds, gram, found, errors), errors
 
     def _update_noise(self) -> None:
         """Take the levels that are not known beforehand from the residuals."""
@@ -316,14 +325,15 @@ class MovingHorizon:
             found += window.shares_by_block(self._noise, count)
         return found
 
-    def _estimate(self) -> HorizonEstimate:
-        theta = self._theta
-        found = covariance_of(
-            self._params, theta, self._clusters(), self._settings.intervals, self._noise
-        )
-        settled = found.method == self._settings.intervals and self._enough()
-        if self._settings.intervals == "clustered" and not settled:
-            found = widened(found, self._shares(), theta)
+    def _estimate(self, *, ended: bool) -> HorizonEstimate:
+        theta, method = self._theta, self._settings.intervals
+        if self._spread is None or ended or not 0.0 <= self._now - self._spread_at < SPREAD_EVERY:
+            clusters, shares = self._clusters(), self._shares()
+            self._spread_at = self._now
+            self._spread = settled_covariance(
+                self._params, theta, clusters, shares, method, self._noise, enough=self._enough()
+            )
+        found, settled = self._held.widened(self._spread[0]), self._spread[1]
         recent = noise_levels(
             [w.share(self._noise) for w in self._windows], theta.size, self._least
         )
@@ -338,9 +348,9 @@ class MovingHorizon:
             parameters=estimates(self._params, theta, found),
             covariance=found.matrix,
             scales=self._bounds.scale_at(theta),
-            settled=settled,
+            settled=settled and not self._held.sentences,
             undetermined=describe_open_directions(found, names, theta, self._bounds.width),
-            unexplained=unexplained(recent, known),
+            unexplained=unexplained(recent, known) + self._held.sentences,
             windows=self._left + len(self._windows),
             noise=dict(self._noise),
             simulated=self._simulated,
@@ -363,11 +373,7 @@ class MovingHorizon:
         Raises:
           DataError: It is of other parameters.
         """
-        names = tuple(self._params.scalar_names())
-        if memory.names != names:
-            raise DataError(
-                f"the state is of {', '.join(memory.names)}; estimated are {', '.join(names)}"
-            )
+        refuse_others(memory.names, self._params.scalar_names())
         self._noise = dict(memory.noise)
         self._least = {name: LEAST_NOISE * level for name, level in self._noise.items()}
         for share in memory.known:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -133,13 +134,15 @@ class Simulator:
       builder: The recording's model with its parameters.
       rollouts: Where simulations run.
       blocks: Of time that a window's sums are kept apart by.
+      learned: What the problem before found out about derivatives; the next one's is put here.
     """
 
     params: ParameterDict
     engine: str
     builder: CandidateBuilder
     rollouts: RolloutPool
-    blocks: int = 1
+    blocks: int
+    learned: list[Any]
 
     def first_noise(self, windows: Sequence[Cut], known: Mapping[str, float]) -> dict[str, float]:
         """Return known levels, and a tenth of the signal's spread for the others."""
@@ -147,14 +150,17 @@ class Simulator:
 
     def problem(self, windows: Sequence[Cut], noise: Mapping[str, float]) -> WindowedProblem:
         """Return the residuals of windows as a function of the parameters."""
-        return WindowedProblem(
+        found = WindowedProblem(
             [self._group(windows)],
             self.params,
             self.rollouts,
             loss=loss_named("linear"),
             noise=noise,
             engine=self.engine,
+            learned=self.learned,
         )
+        self.learned[:] = found.exact
+        return found
 
     def simulated(self, windows: Sequence[Cut], point: Point) -> list[SimulatedWindow]:
         """Simulate windows at a point."""

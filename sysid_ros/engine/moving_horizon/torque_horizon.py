@@ -37,6 +37,7 @@ from sysid_ros.engine.moving_horizon.growing_rows import (
     shortest_filters,
 )
 from sysid_ros.engine.moving_horizon.growing_torque import EXCESS, FEWEST, GrowingTorque
+from sysid_ros.engine.moving_horizon.horizon_memory import refuse_others
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.resting_joints import RestingJoints, followed_from_rest
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, TorqueTraces
@@ -236,11 +237,7 @@ class TorqueHorizon:
         Raises:
           DataError: It is of other parameters.
         """
-        names = tuple(self._params.scalar_names())
-        if memory.names != names:
-            raise DataError(
-                f"the state is of {', '.join(memory.names)}; estimated are {', '.join(names)}"
-            )
+        refuse_others(memory.names, self._params.scalar_names())
         self._remembered = memory
 
     def _taken(self, problem: TorqueProblem, rows: GrowingTorque, new: Block) -> tuple[str, ...]:

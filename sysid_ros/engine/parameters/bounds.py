@@ -51,7 +51,7 @@ class Bounds:
         return np.asarray(np.clip(theta, self.lower + wanted, self.upper - wanted))
 
     def near(self, theta: FloatArray, reach: FloatArray) -> Bounds:
-        """The box of its points that are not farther than ``reach`` from one, (p,) each."""
+        """The bounds that let nothing be farther than ``reach`` from a point, (p,) each."""
         low, high = np.maximum(self.lower, theta - reach), np.minimum(self.upper, theta + reach)
         return Bounds(low, high, self.scale)
 

@@ -86,6 +86,10 @@ class WindowedProblem:
         differences throughout.
       hold: Whether a weak pull holds what the data leaves open near its nominal value.
       added: Rows beside those of simulation, of any spans.
+      learned: :attr:`exact` of another problem of the same models.
+
+    Attributes:
+      exact: What makes the derivatives, by group; ``None`` for finite differences.
     """
 
     def __init__(
@@ -99,6 +103,7 @@ class WindowedProblem:
         engine: str = "auto",
         hold: bool = False,
         added: AddedRows | None = None,
+        learned: Sequence[Sensitivities | None] = (),
     ) -> None:
         self.groups = tuple(groups)
         self.params = params
@@ -119,7 +124,10 @@ class WindowedProblem:
         self._rollouts = rollouts
         self._hold = hold
         self.engine = engine
-        self._exact = [self._exact_derivatives(group, engine) for group in self.groups]
+        self.exact = [self._exact_derivatives(group, engine) for group in self.groups]
+        for exact, known in zip(self.exact, learned, strict=False):
+            if exact is not None and known is not None:
+                exact.learn_from(known)
         self._latest: _Visit | None = None
         self._linearized: _Visit | None = None  # a search may end there after a refused step
         size = sum(_bytes_at_a_point(group, self.lower.size) for group in self.groups)
@@ -154,7 +162,7 @@ class WindowedProblem:
         self, groups: Sequence[WindowGroup], engine: str = "reference"
     ) -> WindowedProblem:
         """The same problem over other windows, by default for evaluating costs only."""
-        other = WindowedProblem(
+        return WindowedProblem(
             groups,
             self.params,
             self._rollouts,
@@ -163,12 +171,8 @@ class WindowedProblem:
             engine=engine,
             hold=self._hold,
             added=self.added,
+            learned=self.exact if len(groups) == len(self.groups) else (),
         )
-        if len(groups) == len(self.groups):
-            for exact, known in zip(other._exact, self._exact, strict=True):
-                if exact is not None and known is not None:
-                    exact.learn_from(known)
-        return other
 
     def initial_point(self) -> Point:
         """The parameters' current values, and starts as measured."""
@@ -300,7 +304,7 @@ class WindowedProblem:
         self, visit: _Visit, starts: list[list[FloatArray]]
     ) -> Iterator[RunJacobian]:
         """Residuals and Jacobian of every batch."""
-        for g, (group, exact) in enumerate(zip(self.groups, self._exact, strict=True)):
+        for g, (group, exact) in enumerate(zip(self.groups, self.exact, strict=True)):
             if exact is not None:
                 known = None
                 if self._keeps and not exact.gave_up:
@@ -316,13 +320,13 @@ class WindowedProblem:
     def check_derivatives(self, point: Point) -> None:
         """Compare exact derivatives with rollouts in one direction; give up those that differ."""
         known: Iterator[RunJacobian] | None = None
-        if self._keeps and any(self._exact):  # whoever checks them needs them next
+        if self._keeps and any(self.exact):  # whoever checks them needs them next
             known = iter([found for _, _, found in self._derivatives(point)])
-        for group, exact, starts in zip(self.groups, self._exact, self._starts(point), strict=True):
+        for group, exact, starts in zip(self.groups, self.exact, self._starts(point), strict=True):
             own = None if known is None else list(itertools.islice(known, len(group.batches)))
             if exact is not None:
                 exact.check(point.theta, np.concatenate(starts), own)
-        if self._latest is not None and any(each.gave_up for each in self._exact if each):
+        if self._latest is not None and any(each.gave_up for each in self.exact if each):
             self._latest.derivatives = None
 
     def _exact_derivatives(self, group: WindowGroup, engine: str) -> Sensitivities | None:
@@ -338,7 +342,7 @@ class WindowedProblem:
         """Return the origin of the Jacobian's columns, by parameter: exact, or why they are not."""
         names = self.params.scalar_names()
         sources = dict.fromkeys(names, "finite differences, as asked for")
-        for exact in self._exact:
+        for exact in self.exact:
             if exact is not None:
                 sources.update(zip(names, exact.sources(), strict=True))
         return sources

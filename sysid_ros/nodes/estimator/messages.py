@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
@@ -15,6 +16,7 @@ from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.nodes.fit_server.messages import identified_parameter
 from sysid_ros_interfaces.msg import IdentifiedParameters
 
+LONGEST_SILENCE = 5.0  # s, some times what a search takes
 COLUMNS = ("value", "lower", "upper")
 
 
@@ -58,6 +60,20 @@ def numbers(parameters: tuple[ParameterEstimate, ...]) -> Float64MultiArray:
         MultiArrayDimension(label=" ".join(COLUMNS), size=columns, stride=columns),
     ]
     return message
+
+
+def silence(seconds: float) -> str:
+    """One sentence where there has been no estimate for long; empty where there has been.
+
+    Args:
+      seconds: Since the latest estimate, NaN before the first one.
+    """
+    if math.isnan(seconds):
+        return (
+            "no estimate yet: the first takes seconds of motion, and half a minute more where code "
+            "has to be compiled"
+        )
+    return f"no estimate for {seconds:.0f} s" if seconds > LONGEST_SILENCE else ""
 
 
 def status(node: str, problem: str, values: Mapping[str, str], *, late: bool) -> DiagnosticStatus:

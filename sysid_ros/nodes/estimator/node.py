@@ -31,7 +31,7 @@ from sysid_ros.judgement import PRECISION, sufficiency_of
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
-from sysid_ros.nodes.estimator.messages import identified, numbers, status, verdict
+from sysid_ros.nodes.estimator.messages import identified, numbers, silence, status, verdict
 from sysid_ros.nodes.estimator.payload import PayloadTopics
 from sysid_ros.nodes.estimator.trend_status import TrendStatus
 from sysid_ros.nodes.lifecycle import bring_up, reported
@@ -116,6 +116,7 @@ class Estimator(LifecycleNode):
         self._lost = 0  # messages, by what the middleware says
         self._latest = LiveEstimate(None)
         self._published: HorizonEstimate | None = None
+        self._published_at = math.nan  # time.monotonic()
         self._problem = ""
         self._timers_while_active: list[Timer] = []
         self._estimate = self.create_publisher(IdentifiedParameters, "~/estimate", _LATCHED)
@@ -309,7 +310,7 @@ class Estimator(LifecycleNode):
         estimate = self._latest.estimate
         if estimate is None or estimate is self._published:
             return
-        self._published = estimate
+        self._published, self._published_at = estimate, time.monotonic()
         if self._page is not None:
             self._history.add(estimate, verdict(estimate))
         model = self._configured.model or self._configured.model_topic or ""
@@ -347,9 +348,10 @@ class Estimator(LifecycleNode):
             "simulated at once": str(estimate.simulated),
             "messages lost": str(self._lost),
         }  # fmt: skip
-        self._history.fails(self._problem)
+        problem = self._problem or silence(time.monotonic() - self._published_at)
+        self._history.fails(problem)
         late = estimate is not None and estimate.thinned > 0.0
-        found = [status(self.get_name(), self._problem, values, late=late)]
+        found = [status(self.get_name(), problem, values, late=late)]
         if self._trend is not None:
             found += self._trend.statuses()
         message = DiagnosticArray(status=found)

@@ -70,6 +70,8 @@ def test_a_load_is_weighed(followed: dict[float, HorizonEstimate]):
     value, error = _mass(followed[at])
     assert value == pytest.approx(MASS, rel=0.05)
     assert abs(value - MASS) < 4.0 * error < 0.2 * MASS
+    (one,) = (p for p in followed[at].parameters if p.name == "payload_mass")
+    assert one.dof <= 0.5 * (followed[at].windows - 2)  # neighbouring blocks are tied
     (payload,), (spread,) = followed[at].bodies, followed[at].spreads
     assert spread[0, 0] == pytest.approx(error**2)
     assert np.all(np.abs(payload.centre - CENTRE) < 5.0 * np.sqrt(np.diag(spread)[1:4]))
