@@ -94,6 +94,8 @@ class MessageBuffer:
         columns = self._reader.columns()
         for topic in {signal.topic for signal in self._wanted.settings.signals}:
             if not len(columns[topic].log_ns):
+                # A robot may rest for days before it is commanded.
+                self._reader.forget_before(self.received_ns - round(1e9 * PATIENCE))
                 raise BagError(f"no message of {topic} yet")
         found = map_columns(columns, self._wanted, name=name, start_ns=self._start_ns, whole=False)
         self._start_ns = found.start_ns
