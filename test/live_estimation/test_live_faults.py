@@ -15,7 +15,7 @@ from pendulum_experiment import TRUE, write_pendulum_bag, write_pendulum_experim
 from sysid_ros.engine.moving_horizon import HorizonSettings
 from sysid_ros.errors import BagError
 from sysid_ros.experiment import SequenceConfig, load_experiment
-from sysid_ros.live_estimation import LiveEstimate, LiveEstimator
+from sysid_ros.live_estimation import LiveEstimate, LiveEstimator, message_buffer
 from sysid_ros.live_estimation.message_buffer import MessageBuffer
 from sysid_ros.recording.bags import open_recording
 from sysid_ros.recording.messages import RawMessage
@@ -110,7 +110,10 @@ def test_a_sample_that_is_no_number_is_left_out(folder: Path):
     assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.05)
 
 
-def test_what_comes_before_the_first_command_is_not_kept(folder: Path):
+def test_what_comes_long_before_the_first_command_is_not_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(message_buffer, "IDLE", 1.0)
     experiment = load_experiment(folder / "experiment.yaml")
     with open_recording(folder / "bags" / "first") as recording:
         buffer = MessageBuffer(experiment, recording)
