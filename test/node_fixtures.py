@@ -9,6 +9,7 @@ A folder of such tests takes them over in its ``conftest.py``.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -55,6 +56,16 @@ def domains_of_this_worker() -> None:
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     run._DOMAINS = run._DOMAINS[number::count]
+
+
+@pytest.fixture
+def signals() -> Iterator[None]:
+    """Puts the handlers back that a node's process takes for itself."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, handlers, strict=True):
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ class EstimateHistory:
             return time.monotonic() - self._asked < _LOOKED_AT
 
     def add(self, estimate: HorizonEstimate, said: str) -> None:
-        """Append an estimate.
+        """Append an estimate; one of an earlier time begins another recording.
 
         Args:
           estimate: The estimate.
@@ -71,6 +71,9 @@ class EstimateHistory:
             "upper": _rounded([high for _, high in ends]),
         }
         with self._lock:
+            if self._latest is not None and step["time"] < self._latest["time"]:
+                self._began += 1
+                self._forget()
             self._heads, self._latest, self._said = heads, step, said
             if self._number % self._stride == 0:
                 self._steps.append(step)

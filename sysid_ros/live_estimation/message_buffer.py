@@ -15,6 +15,7 @@ from sysid_ros.recording.mapping import MappedRecording, WantedFields, map_colum
 from sysid_ros.recording.messages import RawMessage
 
 PATIENCE = 1.0  # s that a topic may lag behind the others before they go on without it
+IDLE = 60.0  # s that are kept until every topic has spoken
 
 
 class MessageBuffer:
@@ -94,6 +95,8 @@ class MessageBuffer:
         columns = self._reader.columns()
         for topic in {signal.topic for signal in self._wanted.settings.signals}:
             if not len(columns[topic].log_ns):
+                # A robot may rest for days before it is commanded. Time begins with what is kept.
+                self._reader.forget_before(self.received_ns - round(1e9 * IDLE))
                 raise BagError(f"no message of {topic} yet")
         found = map_columns(columns, self._wanted, name=name, start_ns=self._start_ns, whole=False)
         self._start_ns = found.start_ns

@@ -35,10 +35,10 @@ class ClockWatch:
         """Watch a node's clock.
 
         Args:
-          node: Its parameter ``use_sim_time`` says which clock that is.
+          node: Its parameter ``use_sim_time`` says which clock that is, and may be set meanwhile.
         """
+        self._node = node
         self._clock = node.get_clock()
-        self._simulated = uses_simulated_time(node)
         self._offset = self._system_offset()
         self._begun = False
         self._jump: float | None = None  # s, of the simulation's clock since the last look
@@ -51,6 +51,10 @@ class ClockWatch:
             ),
             post_callback=self._on_jump,
         )
+
+    @property
+    def _simulated(self) -> bool:
+        return uses_simulated_time(self._node)
 
     @property
     def waiting(self) -> bool:

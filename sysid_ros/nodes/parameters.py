@@ -108,7 +108,7 @@ def numbers(node: Node, name: str, description: str) -> FloatArray:
       ExperimentError: It is something else.
     """
     # [1, 1] is a list of integers in ROS, 1.0 no list at all: any type is taken and looked at.
-    descriptor = ParameterDescriptor(description=description, dynamic_typing=True)
+    descriptor = ParameterDescriptor(description=description, read_only=True, dynamic_typing=True)
     value: Any = node.declare_parameter(name, None, descriptor).value
     given = [] if value is None else [value] if isinstance(value, (int, float)) else list(value)
     if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in given):

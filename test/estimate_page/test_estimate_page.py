@@ -115,6 +115,14 @@ def test_memory_is_bounded_and_the_whole_time_is_shown() -> None:
     assert len(history.snapshot()["signals"][0]["times"]) <= 300
 
 
+def test_estimates_of_an_earlier_time_begin_another_course() -> None:
+    """A clock was set back, or the node was activated again."""
+    history = EstimateHistory()
+    for number in (1, 2, 0, 1):
+        history.add(estimate(number), "")
+    assert [step["time"] for step in history.snapshot()["steps"]] == [0.0, 0.1]
+
+
 @given(st.lists(st.integers(0, 60), max_size=4), st.integers(1, 2))
 def test_a_reader_always_has_what_is_kept(batches: list[int], begins: int) -> None:
     history, estimates = EstimateHistory(), [estimate(k) for k in range(4)]

@@ -13,8 +13,10 @@ import pytest
 from pendulum_experiment import TRUE, write_pendulum_bag, write_pendulum_experiment
 
 from sysid_ros.engine.moving_horizon import HorizonSettings
+from sysid_ros.errors import BagError
 from sysid_ros.experiment import SequenceConfig, load_experiment
-from sysid_ros.live_estimation import LiveEstimate, LiveEstimator
+from sysid_ros.live_estimation import LiveEstimate, LiveEstimator, message_buffer
+from sysid_ros.live_estimation.message_buffer import MessageBuffer
 from sysid_ros.recording.bags import open_recording
 from sysid_ros.recording.messages import RawMessage
 
@@ -106,3 +108,19 @@ def test_a_sample_that_is_no_number_is_left_out(folder: Path):
     write_pendulum_bag(folder / "bags" / "nan", duration=4.0, nan=True)
     found = list(_follow(folder, lambda m, at: m, bag="nan"))
     assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.05)
+
+
+def test_what_comes_long_before_the_first_command_is_not_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(message_buffer, "IDLE", 1.0)
+    experiment = load_experiment(folder / "experiment.yaml")
+    with open_recording(folder / "bags" / "first") as recording:
+        buffer = MessageBuffer(experiment, recording)
+        states = [one for one in recording.messages(buffer.topics) if one.topic == "/joint_states"]
+    for second in range(8):
+        buffer.add(states[200 * second : 200 * (second + 1)])
+        with pytest.raises(BagError, match="no message of /torque yet"):
+            buffer.mapped("first")
+    kept = buffer._reader.columns()["/joint_states"]
+    assert 190 <= len(kept.log_ns) <= 210  # of the last second

@@ -26,6 +26,7 @@ from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import SetBool
 
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
+from sysid_ros.nodes.estimator import node as estimator_node
 from sysid_ros.nodes.estimator.node import Estimator
 from sysid_ros_interfaces.msg import IdentifiedParameters
 from sysid_ros_interfaces.srv import Start
@@ -161,4 +162,20 @@ def test_an_update_that_fails_ends_the_node_with_what_it_knows(client: RosClient
         node._look()
     node.stop()
     assert written == [state]
+    node.destroy_node()
+
+
+def test_a_problem_that_counts_messages_does_not_fill_the_log(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch
+):
+    """A robot may be switched off overnight."""
+    node, logged = Estimator(context=client.node.context), list[str]()
+    monkeypatch.setattr(estimator_node, "log_of", lambda _: SimpleNamespace(warning=logged.append))
+    for count in range(5):
+        node._say(f"none in {count} messages")
+    assert logged == ["none in 0 messages"]
+    assert node._problem == "none in 4 messages"  # for /diagnostics
+    node._logged_at -= 60.0
+    node._say("none in 9 messages")
+    assert logged[1:] == ["none in 9 messages"]
     node.destroy_node()

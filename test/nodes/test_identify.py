@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ from sysid_ros.experiment import load_experiment, with_bags, with_overrides
 from sysid_ros.judgement import MotionForecast, motion_digest, write_forecast
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.identify import node as identify_node
 from sysid_ros.nodes.identify.identification import Identification, PeerError, refuse_unfit
 from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import parse_field
@@ -183,3 +185,22 @@ def test_several_motions_are_recorded_in_one_go_each_in_its_bag(
         reached.append(columns["/command"].values.max())
     np.testing.assert_allclose(reached, [0.2, 0.3, 0.4], atol=0.02)
     server.destroy()
+
+
+@pytest.mark.usefixtures("signals")
+def test_who_interrupts_twice_does_not_leave_the_robot_moving(monkeypatch: pytest.MonkeyPatch):
+    def interrupt(*_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    called: list[str] = []
+    stopping = SimpleNamespace(
+        call_off=lambda: (interrupt(), called.append("called off")),
+        close=lambda: called.append("closed"),
+    )
+    ros = SimpleNamespace(init=lambda **_: None, shutdown=lambda: None)
+    for name, value in (("rclpy", ros), ("Identification", lambda: stopping)):
+        monkeypatch.setattr(identify_node, name, value)
+    monkeypatch.setattr(identify_node, "_identify", interrupt)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert identify_node.main([]) == ErrorCode.CANCELED
+    assert called == ["called off", "closed"]

@@ -15,11 +15,13 @@ from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
 from rclpy.context import Context
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from recorder_process import start_recorder
 from ros_client import RosClient
 
 from sysid_ros.errors import ErrorCode
+from sysid_ros.nodes import parameters
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.nodes.estimator.node import Estimator
 
@@ -118,3 +120,17 @@ def test_estimator_takes_no_other_experiment_once_it_is_configured(
     finally:
         node.destroy_node()
         context.shutdown()
+
+
+@pytest.mark.usefixtures("ros_environment")
+def test_limits_that_would_not_count_are_not_taken() -> None:
+    """Whoever lowers them while a robot moves must not believe that it heeds them."""
+    given = Parameter("limits.velocity", value=[1, 2])
+    with RosClient() as client:
+        node = Node("excite", context=client.node.context, parameter_overrides=[given])
+        assert parameters.numbers(node, "limits.velocity", "rad/s").tolist() == [1.0, 2.0]
+        assert parameters.numbers(node, "limits.effort", "N m").size == 0
+        for name in ("limits.velocity", "limits.effort"):
+            (result,) = node.set_parameters([Parameter(name, value=[0.1, 0.1])])
+            assert not result.successful and "read-only" in result.reason
+        node.destroy_node()

@@ -5,15 +5,10 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-
 import pytest
 from rclpy.node import Node
 
 from sysid_ros.nodes.process import run_node
-
-_NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Braking(Node):
@@ -28,15 +23,6 @@ class _Braking(Node):
         self.ticks += 1
         if self.ticks in (2, 4):  # what has failed may fail again
             raise ZeroDivisionError("division by zero")
-
-
-@pytest.fixture
-def signals() -> Iterator[None]:
-    """Puts the handlers back that a node's process takes for itself."""
-    handlers = [signal.getsignal(number) for number in _NUMBERS]
-    yield
-    for number, handler in zip(_NUMBERS, handlers, strict=True):
-        signal.signal(number, handler)
 
 
 @pytest.mark.usefixtures("signals", "ros_environment")

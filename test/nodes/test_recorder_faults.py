@@ -264,6 +264,16 @@ def test_simulated_time_leaves_publication_to_the_computers_where_the_clock_is_r
     assert node._times(info, 0) == (0, 7)
 
 
+def test_simulated_time_that_is_set_while_the_node_lives_is_waited_for(
+    recorder: Callable[..., Recorder],
+):
+    """Else everything until the first message of /clock would be dated 1970."""
+    node = recorder()
+    assert not node._clock_watch.waiting
+    node.set_parameters([Parameter("use_sim_time", value=True)])
+    assert node._clock_watch.waiting
+
+
 def test_a_recorder_that_cannot_begin_hears_nothing(recorder: Callable[..., Recorder]):
     node = recorder(record_on_activate=True, min_free_disk=1e12)
     assert node.trigger_activate() == TransitionCallbackReturn.FAILURE

@@ -51,6 +51,7 @@ from sysid_ros_interfaces.srv import Stop
 _POLL_PERIOD = 0.02
 _WATCH_PERIOD = 0.2  # s between looks at the graph
 _KEPT_EVERY = 10.0  # s between states that are written
+_LOGGED_EVERY = 10.0  # s at least between problems that are logged; /diagnostics has each
 _QUEUE = 5000  # messages of a topic that may wait
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -117,7 +118,8 @@ class Estimator(LifecycleNode):
         self._latest = LiveEstimate(None)
         self._published: HorizonEstimate | None = None
         self._published_at = math.nan  # time.monotonic()
-        self._problem = ""
+        self._problem = self._logged = ""
+        self._logged_at = -math.inf  # time.monotonic()
         self._timers_while_active: list[Timer] = []
         self._estimate = self.create_publisher(IdentifiedParameters, "~/estimate", _LATCHED)
         self._numbers = self.create_publisher(Float64MultiArray, "~/numbers", 10)
@@ -335,9 +337,13 @@ class Estimator(LifecycleNode):
             self._stopped = client.call_async(Stop.Request())
 
     def _say(self, problem: str) -> None:
-        if problem and problem != self._problem:
-            log_of(self).warning(problem)
+        """Log a problem, and now and then that it has changed: often it counts messages."""
         self._problem = problem
+        if not problem:
+            self._logged = ""
+        elif problem != self._logged and time.monotonic() - self._logged_at > _LOGGED_EVERY:
+            log_of(self).warning(problem)
+            self._logged, self._logged_at = problem, time.monotonic()
 
     def _publish_diagnostics(self) -> None:
         estimate = self._latest.estimate

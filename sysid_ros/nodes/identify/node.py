@@ -55,6 +55,9 @@ def main(args: Sequence[str] | None = None) -> int:
         print("interrupted: stopping the motion, the recording and the fit", file=sys.stderr)
         return int(ErrorCode.CANCELED)
     finally:
+        # Who interrupts it once more would leave the robot moving.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
         node.call_off()
         node.close()
         rclpy.shutdown()

@@ -231,6 +231,8 @@ class BagSession:
         self.start(contents)
         for message in self._buffer.drain():
             self._write(message)
+            if self.error:  # what is left waits for the next snapshot
+                break
         self.stop()
         self.paused = paused
         if self.error:

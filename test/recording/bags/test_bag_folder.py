@@ -209,6 +209,22 @@ def test_a_snapshot_holds_latched_messages_once(tmp_path: Path):
     assert sorted(times) == [(2, 2), (3, 3), (4, 4), (9, 0), (9, 1)]
 
 
+def test_a_snapshot_that_fills_the_disk_keeps_what_it_could_not_write(tmp_path: Path):
+    buffer = SnapshotBuffer(1 << 30, max_seconds=1e9)
+    session = BagSession(BagSettings(tmp_path, "demo"), buffer)
+    session.add_topic(topic(), latched=False)
+    large = message(0.0) + bytes(300_000)
+    for number in range(40):
+        session.write("/command", large, number, number, number)
+    with full_disk(2_000_000), pytest.raises(OutputError, match="File too large"):
+        session.take_snapshot(BagContents())
+    left = session.message_count
+    assert 0 < left < 40
+    session.take_snapshot(BagContents())
+    with open_recording(Path(session.last_bag)) as recording:
+        assert len(list(recording.messages())) == left
+
+
 def test_paused_session_writes_nothing(tmp_path: Path):
     session = BagSession(BagSettings(tmp_path, "demo"))
     session.add_topic(topic(), latched=False)
