@@ -158,8 +158,9 @@ def test_an_update_that_fails_ends_the_node_with_what_it_knows(client: RosClient
     node._watch = SimpleNamespace(poll=lambda: None, close=lambda: None)
     node._estimator = SimpleNamespace(memory=SimpleNamespace(write=written.append))
     node._work = failed
+    node._timers_while_active = [node.create_timer(60.0, lambda: None)]
     with pytest.raises(ZeroDivisionError):
-        node._look()
+        node._go_on()
     node.stop()
     assert written == [state]
     node.destroy_node()
