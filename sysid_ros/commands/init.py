@@ -87,8 +87,12 @@ def _run(options: argparse.Namespace) -> int:
     for finding in proposal.findings:
         complain(f"{finding.kind.value}: {finding.sentence}")
     marks = proposal.text.count("CHECK:")
-    count = "nothing" if not marks else f"{marks} line{'s' * (marks != 1)} marked CHECK"
-    print_text(f"{output}: {count} to look at; then: sysid_ros fit {output}")
+    to_see = [f"{marks} line{'s' * (marks != 1)} marked CHECK"] if marks else []
+    if proposal.findings:
+        to_see.append("what is said above, whose repairs sysid_ros check gives")
+    print_text(
+        f"{output}: {' and '.join(to_see) or 'nothing'} to look at; then: sysid_ros fit {output}"
+    )
     return 0
 
 

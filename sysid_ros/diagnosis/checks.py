@@ -308,13 +308,19 @@ def _unit_of_torques(state: _State) -> list[Finding]:
     unit = None if test is None else torque_unit(state.recorded, test)
     if unit is None or state.declared.explains(unit.change, unit.size):
         return []
+    currents = (
+        " Motor currents look like that. The factors are then estimates, by the model's masses, of "
+        "newton metres per ampere; the maker's are better, as masses are found in proportion."
+        if len({*unit.change.scale.values()}) > 1
+        else ""
+    )
     return [
         _finding(
             state,
             unit,
-            "Masses eight times the model's, or an eighth of them, with whatever friction, leave "
+            "Masses six times the model's, or a sixth of them, with whatever friction, leave "
             f"{_percent(unit.before**2)} of the torques' power unexplained; in another unit it is "
-            f"{_percent(unit.after**2)}.",
+            f"{_percent(unit.after**2)}.{currents}",
         )
     ]
 

@@ -4,8 +4,8 @@
 """The model's own masses against what was measured.
 
 A factor common to all torques looks like other masses, so that no comparison among them can show
-it. The model's own masses can, if they are trusted within a factor of eight: a thousand times as
-much are millinewton metres, not a heavier robot.
+it. The model's own masses can, if they are trusted within a factor of six: a thousand times as
+much are millinewton metres, not a heavier robot, and a tenth on every joint are motor currents.
 
 A factor of the gravity on one joint shows where the posture changes, beside whatever friction,
 armature and offset the joint has.
@@ -36,7 +36,9 @@ from sysid_ros.engine.elements import (
     linear,
 )
 
-_TRUSTED = 8.0  # factor by which the model's masses may be off
+_TRUSTED = 6.0  # factor by which the model's masses may be off
+_UNIT = 1.5  # how far from a power of ten the factor of a unit may be, for other masses
+_ALIKE = 3.0  # how far from all torques' factor a motor's own may be
 _LEFT = 0.7  # share of the torques that the model's bodies and some friction may leave
 _MUCH_BETTER = 0.5  # ratio of unexplained powers, of any factor over a trusted one
 _BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
@@ -55,6 +57,7 @@ def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
       test: Its test.
 
     Returns:
+      A factor for all that is a power of ten, or that of each joint's motor, as for currents;
       ``None`` for a factor that other masses, friction or rotors can explain.
     """
     motion = test.data.motion(recorded.all_positions)
@@ -72,9 +75,35 @@ def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
     bound, _ = test.fitted(own, known=trusted * bodies)
     if free.ratio(bound) > _MUCH_BETTER or free.better_share(bound) < _BETTER_BLOCKS:
         return None
-    size = 10.0 ** -round(math.log10(factor))
-    change = Change(FindingKind.SCALE, scale=dict.fromkeys(recorded.efforts.values(), size))
-    return Explanation(change, size, bound.share, free.share)
+    power = round(math.log10(factor))
+    if abs(power) > 1 and 1.0 / _UNIT < factor / 10.0**power < _UNIT:
+        scale = dict.fromkeys(recorded.efforts.values(), 10.0**-power)
+    else:
+        scale = _motor_gains(recorded, test, bodies, own, factor)
+    size = next(iter(scale.values()))
+    return Explanation(Change(FindingKind.SCALE, scale=scale), size, bound.share, free.share)
+
+
+def _motor_gains(
+    recorded: Recorded, test: Dynamics, bodies: FloatArray, own: FloatArray, factor: float
+) -> dict[str, float]:
+    """The factor of each torque that makes it what the model's bodies take, by label.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test.
+      bodies: Torque of the model's bodies, (n, nv).
+      own: Of each joint by itself, (n, nv, k).
+      factor: Of all torques, over that of the bodies: that of joints which do not show their own.
+    """
+    apart = bodies[:, :, None] * np.eye(bodies.shape[1])
+    _, solution = test.fitted(np.concatenate([apart, own], axis=2))
+    scale = {}
+    for actuator, label in recorded.efforts.items():
+        found = float(solution[recorded.model.jnt_dofadr[recorded.joint_of(actuator)]])
+        alike = factor / _ALIKE < found < factor * _ALIKE
+        scale[label] = float(f"{1.0 / (found if alike else factor):.2g}")
+    return scale
 
 
 def _is_right(left: Misfit, solution: FloatArray) -> bool:

@@ -21,7 +21,9 @@ _LITTLE = 0.01  # of the torques' power, that is left where a repair is all that
 def settled(findings: Iterable[Finding]) -> bool:
     """Return whether mistakes that were found leave no room for an effort in no unit."""
     return any(
-        one.kind in _DISCRETE or one.evidence.get("unexplained_after", 1.0) ** 2 < _LITTLE
+        one.kind in _DISCRETE
+        or (one.kind is FindingKind.SCALE and len(one.signals) > 1)  # the unit of all efforts
+        or one.evidence.get("unexplained_after", 1.0) ** 2 < _LITTLE
         for one in findings
     )
 

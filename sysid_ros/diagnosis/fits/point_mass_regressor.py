@@ -185,11 +185,24 @@ def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatA
 def _point_masses(model: mujoco.MjModel, motion: _Kinematics, dofs: Set[int]) -> FloatArray:
     """Joint torques that move one kilogram in each set of points of all bodies on some joints.
 
+    Of bodies that are welded to each other, as fingers that nothing measures are to their hand, the
+    heaviest has all points, which say what more there is; the others have their centres.
+
     Returns:
       (n, nv, sets).
     """
     bodies = [body for body in moving_masses(model) if dofs & {*ancestors(model, body)}]
-    sets = [(body, points) for body in bodies for points in _points(model, body)]
+    mass, weld = model.body_mass, model.body_weldid
+    heaviest = {int(weld[body]): body for body in sorted(bodies, key=lambda body: mass[body])}
+    sets = [
+        (body, points)
+        for body in bodies
+        for points in (
+            _points(model, body)
+            if body == heaviest[int(weld[body])]
+            else [[np.array(model.body_ipos[body])]]
+        )
+    ]
     torque: FloatArray = np.zeros((len(motion.arm), model.nv, len(sets)))
     if not sets:
         return torque

@@ -22,7 +22,9 @@ from torque_arm import (
 
 from sysid_ros.diagnosis import FindingKind, check_experiment, checks
 from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.finding import Finding
 from sysid_ros.diagnosis.model_masses import torque_unit
+from sysid_ros.diagnosis.odd_efforts import settled
 from sysid_ros.diagnosis.recorded import recorded as joints_of
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings
@@ -99,8 +101,16 @@ def test_one_effort_in_no_unit_does_not_make_that_of_all_another(recorded) -> No
     assert unit_of(times, qpos, 0.001 * torque).size == 1000.0
 
 
-def unit_of(times, qpos, torque):
-    spec = mujoco.MjSpec.from_string(nominal_xml())
+def test_motor_currents_are_named_with_what_each_motor_gives(recorded) -> None:
+    times, qpos, torque = recorded
+    gains = np.array([9.0, 15.0, 11.0])[: torque.shape[1]]
+    change = unit_of(times, qpos, torque / gains, true_spec()).change  # masses that are right
+    np.testing.assert_allclose([*change.scale.values()], gains, rtol=0.3)  # the last is light
+    assert settled([Finding(change.kind, change.signals, {}, "", "", ())])
+
+
+def unit_of(times, qpos, torque, spec=None):
+    spec = spec or mujoco.MjSpec.from_string(nominal_xml())
     sorted_ = joints_of([torque_sequences(spec, times, qpos, torque)])
     return torque_unit(sorted_, Dynamics.of(sorted_))
 
