@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,16 @@ def test_copyright_and_licence_are_stated(folder: str) -> None:
         if text and "# SPDX-License-Identifier: Apache-2.0\n" not in text.splitlines(True)[:3]
     ]
     assert not without
+
+
+def test_no_output_of_a_run_is_among_the_sources() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a clone")
+    listed = subprocess.run(
+        ["git", "ls-files", "*progress.csv", "*residuals.npz"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert not listed
 
 
 PACKAGES = sorted(path.parent for path in (ROOT / "sysid_ros").rglob("__init__.py"))
