@@ -63,7 +63,9 @@ def _claim(change: Change, interval: tuple[float, float] | None) -> str:
     if change.kind is FindingKind.SCALE:
         factor = next(iter(change.scale.values()))
         inverse = None if interval is None else (1.0 / interval[1], 1.0 / interval[0])
-        factors = dict.fromkeys(f"{1.0 / one:.3g}" for one in change.scale.values())
+        factors = [f"{1.0 / one:.3g}" for one in change.scale.values()]
+        if len({*factors}) == 1:
+            del factors[1:]
         return (
             f"{names} {'are' if several else 'is'} {', '.join(factors)} times what was measured"
             + (f"{_within(inverse, 1.0)}.")

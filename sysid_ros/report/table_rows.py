@@ -20,6 +20,8 @@ from sysid_ros.files import yaml_line
 from sysid_ros.judgement import Outcome, Score, SequenceFit, SignalFit, prediction_errors
 from sysid_ros.report.svg import bounds_bar, number, percent_change, to_error, unit, with_unit
 
+_TELLING = 1000.0  # %, beyond which a value is as good as zero
+
 
 @dataclass(frozen=True)
 class ParameterRow:
@@ -60,7 +62,7 @@ def _parameter_row(parameter: ParameterEstimate) -> ParameterRow:
         interval=""
         if interval is None
         else f"{to_error(interval[0], error)} … {to_error(interval[1], error)}",
-        relative="" if math.isinf(relative) else f"±{number(relative, 2)} %",
+        relative=f"±{number(relative, 2)} %" if relative < _TELLING else "",
         bar=bounds_bar(parameter),
         flags=parameter.flags,
         value_sort=parameter.value,

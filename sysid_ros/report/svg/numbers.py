@@ -48,6 +48,8 @@ def to_error(value: float, standard_error: float | None) -> str:
         return number(value)
     last = math.floor(math.log10(standard_error)) - 1  # power of ten of the last digit shown
     first = math.floor(math.log10(abs(value))) if value else last
+    if first < last:  # beside the error it is nothing
+        return "0"
     digits = min(max(first - last + 1, 1), 15)
     if first < -4 or last > 0:
         return f"{value:.{digits - 1}e}"
