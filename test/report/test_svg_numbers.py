@@ -32,7 +32,8 @@ def test_zeros_are_kept_on_request() -> None:
     ("value", "error", "text"),
     [(0.00213, 2e-5, "0.002130"), (0.55, 0.08, "0.550"), (1234.5, 30.0, "1234"),
      (1234.5, 3000.0, "1.2e+03"), (0.0, 0.01, "0.000"), (3.21e-7, 4e-9, "3.210e-07"),
-     (5e-18, 0.027, "0"), (0.5, None, "0.5"), (0.5, 0.0, "0.5"), (0.5, math.nan, "0.5"), (math.nan, 0.1, "—")],
+     (5e-18, 0.027, "0"),
+     (0.5, None, "0.5"), (0.5, 0.0, "0.5"), (0.5, math.nan, "0.5"), (math.nan, 0.1, "—")],
 )  # fmt: skip
 def test_digits_follow_the_error(value: float, error: float | None, text: str) -> None:
     assert to_error(value, error) == text
