@@ -32,7 +32,7 @@ from sysid_ros.engine.inverse_dynamics import (
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
-from sysid_ros.engine.measured_torque.own_friction import own_law_model
+from sysid_ros.engine.measured_torque.own_friction import is_same_law, own_law_model
 from sysid_ros.engine.measured_torque.settled_laws import with_settled_laws
 from sysid_ros.engine.measured_torque.torque_estimates import (
     open_sentences,
@@ -52,6 +52,8 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.uncertainty import Directions, directions_of_gram
 from sysid_ros.errors import DataError, StopRequestedError
+
+_ROUNDS = 3  # of fits with MuJoCo's own law of friction, whose width is that of the fit before
 
 
 def fit_torque(
@@ -86,9 +88,13 @@ def fit_torque(
         found = _fitted(problem, own, values, should_stop)
         values, _ = _values(problem.declared, found.fit)
         law = own_law_model(problem.declared, found.evidence, found.fit, values)
-        if law is not None:
+        for _ in range(_ROUNDS if law is not None else 0):
             problem = about(with_own_law(problem, law), values)
             found = _fitted(problem, own, values, should_stop)
+            values, _ = _values(problem.declared, found.fit)
+            law, before = problem.declared.compiled(values, problem.declared.robots[0]), law
+            if is_same_law(before, law):
+                break
     return _result(problem, found, on_iteration, began)
 
 

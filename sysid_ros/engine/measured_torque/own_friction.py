@@ -15,9 +15,10 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics import Evidence, InverseDynamicsFit
 from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.regressor import friction_signs, row_weights, thin
+from sysid_ros.engine.regressor import friction_of, friction_signs, row_weights, thin
 
 _LEFT = 0.8  # of squared residuals, at most, that the model's own law leaves to be taken
+_SAME = 0.005  # of a law's width, by which another differs too little to matter
 
 
 def own_law_model(
@@ -38,6 +39,15 @@ def own_law_model(
     sharp, own = _left_over(model, evidence, fit)
     used = (np.asarray(model.dof_frictionloss) > 0.0) & (sharp > 0.0)
     return model if used.any() and np.mean(own[used] / sharp[used]) < _LEFT else None
+
+
+def is_same_law(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
+    """Tell whether the own laws of two models go over in the same range of velocities.
+
+    Its width is the friction over the inertia that it works against, which are found with it.
+    """
+    first, second = (friction_of(model, None, sharp=False).width for model in (one, other))
+    return bool(np.allclose(first, second, rtol=_SAME, atol=0.0))
 
 
 def _left_over(model: mujoco.MjModel, evidence: Evidence, fit: InverseDynamicsFit) -> FloatArray:

@@ -21,6 +21,7 @@ from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws
 from sysid_ros.engine.regressor.gram import Grams, sum_grams, sum_joined
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
+    friction_of,
     friction_signs,
     sharp_friction,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "coordinate_groups",
     "delay_nodes",
     "delayed",
+    "friction_of",
     "friction_signs",
     "mujoco_torque",
     "row_weights",
