@@ -21,6 +21,7 @@ from sysid_ros.engine.least_squares.levenberg_marquardt import (
     SolverSettings,
     Step,
     minimize,
+    minimizing,
     one_step,
 )
 from sysid_ros.engine.least_squares.losses import LOSSES, Loss, loss_named
@@ -56,6 +57,7 @@ __all__ = [
     "eliminate_starts",
     "loss_named",
     "minimize",
+    "minimizing",
     "one_step",
     "optimizer_named",
     "start_solutions",

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -141,6 +141,7 @@ _CONVERGED = FitStatus.CONVERGED, "the cost no longer decreases"
 _WITHIN_CHANCE = FitStatus.CONVERGED, "the slope is zero to within chance"
 _STALLED = FitStatus.STALLED, "no step lowers the cost any further"
 _Ending = tuple[FitStatus, str]
+Found = TypeVar("Found")
 
 
 def minimize(
@@ -160,6 +161,16 @@ def minimize(
     Returns:
       The best point found. An interrupted rollout ends the search with status CANCELED.
     """
+    return finished(minimizing(problem, point, settings, on_step))
+
+
+def minimizing(
+    problem: LeastSquares,
+    point: Point,
+    settings: SolverSettings,
+    on_step: Callable[[Step], None] | None = None,
+) -> Generator[None, None, Solution]:
+    """Minimize as :func:`minimize` does, with a pause after every evaluation."""
     try:
         here = problem.linearize(point)
     except StopRequestedError:
@@ -172,11 +183,12 @@ def minimize(
         slope = gradient_norm(problem, point, eliminate_starts(here).gradient)
         if on_step is not None:
             on_step(Step(number, point, here.cost, slope, damping.factor))
+        yield
         try:
             ending = ending or _ending(settings, number, slope)
             step = None
             if ending is None:
-                step, ending = _step(problem, point, here, damping, settings)
+                step, ending = yield from _step(problem, point, here, damping, settings)
             if step is None:
                 status, message = ending or _STALLED
                 return Solution(point, here, status, number, message)
@@ -198,8 +210,18 @@ def one_step(problem: LeastSquares, point: Point) -> Point:
     here = problem.linearize(point)
     damping = _Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
     damping.see(here, np.zeros(len(point.theta)))
-    step, _ = _step(problem, point, here, damping, settings)
+    step, _ = finished(_step(problem, point, here, damping, settings))
     return point if step is None else step
+
+
+def finished(steps: Generator[None, None, Found]) -> Found:
+    """Go through a computation with pauses, and return what it finds."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Found = end.value
+            return found
 
 
 def gradient_norm(problem: Boxed, point: Point, gradient: FloatArray) -> float:
@@ -261,8 +283,11 @@ def _step(
     here: Linearization,
     damping: _Damping,
     settings: SolverSettings,
-) -> tuple[Point | None, _Ending | None]:
-    """Return where the next step leads, if anywhere, and how the search ends, if it does."""
+) -> Generator[None, None, tuple[Point | None, _Ending | None]]:
+    """Return where the next step leads, if anywhere, and how the search ends, if it does.
+
+    There is a pause after every point that is tried.
+    """
     size = float(np.linalg.norm(point.theta))
     tolerance = settings.step_tolerance
     refused = math.inf
@@ -282,6 +307,7 @@ def _step(
             tuple(start + change for start, change in zip(point.starts, move.starts, strict=True)),
         )
         gain = (here.cost - problem.cost(trial)) / expected
+        yield
         ending = None
         if gain < GOOD_GAIN and expected <= ROUGHNESS * here.cost:
             near = slope_in_errors(problem, point, here) <= settings.chance

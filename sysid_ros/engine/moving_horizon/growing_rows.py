@@ -30,7 +30,7 @@ from sysid_ros.engine.regressor import (
     sum_grams,
 )
 
-EDGE = 0.07  # s before the latest sample, where its shortest filters allow rows
+EDGE = 0.05  # s before the latest sample, where its shortest filters allow rows
 _BEYOND = 4.0  # times the row filter's cut-off: the motion filter's
 _FASTEST = 0.3  # of the sampling rate, a cut-off
 FEWEST_SAMPLES = 64  # of a stretch

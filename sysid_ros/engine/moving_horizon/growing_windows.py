@@ -7,17 +7,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import mujoco
+import numpy as np
 
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.moving_horizon.kept_candidates import KeptCandidates
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import MIN_SAMPLES, ModelSequences
 from sysid_ros.engine.simulation import CandidateBuilder
-from sysid_ros.engine.windows import WindowSimulation, cut_sequence, usable_span, window_bounds
+from sysid_ros.engine.windows import (
+    StartReader,
+    WindowSimulation,
+    cut_sequence,
+    usable_span,
+    window_bounds,
+)
 from sysid_ros.time_intervals import within
 
+# Of what is measured after a start: for delays, s, and for filters, periods of their cut-off.
+AFTER, PERIODS = 0.3, 3.0
 STRETCH = 1.0  # s per window where the fit would take recordings whole
 SHORTEST = 0.5  # of a length: a remainder shorter than this is no window of the fit
 SAME = 1e-9  # s
@@ -43,6 +53,7 @@ class GrowingWindows:
         self._builder: CandidateBuilder | None = None
         self._compiled: mujoco.MjModel | None = None
         self._continues = False  # whether a window ends where the next one begins
+        self._read: tuple[list[float], StartReader] | None = None  # of windows that begin there
 
     def cut(self, sequences: ModelSequences, until: float, gaps: Gaps, *, ended: bool) -> list[Cut]:
         """Cut what lies behind :attr:`done`.
@@ -70,10 +81,27 @@ class GrowingWindows:
             bounds,
             estimate_starts=self._settings.estimate_starts,
             velocity_filter=self._settings.velocity_filter,
-            whole=False,
+            reader=self._reader(sequences, [begin for begin, _ in bounds]),
         )
         ends = [last for _, last in bounds]
         return [(w, next(last for last in ends if w.window.start < last)) for w in windows]
+
+    def _reader(self, sequences: ModelSequences, begins: list[float]) -> StartReader:
+        """Read starts off what is measured near them, once that is known."""
+        if self._read is not None and self._read[0] == begins:
+            return self._read[1]
+        measured, cutoff = sequences.sensordata[0], self._settings.velocity_filter
+        until = max(begins, default=-math.inf) + AFTER + PERIODS / cutoff
+        chosen = slice(0, max(int(np.searchsorted(measured.times, until)), MIN_SAMPLES))
+        near = replace(measured, times=measured.times[chosen], data=measured.data[chosen])
+        model, base = self._model(sequences), sequences.initial_state[0]
+        reader = StartReader(model, near, base, velocity_filter=cutoff)
+        seldom = np.isfinite(near.data).sum(axis=0).min(initial=MIN_SAMPLES) < MIN_SAMPLES
+        if seldom or not all(math.isfinite(reader.known_from(begin)) for begin in begins):
+            reader = StartReader(model, measured, base, velocity_filter=cutoff)
+        if measured.times[-1] > until:
+            self._read = begins, reader
+        return reader
 
     def builder(self, sequences: ModelSequences) -> CandidateBuilder:
         """Return the recording's model with its parameters."""
@@ -84,7 +112,7 @@ class GrowingWindows:
 
     def begin_anew(self) -> None:
         """Forget the grid: what follows is on another time axis."""
-        self.done, self._continues = math.nan, False
+        self.done, self._continues, self._read = math.nan, False, None
 
     def end_at(self, time: float) -> None:
         """End the window that is growing at an instant, from which the next one begins."""

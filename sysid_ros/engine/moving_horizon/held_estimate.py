@@ -20,8 +20,9 @@ from sysid_ros.engine.moving_horizon.information import optimum
 from sysid_ros.engine.parameters import Bounds
 from sysid_ros.engine.uncertainty import Covariance
 
+SEARCHING = "the optimum is being searched for, and estimates rest meanwhile"
 REACH = 0.02, 1.0  # in magnitudes and in standard errors: how far it may go from there
-SENTENCE = (
+ROUGH = (
     "simulations do not keep what their derivatives promise, as where joints stick or the model is "
     "wrong: estimates rest, and intervals reach to what was promised"
 )
@@ -33,12 +34,14 @@ class HeldEstimate:
     Attributes:
       at: The point, (p,); ``None`` while models hold.
       promised: What the models promise, less the estimate, (p,).
+      sentences: Why it rests, if it does.
     """
 
     def __init__(self) -> None:
         """Begin without resting."""
         self.at: FloatArray | None = None
         self.promised: FloatArray | None = None
+        self.sentences: tuple[str, ...] = ()
         self._until = 0
 
     def rests(self, windows: int) -> bool:
@@ -47,16 +50,15 @@ class HeldEstimate:
 
     def begin(self, theta: FloatArray, windows: int) -> None:
         """Rest at a point until there are twice as many windows."""
-        self.at, self._until = theta, 2 * windows
+        self.at, self._until, self.sentences = theta, 2 * windows, (ROUGH,)
+
+    def wait(self, theta: FloatArray) -> None:
+        """Rest at a point while the optimum is searched for."""
+        self.at, self.sentences = theta, (SEARCHING,)
 
     def end(self) -> None:
         """Go on."""
-        self.at = self.promised = None
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """That it rests, if it does."""
-        return () if self.at is None else (SENTENCE,)
+        self.at, self.promised, self.sentences = None, None, ()
 
     def near(
         self, bounds: Bounds, gram: FloatArray, free: FloatArray, errors: FloatArray

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,11 +22,14 @@ class HorizonSettings:
       length: s of the latest windows that are simulated anew when the estimate moves.
       forgetting: s after which what lies before the horizon counts by 1/e; ``None`` forgets
         nothing.
+      search_time: s of one update that a search may take; it goes on in the next, and the estimate
+        rests meanwhile. One evaluation is made at any rate.
       traced: Whether torque that is expected is kept, to be shown beside what is measured.
     """
 
     length: float = 10.0
     forgetting: float | None = None
+    search_time: float = math.inf
     traced: bool = False
 
 

@@ -14,18 +14,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitSettings
-from sysid_ros.engine.least_squares import FitStatus, Point, SolverSettings, minimize
+from sysid_ros.engine.least_squares import Point, SolverSettings
 from sysid_ros.engine.moving_horizon.arrival_cost import ArrivalCost, Share, gram_of
 from sysid_ros.engine.moving_horizon.growing_windows import Cut, Gaps, GrowingWindows
 from sysid_ros.engine.moving_horizon.held_estimate import HeldEstimate
 from sysid_ros.engine.moving_horizon.horizon_memory import Memory, refuse_others
 from sysid_ros.engine.moving_horizon.horizon_problem import HorizonProblem
+from sysid_ros.engine.moving_horizon.horizon_search import HorizonSearch
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.information import (
     noise_levels,
@@ -34,7 +36,11 @@ from sysid_ros.engine.moving_horizon.information import (
     unexplained,
 )
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, simulated_traces
-from sysid_ros.engine.moving_horizon.simulated_window import SimulatedWindow, Simulator
+from sysid_ros.engine.moving_horizon.simulated_window import (
+    SimulatedWindow,
+    Simulator,
+    shares_of_blocks,
+)
 from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
@@ -46,7 +52,6 @@ from sysid_ros.engine.uncertainty import (
     sensor_of,
     wanted_blocks,
 )
-from sysid_ros.errors import StopRequestedError
 
 BEFORE = 2.0  # s before the first window that is still needed, for filters and delays
 # Change of a parameter after which windows are simulated anew: in magnitudes, in standard errors;
@@ -58,7 +63,7 @@ INSET = 0.01
 ROUNDS = 3  # in which windows are simulated anew, in one update
 SEARCH = SolverSettings(max_iterations=20, cost_tolerance=1e-4)
 NOISE_MOVED = 0.01  # relative change of a noise level that counts
-SPREAD_EVERY = 0.25  # s after which intervals are found anew; the estimate is at any time
+SPREAD_EVERY = 0.5  # s after which intervals are found anew; the estimate is at any time
 LEAST_NOISE = 1e-5  # of a signal's first level
 
 
@@ -86,7 +91,6 @@ class MovingHorizon:
         self._settings = settings
         self._horizon = horizon
         self._known = dict(known)
-        self._should_stop = should_stop
         self._params, self._bounds = params, params.bounds
         self._theta = params.as_vector()
         self._anchor = params.as_nominal_vector()
@@ -103,6 +107,8 @@ class MovingHorizon:
         self._spread: tuple[Covariance, bool] | None = None
         self._spread_at = math.nan  # s
         self._searched = False
+        self._search: HorizonSearch | None = None
+        self._rollouts = RolloutPool(settings.threads, should_stop=should_stop)
         self._held = HeldEstimate()
 
     @property
@@ -114,6 +120,8 @@ class MovingHorizon:
         """Keep what is known, and await a recording on another time axis."""
         if self._windows:
             self._leave_until(math.inf)
+        self._search = None
+        self._held.end()
         self._past.begin_anew()
         self._growing.begin_anew()
 
@@ -151,13 +159,10 @@ class MovingHorizon:
         grown_from = self._growing.done
         new = self._growing.cut(sequences, until, gaps, ended=ended)
         builder = self._growing.builder(sequences)
-        with (
-            single_blas_thread(),
-            RolloutPool(self._settings.threads, should_stop=self._should_stop) as rollouts,
-        ):
+        with single_blas_thread():
             simulator = Simulator(
-                self._params, self._settings.engine, builder, rollouts, self._blocks(len(new)),
-                self._learned,
+                self._params, self._settings.engine, builder, self._rollouts,
+                self._blocks(len(new)), self._learned,
             )  # fmt: skip
             self._take(new, grown_from, simulator)
             if not self._windows or self._windows[0].begin >= self._growing.done:
@@ -197,8 +202,11 @@ class MovingHorizon:
     def _move(self, simulator: Simulator, *, ended: bool) -> None:
         """Go to the optimum; simulate windows anew where their models do not hold there."""
         count = self._left + len(self._windows)
-        searched = False
-        for _ in range(ROUNDS if ended or not self._held.rests(count) else 0):
+        searched = self._search is not None
+        if not self._goes_on(simulator, ended=ended) or (self._held.rests(count) and not ended):
+            self._rest()
+            return
+        for _ in range(ROUNDS):
             self._held.end()
             self._update_noise()
             found, errors = self._optimum()
@@ -206,8 +214,10 @@ class MovingHorizon:
             if not self._searched or self._apart(self._theta, found, errors, FAR):
                 if searched and not ended:
                     break
-                self._search(simulator)
+                self._begin_search(simulator)
                 searched = True
+                if not self._goes_on(simulator, ended=ended):
+                    break
                 continue
             point = self._bounds.inset(found, INSET)
             stale = [
@@ -219,6 +229,10 @@ class MovingHorizon:
             self._simulate_anew(stale, point, simulator)
         if self._held.at is None:
             self._held.begin(self._theta, count)
+        self._rest()
+
+    def _rest(self) -> None:
+        """Go to the optimum of the models as they are."""
         self._update_noise()
         self._theta, _ = self._optimum()
 
@@ -231,29 +245,43 @@ class MovingHorizon:
         return bool(np.any(np.abs(one - other) > least))
 
     def _simulate_anew(
-        self, chosen: Sequence[int], theta: FloatArray, simulator: Simulator
+        self,
+        chosen: Sequence[int],
+        theta: FloatArray,
+        simulator: Simulator,
+        known: Mapping[float, FloatArray] = MappingProxyType({}),
     ) -> None:
-        """Simulate some windows elsewhere."""
+        """Simulate some windows elsewhere, from starts that are known by their first instants."""
         old = [self._windows[k] for k in chosen]
-        starts = tuple(window.start_at(theta, self._noise) for window in old)
-        found = simulator.simulated([(w.window, w.end) for w in old], Point(theta, starts))
+        models = (known.get(w.begin, w.start_at(theta, self._noise)) for w in old)
+        found = simulator.simulated([(w.window, w.end) for w in old], Point(theta, tuple(models)))
         for k, window in zip(chosen, found, strict=True):
             self._windows[k] = window
         self._simulated += len(found)
 
-    def _search(self, simulator: Simulator) -> None:
-        """Look for the optimum of the horizon step by step."""
+    def _begin_search(self, simulator: Simulator) -> None:
+        """Look for the optimum of the horizon step by step, while the estimate rests."""
+        self._held.wait(self._theta)
         theta = self._bounds.inset(self._theta, INSET)
         starts = tuple(window.start_at(theta, self._noise) for window in self._windows)
         cuts = [(window.window, window.end) for window in self._windows]
         own = HorizonProblem(simulator.problem(cuts, self._noise), self._before(theta), theta)
-        solution = minimize(own, Point(theta, starts), SEARCH)
-        if solution.linearization is None or solution.status is FitStatus.CANCELED:
-            raise StopRequestedError
+        self._search = HorizonSearch(own, Point(theta, starts), SEARCH, self._windows)
+
+    def _goes_on(self, simulator: Simulator, *, ended: bool) -> bool:
+        """Go on with a search under way; return whether there is none any more."""
+        if self._search is None:
+            return True
+        solution = self._search.go_on(math.inf if ended else self._horizon.search_time)
+        if solution is None:
+            return False
         self._theta, self._searched = solution.point.theta, True
-        point = Point(self._bounds.inset(self._theta, INSET), solution.point.starts)
-        self._windows = simulator.simulated(cuts, point)
-        self._simulated += len(cuts) * (solution.iterations + 2)
+        theta = self._bounds.inset(self._theta, INSET)
+        known = self._search.starts(solution)
+        self._simulate_anew(range(len(self._windows)), theta, simulator, known)
+        self._simulated += len(known) * (solution.iterations + 1)
+        self._search = None
+        return True
 
     def _before(self, theta: FloatArray) -> FloatArray:
         """The sum of the windows before the horizon and of the hold on what nothing determines.
@@ -318,12 +346,8 @@ class MovingHorizon:
         """Shares that are independent; blocks of windows where these are few, as in the fit."""
         if self._enough():
             return self._shares()
-        total = sum(float(window.counts.sum()) for window in self._windows)
-        found, wanted = self._past.at(self._now), wanted_blocks(self._theta.size)
-        for window in self._windows:
-            count = max(1, round(wanted * float(window.counts.sum()) / max(total, 1.0)))
-            found += window.shares_by_block(self._noise, count)
-        return found
+        blocks = shares_of_blocks(self._windows, self._noise, wanted_blocks(self._theta.size))
+        return [*self._past.at(self._now), *blocks]
 
     def _estimate(self, *, ended: bool) -> HorizonEstimate:
         theta, method = self._theta, self._settings.intervals

@@ -124,6 +124,16 @@ class SimulatedWindow:
         return moved
 
 
+def shares_of_blocks(
+    windows: Sequence[SimulatedWindow], noise: Mapping[str, float], wanted: int
+) -> list[Share]:
+    """Shares of about so many blocks of time, each inside one window."""
+    counts = [float(window.counts.sum()) for window in windows]
+    each = [max(1, round(wanted * count / max(sum(counts), 1.0))) for count in counts]
+    found = (w.shares_by_block(noise, n) for w, n in zip(windows, each, strict=True))
+    return [share for own in found for share in own]
+
+
 @dataclass(frozen=True)
 class Simulator:
     """All that simulating windows takes, besides them.

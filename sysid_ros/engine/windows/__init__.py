@@ -23,7 +23,7 @@ from sysid_ros.engine.windows.postures import (
     shares,
     touches_at,
 )
-from sysid_ros.engine.windows.starts import MeasuredJoint, measured_joints
+from sysid_ros.engine.windows.starts import MeasuredJoint, StartReader, measured_joints
 from sysid_ros.engine.windows.touching import touches, touching_stretches
 from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowSimulation
@@ -37,6 +37,7 @@ __all__ = [
     "Pair",
     "SequenceData",
     "SignalColumn",
+    "StartReader",
     "Touches",
     "WindowBatch",
     "WindowGroup",

@@ -120,7 +120,7 @@ def cut_sequence(
     *,
     estimate_starts: bool,
     velocity_filter: float,
-    whole: bool = True,
+    reader: StartReader | None = None,
 ) -> list[WindowSimulation]:
     """Cut one sequence into windows; none where nothing was measured.
 
@@ -131,7 +131,8 @@ def cut_sequence(
       bounds: The windows, s; one begins later where its start is not known.
       estimate_starts: Whether starts are unknowns.
       velocity_filter: Low-pass in front of the derivative of positions, Hz.
-      whole: Whether the recording is simulated for the starts of joints that nothing measures.
+      reader: Of starts; without one they are read off the whole sequence, which is simulated for
+        joints that nothing measures.
 
     Raises:
       DataError: A signal is not in the model.
@@ -139,9 +140,9 @@ def cut_sequence(
     base, control = sequences.initial_state[number], sequences.control[number]
     measured = with_rotation_vectors(model, sequences.sensordata[number])
     signals = signal_columns(model, measured)
-    reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
     controls = control_integrals(model, control)
-    if whole:
+    if reader is None:
+        reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
         reader.carry(controls, usable_span(sequences, number))
     known = [(reader.known_from(begin), end) for begin, end in bounds]
     begins = np.array([begin for begin, _ in known])

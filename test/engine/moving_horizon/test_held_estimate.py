@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ import numpy as np
 import pytest
 from pendulum_experiment import write_pendulum_experiment
 
-from sysid_ros.engine.moving_horizon import HorizonSettings, moving_horizon
-from sysid_ros.engine.moving_horizon.held_estimate import SENTENCE, HeldEstimate
+from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, moving_horizon
+from sysid_ros.engine.moving_horizon.held_estimate import ROUGH, SEARCHING, HeldEstimate
 from sysid_ros.engine.parameters import Bounds
 from sysid_ros.engine.uncertainty import no_covariance
 from sysid_ros.experiment import SequenceConfig, load_experiment
@@ -25,19 +26,39 @@ def test_searches_do_not_go_on_for_ever(tmp_path: Path, monkeypatch: pytest.Monk
 
     def counted(*given: Any) -> Any:
         searches.append(given)
-        return minimize(*given)
+        return search(*given)
 
-    minimize = moving_horizon.minimize
+    search = moving_horizon.HorizonSearch
     monkeypatch.setattr(moving_horizon, "FAR", (0.0, 0.0))  # no model holds
-    monkeypatch.setattr(moving_horizon, "minimize", counted)
+    monkeypatch.setattr(moving_horizon, "HorizonSearch", counted)
     experiment = load_experiment(write_pendulum_experiment(tmp_path, duration=3.25))
     bag = SequenceConfig("bags/first")
     made = [one.estimate for one in estimates_of_bag(experiment, bag, HorizonSettings(length=2.0))]
     found = [one for one in made if one is not None]
     assert len(found) > 15
     assert len(searches) <= 2 + moving_horizon.ROUNDS  # with 1 and 2 windows, and at the end
-    assert SENTENCE in found[-2].unexplained
+    assert ROUGH in found[-2].unexplained
     assert not found[-2].settled
+
+
+def test_estimates_go_on_during_a_search(tmp_path: Path):
+    experiment = load_experiment(write_pendulum_experiment(tmp_path, duration=3.25))
+    bag = SequenceConfig("bags/first")
+
+    def followed(search_time: float) -> list[HorizonEstimate]:
+        settings = HorizonSettings(search_time=search_time)
+        made = [one.estimate for one in estimates_of_bag(experiment, bag, settings)]
+        return [one for one in made if one is not None]
+
+    at_once, in_pieces = followed(math.inf), followed(0.0)
+    assert [one.time for one in in_pieces] == [one.time for one in at_once]
+    searching = [SEARCHING in one.unexplained for one in in_pieces]
+    assert 5 < sum(searching) < 0.8 * len(searching)
+    assert not any(SEARCHING in one.unexplained for one in at_once)
+    assert not any(one.settled for one in in_pieces if SEARCHING in one.unexplained)
+    for found, expected in zip(in_pieces[-1].parameters, at_once[-1].parameters, strict=True):
+        assert expected.standard_error is not None
+        assert found.value == pytest.approx(expected.value, abs=0.1 * expected.standard_error)
 
 
 def test_it_stays_near_and_its_interval_reaches_to_what_is_promised():
