@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import mujoco
-
 from sysid_ros.engine.estimation.fit_settings import FitSettings
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
-from sysid_ros.engine.windows import WindowGroup, model_group
+from sysid_ros.engine.windows import WindowGroup, error_in_shifts, model_group
 
 TIME_STEP = "half the time step"
-FIRST_ORDER, FOURTH_ORDER = 2.0, 16.0 / 15.0
 Gaps = Mapping[str, Sequence[tuple[float, float]]]
 
 
@@ -32,6 +29,7 @@ class Alternative:
       order: How many times the shift that it causes the error is that the shift shows; 0 where
         that is not known.
       same_starts: Whether its windows begin where those of the fit do, with the same readings.
+      extrapolated: Whether its residuals are those of a time step of zero.
     """
 
     change: str
@@ -40,10 +38,21 @@ class Alternative:
     cost: float = 1.0
     order: float = 0.0
     same_starts: bool = False
+    extrapolated: bool = False
+
+    def of_no_time_step(self) -> Alternative:
+        """The same of a fit whose residuals are extrapolated to a time step of zero.
+
+        What is left of the error then is of the next order.
+        """
+        power = 2.0 * self.order / (self.order - 1.0) if self.order else 0.0  # of two in the next
+        order = power / (power - 1.0) if power else 0.0
+        return replace(self, extrapolated=True, order=order)
 
     def groups(self, params: ParameterDict, gaps: Gaps) -> list[WindowGroup]:
         """The windows to simulate."""
-        return groups_of(self.models_sequences, params, self.settings, gaps)
+        made = (self.models_sequences, params, self.settings, gaps)
+        return extrapolated_groups_of(*made) if self.extrapolated else groups_of(*made)
 
 
 def groups_of(
@@ -70,6 +79,22 @@ def groups_of(
     ]
 
 
+def extrapolated_groups_of(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    settings: FitSettings,
+    gaps: Gaps,
+) -> list[WindowGroup]:
+    """The same, each with its windows at half the time step.
+
+    Raises:
+      DataError: As of :func:`groups_of`, or half the time step makes other windows.
+    """
+    finer = [sequences.with_finer_step(2) for sequences in models_sequences]
+    groups, others = (groups_of(made, params, settings, gaps) for made in (models_sequences, finer))
+    return [group.with_finer(other) for group, other in zip(groups, others, strict=True)]
+
+
 def alternatives(
     models_sequences: Sequence[ModelSequences], settings: FitSettings
 ) -> tuple[Alternative, ...]:
@@ -88,7 +113,7 @@ def alternatives(
             tuple(sequences.with_finer_step(2) for sequences in given),
             settings,
             cost=2.0,
-            order=max(_order(sequences) for sequences in given),
+            order=max(error_in_shifts(int(one.spec.option.integrator)) for one in given),
             same_starts=True,
         ),
         Alternative(
@@ -103,9 +128,3 @@ def alternatives(
             replace(settings, velocity_filter=cutoff),
         ),
     )
-
-
-def _order(sequences: ModelSequences) -> float:
-    """Richardson's extrapolation: the error at h in shifts from h to h/2."""
-    runge_kutta = sequences.spec.option.integrator == mujoco.mjtIntegrator.mjINT_RK4
-    return FOURTH_ORDER if runge_kutta else FIRST_ORDER

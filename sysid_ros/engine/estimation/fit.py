@@ -7,9 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation.alternatives import Alternative, alternatives, groups_of
+from sysid_ros.engine.estimation.alternatives import (
+    Alternative,
+    alternatives,
+    extrapolated_groups_of,
+    groups_of,
+)
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_rounds import FitRounds, Listeners
 from sysid_ros.engine.estimation.fit_settings import (
@@ -105,7 +111,10 @@ def fit(
         listeners = Listeners(on_iteration, on_state)
         others = _that_matter(models_sequences, settings) if settings.model_error else ()
         initial = first if start is None else None
-        return FitRounds(problem, settings, known, listeners, began, others, initial).run(
+        finer = None
+        if added is not None and settings.model_error:
+            finer = partial(extrapolated_groups_of, models_sequences, params, settings, known.gaps)
+        return FitRounds(problem, settings, known, listeners, began, others, initial, finer).run(
             resume, start
         )
 

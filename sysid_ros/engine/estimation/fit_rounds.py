@@ -53,7 +53,8 @@ from sysid_ros.engine.uncertainty import (
     sensor_of,
     uncertainty_of,
 )
-from sysid_ros.errors import StopRequestedError
+from sysid_ros.engine.windows import WindowGroup
+from sysid_ros.errors import StopRequestedError, SysidError
 
 NOISE_ROUNDS = 3
 MOVES = 2  # to places of lower cost that walks find
@@ -84,12 +85,14 @@ class FitRounds:
         began: float,
         alternatives: Sequence[Alternative],
         initial: list[FloatArray] | None,
+        finer: Callable[[], list[WindowGroup]] | None = None,
     ) -> None:
         self._problem = problem
         self._initial = initial  # residuals with the initial parameters, where they are known
         self._settings = settings
         self._levels, self._gaps = known.levels, known.gaps
         self._alternatives = alternatives
+        self._finer = finer  # windows to end the search with, see :meth:`_without_time_step`
         self._listeners = listeners
         self._began = began
         self._trace: list[Iteration] = []
@@ -124,7 +127,10 @@ class FitRounds:
             if not self._rounds:
                 better = self._better_place(solution, iterations)
                 if better is None:
-                    return self._result(solution, iterations)
+                    further = self._without_time_step(solution, iterations)
+                    if further is None:
+                        return self._result(solution, iterations)
+                    better, iterations = further.point, iterations + further.iterations
                 point, damping = better, INITIAL_DAMPING
                 self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
                 continue
@@ -231,6 +237,31 @@ class FitRounds:
             return found.lower
         self._walk = found
         return None
+
+    def _without_time_step(self, solution: Solution, iterations: int) -> Solution | None:
+        """The optimum of residuals as they would be at a time step of zero.
+
+        What the time step does to simulated motion is no noise. Rows that know of no time step, as
+        those of measured torque, would have to make up for it where they share parameters.
+        ``None`` where that is not asked for, or explains the data worse, as it does where friction
+        or contacts make what a time step does a matter of chance.
+        """
+        finer, self._finer = self._finer, None
+        if finer is None or solution.linearization is None or self._no_time(solution):
+            return None
+        problem = self._problem
+        try:
+            self._problem = problem.with_groups(finer(), engine=problem.engine)
+            self._check_derivatives(solution.point)
+            found = self._minimize(solution.point, iterations, INITIAL_DAMPING, precise=False)
+        except SysidError:
+            found = None
+        system = None if found is None else found.linearization
+        if found is None or system is None or system.cost > solution.linearization.cost:
+            self._problem = problem
+            return None
+        self._alternatives = [one.of_no_time_step() for one in self._alternatives]
+        return found
 
     def _update_noise(self, linearization: Linearization) -> bool:
         """Re-estimate unknown noise levels; whether any moved enough for another round."""

@@ -10,6 +10,7 @@ from the start read off the measurements. The objective is
     + 1/2 sum_j ((theta_j - mean_j) / std_j)^2
 
 and, where joint torque is measured, half the squares of rows in theta alone (:mod:`.added_rows`).
+Groups with :attr:`WindowGroup.finer` are compared as they would be at a time step of zero.
 
 A linearization keeps one Gram matrix of ``[J_theta  J_start  r]`` per window, so that memory does
 not grow with the number of samples and the starts can be eliminated window by window.
@@ -19,7 +20,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,10 +28,15 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Linearization, Loss, Point
 from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
 from sysid_ros.engine.problem.added_rows import AddedRows, Span, rows_of_gram
+from sysid_ros.engine.problem.visit import (
+    Visit,
+    bytes_at_a_point,
+    extrapolated_jacobians,
+    extrapolated_residuals,
+)
 from sysid_ros.engine.problem.window_rows import WindowRows, start_rows
 from sysid_ros.engine.simulation import (
     BatchRollout,
-    Candidate,
     RolloutPool,
     RunJacobian,
     finite_differences,
@@ -47,30 +52,6 @@ if TYPE_CHECKING:
 
 KEPT_BYTES = 128 << 20  # of what is known of a point; where there is more, it is found out again
 TWICE_KEPT_BYTES = 48 << 20  # where there is less, also of the latest point with a Jacobian
-
-
-@dataclass
-class _Visit:
-    """All that is known of the latest point, so that a step that is taken is simulated once.
-
-    Attributes:
-      point: The point.
-      candidates: Of every group.
-      rollouts: Of every group's batches, once they are simulated.
-      derivatives: Of all batches, once they are known.
-    """
-
-    point: Point
-    candidates: list[Candidate]
-    rollouts: list[list[BatchRollout]] | None = None
-    derivatives: list[RunJacobian] | None = None
-
-    def is_at(self, point: Point) -> bool:
-        """Return whether this is the point."""
-        return self.point is point or (
-            np.array_equal(self.point.theta, point.theta)
-            and all(map(np.array_equal, self.point.starts, point.starts))
-        )
 
 
 class WindowedProblem:
@@ -128,9 +109,10 @@ class WindowedProblem:
         for exact, known in zip(self.exact, learned, strict=False):
             if exact is not None and known is not None:
                 exact.learn_from(known)
-        self._latest: _Visit | None = None
-        self._linearized: _Visit | None = None  # a search may end there after a refused step
-        size = sum(_bytes_at_a_point(group, self.lower.size) for group in self.groups)
+        self._finer = self._at_half_steps(learned)
+        self._latest: Visit | None = None
+        self._linearized: Visit | None = None  # a search may end there after a refused step
+        size = sum(bytes_at_a_point(group, self.lower.size) for group in self.groups)
         self._keeps, self._keeps_two = size <= KEPT_BYTES, size <= TWICE_KEPT_BYTES
 
     @property
@@ -180,8 +162,7 @@ class WindowedProblem:
 
     def residuals(self, point: Point) -> list[FloatArray]:
         """Predicted minus measured in the signals' units, one array per window."""
-        found = self._residuals(point)
-        return [part for batch, residual in found for part in batch.parts(residual)]
+        return [part for batch, own in self._residuals(point) for part in batch.parts(own)]
 
     def cost(self, point: Point) -> float:
         """The objective; infinite where a rollout diverges."""
@@ -238,19 +219,26 @@ class WindowedProblem:
             for own, rest in zip(run_slices(batch.samples), prior, strict=True):
                 yield WindowRows(np.vstack([rows[own], rest]))
 
-    def _visited(self, point: Point) -> _Visit:
+    def _visited(self, point: Point) -> Visit:
         """All that is known of a point; something is of the latest only."""
         if self._linearized is not None and self._linearized.is_at(point):
             self._latest = self._linearized
         if self._latest is None or not self._latest.is_at(point):
             self._latest = None  # makes room
             candidates = [group.builder.build(point.theta) for group in self.groups]
-            self._latest = _Visit(point, candidates)
+            self._latest = Visit(point, candidates)
         return self._latest
 
     def _residuals(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray]]:
         """Every batch with its residuals, (m,)."""
         self.evaluations += 1
+        if self._finer is None:
+            return self._simulated_residuals(point)
+        finer = self._finer._residuals(point)
+        return extrapolated_residuals(self._simulated_residuals(point), finer)
+
+    def _simulated_residuals(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray]]:
+        """Residuals at the time step of the groups' models."""
         visit, starts = self._visited(point), self._starts(point)
         for g, (group, candidate) in enumerate(zip(self.groups, visit.candidates, strict=True)):
             for k, batch in enumerate(group.batches):
@@ -261,7 +249,7 @@ class WindowedProblem:
                     (done,) = self._rollouts.run_batches([job])
                 yield batch, batch.residual(candidate, done.sensordata)
 
-    def _simulated(self, visit: _Visit, starts: list[list[FloatArray]]) -> list[list[BatchRollout]]:
+    def _simulated(self, visit: Visit, starts: list[list[FloatArray]]) -> list[list[BatchRollout]]:
         """The rollouts at a point, which are kept."""
         if visit.rollouts is None:
             visit.rollouts = [
@@ -285,6 +273,15 @@ class WindowedProblem:
 
     def _derivatives(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray, RunJacobian]]:
         """Every batch with its starts' deviations, residuals and Jacobian."""
+        if self._finer is None:
+            return self._simulated_derivatives(point)
+        finer = self._finer._derivatives(point)
+        return extrapolated_jacobians(self._simulated_derivatives(point), finer)
+
+    def _simulated_derivatives(
+        self, point: Point
+    ) -> Iterator[tuple[WindowBatch, FloatArray, RunJacobian]]:
+        """The same at the time step of the groups' models."""
         visit, starts = self._visited(point), self._starts(point)
         batches = [batch for group in self.groups for batch in group.batches]
         flat = [own for group in starts for own in group]
@@ -301,7 +298,7 @@ class WindowedProblem:
         self._linearized = visit if self._keeps_two else None
 
     def _new_derivatives(
-        self, visit: _Visit, starts: list[list[FloatArray]]
+        self, visit: Visit, starts: list[list[FloatArray]]
     ) -> Iterator[RunJacobian]:
         """Residuals and Jacobian of every batch."""
         for g, (group, exact) in enumerate(zip(self.groups, self.exact, strict=True)):
@@ -321,13 +318,30 @@ class WindowedProblem:
         """Compare exact derivatives with rollouts in one direction; give up those that differ."""
         known: Iterator[RunJacobian] | None = None
         if self._keeps and any(self.exact):  # whoever checks them needs them next
-            known = iter([found for _, _, found in self._derivatives(point)])
+            known = iter([found for _, _, found in self._simulated_derivatives(point)])
         for group, exact, starts in zip(self.groups, self.exact, self._starts(point), strict=True):
             own = None if known is None else list(itertools.islice(known, len(group.batches)))
             if exact is not None:
                 exact.check(point.theta, np.concatenate(starts), own)
         if self._latest is not None and any(each.gave_up for each in self.exact if each):
             self._latest.derivatives = None
+        if self._finer is not None:
+            self._finer.check_derivatives(point)
+
+    def _at_half_steps(self, learned: Sequence[Sensitivities | None]) -> WindowedProblem | None:
+        """The same windows at half the time step, where the groups have them."""
+        finer = [group.finer for group in self.groups if group.finer is not None]
+        if not finer or len(finer) < len(self.groups):
+            return None
+        return WindowedProblem(
+            finer,
+            self.params,
+            self._rollouts,
+            loss=self.loss,
+            noise=self.noise,
+            engine=self.engine,
+            learned=learned or self.exact,
+        )
 
     def _exact_derivatives(self, group: WindowGroup, engine: str) -> Sensitivities | None:
         if engine != "auto":
@@ -384,13 +398,3 @@ class WindowedProblem:
     def _prior_residual(self, theta: FloatArray) -> FloatArray:
         residual: FloatArray = (theta - self._prior_mean) * self._prior_weight
         return residual
-
-
-def _bytes_at_a_point(group: WindowGroup, parameters: int) -> int:
-    """Size of the rollouts, residuals and Jacobians of a group."""
-    model = group.batches[0].model
-    per_step = 1 + model.nq + model.nv + model.na + model.nsensordata
-    return sum(
-        8 * int(b.steps.sum() * per_step + b.samples.sum() * (parameters + b.n_start + 1))
-        for b in group.batches
-    )

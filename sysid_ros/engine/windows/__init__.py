@@ -10,6 +10,7 @@ from sysid_ros.engine.windows.cutting import SequenceData, SignalColumn, window_
 from sysid_ros.engine.windows.model_group import (
     WindowGroup,
     cut_sequence,
+    error_in_shifts,
     model_group,
     usable_span,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "WindowGroup",
     "WindowSimulation",
     "cut_sequence",
+    "error_in_shifts",
     "first_orientation",
     "measured_joints",
     "model_group",

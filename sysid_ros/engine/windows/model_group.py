@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -33,11 +35,19 @@ from sysid_ros.engine.windows.window_simulation import WindowSimulation
 from sysid_ros.errors import DataError
 
 LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
+FIRST_ORDER, FOURTH_ORDER = 2.0, 16.0 / 15.0
 BATCH_BYTES = 64 << 20  # of the arrays that a simulation of a batch and its derivatives take
 
 
+@dataclass(frozen=True)
 class WindowGroup(ModelGroup[WindowBatch]):
-    """The windows of the sequences recorded on one model, in batches that memory allows."""
+    """The windows of the sequences recorded on one model, in batches that memory allows.
+
+    Attributes:
+      finer: The same windows at half the time step, for residuals at one of zero.
+    """
+
+    finer: WindowGroup | None = None
 
     @classmethod
     def of(cls, builder: CandidateBuilder, windows: Sequence[WindowSimulation]) -> WindowGroup:
@@ -56,7 +66,20 @@ class WindowGroup(ModelGroup[WindowBatch]):
     def select(self, places: Sequence[int]) -> WindowGroup:
         """The group with some of its windows only, at least one."""
         windows = self.windows
-        return WindowGroup.of(self.builder, [windows[place] for place in places])
+        chosen = WindowGroup.of(self.builder, [windows[place] for place in places])
+        return chosen if self.finer is None else chosen.with_finer(self.finer.select(places))
+
+    def with_finer(self, finer: WindowGroup) -> WindowGroup:
+        """The group with the same windows at half the time step.
+
+        Raises:
+          DataError: They are other windows.
+        """
+        for one, other in itertools.zip_longest(self.windows, finer.windows):
+            if one is None or other is None or one.n_samples != other.n_samples:
+                raise DataError("half the time step makes other windows")
+        finer.builder.trust(self.builder)
+        return replace(self, finer=finer)
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:
@@ -99,6 +122,11 @@ def model_group(
             )
         windows += found
     return WindowGroup.of(builder, windows)
+
+
+def error_in_shifts(integrator: int) -> float:
+    """The error at h in units of the shift from h to h/2 (Richardson 1911)."""
+    return FOURTH_ORDER if integrator == mujoco.mjtIntegrator.mjINT_RK4 else FIRST_ORDER
 
 
 def usable_span(sequences: ModelSequences, number: int) -> tuple[float, float]:
