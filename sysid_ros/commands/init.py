@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from sysid_ros.commands.common import (
     package_arguments,
 )
 from sysid_ros.errors import OutputError
+from sysid_ros.files import write_new_file
 from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _run(options: argparse.Namespace) -> int:
             msg_path=[Path(path) for path in options.msg_path],
             on_stage=progress.stage,
         )
-    _write(output, proposal.text)
+    write_new_file(output, proposal.text)
     if options.json:
         print(json.dumps({"experiment": str(output), **proposal.to_dict()}, indent=2))
         return 0
@@ -105,20 +105,3 @@ def _model(options: argparse.Namespace) -> Path | ModelTopic:
         return ModelTopic(options.robot_description)
     packages = Packages.of([Path(path) for path in options.package_path])
     return locate_model(options.model, experiment_file=None, data_dir=None, packages=packages)
-
-
-def _write(output: Path, text: str) -> None:
-    """Write a new file, atomically and never over another.
-
-    Raises:
-      OutputError: It cannot be written.
-    """
-    partial = output.with_name(f".{output.name}.{os.getpid()}")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        try:
-            os.link(partial, output)  # unlike a replacement, refuses to overwrite
-        finally:
-            partial.unlink()
-    except OSError as error:
-        raise OutputError(f"cannot write {output}: {error.strerror or error}") from error

@@ -11,7 +11,14 @@ import mujoco
 
 from sysid_ros.dataset.sequences import SequenceSet
 from sysid_ros.engine.elements import without_visuals
-from sysid_ros.engine.windows import RESTING, Pair, shares, touches, touching_stretches
+from sysid_ros.engine.windows import (
+    RESTING,
+    Pair,
+    drawn_overlaps,
+    shares,
+    touches,
+    touching_stretches,
+)
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import Intervals, length, union
 
@@ -21,9 +28,9 @@ _NAMED = 3  # pairs of bodies in a sentence
 def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
     """Exclude what lies about the contacts in the recorded postures.
 
-    Bodies that touch in more than 30 % of the postures are drawn so, or rest on each other; their
-    contacts stay. Where there are none, models do not collide at all, which spares meshes of a
-    hundred thousand corners in every simulation.
+    Bodies that get far into each other are drawn so, and do not collide. Others that touch in more
+    than 30 % of the postures rest on each other; their contacts stay. Where there are none, models
+    do not collide at all, which spares meshes of a hundred thousand corners in every simulation.
 
     Args:
       whole: Sequences by model.
@@ -39,9 +46,13 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
         model = group.spec.copy().compile()
         seen = [touches(model, group, k) for k in range(len(group.sequence_name))]
         often = shares(seen)
-        pairs = frozenset(pair for pair, share in often.items() if share <= RESTING)
-        rests = len(pairs) < len(often)
-        groups.append(group if rests else group.replaced(spec=_not_colliding(group.spec)))
+        drawn = drawn_overlaps(model, seen)
+        real = {pair: share for pair, share in often.items() if pair not in drawn}
+        pairs = frozenset(pair for pair, share in real.items() if share <= RESTING)
+        if len(pairs) == len(real):
+            groups.append(group.replaced(spec=_not_colliding(group.spec)))
+        else:
+            groups.append(group.replaced(spec=_passing(group.spec, model, drawn)))
         left_out: list[Intervals] = []
         for name, one in zip(group.sequence_name, seen, strict=True):
             left_out.append(touching_stretches(one, pairs))
@@ -60,6 +71,14 @@ def _not_colliding(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     changed = spec.copy()
     changed.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     return without_visuals(changed)
+
+
+def _passing(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[Pair]) -> mujoco.MjSpec:
+    """The spec, with some pairs of bodies that pass through each other."""
+    changed = spec.copy()
+    for first, other in pairs:
+        changed.add_exclude(bodyname1=model.body(first).name, bodyname2=model.body(other).name)
+    return changed
 
 
 def _sentence(

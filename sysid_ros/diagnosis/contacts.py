@@ -19,7 +19,14 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.windows import Pair, Touches, model_group, shares, touches
+from sysid_ros.engine.windows import (
+    Pair,
+    Touches,
+    drawn_overlaps,
+    model_group,
+    shares,
+    touches,
+)
 
 _POSTURES = 400  # that are looked at
 _WINDOWS = 40
@@ -58,6 +65,7 @@ class Contacts:
     Attributes:
       overlaps: Bodies that overlap always.
       touching: Pairs of bodies that touch at times, with the share of the postures.
+      drawn: Pairs that overlap at times, deeper than bodies that are there can, with the depth, m.
       diverged: How many windows a simulation with the values that a fit starts from cannot follow
         to their end, and how many were tried.
     """
@@ -65,6 +73,7 @@ class Contacts:
     overlaps: tuple[Overlap, ...] = ()
     touching: dict[tuple[str, str], float] = field(default_factory=dict)
     diverged: tuple[int, int] = (0, 0)
+    drawn: dict[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def come_and_go(self) -> bool:
@@ -92,9 +101,11 @@ def contacts(
     overlaps = _overlaps(model, seen)
     names = {one.bodies for one in overlaps}
     touching = {_names(model, pair): share for pair, share in shares(seen).items()}
-    lasting = {bodies: share for bodies, share in touching.items() if bodies not in names}
+    deep = {_names(model, pair): depth for pair, depth in drawn_overlaps(model, seen).items()}
+    drawn = {bodies: depth for bodies, depth in deep.items() if bodies not in names}
+    touching = {b: share for b, share in touching.items() if b not in names and b not in drawn}
     runaways = _diverged(group, parameters or ParameterDict()) if simulated else (0, 0)
-    return Contacts(overlaps, lasting, runaways)
+    return Contacts(overlaps, touching, runaways, drawn)
 
 
 def _overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> tuple[Overlap, ...]:

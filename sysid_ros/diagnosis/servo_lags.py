@@ -119,7 +119,8 @@ def _explained(recorded: Recorded, test: Tracking, group: Sequence[_Late]) -> Ex
     labels = tuple(recorded.servos[one.servo] for one in group)
     family, servos = Family(FindingKind.LAG, labels, ()), [one.servo for one in group]
     before, after = test.misfit(servos), test.misfit(servos, family.change(size))
-    if not decisive(after, before):
+    limited = test.limited(servos[0]) if len(servos) == 1 else None
+    if not all(decisive(after, one) for one in (before, limited) if one is not None):
         return None
     lags, powers = _profile(recorded, test, group, size)
     size = least_between(lags, powers.sum(axis=0))

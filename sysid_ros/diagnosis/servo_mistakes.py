@@ -117,6 +117,9 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
         simpler = [plain, *(other for other in accepted if _is_part(other, one))]
         if all(decisive(one.misfit, other.misfit) for other in simpler):
             accepted.append(one)
+    limited = test.limited(servo) if accepted else None
+    if limited is not None:
+        accepted = [one for one in accepted if decisive(one.misfit, limited)]
     if not accepted or _is_pushed(recorded, servo, accepted):
         return []
     least = min(one.misfit.share for one in accepted)

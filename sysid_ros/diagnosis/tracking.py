@@ -24,7 +24,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import linear
+from sysid_ros.engine.elements import force_range, linear
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -33,6 +33,10 @@ _LONGEST_TIME = 0.3  # s, kv/kp of a servo of which nobody knows either
 _LEAST_TIME = 0.02  # s, added to the model's time constant, which may be zero
 _LEAST_FRICTION = 0.05  # rad, added to the model's friction over stiffness
 _LEAST_ROWS = 50
+_GAINS = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8)  # times a guessed one
+_OFTEN = 0.05  # of the time at the force's limit, from which it matters
+_TRUST_AT_LIMIT = 2.0  # how many times the model's loads and inertia may be, beside a limit
+_MOST_FRICTION = 0.5  # of a servo's largest force
 _FORGIVEN = 0.4  # of the command's spread, from which a residual counts less
 _REWEIGHTED = 4
 
@@ -88,6 +92,49 @@ class Tracking:
         label = self._recorded.servos[servo]
         return np.column_stack([self.data.late(label, lag) for lag in lags])
 
+    def limited(self, servo: int) -> Misfit | None:
+        """The remainder of a servo's force if nothing is wrong but that its force is limited.
+
+        At its limit a servo pushes as hard as it can, so that its force is known there too, and has
+        to be what the joint's motion takes. Where the gain is a guess, so is when it gets there.
+
+        Returns:
+          ``None`` where it hardly gets to its limit, or has none.
+        """
+        recorded, model = self._recorded, self._recorded.model
+        joint = recorded.joint_of(servo)
+        low, high = force_range(model, joint)
+        stiffness, velocity = _felt(model, servo, 1), self.data.rate[recorded.positions[joint]]
+        lag = self._command(self.data, servo) - self._position(self.data, servo)
+        usual = stiffness * lag / _asked(model, servo) - _felt(model, servo, 2) * velocity
+        found = []
+        for factor in _GAINS if servo in recorded.guessed else (1.0,):
+            free = factor * usual
+            force = np.clip(free, low, high)
+            spread = float(np.std(force))
+            if spread and np.mean(force != free) >= _OFTEN:
+                columns = self._forces(servo, factor * stiffness, high) / spread
+                wanted = force / spread
+                parts = bounded_fit(columns.T @ columns, columns.T @ wanted, 1.0)
+                found.append(misfit_of((wanted - columns @ parts)[:, None], self.data.block))
+        return min(found, key=lambda one: one.share, default=None)
+
+    def _forces(self, servo: int, stiffness: float, strongest: float) -> FloatArray:
+        """The most that a joint's motion takes: damping, friction, inertia and loads, (n, k)."""
+        recorded, model = self._recorded, self._recorded.model
+        joint = recorded.joint_of(servo)
+        dof, position = int(model.jnt_dofadr[joint]), recorded.positions[joint]
+        velocity = self.data.rate[position]
+        columns = [
+            _LONGEST_TIME * stiffness * velocity,
+            _MOST_FRICTION * strongest * _direction(velocity),
+            _TRUST_AT_LIMIT * float(model.dof_M0[dof]) * self.data.second[position],
+        ]
+        loads = self._loads(self.data, ())
+        if loads is not None:
+            columns += list(_TRUST_AT_LIMIT * loads[:, dof].T)
+        return np.column_stack(columns)
+
     def _command(self, data: Filtered, servo: int) -> FloatArray:
         return data.value[self._recorded.servos[servo]]
 
@@ -109,14 +156,11 @@ class Tracking:
         dof = int(model.jnt_dofadr[joint])
         position = recorded.positions[joint]
         velocity = data.rate[position]
-        gear = float(model.actuator_gear[servo, 0])
-        kp = -float(model.actuator_biasprm[servo, 1]) * gear**2  # as the joint feels it
-        kv = -float(model.actuator_biasprm[servo, 2]) * gear**2
-        damping = kv + linear(model.dof_damping[dof])
-        usual = float(np.sqrt(np.mean(velocity**2))) + 1e-9
+        kp = _felt(model, servo, 1)
+        damping = _felt(model, servo, 2) + linear(model.dof_damping[dof])
         guessed = servo in recorded.guessed
         trust = _TRUST_IN_GUESS if guessed else _TRUST
-        columns = [velocity, np.tanh(velocity / (0.02 * usual)), data.second[position]]
+        columns = [velocity, _direction(velocity), data.second[position]]
         limits = [
             _LONGEST_TIME if guessed else _LAG * damping / kp + _LEAST_TIME,
             _LAG * float(model.dof_frictionloss[dof]) / kp + _LEAST_FRICTION,
@@ -139,6 +183,18 @@ class Tracking:
         if key not in self._known_loads:
             self._known_loads[key] = body_torques(self._recorded.model, *data.motion(labels))
         return self._known_loads[key]
+
+
+def _direction(velocity: FloatArray) -> FloatArray:
+    """The sign of a velocity, which changes within a fiftieth of what is usual."""
+    usual = float(np.sqrt(np.mean(velocity**2))) + 1e-9
+    return np.tanh(velocity / (0.02 * usual))
+
+
+def _felt(model: mujoco.MjModel, servo: int, place: int) -> float:
+    """A servo's stiffness (1) or damping (2) as its joint feels it."""
+    gear = float(model.actuator_gear[servo, 0])
+    return -float(model.actuator_biasprm[servo, place]) * gear**2
 
 
 def _asked(model: mujoco.MjModel, servo: int) -> float:

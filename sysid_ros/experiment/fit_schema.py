@@ -37,8 +37,9 @@ class WindowConfig:
         default="simulated",
         metadata=rule(
             "`left_out`: no window touches a stretch in which bodies of the model touch, those "
-            "apart that touch in more than 30 % of the recorded postures; where there are none, "
-            "contacts are not simulated at all; not for `scoring`, which leaves out the same",
+            "apart that touch in more than 30 % of the recorded postures; bodies that overlap by "
+            "more than 5 mm, which real ones cannot, pass through each other; where no other "
+            "contacts stay, none are simulated; not for `scoring`, which leaves out the same",
             choices=("simulated", LEFT_OUT),
         ),
     )

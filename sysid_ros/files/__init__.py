@@ -36,6 +36,7 @@ from sysid_ros.files.writing import (
     replacing,
     sync_folder,
     translated_os_errors,
+    write_new_file,
 )
 from sysid_ros.files.yaml_text import yaml_line, yaml_text
 
@@ -68,6 +69,7 @@ __all__ = [
     "sync_folder",
     "translated_os_errors",
     "write_json",
+    "write_new_file",
     "yaml_line",
     "yaml_text",
 ]

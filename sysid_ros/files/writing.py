@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -42,17 +42,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Raises:
       OutputError: The folder or the file cannot be written; the old file is untouched then.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    with translated_os_errors(path):
-        try:
-            with temporary.open("xb") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(path)
-            sync_folder(path.parent)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with _naming(path, Path.replace) as stream:
+        yield stream
 
 
 def replace_file(path: Path, content: bytes | str) -> None:
@@ -62,7 +53,37 @@ def replace_file(path: Path, content: bytes | str) -> None:
       OutputError: As of :func:`replacing`.
     """
     with replacing(path) as stream:
-        stream.write(content.encode("utf-8") if isinstance(content, str) else content)
+        stream.write(_encoded(content))
+
+
+def write_new_file(path: Path, content: bytes | str) -> None:
+    """Write ``content``, text as UTF-8, into a file that is there as a whole or not at all.
+
+    Raises:
+      OutputError: There is something called ``path``, or it cannot be written.
+    """
+    with _naming(path, os.link) as stream:  # a link, unlike a replacement, refuses to overwrite
+        stream.write(_encoded(content))
+
+
+@contextlib.contextmanager
+def _naming(path: Path, named: Callable[[Path, Path], object]) -> Iterator[BinaryIO]:
+    """Open a temporary file that ``named(temporary, path)`` names once it is on the disk."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    with translated_os_errors(path):
+        try:
+            with temporary.open("xb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            named(temporary, path)
+            sync_folder(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _encoded(content: bytes | str) -> bytes:
+    return content.encode("utf-8") if isinstance(content, str) else content
 
 
 def rename_folder(folder: Path, target: Path) -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sysid_ros.diagnosis import Contacts
+from sysid_ros.errors import listed
 from sysid_ros.proposal.experiment_text import Draft
 
 FEW_CONTACTS = 0.15  # of the postures, that are left out
 _WINDOW_WITH_CONTACTS = 0.3  # s
+_NAMED = 3  # pairs of bodies in a sentence
 _SETTLING = 0.1  # s that a floating body takes to rest on something, in which little is compared
 
 
@@ -33,17 +35,32 @@ def with_windows_for_contacts(
         why = "Nothing touches in the recorded postures, so that contacts need not be simulated."
         return replace(draft, contacts_left_out=True, window_reason=why)
     shares = {pair: share for pair, share in seen.touching.items() if share < 1.0}
+    drawn = _drawn(seen)
     if not seen.come_and_go or not shares:
-        return draft
+        return replace(draft, contacts_left_out=True, window_reason=drawn) if drawn else draft
     one, other = max(shares, key=lambda pair: shares[pair])
     largest = shares[one, other]
     touch = f"{one!r} and {other!r} touch in {100.0 * largest:.2g} % of the recorded postures"
     if sum(shares.values()) <= FEW_CONTACTS:
         more = f", {len(shares) - 1} more pairs of bodies in fewer" if len(shares) > 1 else ""
         why = f"{touch}{more}; an impact at a wrong time spoils a window, so these are left out."
-        return replace(draft, contacts_left_out=True, window_reason=why)
+        return replace(draft, contacts_left_out=True, window_reason=f"{why} {drawn}".rstrip())
     window = min(draft.window or _WINDOW_WITH_CONTACTS, _WINDOW_WITH_CONTACTS)
     if floating:
         window = _WINDOW_WITH_CONTACTS + _SETTLING
     why = f"{touch}; in a short window a contact at a wrong time spoils little."
     return replace(draft, window=window, window_reason=why)
+
+
+def _drawn(seen: Contacts) -> str:
+    """A sentence about bodies that overlap more than they can; none without."""
+    if not seen.drawn:
+        return ""
+    pairs = [
+        f"{one!r} and {other!r} overlap by {1e3 * depth:.2g} mm"
+        for (one, other), depth in sorted(seen.drawn.items(), key=lambda item: -item[1])
+    ]
+    return (
+        f"{listed(pairs, _NAMED)}, which bodies that are there do not; contacts of these are "
+        "not simulated. Exclude them in the model too, as they are drawn too large."
+    )

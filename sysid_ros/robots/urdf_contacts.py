@@ -6,7 +6,7 @@
 A URDF cannot say which links may not collide: its simulators leave out collisions within a robot,
 and MoveIt's setup those of links that overlap in the default posture. MuJoCo would push such links
 apart for ever, all the more as it collides with the convex hull of a mesh, and lets a link that
-stands still collide with its neighbours.
+stands still collide with its neighbours, which it does not where both move.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def without_drawn_overlaps(
       What was excluded, in a sentence; nothing where only neighbours overlap, as in every bearing.
     """
     depths: dict[str, float] = {}
-    for (first, other), depth in _overlaps(model).items():
+    for (first, other), depth in (
+        dict.fromkeys(_on_the_base(model), 0.0) | _overlaps(model)
+    ).items():
         names = [str(model.body(body).name) for body in (first, other)]
         spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
         if not _is_jointed(model, first, other):
@@ -63,6 +65,17 @@ def _overlaps(model: mujoco.MjModel) -> dict[tuple[int, int], float]:
         if depth > _DEEP or _is_jointed(model, first, other):
             found[first, other] = depth
     return found
+
+
+def _on_the_base(model: mujoco.MjModel) -> list[tuple[int, int]]:
+    """Links that stand still, each with every link that a joint connects to what stands still."""
+    standing = np.flatnonzero((model.body_weldid == 0) & (model.body_geomnum > 0))
+    return [
+        (int(first), int(other))
+        for first in standing
+        for other in np.flatnonzero(model.body_geomnum)
+        if model.body_weldid[other] and _is_jointed(model, int(first), int(other))
+    ]
 
 
 def _is_jointed(model: mujoco.MjModel, first: int, other: int) -> bool:

@@ -70,6 +70,17 @@ def test_what_rests_on_the_floor_is_simulated(tmp_path: Path) -> None:
     assert not [one for one in data.warnings if "left out" in one]
 
 
+def test_what_is_drawn_too_large_passes_through(tmp_path: Path) -> None:
+    tapping(tmp_path, 1.0)
+    hull = '<body name="hull" pos=".3 0 .8"><geom type="box" size=".05 .1 .05"/></body>'
+    drawn = TAPPING.format(1.0).replace("</worldbody>", f"{hull}</worldbody>")
+    (tmp_path / "robot.xml").write_text(drawn)
+    data = load_dataset(parse_experiment(EXPERIMENT, path=tmp_path / "experiment.yaml"), None)
+    assert data.training.excluded == {"bag": ()}
+    assert not data.training.groups[0].gt_model.ngeom
+    assert not [one for one in data.warnings if "left out" in one]
+
+
 def test_scores_are_over_the_same_stretches(tmp_path: Path) -> None:
     text = EXPERIMENT + "scoring: {length: 0.5, contacts: simulated}\n"
     with pytest.raises(ExperimentError, match=r"windows\.contacts 'left_out' says it for both"):

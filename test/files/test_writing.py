@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from sysid_ros.files import replace_file
+from sysid_ros.errors import OutputError
+from sysid_ros.files import replace_file, write_new_file
 
 
-def test_content_then_name_then_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("write", [replace_file, write_new_file])
+def test_content_then_name_then_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, str], None]
+) -> None:
     done: list[str] = []
-    real_sync, real_replace = os.fsync, Path.replace
+    real_sync, real_replace, real_link = os.fsync, Path.replace, os.link
 
     def sync(descriptor: int) -> None:
         folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
@@ -27,10 +32,23 @@ def test_content_then_name_then_folder(tmp_path: Path, monkeypatch: pytest.Monke
         done.append(f"named {target.name}")
         return real_replace(path, target)
 
+    def link(path: Path, target: Path) -> None:
+        done.append(f"named {target.name}")
+        real_link(path, target)
+
     monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "link", link)
     monkeypatch.setattr(Path, "replace", replace)
-    replace_file(tmp_path / "result.json", "{}")
+    write(tmp_path / "result.json", "{}")
     assert done == ["content of 2", "named result.json", "folder"]
+    assert [file.name for file in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_new_file_is_never_written_over_another(tmp_path: Path) -> None:
+    write_new_file(tmp_path / "experiment.yaml", "mine")
+    with pytest.raises(OutputError, match="File exists"):
+        write_new_file(tmp_path / "experiment.yaml", "proposed")
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(

@@ -14,16 +14,19 @@ from sysid_ros.proposal.recordings import Division
 
 DRAFT = Draft("robot.urdf", Division((), (), 0.2), (), (), (), (), (), 1.0, "linear")
 SOME, MUCH = Contacts(touching={("arm", "base"): 0.1}), Contacts(touching={("arm", "base"): 0.5})
+DRAWN = {("arm", "hull"): 0.012}
 
 
 @pytest.mark.parametrize(
     ("seen", "meshes", "floating", "left_out", "window"),
     [(Contacts(), True, False, True, 1.0), (Contacts(), False, False, False, 1.0),
      (Contacts(), True, True, False, 1.0), (SOME, True, False, True, 1.0),
-     (MUCH, True, False, False, 0.3)],
+     (MUCH, True, False, False, 0.3), (Contacts(drawn=DRAWN), False, False, True, 1.0),
+     (Contacts(touching=SOME.touching, drawn=DRAWN), False, False, True, 1.0)],
 )  # fmt: skip
 def test_contacts_are_simulated_where_they_last(
     seen: Contacts, meshes: bool, floating: bool, left_out: bool, window: float
 ) -> None:
     found = with_windows_for_contacts(DRAFT, seen, floating=floating, meshes=meshes)
     assert (found.contacts_left_out, found.window) == (left_out, window)
+    assert ("'arm' and 'hull' overlap by 12 mm" in found.window_reason) == bool(seen.drawn)

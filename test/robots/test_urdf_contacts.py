@@ -25,9 +25,12 @@ PLACES = (
 )
 
 
-def robot(kind: str = "revolute") -> LoadedModel:
+Place = tuple[str, str, float, float, float]
+
+
+def robot(places: tuple[Place, ...] = PLACES, *, kind: str = "revolute") -> LoadedModel:
     parts = [_LINK.format(name="base", radius=0.05)]
-    for name, above, x, radius, low in PLACES:
+    for name, above, x, radius, low in places:
         parts.append(_LINK.format(name=name, radius=radius))
         parts.append(_JOINT.format(name=name, above=above, x=x, low=low, kind=kind))
     return model_from_description(f'<robot name="r">{"".join(parts)}</robot>', "text")
@@ -53,3 +56,10 @@ def test_others_still_collide_and_nothing_is_said_of_them() -> None:
     data.qpos[2] = np.pi  # the shank turns: the foot comes back onto the base
     mujoco.mj_forward(model, data)
     assert data.ncon > 0
+
+
+def test_a_link_may_come_near_the_base_that_carries_it() -> None:
+    _, *others = PLACES
+    far = robot((("thigh", "base", 0.2, 0.05, -2.0), *others))  # nothing touches as it is drawn
+    assert ("base", "thigh") in {(one.bodyname1, one.bodyname2) for one in far.spec.excludes}
+    assert "base" not in " ".join(far.warnings)

@@ -18,6 +18,8 @@ from sysid_ros.arrays import FloatArray
 EVERY = 0.02  # s between postures that are looked at
 RESTING = 0.3  # share of the postures; bodies that touch as often do so by their shape or weight
 
+_DRAWN = 5e-3  # m; links that are there do not get that far into each other
+_FLOORS = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
 _LIMIT = int(mujoco.mjtConstraint.mjCNSTR_LIMIT_TENDON)
 
 Pair = tuple[int, int]  # of bodies, or of geoms
@@ -91,6 +93,29 @@ def shares(seen: Sequence[Touches]) -> dict[Pair, float]:
     looked = sum(len(one.times) for one in seen)
     counts = Counter(pair for one in seen for pairs in one.pairs() for pair in pairs)
     return {pair: count / looked for pair, count in sorted(counts.items())}
+
+
+def drawn_overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> dict[Pair, float]:
+    """Bodies that get so far into each other that their geoms must be larger than they are.
+
+    Such as links of which a model has the convex hull. Floors apart, which a wrong height of a base
+    is in as well.
+
+    Returns:
+      By pair of bodies the median depth in the postures in which they overlap, m.
+    """
+    depths: dict[Pair, list[float]] = {}
+    for one in seen:
+        for found in one.depths:
+            deepest: dict[Pair, float] = {}
+            for geoms, depth in found.items():
+                if not any(int(model.geom_type[geom]) in _FLOORS for geom in geoms):
+                    pair = one.bodies[geoms]
+                    deepest[pair] = max(depth, deepest.get(pair, depth))
+            for pair, depth in deepest.items():
+                depths.setdefault(pair, []).append(depth)
+    medians = {pair: float(np.median(values)) for pair, values in depths.items()}
+    return {pair: depth for pair, depth in medians.items() if depth > _DRAWN}
 
 
 def pushed(model: mujoco.MjModel, postures: FloatArray) -> FloatArray:
