@@ -16,7 +16,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.windows import WindowGroup, model_group
 
 TIME_STEP = "half the time step"
-FIRST_ORDER, FOURTH_ORDER = 2.0, 16.0 / 15.0
+QUARTER = 4  # of the step: tells where the shift to half of it is not half of the error
 Gaps = Mapping[str, Sequence[tuple[float, float]]]
 
 
@@ -83,14 +83,7 @@ def alternatives(
     cutoff = 0.5 * settings.velocity_filter
     given = tuple(models_sequences)
     return (
-        Alternative(
-            TIME_STEP,
-            tuple(sequences.with_finer_step(2) for sequences in given),
-            settings,
-            cost=2.0,
-            order=max(_order(sequences) for sequences in given),
-            same_starts=True,
-        ),
+        finer_step(given, settings, 2),
         Alternative(
             f"windows of {window:.3g} s",
             given,
@@ -105,7 +98,22 @@ def alternatives(
     )
 
 
-def _order(sequences: ModelSequences) -> float:
-    """Richardson's extrapolation: the error at h in shifts from h to h/2."""
+def finer_step(
+    models_sequences: Sequence[ModelSequences], settings: FitSettings, times: int
+) -> Alternative:
+    """Return the fit with a time step that is so many times smaller."""
+    return Alternative(
+        TIME_STEP,
+        tuple(sequences.with_finer_step(times) for sequences in models_sequences),
+        settings,
+        cost=float(times),
+        order=max(_order(sequences, times) for sequences in models_sequences),
+        same_starts=True,
+    )
+
+
+def _order(sequences: ModelSequences, times: int) -> float:
+    """Richardson's extrapolation: the error at h in shifts from h to so many parts of it."""
     runge_kutta = sequences.spec.option.integrator == mujoco.mjtIntegrator.mjINT_RK4
-    return FOURTH_ORDER if runge_kutta else FIRST_ORDER
+    gain = float(times) ** (4 if runge_kutta else 1)
+    return gain / (gain - 1.0)

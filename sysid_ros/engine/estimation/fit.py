@@ -9,7 +9,13 @@ import time
 from collections.abc import Callable, Sequence
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation.alternatives import Alternative, alternatives, groups_of
+from sysid_ros.engine.estimation.alternatives import (
+    QUARTER,
+    Alternative,
+    alternatives,
+    finer_step,
+    groups_of,
+)
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_rounds import FitRounds, Listeners
 from sysid_ros.engine.estimation.fit_settings import (
@@ -115,4 +121,5 @@ def _that_matter(
 ) -> tuple[Alternative, ...]:
     """The alternatives that can move an estimate: starts that are estimated need no filter."""
     found = alternatives(models_sequences, settings)
-    return found[:2] if settings.estimate_starts else found
+    finest = finer_step(models_sequences, settings, QUARTER)
+    return (finest, *(found[:2] if settings.estimate_starts else found))
