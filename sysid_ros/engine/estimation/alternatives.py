@@ -14,6 +14,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.windows import WindowGroup, error_in_shifts, model_group
 
 TIME_STEP = "half the time step"
+QUARTER = 4  # of the step: tells where the shift to half of it is not half of the error
 Gaps = Mapping[str, Sequence[tuple[float, float]]]
 
 
@@ -45,7 +46,7 @@ class Alternative:
 
         What is left of the error then is of the next order.
         """
-        power = 2.0 * self.order / (self.order - 1.0) if self.order else 0.0  # of two in the next
+        power = self.cost * self.order / (self.order - 1.0) if self.order else 0.0  # in the next
         order = power / (power - 1.0) if power else 0.0
         return replace(self, extrapolated=True, order=order)
 
@@ -108,14 +109,7 @@ def alternatives(
     cutoff = 0.5 * settings.velocity_filter
     given = tuple(models_sequences)
     return (
-        Alternative(
-            TIME_STEP,
-            tuple(sequences.with_finer_step(2) for sequences in given),
-            settings,
-            cost=2.0,
-            order=max(error_in_shifts(int(one.spec.option.integrator)) for one in given),
-            same_starts=True,
-        ),
+        finer_step(given, settings, 2),
         Alternative(
             f"windows of {window:.3g} s",
             given,
@@ -127,4 +121,20 @@ def alternatives(
             given,
             replace(settings, velocity_filter=cutoff),
         ),
+    )
+
+
+def finer_step(
+    models_sequences: Sequence[ModelSequences], settings: FitSettings, times: int
+) -> Alternative:
+    """Return the fit with a time step that is so many times smaller."""
+    return Alternative(
+        TIME_STEP,
+        tuple(sequences.with_finer_step(times) for sequences in models_sequences),
+        settings,
+        cost=float(times),
+        order=max(
+            error_in_shifts(int(one.spec.option.integrator), times) for one in models_sequences
+        ),
+        same_starts=True,
     )

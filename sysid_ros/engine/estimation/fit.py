@@ -11,9 +11,11 @@ from functools import partial
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.alternatives import (
+    QUARTER,
     Alternative,
     alternatives,
     extrapolated_groups_of,
+    finer_step,
     groups_of,
 )
 from sysid_ros.engine.estimation.fit_result import FitResult
@@ -124,4 +126,5 @@ def _that_matter(
 ) -> tuple[Alternative, ...]:
     """The alternatives that can move an estimate: starts that are estimated need no filter."""
     found = alternatives(models_sequences, settings)
-    return found[:2] if settings.estimate_starts else found
+    finest = finer_step(models_sequences, settings, QUARTER)
+    return (finest, *(found[:2] if settings.estimate_starts else found))

@@ -11,7 +11,9 @@ fitted again, and where even that would take too long beside the fit, some windo
 
 What an estimate moves by is added to its standard error: for another time step the error that
 the shift shows, which for a first-order integrator is twice the shift from h to h/2 (Richardson
-1911); elsewhere what is beyond chance, as the scatter of the windows' parts in the shift tells.
+1911), or 4/3 of that to h/4, whichever is larger: where a joint's own time constants are as short
+as the step they differ, as errors of several orders cancel in part. Elsewhere it is what is beyond
+chance, as the scatter of the windows' parts in the shift tells.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
-from sysid_ros.engine.estimation.shifts import ModelError, Shift
+from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change
 from sysid_ros.engine.estimation.timing_walk import Walk
 from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,
@@ -111,7 +113,7 @@ def model_error(
         except (SysidError, np.linalg.LinAlgError) as error:
             nothing = np.full(p, math.nan)
             shifts.append(Shift(change, order, nothing, nothing, nothing, str(error)))
-    return ModelError(scatter, covariance.errors, tuple(shifts))
+    return ModelError(scatter, covariance.errors, by_change(shifts))
 
 
 def _another_start(

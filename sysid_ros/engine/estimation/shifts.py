@@ -42,6 +42,29 @@ class Shift:
     problem: str = ""
 
 
+def by_change(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
+    """One shift for each change: of each parameter the one that tells the larger error."""
+    found: dict[str, Shift] = {}
+    for shift in shifts:
+        other = found.get(shift.change)
+        found[shift.change] = shift if other is None else _larger(other, shift)
+    return tuple(found.values())
+
+
+def _larger(one: Shift, other: Shift) -> Shift:
+    """The larger error of each parameter, with the shift by the other's change that has it."""
+    if one.problem or other.problem:
+        return one if other.problem else other
+    larger = one.error > other.error
+    scale = one.order / other.order
+    return replace(
+        other,
+        values=np.where(larger, scale * one.values, other.values),
+        chance=np.where(larger, scale * one.chance, other.chance),
+        error=np.where(larger, one.error, other.error),
+    )
+
+
 @dataclass(frozen=True)
 class ModelError:
     """The errors beyond noise of a fit's estimates.

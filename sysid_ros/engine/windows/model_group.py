@@ -35,7 +35,6 @@ from sysid_ros.engine.windows.window_simulation import WindowSimulation
 from sysid_ros.errors import DataError
 
 LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
-FIRST_ORDER, FOURTH_ORDER = 2.0, 16.0 / 15.0
 BATCH_BYTES = 64 << 20  # of the arrays that a simulation of a batch and its derivatives take
 
 
@@ -124,9 +123,10 @@ def model_group(
     return WindowGroup.of(builder, windows)
 
 
-def error_in_shifts(integrator: int) -> float:
-    """The error at h in units of the shift from h to h/2 (Richardson 1911)."""
-    return FOURTH_ORDER if integrator == mujoco.mjtIntegrator.mjINT_RK4 else FIRST_ORDER
+def error_in_shifts(integrator: int, parts: int = 2) -> float:
+    """The error at a step in units of the shift to one of its parts (Richardson 1911)."""
+    gain = float(parts) ** (4 if integrator == mujoco.mjtIntegrator.mjINT_RK4 else 1)
+    return gain / (gain - 1.0)
 
 
 def usable_span(sequences: ModelSequences, number: int) -> tuple[float, float]:
