@@ -5,10 +5,16 @@
 
 from __future__ import annotations
 
-from sysid_ros.pictures.shown_poses import FRAMES_PER_SECOND, NOTHING_TO_DRAW, Poses
+from sysid_ros.pictures.shown_poses import (
+    FRAMES_PER_SECOND,
+    NOTHING_TO_DRAW,
+    Poses,
+    check_drawable,
+)
 
 __all__ = [
     "FRAMES_PER_SECOND",
     "NOTHING_TO_DRAW",
     "Poses",
+    "check_drawable",
 ]

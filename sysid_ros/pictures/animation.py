@@ -17,15 +17,18 @@ import numpy.typing as npt
 from PIL import Image, WebPImagePlugin
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.errors import DataError
-from sysid_ros.pictures.shown_poses import FRAMES_PER_SECOND, Poses
+from sysid_ros.pictures.shown_poses import (
+    FRAMES_PER_SECOND,
+    Poses,
+    check_drawable,
+    shown_geoms,
+)
 
 WIDTH, HEIGHT = 320, 240  # of each of the two pictures side by side
 
 _INITIAL = (0.85, 0.45, 0.05, 0.55)  # the report's colours of the curves
 _FITTED = (0.04, 0.38, 0.77, 0.55)
 _BACKGROUND = (0.93, 0.94, 0.96)
-_SHOWN_GROUPS = 3  # MuJoCo draws geoms of groups 0, 1 and 2 by default
 _DISTANCE = 2.2  # times the radius of what moves, for a field of view of 45 degrees
 _TRAVEL = 3.0  # times its own radius: a robot that gets farther is followed
 _ROOM = 1.6  # times its own radius: what is seen around a robot that is followed
@@ -63,10 +66,7 @@ def drawable_model(path: Path) -> mujoco.MjModel:
             height=192,
         )
     model = spec.compile()
-    moving = model.body_weldid[model.geom_bodyid] != 0
-    visible = moving & (model.geom_group < _SHOWN_GROUPS) & (model.geom_rgba[:, 3] > 0.0)
-    if not visible.any():
-        raise DataError("the model has no visible geoms to draw")
+    check_drawable(model)
     return model
 
 
@@ -102,7 +102,7 @@ def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
 def _stride(model: mujoco.MjModel) -> int:
     """Return how many poses there are to a picture: 1, 2 or 4."""
     meshes = np.asarray(model.geom_type) == int(mujoco.mjtGeom.mjGEOM_MESH)
-    shown = meshes & (model.geom_group < _SHOWN_GROUPS) & (model.geom_rgba[:, 3] > 0.0)
+    shown = meshes & shown_geoms(model)
     faces = int(model.mesh_facenum[model.geom_dataid[shown]].sum())
     return 1 if faces <= _MANY_FACES else 2 if faces <= 4 * _MANY_FACES else 4
 

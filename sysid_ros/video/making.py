@@ -20,7 +20,7 @@ import numpy as np
 from sysid_ros.errors import DataError
 from sysid_ros.files import read_regular
 from sysid_ros.judgement import SequenceFit
-from sysid_ros.pictures import NOTHING_TO_DRAW, Poses
+from sysid_ros.pictures import NOTHING_TO_DRAW, Poses, check_drawable
 from sysid_ros.processes import return_freed_memory
 from sysid_ros.results import VIDEO
 from sysid_ros.video.poses import poses, telling_stretch
@@ -108,6 +108,7 @@ def _poses(model: Path, sequences: Sequence[SequenceFit]) -> Poses | str:
         return "no position is measured"
     try:
         compiled = mujoco.MjModel.from_xml_path(str(model))
+        check_drawable(compiled)  # before a process is started for nothing
         return poses(compiled, sequences[stretch.sequence], stretch)
     except (DataError, ValueError) as error:
         return str(error)

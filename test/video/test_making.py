@@ -93,8 +93,11 @@ def test_a_robot_that_travels_is_followed(folder: Path) -> None:
     assert last.std(axis=(0, 1)).max() > 5.0  # there is something to see
 
 
-def test_a_reason_where_there_is_nothing_to_see(folder: Path) -> None:
+def test_a_reason_where_there_is_nothing_to_see(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / MODEL).write_text(ROBOT.format(geom=' group="3"'))
+    monkeypatch.setattr("sys.executable", "/none")  # no process is started to find that out
     video = drawn(folder)
     assert video == Video(None, "the model has no visible geoms to draw")
     assert "There is none: the model has no visible geoms" in render_report(
