@@ -40,10 +40,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
       The temporary file, open for writing bytes.
 
     Raises:
-      OutputError: The folder or the file cannot be written; the old file is untouched then.
+      OutputError: The folder or the file cannot be written, or is there and no regular file; what
+        is there is untouched then.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with translated_os_errors(path):
+        if path.exists() and not path.is_file():  # else root would replace even /dev/null
+            what = "it is a folder" if path.is_dir() else "it is there already and no regular file"
+            raise OutputError(f"cannot write to {path}: {what}; choose another file")
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
         try:
             with temporary.open("xb") as stream:
                 yield stream

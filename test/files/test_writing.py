@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sysid_ros.errors import OutputError
 from sysid_ros.files import replace_file
 
 
@@ -45,3 +46,12 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
         replace_file(tmp_path / "state", b"new")
     assert [file.name for file in tmp_path.iterdir()] == ["state"]
     assert (tmp_path / "state").read_bytes() == b"old"
+
+
+def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
+    """Root could give a file the name of a device, such as /dev/null."""
+    os.mkfifo(tmp_path / "device")
+    for path, why in ((tmp_path / "device", "no regular file"), (Path("/"), "it is a folder")):
+        with pytest.raises(OutputError, match=why):
+            replace_file(path, "page")
+    assert stat.S_ISFIFO((tmp_path / "device").stat().st_mode)
