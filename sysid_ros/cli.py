@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import errno
 import gc
 import os
 import sys
 from collections.abc import Sequence
 
 import sysid_ros
-from sysid_ros.commands import COMMANDS
-from sysid_ros.commands.common import Parser, complain
-from sysid_ros.errors import SysidError
+from sysid_ros.errors import ErrorCode, SysidError
+from sysid_ros.printable import complain
 
 EXIT_INTERNAL = 70
 EXIT_ABORTED = 130  # as shells report a process ended by SIGINT
@@ -36,28 +36,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     # Else the interpreter looks for cycles among all that was imported, for a third of a second.
     atexit.register(gc.freeze)
-    options = _parser().parse_args(arguments)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by who started this
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+    debug = False
     try:
+        options = _parser().parse_args(arguments)
+        debug = options.debug
         status: int = options.run(options)
         sys.stdout.flush()
         return status
-    except SysidError as error:
-        complain(str(error))
-        return int(error.code)
     except KeyboardInterrupt:
-        complain("aborted")
-        return EXIT_ABORTED
-    except BrokenPipeError:  # the reader of our output, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _aborted()
     except Exception as error:
-        if options.debug:
+        known = _known(error)
+        if known is not None:
+            return known
+        if debug:
             raise
         complain(f"internal error: {type(error).__name__}: {error}; run with --debug for more")
         return EXIT_INTERNAL
 
 
+def _known(error: Exception) -> int | None:
+    """Say what ended a command, and return its status; ``None`` for a defect of the command."""
+    if isinstance(error, SysidError):
+        complain(str(error))
+        return int(error.code)
+    if isinstance(error.__cause__, KeyboardInterrupt):  # while an extension was imported
+        return _aborted()
+    if not isinstance(error, OSError) or error.errno not in (errno.EPIPE, errno.ENOSPC):
+        return None
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:  # the reader of our output, such as head, has seen enough
+        return 0
+    complain(f"cannot write: {error.strerror}")
+    return int(ErrorCode.OUTPUT_UNWRITABLE)
+
+
+def _aborted() -> int:
+    complain("aborted")
+    return EXIT_ABORTED
+
+
 def _parser() -> argparse.ArgumentParser:
+    from sysid_ros.commands import COMMANDS  # here, where an interrupt is a sentence already
+    from sysid_ros.commands.common import Parser
+
     parser = Parser(prog="sysid_ros", description=sysid_ros.__doc__)
     parser.add_argument("--version", action="version", version=f"sysid_ros {sysid_ros.__version__}")
     parser.set_defaults(debug=False)

@@ -11,6 +11,7 @@ passes through here, at the edge; inside the package text stays as it is.
 from __future__ import annotations
 
 import re
+import sys
 from typing import TextIO
 
 # Control characters but for tab and line feed; what reorders lines; halves of surrogate pairs.
@@ -32,3 +33,8 @@ def _spelled(character: str) -> str:
 def print_text(text: object, *, stream: TextIO | None = None) -> None:
     """Print a line in which control sequences are shown, to standard output by default."""
     print(printable(str(text)), file=stream, flush=True)
+
+
+def complain(text: str) -> None:
+    """Print a sentence of the program to standard error."""
+    print_text(f"sysid_ros: {text}", stream=sys.stderr)

@@ -341,6 +341,29 @@ def test_internal_errors_are_one_line_or_a_traceback(
         main(["fit", "a.yaml", "--debug"])
 
 
+def test_an_interrupt_while_an_extension_is_imported_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise ImportError("initialization failed") from KeyboardInterrupt()
+
+    monkeypatch.setattr("sysid_ros.experiment.load_experiment", interrupted)
+    assert main(["fit", "a.yaml"]) == EXIT_ABORTED
+    assert capsys.readouterr().err == "sysid_ros: aborted\n"
+
+
+def test_output_that_nobody_can_have(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = ["info", str(experiment.parent / "bags" / "first")]
+    with monkeypatch.context() as patched, Path("/dev/full").open("w") as full:
+        patched.setattr(sys, "stdout", full)
+        assert main(info) == ErrorCode.OUTPUT_UNWRITABLE
+    with monkeypatch.context() as patched:  # as daemons have it
+        patched.setattr(sys, "stdout", None)
+        patched.setattr(sys, "stderr", None)
+        assert main(info) == 0
+        assert main(["info", "nothing"]) == ErrorCode.BAG_UNREADABLE
+
+
 def test_info_lists_what_a_bag_holds(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bag = str(experiment.parent / "bags" / "first")
     assert main(["info", bag]) == 0

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sysid_ros.errors import ExperimentError
+from sysid_ros.printable import complain as complain
 from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
@@ -190,8 +191,3 @@ def from_shell(name: str) -> str:
 def announce(text: str) -> None:
     """Say on standard error what begins, before anything slow is imported."""
     print_text(text, stream=sys.stderr)
-
-
-def complain(text: str) -> None:
-    """Print a sentence to standard error."""
-    print_text(f"sysid_ros: {text}", stream=sys.stderr)

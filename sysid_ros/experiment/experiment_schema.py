@@ -30,6 +30,7 @@ SENSOR_TYPES = (
     "framequat", "framelinvel", "frameangvel", "framelinacc", "frameangacc", "jointpos", "jointvel",
     "jointactuatorfrc",
 )  # fmt: skip
+_NOT_HUGE = {"minimum": -1e12, "maximum": 1e12}  # squares of what is larger overflow
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class SignalConfig:
         )
     )
     scale: float = key(
-        default=1.0, metadata=rule("the value used is scale * field + offset", nonzero=True)
+        default=1.0,
+        metadata=rule("the value used is scale * field + offset", nonzero=True, **_NOT_HUGE),
     )
     unit: str | None = key(
         default=None,
@@ -72,7 +74,7 @@ class SignalConfig:
             choices=tuple(UNITS),
         ),
     )
-    offset: float = key(default=0.0, metadata=rule("see scale; in the model's unit"))
+    offset: float = key(default=0.0, metadata=rule("see scale; in the model's unit", **_NOT_HUGE))
     noise: float | None = key(
         default=None,
         metadata=rule(

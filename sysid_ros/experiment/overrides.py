@@ -31,11 +31,14 @@ def apply_overrides(root: Value, overrides: Iterable[str]) -> Value:
       overrides: ``path=value`` or ``path+=value`` each.
 
     Returns:
-      A tree with the changes, whose places name the override.
+      A tree with the changes, whose places name the override; the same where it is no mapping,
+      as no experiment is, which readers say of the file.
 
     Raises:
       ExperimentError: An override is malformed or its path leads nowhere.
     """
+    if root.content is not None and not isinstance(root.content, dict):
+        return root
     for override in overrides:
         match = _OVERRIDE.fullmatch(override.strip())
         source = f"override {override!r}"

@@ -146,9 +146,9 @@ def write_applied(
       OutputError: The folder cannot be written or holds a model.
     """
     path = folder / (URDF if text.is_urdf else MODEL)
-    if path.exists():
-        raise OutputError(f"{path} exists; choose another folder")
     with translated_os_errors(folder):
+        if path.exists():
+            raise OutputError(f"{path} exists; choose another folder")
         folder.mkdir(parents=True, exist_ok=True)
         if text.is_urdf:
             replace_file(path, edited_urdf(text, before, after))

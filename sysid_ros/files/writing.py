@@ -40,8 +40,13 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
       The temporary file, open for writing bytes.
 
     Raises:
-      OutputError: The folder or the file cannot be written; the old file is untouched then.
+      OutputError: The folder or the file cannot be written, or is there and no regular file; what
+        is there is untouched then.
     """
+    with translated_os_errors(path):
+        if path.exists() and not path.is_file():  # else root would replace even /dev/null
+            what = "it is a folder" if path.is_dir() else "it is there already and no regular file"
+            raise OutputError(f"cannot write to {path}: {what}; choose another file")
     with _naming(path, Path.replace) as stream:
         yield stream
 
@@ -62,8 +67,19 @@ def write_new_file(path: Path, content: bytes | str) -> None:
     Raises:
       OutputError: There is something called ``path``, or it cannot be written.
     """
-    with _naming(path, os.link) as stream:  # a link, unlike a replacement, refuses to overwrite
+    with _naming(path, _as_new) as stream:
         stream.write(_encoded(content))
+
+
+def _as_new(temporary: Path, path: Path) -> None:
+    """Name a file; a link, unlike a replacement, refuses to overwrite."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links, as of a memory card
+        path.open("xb").close()
+        temporary.replace(path)
 
 
 @contextlib.contextmanager

@@ -87,11 +87,13 @@ def _without_mass(root: ET.Element, moving: set[str]) -> list[ET.Element]:
             carried.setdefault(above, []).append(below)
     links = {link.get("name", ""): link for link in root.findall("link")}
 
-    def is_light(name: str) -> bool:
+    def is_light(name: str, above: tuple[str, ...] = ()) -> bool:
         link = links.get(name)
         if link is None or any(link.find(part) is not None for part in ("inertial", "collision")):
             return False
-        return all(is_light(other) for other in carried.get(name, ()))
+        if name in above:  # MuJoCo refuses links in a circle
+            return False
+        return all(is_light(other, (*above, name)) for other in carried.get(name, ()))
 
     return [link for name, link in links.items() if name in moving and is_light(name)]
 

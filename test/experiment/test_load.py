@@ -200,6 +200,8 @@ BAD_SIGNALS = [
     ("{sensor: s, topic: t, field: f, noise: 0}", "signals[0].noise must be above 0, given 0"),
     ("{sensor: s, topic: t, field: f, noise: 1e-300}", "signals[0].noise must be at least 1e-12"),
     ("{sensor: s, topic: t, field: f, noise: 1e300}", "signals[0].noise must be at most 1e+12"),
+    ("{sensor: s, topic: t, field: f, scale: 1e200}", "signals[0].scale must be at most 1e+12"),
+    ("{sensor: s, topic: t, field: f, offset: -1e13}", "signals[0].offset must be at least -1e+12"),
     ("{sensor: s, topic: t, field: f, scale: 0}", "signals[0].scale must be other than 0"),
     ("{sensor: s, topic: t, field: f, feild: f}",
      "unknown key 'feild' in signals[0]; nearest: 'field'"),
@@ -311,7 +313,7 @@ DOCUMENTS = st.fixed_dictionaries(
             st.fixed_dictionaries(
                 {"sensor": NAMES, "topic": NAMES, "field": NAMES},
                 optional=optional(
-                    noise=POSITIVE, scale=POSITIVE, offset=NUMBERS, interpolation=st.just("hold")
+                    noise=POSITIVE, scale=POSITIVE, offset=POSITIVE, interpolation=st.just("hold")
                 ),
             ),
             max_size=4,

@@ -70,6 +70,11 @@ def test_bags_are_added_where_there_were_none() -> None:
     assert with_bags(parse_experiment("model: a.xml"), ["b"]).sequences[0].bag == "b"
 
 
+def test_what_is_no_experiment_is_said_of_the_file() -> None:
+    with pytest.raises(ExperimentError, match="an experiment must be"):
+        parse_experiment("- 1", overrides=["fit.threads=2"])
+
+
 @settings(deadline=None)  # the machine may be busy
 @given(st.text(min_size=1, max_size=20).filter(str.strip))
 def test_a_bag_may_have_any_name(name: str) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -63,3 +64,25 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
         replace_file(tmp_path / "state", b"new")
     assert [file.name for file in tmp_path.iterdir()] == ["state"]
     assert (tmp_path / "state").read_bytes() == b"old"
+
+
+def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
+    """Root could give a file the name of a device, such as /dev/null."""
+    os.mkfifo(tmp_path / "device")
+    for path, why in ((tmp_path / "device", "no regular file"), (Path("/"), "it is a folder")):
+        with pytest.raises(OutputError, match=why):
+            replace_file(path, "page")
+    assert stat.S_ISFIFO((tmp_path / "device").stat().st_mode)
+
+
+def test_new_file_where_there_are_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    write_new_file(tmp_path / "new.yaml", "whole")
+    assert [one.name for one in tmp_path.iterdir()] == ["new.yaml"]
+    assert (tmp_path / "new.yaml").read_text() == "whole"
+    with pytest.raises(OutputError, match="exists"):
+        write_new_file(tmp_path / "new.yaml", "other")
+    assert (tmp_path / "new.yaml").read_text() == "whole"

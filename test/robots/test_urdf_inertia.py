@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sysid_ros.errors import ModelError
 from sysid_ros.robots.source import model_from_description
 from sysid_ros.robots.urdf_inertia import physical_moments
 
@@ -79,3 +80,10 @@ def test_links_between_the_axes_of_a_ball_joint_weigh_a_gram() -> None:
     masses = {name: float(model.body(name).mass[0]) for name in ("hip", "mount", "leg", "tip")}
     assert masses == {"hip": 1e-3, "mount": 0.0, "leg": 2.0, "tip": 1e-3}
     assert "links hip, tip no mass" in loaded.warnings[0]
+
+
+def test_links_in_a_circle_are_refused() -> None:
+    circle = """<joint name="one" type="fixed"><parent link="hip"/><child link="mount"/></joint>
+      <joint name="two" type="fixed"><parent link="mount"/><child link="hip"/></joint>"""
+    with pytest.raises(ModelError, match="does not compile"):
+        model_from_description(VIRTUAL.replace("<joint", f"{circle}<joint", 1), "text")

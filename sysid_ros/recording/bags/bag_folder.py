@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -97,13 +98,16 @@ class BagFolder:
         self._distribution = distribution
         self._topics: list[BagTopic] = []  # a topic's channel is its place here, from one
         self._complete: list[_FileSummary] = []
+        made: Path | None = None
         try:
-            self.path = _new_folder(parent, prefix, dated)
+            made = self.path = _new_folder(parent, prefix, dated)
             self._file = self._open()
             # Room for the index, so that even a bag that fills the disk is completed.
             (self.path / _RESERVE).write_bytes(bytes(_RESERVE_SIZE))
         except OSError as error:
-            raise OutputError(f"cannot write a bag below {parent}: {error.strerror}") from error
+            if made is not None:
+                shutil.rmtree(made, ignore_errors=True)
+            raise OutputError(f"cannot write bag {parent / prefix}: {error.strerror}") from error
 
     @property
     def message_count(self) -> int:

@@ -10,9 +10,10 @@ have no index, SQLite files with a journal of what was not completed, folders wi
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -89,21 +90,28 @@ def recover(
     folder = output or _beside(source)
     bag: _Copy | None = None
     complaints: list[str] = []
-    for file in files:
-        try:
-            with open_recording(file, msg_paths=msg_paths, salvage=True) as recording:
-                if recording.format == "rosbag1":
-                    raise BagError(f"{file} is a bag of ROS 1, which is repaired by rosbag reindex")
-                if bag is None:
-                    bag = _Copy(BagFolder(folder.parent, folder.name, compression, dated=False))
-                complaints += bag.take(recording, read_extras(file))
-        except BagError as error:
-            complaints.append(str(error))
-    if bag is None:
-        raise BagError(f"nothing can be saved of {source}: {'; '.join(complaints)}")
-    recovery = bag.close()
+    with ExitStack() as undo:  # half a copy helps nobody, and keeps the next one from its name
+        for file in files:
+            try:
+                with open_recording(file, msg_paths=msg_paths, salvage=True) as recording:
+                    _refuse_ros1(recording)
+                    if bag is None:
+                        bag = _Copy(BagFolder(folder.parent, folder.name, compression, dated=False))
+                        undo.callback(shutil.rmtree, folder, ignore_errors=True)
+                    complaints += bag.take(recording, read_extras(file))
+            except BagError as error:
+                complaints.append(str(error))
+        if bag is None:
+            raise BagError(f"nothing can be saved of {source}: {'; '.join(complaints)}")
+        recovery = bag.close()
+        undo.pop_all()
     recovery.warnings = [*complaints, *_broken_promise(promised, recovery.messages)]
     return recovery
+
+
+def _refuse_ros1(recording: Recording) -> None:
+    if recording.format == "rosbag1":
+        raise BagError(f"{recording.path} is a bag of ROS 1, which is repaired by rosbag reindex")
 
 
 def _files_of(source: Path) -> tuple[tuple[Path, ...], int | None]:

@@ -54,7 +54,7 @@ def test_one_linearization_tells_what_a_refit_would() -> None:
 
 
 def test_of_two_shorter_time_steps_the_one_that_moves_an_estimate_farther_counts() -> None:
-    """A delay moved by 0.26 ms from 2 ms to 0.25, but by 0.02 to half of it and 0.2 to a quarter."""
+    """A delay moved by 0.26 ms from 2 ms to 0.25, by 0.02 to half of it and 0.2 to a quarter."""
 
     def shift(order: float, *values: float, problem: str = "") -> Shift:
         moved = np.array(values)

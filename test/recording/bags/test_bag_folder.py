@@ -138,6 +138,12 @@ def full_disk(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+def test_a_bag_that_cannot_begin_leaves_no_folder(tmp_path: Path):
+    with full_disk(1000), pytest.raises(OutputError, match="demo: File too large"):
+        BagFolder(tmp_path, "demo")
+    assert not list(tmp_path.iterdir())
+
+
 def test_full_disk_ends_the_bag_and_keeps_what_is_written(tmp_path: Path):
     session = BagSession(BagSettings(tmp_path, "demo"))
     session.add_topic(topic(), latched=False)

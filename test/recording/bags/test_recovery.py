@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -21,7 +22,7 @@ from pendulum_experiment import write_pendulum_experiment
 from rosbags.highlevel import AnyReader
 
 from sysid_ros.cli import main
-from sysid_ros.errors import BagError, ErrorCode
+from sysid_ros.errors import BagError, ErrorCode, OutputError
 from sysid_ros.recording.bags import (
     BagFolder,
     BagTopic,
@@ -192,6 +193,19 @@ def test_command_says_what_it_saved(tmp_path: Path, capsys: pytest.CaptureFixtur
     output = str(tmp_path / "broken_recovered")
     assert main(["recover", str(bag), "--output", output]) == ErrorCode.OUTPUT_UNWRITABLE
     assert main(["recover", str(tmp_path / "nothing")]) == ErrorCode.BAG_UNREADABLE
+
+
+def test_half_a_copy_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bag = write_bag(tmp_path, close=False)
+
+    def full(*message: Any, **times: int) -> None:
+        raise OutputError("No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BagFolder, "write", full)
+        with pytest.raises(OutputError, match="No space"):
+            recover(bag, output=tmp_path / "whole")
+    assert recover(bag, output=tmp_path / "whole").messages == 300
 
 
 def test_fit_reads_a_bag_whose_recorder_was_killed(tmp_path: Path):
