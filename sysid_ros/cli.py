@@ -63,7 +63,10 @@ def _known(error: Exception) -> int | None:
     if isinstance(error, SysidError):
         complain(str(error))
         return int(error.code)
-    if isinstance(error.__cause__, KeyboardInterrupt):  # while an extension was imported
+    first: BaseException = error
+    while first.__cause__ is not None:
+        first = first.__cause__
+    if isinstance(first, KeyboardInterrupt):  # while extensions imported each other
         return _aborted()
     if not isinstance(error, OSError) or error.errno not in (errno.EPIPE, errno.ENOSPC):
         return None

@@ -345,7 +345,9 @@ def test_an_interrupt_while_an_extension_is_imported_is_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
-        raise ImportError("initialization failed") from KeyboardInterrupt()
+        inner = ImportError("initialization failed")
+        inner.__cause__ = KeyboardInterrupt()
+        raise ImportError("initialization failed") from inner
 
     monkeypatch.setattr("sysid_ros.experiment.load_experiment", interrupted)
     assert main(["fit", "a.yaml"]) == EXIT_ABORTED
