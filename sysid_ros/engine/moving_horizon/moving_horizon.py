@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -242,12 +241,14 @@ class MovingHorizon:
         chosen: Sequence[int],
         theta: FloatArray,
         simulator: Simulator,
-        known: Mapping[float, FloatArray] = MappingProxyType({}),
+        known: Mapping[float, FloatArray] | None = None,
     ) -> None:
         """Simulate some windows elsewhere, from starts that are known by their first instants."""
         old = [self._windows[k] for k in chosen]
-        models = (known.get(w.begin, w.start_at(theta, self._noise)) for w in old)
-        found = simulator.simulated([(w.window, w.end) for w in old], Point(theta, tuple(models)))
+        # Where a search has led, models of windows that are not among its do not hold.
+        starts = [w.start_at(theta, self._noise) if known is None
+                  else known.get(w.begin, np.zeros_like(w.start)) for w in old]  # fmt: skip
+        found = simulator.simulated([(w.window, w.end) for w in old], Point(theta, tuple(starts)))
         for k, window in zip(chosen, found, strict=True):
             self._windows[k] = window
         self._simulated += len(found)
