@@ -6,7 +6,7 @@
 Where the cost is rough, as where joints stick, a Gauss-Newton model promises what no simulation
 keeps, and the next one promises something else. Searching for ever would take all the time there
 is. So the estimate rests until there are twice as many windows, and its intervals reach to what
-the models promise.
+the models promise, and to where the search before has led.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from sysid_ros.engine.moving_horizon.information import optimum
 from sysid_ros.engine.parameters import Bounds
 from sysid_ros.engine.uncertainty import Covariance
 
-SEARCHING = "the optimum is being searched for, and estimates rest meanwhile"
 REACH = 0.02, 1.0  # in magnitudes and in standard errors: how far it may go from there
 ROUGH = (
     "simulations do not keep what their derivatives promise, as where joints stick or the model is "
@@ -34,6 +33,7 @@ class HeldEstimate:
     Attributes:
       at: The point, (p,); ``None`` while models hold.
       promised: What the models promise, less the estimate, (p,).
+      moved: From where the search before has led, (p,).
       sentences: Why it rests, if it does.
     """
 
@@ -41,6 +41,8 @@ class HeldEstimate:
         """Begin without resting."""
         self.at: FloatArray | None = None
         self.promised: FloatArray | None = None
+        self.moved: FloatArray | None = None
+        self._led: FloatArray | None = None  # where the latest search has
         self.sentences: tuple[str, ...] = ()
         self._until = 0
 
@@ -51,10 +53,12 @@ class HeldEstimate:
     def begin(self, theta: FloatArray, windows: int) -> None:
         """Rest at a point until there are twice as many windows."""
         self.at, self._until, self.sentences = theta, 2 * windows, (ROUGH,)
+        self.moved = np.zeros_like(theta) if self._led is None else theta - self._led
+        self._led = theta
 
     def wait(self, theta: FloatArray) -> None:
         """Rest at a point while the optimum is searched for."""
-        self.at, self.sentences = theta, (SEARCHING,)
+        self.at = theta
 
     def end(self) -> None:
         """Go on."""
@@ -79,9 +83,10 @@ class HeldEstimate:
         return found
 
     def widened(self, found: Covariance) -> Covariance:
-        """A covariance that reaches to what the models promise."""
+        """A covariance that reaches to what the models promise, and as far as searches differ."""
         if self.promised is None:
             return found
-        errors = np.hypot(found.errors, self.promised)
-        matrix = found.matrix + np.diag(self.promised**2)
+        added = self.promised**2 + (0.0 if self.moved is None else self.moved**2)
+        errors = np.sqrt(found.errors**2 + added)
+        matrix = found.matrix + np.diag(added)
         return replace(found, errors=errors, matrix=matrix)

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+
+import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import FitStatus, Point, Solution, SolverSettings, minimizing
@@ -21,12 +23,20 @@ class HorizonSearch:
     def __init__(
         self,
         problem: HorizonProblem,
-        point: Point,
+        points: Sequence[Point],
         settings: SolverSettings,
         windows: Sequence[SimulatedWindow],
     ) -> None:
-        """Begin, without evaluating anything."""
-        self._steps = minimizing(problem, point, settings)
+        """Begin, without evaluating anything.
+
+        Args:
+          problem: The objective.
+          points: Where to start: whichever has the lowest cost. What few windows have told may be
+            worse for more of them than what was known before all.
+          settings: When to stop.
+          windows: Those of the problem.
+        """
+        self._steps = _from_the_best(problem, points, settings)
         self._begins = [window.begin for window in windows]
 
     def go_on(self, seconds: float) -> Solution | None:
@@ -53,3 +63,13 @@ class HorizonSearch:
     def starts(self, solution: Solution) -> Mapping[float, FloatArray]:
         """The deviations of the windows' starts, (n_start,) each, by a window's first instant."""
         return dict(zip(self._begins, solution.point.starts, strict=True))
+
+
+def _from_the_best(
+    problem: HorizonProblem, points: Sequence[Point], settings: SolverSettings
+) -> Generator[None, None, Solution]:
+    costs = []
+    for point in points:
+        costs.append(problem.cost(point) if len(points) > 1 else 0.0)
+        yield
+    return (yield from minimizing(problem, points[int(np.argmin(costs))], settings))

@@ -50,6 +50,7 @@ class HorizonEstimate:
       noise: Standard deviation of every signal, in its unit.
       simulated: How many windows were simulated for this estimate.
       thinned: How many windows were left out so far, because there was no time for them.
+      searching: Whether the optimum is being searched for, so that the values rest meanwhile.
       bodies: Whose inertia torque tells.
       spreads: Covariances of each one's mass, centre of mass and inertia about it, xx xy xz yy yz
         zz, (10, 10).
@@ -68,6 +69,7 @@ class HorizonEstimate:
     noise: Mapping[str, float]
     simulated: int
     thinned: float = 0.0
+    searching: bool = False
     bodies: tuple[BodyFinding, ...] = ()
     spreads: tuple[FloatArray, ...] = ()
     changed: float | None = None

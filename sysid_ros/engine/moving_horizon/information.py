@@ -34,6 +34,35 @@ def optimum(bounds: Bounds, gram: FloatArray, theta: FloatArray) -> FloatArray:
     return moved
 
 
+def apart(
+    bounds: Bounds,
+    one: FloatArray,
+    other: FloatArray,
+    errors: FloatArray,
+    limit: tuple[float, float],
+) -> bool:
+    """Return whether points differ by more than some magnitudes and standard errors."""
+    least = np.maximum(limit[0] * bounds.scale_at(other), limit[1] * errors)
+    return bool(np.any(np.abs(one - other) > least))
+
+
+def pull(mean: FloatArray, precision: FloatArray, theta: FloatArray) -> FloatArray:
+    """What draws parameters to values of their own, as ``[J r]^T [J r]`` but for its last entry.
+
+    Args:
+      mean: Where to, (p,).
+      precision: Inverse variances, (p,).
+      theta: Where the product is taken, (p,).
+
+    Returns:
+      Shape (p + 1, p + 1).
+    """
+    gradient = np.append(precision * (theta - mean), 0.0)
+    gram = np.diag(np.append(precision, 0.0))
+    gram[-1], gram[:, -1] = gradient, gradient
+    return gram
+
+
 def settled_covariance(
     params: ParameterDict,
     theta: FloatArray,

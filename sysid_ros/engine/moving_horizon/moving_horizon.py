@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,11 +29,14 @@ from sysid_ros.engine.moving_horizon.horizon_problem import HorizonProblem
 from sysid_ros.engine.moving_horizon.horizon_search import HorizonSearch
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.information import (
+    apart,
     noise_levels,
     optimum,
+    pull,
     settled_covariance,
     unexplained,
 )
+from sysid_ros.engine.moving_horizon.kept_spread import KeptSpread
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, simulated_traces
 from sysid_ros.engine.moving_horizon.simulated_window import (
     SimulatedWindow,
@@ -45,7 +47,6 @@ from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import (
-    Covariance,
     describe_open_directions,
     enough_clusters,
     estimates,
@@ -63,7 +64,6 @@ INSET = 0.01
 ROUNDS = 3  # in which windows are simulated anew, in one update
 SEARCH = SolverSettings(max_iterations=20, cost_tolerance=1e-4)
 NOISE_MOVED = 0.01  # relative change of a noise level that counts
-SPREAD_EVERY = 0.5  # s after which intervals are found anew; the estimate is at any time
 LEAST_NOISE = 1e-5  # of a signal's first level
 
 
@@ -104,9 +104,8 @@ class MovingHorizon:
         self._simulated = 0  # windows in this update
         self._errors = np.zeros_like(self._theta)  # standard errors by noise alone
         self._learned: list[Any] = []  # of derivatives, from one update to the next
-        self._spread: tuple[Covariance, bool] | None = None
-        self._spread_at = math.nan  # s
-        self._searched = False
+        self._spread = KeptSpread()
+        self._searches = 0
         self._search: HorizonSearch | None = None
         self._rollouts = RolloutPool(settings.threads, should_stop=should_stop)
         self._held = HeldEstimate()
@@ -118,8 +117,7 @@ class MovingHorizon:
 
     def begin_anew(self) -> None:
         """Keep what is known, and await a recording on another time axis."""
-        if self._windows:
-            self._leave_until(math.inf)
+        self._leave_until(math.inf)
         self._search = None
         self._held.end()
         self._past.begin_anew()
@@ -169,7 +167,7 @@ class MovingHorizon:
                 return None
             self._move(simulator, ended=ended)
         found = self._estimate(ended=ended)
-        self._leave()
+        self._leave_until(min(self._now - self._horizon.length, self._growing.done))
         return found
 
     def _take(self, new: Sequence[Cut], grown_from: float, simulator: Simulator) -> None:
@@ -197,7 +195,7 @@ class MovingHorizon:
             return self._bounds.inset(self._held.at, INSET)
         theta = self._bounds.inset(self._theta, INSET)
         latest = self._windows[-1].theta if self._windows else theta
-        return theta if self._apart(latest, theta, self._errors, NEAR) else latest
+        return theta if apart(self._bounds, latest, theta, self._errors, NEAR) else latest
 
     def _move(self, simulator: Simulator, *, ended: bool) -> None:
         """Go to the optimum; simulate windows anew where their models do not hold there."""
@@ -211,7 +209,7 @@ class MovingHorizon:
             self._update_noise()
             found, errors = self._optimum()
             self._errors = errors
-            if not self._searched or self._apart(self._theta, found, errors, FAR):
+            if not self._searches or apart(self._bounds, self._theta, found, errors, FAR):
                 if searched and not ended:
                     break
                 self._begin_search(simulator)
@@ -221,7 +219,9 @@ class MovingHorizon:
                 continue
             point = self._bounds.inset(found, INSET)
             stale = [
-                k for k, w in enumerate(self._windows) if self._apart(w.theta, point, errors, NEAR)
+                k
+                for k, w in enumerate(self._windows)
+                if apart(self._bounds, w.theta, point, errors, NEAR)
             ]
             self._theta = found
             if not stale:
@@ -236,25 +236,19 @@ class MovingHorizon:
         self._update_noise()
         self._theta, _ = self._optimum()
 
-    def _apart(
-        self, one: FloatArray, other: FloatArray, errors: FloatArray, limit: tuple[float, float]
-    ) -> bool:
-        """Return whether points differ by more than some magnitudes and standard errors."""
-        scale = self._bounds.scale_at(other)
-        least = np.maximum(limit[0] * scale, limit[1] * errors)
-        return bool(np.any(np.abs(one - other) > least))
-
     def _simulate_anew(
         self,
         chosen: Sequence[int],
         theta: FloatArray,
         simulator: Simulator,
-        known: Mapping[float, FloatArray] = MappingProxyType({}),
+        known: Mapping[float, FloatArray] | None = None,
     ) -> None:
         """Simulate some windows elsewhere, from starts that are known by their first instants."""
         old = [self._windows[k] for k in chosen]
-        models = (known.get(w.begin, w.start_at(theta, self._noise)) for w in old)
-        found = simulator.simulated([(w.window, w.end) for w in old], Point(theta, tuple(models)))
+        # Where a search has led, models of windows that are not among its do not hold.
+        starts = [w.start_at(theta, self._noise) if known is None
+                  else known.get(w.begin, np.zeros_like(w.start)) for w in old]  # fmt: skip
+        found = simulator.simulated([(w.window, w.end) for w in old], Point(theta, tuple(starts)))
         for k, window in zip(chosen, found, strict=True):
             self._windows[k] = window
         self._simulated += len(found)
@@ -266,7 +260,11 @@ class MovingHorizon:
         starts = tuple(window.start_at(theta, self._noise) for window in self._windows)
         cuts = [(window.window, window.end) for window in self._windows]
         own = HorizonProblem(simulator.problem(cuts, self._noise), self._before(theta), theta)
-        self._search = HorizonSearch(own, Point(theta, starts), SEARCH, self._windows)
+        first = self._bounds.inset(self._params.as_nominal_vector(), INSET)
+        points = [Point(theta, starts)]
+        if apart(self._bounds, theta, first, self._errors, NEAR):
+            points.append(Point(first, tuple(np.zeros_like(start) for start in starts)))
+        self._search = HorizonSearch(own, points, SEARCH, self._windows)
 
     def _goes_on(self, simulator: Simulator, *, ended: bool) -> bool:
         """Go on with a search under way; return whether there is none any more."""
@@ -275,7 +273,8 @@ class MovingHorizon:
         solution = self._search.go_on(math.inf if ended else self._horizon.search_time)
         if solution is None:
             return False
-        self._theta, self._searched = solution.point.theta, True
+        self._theta = solution.point.theta
+        self._searches += 1
         theta = self._bounds.inset(self._theta, INSET)
         known = self._search.starts(solution)
         self._simulate_anew(range(len(self._windows)), theta, simulator, known)
@@ -284,32 +283,16 @@ class MovingHorizon:
         return True
 
     def _before(self, theta: FloatArray) -> FloatArray:
-        """The sum of the windows before the horizon and of the hold on what nothing determines.
-
-        Returns:
-          ``[J r]^T [J r]`` at ``theta``, (p + 1, p + 1).
-        """
-        gram = gram_of(self._past.at(self._now), theta)
+        """``[J r]^T [J r]`` of what lies before, and of the hold on what nothing determines."""
         mean, precision = minimum_change(self._anchor, self._bounds.lower, self._bounds.upper)
         precision = np.where(priors(self._params)[1] > 0.0, 0.0, precision)
-        p = theta.size
-        gram[:p, :p] += np.diag(precision)
-        gram[:p, p] += precision * (theta - mean)
-        gram[p, :p] = gram[:p, p]
-        return gram
+        return gram_of(self._past.at(self._now), theta) + pull(mean, precision, theta)
 
     def _optimum(self) -> tuple[FloatArray, FloatArray]:
-        """The optimum of the windows' Gauss-Newton models within the bounds.
-
-        Returns:
-          The point and its standard errors by noise alone, (p,) each.
-        """
+        """The optimum within the bounds, and its standard errors by noise alone, (p,) each."""
         theta = self._windows[-1].theta if self._held.at is None else self._held.at
-        mean, precision = priors(self._params)
         shares = [each.share(self._noise) for each in self._windows]
-        gram = self._before(theta) + gram_of(shares, theta)
-        gram[:-1, :-1] += np.diag(precision)
-        gram[:-1, -1] += precision * (theta - mean)
+        gram = self._before(theta) + gram_of(shares, theta) + pull(*priors(self._params), theta)
         found = optimum(self._bounds, gram, theta)
         scale = self._bounds.scale_at(found)
         errors = np.sqrt(np.diag(np.linalg.pinv(gram[:-1, :-1] * np.outer(scale, scale)))) * scale
@@ -350,14 +333,17 @@ class MovingHorizon:
         return [*self._past.at(self._now), *blocks]
 
     def _estimate(self, *, ended: bool) -> HorizonEstimate:
-        theta, method = self._theta, self._settings.intervals
-        if self._spread is None or ended or not 0.0 <= self._now - self._spread_at < SPREAD_EVERY:
-            clusters, shares = self._clusters(), self._shares()
-            self._spread_at = self._now
-            self._spread = settled_covariance(
-                self._params, theta, clusters, shares, method, self._noise, enough=self._enough()
-            )
-        found, settled = self._held.widened(self._spread[0]), self._spread[1]
+        theta = self._theta
+        spread, settled = self._spread.at(
+            self._now,
+            self._searches,
+            lambda: settled_covariance(
+                self._params, theta, self._clusters(), self._shares(),
+                self._settings.intervals, self._noise, enough=self._enough(),
+            ),
+            anew=ended,
+        )  # fmt: skip
+        found = self._held.widened(spread)
         recent = noise_levels(
             [w.share(self._noise) for w in self._windows], theta.size, self._least
         )
@@ -372,13 +358,14 @@ class MovingHorizon:
             parameters=estimates(self._params, theta, found),
             covariance=found.matrix,
             scales=self._bounds.scale_at(theta),
-            settled=settled and not self._held.sentences,
+            settled=settled and self._held.at is None,
             undetermined=describe_open_directions(found, names, theta, self._bounds.width),
             unexplained=unexplained(recent, known) + self._held.sentences,
             windows=self._left + len(self._windows),
             noise=dict(self._noise),
             simulated=self._simulated,
             thinned=self._thinned,
+            searching=self._search is not None,
         )
 
     def traces(self) -> tuple[SignalTrace, ...]:
@@ -401,15 +388,12 @@ class MovingHorizon:
         self._noise = dict(memory.noise)
         self._least = {name: LEAST_NOISE * level for name, level in self._noise.items()}
         for share in memory.known:
-            self._theta, self._searched = share.theta, True
+            self._theta, self._searches = share.theta, 1
             self._past.add(share)
         self._past.begin_anew()
 
-    def _leave(self) -> None:
-        """Hand windows that the horizon has left behind to the past."""
-        self._leave_until(min(self._now - self._horizon.length, self._growing.done))
-
     def _leave_until(self, time: float) -> None:
+        """Hand windows that the horizon has left behind to the past."""
         while self._windows and self._windows[0].end <= time:
             self._past.add(self._windows.pop(0).share(self._noise))
             self._left += 1

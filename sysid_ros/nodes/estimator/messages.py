@@ -39,6 +39,8 @@ def identified(estimate: HorizonEstimate, model: str, stamp_ns: int) -> Identifi
 
 def verdict(estimate: HorizonEstimate) -> str:
     """One sentence: can it be trusted, and why not."""
+    if estimate.searching:
+        return "the optimum is being searched for, and estimates rest meanwhile"
     if estimate.unexplained:
         return f"the model does not explain the motion: {'; '.join(estimate.unexplained)}"
     if not estimate.settled:

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import math
 import os
+import sys
+import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,14 @@ from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings
 from sysid_ros.errors import DataError, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.estimate_page import EstimateHistory, EstimatePage
 from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, message_paths_of
-from sysid_ros.judgement import PRECISION, sufficiency_of
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
 from sysid_ros.nodes.estimator.messages import identified, numbers, silence, status, verdict
 from sysid_ros.nodes.estimator.payload import PayloadTopics
+from sysid_ros.nodes.estimator.recording_stop import RecordingStop
 from sysid_ros.nodes.estimator.trend_status import TrendStatus
+from sysid_ros.nodes.estimator.waiting_messages import WaitingMessages
 from sysid_ros.nodes.lifecycle import bring_up, reported
 from sysid_ros.nodes.number_topics import NumberTopics
 from sysid_ros.nodes.printable_log import log_of
@@ -43,7 +46,6 @@ from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, Wat
 from sysid_ros.recording.bags import LiveTopics
 from sysid_ros.recording.messages import RawMessage
 from sysid_ros_interfaces.msg import IdentifiedParameters
-from sysid_ros_interfaces.srv import Stop
 
 # s between takings of messages that are dated when they are taken. All others wait for the estimate
 # that counts them: an executor of rclpy that wakes up fifty times a second takes more of a core
@@ -52,7 +54,9 @@ _POLL_PERIOD = 0.02
 _WATCH_PERIOD = 0.2  # s between looks at the graph
 _KEPT_EVERY = 10.0  # s between states that are written
 _LOGGED_EVERY = 10.0  # s at least between problems that are logged; /diagnostics has each
-_QUEUE = 5000  # messages of a topic that may wait
+_QUEUE = 5000  # messages of a topic that may wait in the middleware
+_SEARCH = 0.05  # s of an update that a search may take
+_LAST = 1.0  # s that the update under way may take when the node ends; compiling takes a minute
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -84,7 +88,9 @@ class Estimator(LifecycleNode):
             self, "live_page_port", 0,
             "port of a page on this machine that shows estimates; 0: none", low=0, high=65535,
         )  # fmt: skip
-        self._horizon = HorizonSettings(length, forgetting or None, traced=port > 0)
+        self._horizon = HorizonSettings(
+            length, forgetting or None, search_time=_SEARCH, traced=port > 0
+        )
         self._most_behind = parameters.positive(
             self, "most_behind", 2.0, "seconds of data that may wait; older windows are left out"
         )
@@ -96,23 +102,14 @@ class Estimator(LifecycleNode):
         self._trend = (
             TrendStatus(self.get_name(), Path(trend_file).expanduser()) if trend_file else None
         )
-        self._precision = parameters.positive(
-            self, "precision", PRECISION, "standard error over magnitude that counts as enough"
-        )
-        recorder = text(
-            self, "stop_recorder", "", "name of a recorder that is stopped once that is reached"
-        )
-        self._stop_recording: Any = None
-        if recorder:
-            self._stop_recording = self.create_client(Stop, f"{recorder}/stop")
-        self._stopped: Any = None  # the answer to the latest call
+        self._stop_recording = RecordingStop.declared(self)
         self._watch: TopicWatch | None = None
         self._estimator: LiveEstimator | None = None
-        self._messages: list[RawMessage] = []
+        self._messages = WaitingMessages()
         self._thread = ThreadPoolExecutor(1)
         self._work: Future[LiveEstimate] | None = None
         self._done = self.create_guard_condition(self._go_on)
-        self._due = self._ending = False
+        self._due, self._ending = False, threading.Event()
         self._kept = -math.inf  # time.monotonic() of the latest state
         self._lost = 0  # messages, by what the middleware says
         self._latest = LiveEstimate(None)
@@ -144,6 +141,7 @@ class Estimator(LifecycleNode):
     @reported
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe, and begin to estimate once all topics are published."""
+        self._ending = threading.Event()
         self._watch = TopicWatch(
             self,
             TopicSelection(topics_of(self._configured, self._robot)),
@@ -186,26 +184,36 @@ class Estimator(LifecycleNode):
         return super().on_shutdown(state)
 
     def stop(self) -> None:
-        """Wait for the update under way, and keep what is known."""
+        """End the update under way, and keep what is known."""
         for timer in self._timers_while_active:
             self.destroy_timer(timer)
         self._timers_while_active = []
         if self._watch is not None:
             self._watch.close()
-        self._ending = True
-        if self._work is not None:
+        self._ending.set()
+        if self._work is not None and wait([self._work], _LAST).done:
             self._finish(self._work)
-        if self._estimator is not None:
+        if self.is_busy:
+            log_of(self).warning("the update under way takes too long, and is given up")
+        elif self._estimator is not None:
             self._keep(self._estimator)
-        self._work, self._estimator, self._messages = None, None, []
-        self._due = self._ending = False
-        self._stopped = None
+        if not self.is_busy:
+            self._work = None
+        self._estimator, self._messages = None, WaitingMessages()
+        self._due = False
+        if self._stop_recording is not None:
+            self._stop_recording.begin_anew()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an update is under way."""
+        return self._work is not None and not self._work.done()
 
     def destroy_node(self) -> None:
         """End the page and the thread with the node."""
         if self._page is not None:
             self._page.close()
-        self._thread.shutdown()
+        self._thread.shutdown(wait=not self.is_busy)
         super().destroy_node()
 
     @property
@@ -226,7 +234,7 @@ class Estimator(LifecycleNode):
             log_ns = publish_ns = int(self.get_clock().now().nanoseconds)
             if not log_ns:  # nothing came on /clock yet
                 return
-        self._messages.append(RawMessage(topic.bag_topic.name, log_ns, publish_ns, data))
+        self._messages.add(RawMessage(topic.bag_topic.name, log_ns, publish_ns, data))
 
     def _on_lost(self, name: str, count: int) -> None:
         self._lost += count
@@ -253,25 +261,30 @@ class Estimator(LifecycleNode):
         missing = [name for name, problem in watch.health().items() if problem]
         if self._estimator is None and (missing or not watch.topics):
             self._problem = f"{', '.join(missing)}: not published" if missing else "no topic yet"
-            self._messages.clear()
+            self._messages.take()
         elif self._messages and self._due:
             self._due = False
-            new, self._messages = self._messages, []
-            self._work = self._thread.submit(self._update, new, dict(watch.topics))
+            new, ending = self._messages.take(), self._ending
+            self._work = self._thread.submit(self._update, new, dict(watch.topics), ending)
             self._work.add_done_callback(lambda work: self._done.trigger())
 
     def _update(
-        self, messages: Sequence[RawMessage], topics: dict[str, WatchedTopic]
+        self,
+        messages: Sequence[RawMessage],
+        topics: dict[str, WatchedTopic],
+        ending: threading.Event,
     ) -> LiveEstimate:
         """Account for messages; runs in the thread."""
-        if self._estimator is None:
-            self._estimator = self._begin(topics)
-        found = self._estimator.update(messages, most_behind=self._most_behind)
+        estimator = self._estimator or self._begin(topics, ending)
+        if ending.is_set():
+            raise StopRequestedError
+        self._estimator = estimator
+        found = estimator.update(messages, most_behind=self._most_behind)
         if self._history.is_looked_at:
-            self._history.show(self._estimator.traces())
+            self._history.show(estimator.traces())
         return found
 
-    def _begin(self, topics: dict[str, WatchedTopic]) -> LiveEstimator:
+    def _begin(self, topics: dict[str, WatchedTopic], ending: threading.Event) -> LiveEstimator:
         described = [topic.bag_topic for topic in topics.values()]
         estimator = LiveEstimator(
             self._configured,
@@ -279,7 +292,7 @@ class Estimator(LifecycleNode):
             SequenceConfig("live", robot=self._robot or None),
             self._horizon,
             data_dir=self._data_dir,
-            should_stop=lambda: self._ending,
+            should_stop=ending.is_set,
         )
         if self._state_file is not None and self._state_file.exists():
             try:
@@ -318,23 +331,13 @@ class Estimator(LifecycleNode):
         model = self._configured.model or self._configured.model_topic or ""
         self._estimate.publish(identified(estimate, model, self._latest.stamp_ns))
         self._numbers.publish(numbers(estimate.parameters))
-        self._stop_if_enough(estimate)
+        if self._stop_recording is not None:
+            self._stop_recording.consider(estimate)
         payload = self._configured.payload
         if payload is not None:
             self._payload.publish(estimate, payload.body, self._latest.stamp_ns)
         for one in estimate.parameters:
             self._values.publish(one.name, one.value)
-
-    def _stop_if_enough(self, estimate: HorizonEstimate) -> None:
-        """Have a recording ended that determines everything; once in a while active."""
-        client, asked = self._stop_recording, self._stopped
-        if client is None or (asked is not None and (not asked.done() or asked.result().success)):
-            return
-        judged = sufficiency_of(estimate, self._precision)
-        if judged.sufficient and client.service_is_ready():
-            if asked is None:
-                log_of(self).info(f"{judged}: stopping the recording")
-            self._stopped = client.call_async(Stop.Request())
 
     def _say(self, problem: str) -> None:
         """Log a problem, and now and then that it has changed: often it counts messages."""
@@ -353,10 +356,11 @@ class Estimator(LifecycleNode):
             "age (s)": f"{1e-9 * (self.get_clock().now().nanoseconds - self._latest.stamp_ns):.3f}",
             "simulated at once": str(estimate.simulated),
             "messages lost": str(self._lost),
+            "messages left out": str(self._messages.left_out),
         }  # fmt: skip
         problem = self._problem or silence(time.monotonic() - self._published_at)
         self._history.fails(problem)
-        late = estimate is not None and estimate.thinned > 0.0
+        late = self._messages.left_out > 0 or (estimate is not None and estimate.thinned > 0.0)
         found = [status(self.get_name(), problem, values, late=late)]
         if self._trend is not None:
             found += self._trend.statuses()
@@ -381,8 +385,16 @@ def main(args: Sequence[str] | None = None) -> int:
         bring_up(node)
         return node
 
+    left: list[Estimator] = []
+
     def ready_to_end(node: Estimator) -> bool:
         node.stop()
+        left.append(node)
         return True
 
-    return run_node(make, args, ready_to_end=ready_to_end)
+    code = run_node(make, args, ready_to_end=ready_to_end)
+    if left and left[0].is_busy:  # Python would wait for its thread
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from pendulum_experiment import write_pendulum_experiment
 
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, moving_horizon
-from sysid_ros.engine.moving_horizon.held_estimate import ROUGH, SEARCHING, HeldEstimate
+from sysid_ros.engine.moving_horizon.held_estimate import ROUGH, HeldEstimate
 from sysid_ros.engine.parameters import Bounds
 from sysid_ros.engine.uncertainty import no_covariance
 from sysid_ros.experiment import SequenceConfig, load_experiment
@@ -52,10 +53,10 @@ def test_estimates_go_on_during_a_search(tmp_path: Path):
 
     at_once, in_pieces = followed(math.inf), followed(0.0)
     assert [one.time for one in in_pieces] == [one.time for one in at_once]
-    searching = [SEARCHING in one.unexplained for one in in_pieces]
+    searching = [one.searching for one in in_pieces]
     assert 5 < sum(searching) < 0.8 * len(searching)
-    assert not any(SEARCHING in one.unexplained for one in at_once)
-    assert not any(one.settled for one in in_pieces if SEARCHING in one.unexplained)
+    assert not any(one.searching for one in at_once)
+    assert not any(one.settled for one in in_pieces if one.searching)
     for found, expected in zip(in_pieces[-1].parameters, at_once[-1].parameters, strict=True):
         assert expected.standard_error is not None
         assert found.value == pytest.approx(expected.value, abs=0.1 * expected.standard_error)
@@ -76,10 +77,11 @@ def test_it_stays_near_and_its_interval_reaches_to_what_is_promised():
     assert found == pytest.approx([1.1, 1.05])
     covariance = no_covariance(2)
     plain = np.diag(errors**2)
-    widened = held.widened(
-        type(covariance)(**{**vars(covariance), "errors": errors, "matrix": plain})
-    )
+    widened = held.widened(replace(covariance, errors=errors, matrix=plain))
     assert widened.errors == pytest.approx([np.hypot(0.1, 1.9), 0.1])
     assert np.sqrt(np.diag(widened.matrix)) == pytest.approx(widened.errors)
+    held.begin(np.array([1.0, 1.2]), windows=6)  # another search has led elsewhere
+    again = held.widened(replace(covariance, errors=errors, matrix=plain))
+    assert again.errors == pytest.approx([np.hypot(0.1, 1.9), np.hypot(0.1, 0.2)])
     held.end()
     assert held.widened(widened) is widened
