@@ -15,9 +15,7 @@ from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
 
 _DISCRETE = {FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING}
-_CLEARLY = (
-    0.35  # of what repairs leave of the error, below which an odd effort is better
-)
+_CLEARLY = 0.35  # of the error that repairs leave; an odd effort is the better answer below it
 _LITTLE = 0.01  # of the torques' power, that is left where a repair is all that is wrong
 
 
