@@ -23,6 +23,7 @@ from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
 from sysid_ros.diagnosis.model_masses import OffMass, off_masses, torque_unit
 from sysid_ros.diagnosis.odd_efforts import with_odd_effort
+from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
@@ -67,6 +68,7 @@ def check_dataset(
         findings += beyond_ranges(state.recorded)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
+        findings += push_findings(state.recorded)
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:  # a fit to torque masks contacts, and takes lasting ones for a drawing
             # Nor can a simulation with guessed gains and no damping be expected to hold.

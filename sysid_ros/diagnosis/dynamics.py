@@ -15,6 +15,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import (
     Misfit,
+    PointMasses,
     ancestors,
     bounded_fit,
     misfit_of,
@@ -84,6 +85,7 @@ class Dynamics:
         self._trees = _trees(recorded, self._rows)
         self._coarse = data.thinned(_COARSE)
         self._tables: dict[_Tree, dict[tuple[str, int], _Table]] = {t: {} for t in self._trees}
+        self._points: dict[_Tree, PointMasses] = {}
         self._unchanged: dict[tuple[_Tree, int], tuple[FloatArray, FloatArray]] = {}
 
     @classmethod
@@ -238,7 +240,10 @@ class Dynamics:
 
     def _made(self, tree: _Tree, data: Filtered) -> _Table:
         model, motion = self._recorded.model, data.motion(self._joints)
-        columns = regressor(model, *motion, tree.dofs)[:, [self._rows[row] for row in tree.rows]]
+        if tree not in self._points:
+            self._points[tree] = PointMasses.of(model, tree.dofs)
+        columns = regressor(model, *motion, self._points[tree])
+        columns = columns[:, [self._rows[row] for row in tree.rows]]
         columns = np.ascontiguousarray(columns.transpose(1, 0, 2))
         size = np.sqrt(np.sum(columns**2, axis=(0, 1)))
         used = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)

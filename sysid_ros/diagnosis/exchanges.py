@@ -24,6 +24,7 @@ _SUSPECT = 0.3  # the same, below which an exchange must leave hardly anything
 _HARDLY = 0.1  # of the power left without it
 _LEFT = 0.32  # share that the exchange may leave: a tenth of the power, as of other repairs
 _BETTER = 0.5  # of the power left without it, that it may leave
+_PROMISING = 0.8  # of the power left without it, that it may leave at a glance
 _BETTER_BLOCKS = 0.75  # of the stretches of time, in which it must be better
 
 Pairs = tuple[tuple[str, str], ...]
@@ -57,8 +58,12 @@ def _by_dynamics(seen: Recorded) -> Pairs:
         return ()
     most = _BETTER if before.share >= _SUSPECT else _HARDLY
     found: list[tuple[float, Pairs]] = []
+    glance = test.glance()
     for pairs in _candidates(seen):
-        after = test.misfit(Change(FindingKind.SWAP, exchange=pairs))
+        change = Change(FindingKind.SWAP, exchange=pairs)
+        if test.glance(change).ratio(glance) >= _PROMISING:
+            continue
+        after = test.misfit(change)
         better = after.share < _LEFT and after.ratio(before) < most
         if better and after.better_share(before) >= _BETTER_BLOCKS:
             found.append((after.share, pairs))

@@ -17,9 +17,8 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.diagnosis.levels import level_step
 from sysid_ros.diagnosis.recorded import Recorded, Samples
-from sysid_ros.engine.signals import density, zero_phase
+from sysid_ros.engine.signals import density, level_step, zero_phase
 from sysid_ros.time_intervals import shortest_gap
 
 _HIGHEST = 20.0  # Hz, of the low-pass

@@ -32,6 +32,7 @@ class FindingKind(str, Enum):
     MOUNTING = "mounting"
     ODD_EFFORT = "odd effort"
     RANGE = "range"
+    PUSH = "push"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
 
 _DISCRETE = {FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING}
+_CLEARLY = 0.35  # of the error that repairs leave; an odd effort is the better answer below it
 _LITTLE = 0.01  # of the torques' power, that is left where a repair is all that is wrong
 
 
@@ -26,6 +27,23 @@ def settled(findings: Iterable[Finding]) -> bool:
         or one.evidence.get("unexplained_after", 1.0) ** 2 < _LITTLE
         for one in findings
     )
+
+
+def _are_all(findings: Sequence[Finding]) -> bool:
+    """Return whether repairs leave little of what torques showed, or are of something else."""
+    left = [one.evidence["unexplained_after"] for one in _by_torque(findings)]
+    return not left or min(left) ** 2 < _LITTLE
+
+
+def _left_by(findings: Sequence[Finding]) -> float:
+    """The least share of what was unexplained that a repair leaves."""
+    shares = [(one.evidence["unexplained_after"], one.evidence["unexplained_before"])
+              for one in _by_torque(findings)]  # fmt: skip
+    return min(after / before for after, before in shares)
+
+
+def _by_torque(findings: Sequence[Finding]) -> list[Finding]:
+    return [one for one in findings if "unexplained_before" in one.evidence]
 
 
 def beside_odd_effort(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -43,7 +61,8 @@ def with_odd_effort(
       dataset: Its recordings.
       findings: Mistakes that were found already.
     """
-    if experiment.fit.method != "inverse_dynamics" or settled(findings):
+    repaired = settled(findings)
+    if experiment.fit.method != "inverse_dynamics" or (repaired and _are_all(findings)):
         return tuple(findings)
     from sysid_ros.engine.measured_torque import found_odd_torque  # loads numba, which takes long
 
@@ -53,7 +72,7 @@ def with_odd_effort(
         odd = found_odd_torque(groups, params, torque_settings(experiment))
     except SysidError:
         odd = None
-    if odd is None:
+    if odd is None or (repaired and odd.left > _CLEARLY * _left_by(findings)):
         return tuple(findings)
     repair = ExperimentLines(experiment).removed(odd.signal)
     return (

@@ -12,8 +12,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import motion_bandwidth
-from sysid_ros.diagnosis.levels import Saturation, level_step, saturation
 from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.engine.signals import Saturation, level_step, saturation
 
 _ALWAYS_ENOUGH = 30.0  # Hz, for robots that move like ones
 _NEVER_ENOUGH = 5.0  # Hz

@@ -9,6 +9,7 @@ from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
+    PointMasses,
     ancestors,
     body_torques,
     moving_masses,
@@ -20,6 +21,7 @@ from sysid_ros.diagnosis.fits.servo_screening import ServoEquation
 
 __all__ = [
     "Misfit",
+    "PointMasses",
     "ServoEquation",
     "ancestors",
     "body_torques",

@@ -10,19 +10,20 @@ kinematics could have moved like this, however wrong the model's masses and fric
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.engine.elements import bodies_above, rotation_matrix
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
-_AT_ONCE = 256  # instants, so that tables of points stay small
+_AT_ONCE = 256  # instants, so that tables of wrenches stay small
+_PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # of coordinates, in moments of mass
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,50 @@ class _Kinematics:
     axes: FloatArray
 
 
+@dataclass(frozen=True)
+class PointMasses:
+    """The sets of points that the bodies on some joints may have mass in.
+
+    The wrench that moves a point is a polynomial of second degree in its place.
+
+    Attributes:
+      dofs: The joints' degrees of freedom.
+      moments: By body, the means over each of its sets of 1, place, and the :data:`_PAIRS` of the
+        place's coordinates, (sets of the body, 10).
+      moved: Whether a degree of freedom moves a set's body, (nv, sets).
+    """
+
+    dofs: tuple[int, ...]
+    moments: Mapping[int, FloatArray]
+    moved: FloatArray
+
+    @classmethod
+    def of(cls, model: mujoco.MjModel, dofs: Sequence[int]) -> PointMasses:
+        """The points of a model's bodies.
+
+        Of bodies that are welded to each other, as fingers that nothing measures are to their hand,
+        the heaviest has all points, which say what more there is; the others have their centres.
+        """
+        above = {body: ancestors(model, body) for body in moving_masses(model)}
+        bodies = [body for body, own in above.items() if {*dofs} & {*own}]
+        mass, weld = model.body_mass, model.body_weldid
+        heaviest = {int(weld[body]): body for body in sorted(bodies, key=lambda body: mass[body])}
+        moments, moved = {}, []
+        for body in bodies:
+            whole = body == heaviest[int(weld[body])]
+            sets = _points(model, body) if whole else [[np.array(model.body_ipos[body])]]
+            moments[body] = np.array([_moments(np.array(points)) for points in sets])
+            moved += [np.isin(np.arange(model.nv), above[body]).astype(float)] * len(sets)
+        found = np.array(moved).T if moved else np.zeros((model.nv, 0))
+        return cls(tuple(dofs), moments, found)
+
+
 def regressor(
     model: mujoco.MjModel,
     qpos: FloatArray,
     qvel: FloatArray,
     qacc: FloatArray,
-    dofs: Sequence[int] | None = None,
+    points: PointMasses | None = None,
 ) -> FloatArray:
     """Joint torque per unit of every unknown: point masses, armature, damping, friction, springs.
 
@@ -57,15 +96,14 @@ def regressor(
       qpos: (n, nq).
       qvel: (n, nv).
       qacc: (n, nv).
-      dofs: All degrees of freedom of some kinematic trees; of the model if left out.
+      points: Of all degrees of freedom of some kinematic trees; of the model if left out.
 
     Returns:
       (n, nv, p), of the unknowns of these trees; each is non-negative.
     """
-    chosen = range(model.nv) if dofs is None else dofs
-    motion = _kinematics(model, qpos, qvel, qacc)
-    bodies = _point_masses(model, motion, frozenset(chosen))
-    return np.concatenate([bodies, own_torques(model, qpos, qvel, qacc, chosen)], axis=2)
+    own = PointMasses.of(model, range(model.nv)) if points is None else points
+    bodies = _point_masses(_kinematics(model, qpos, qvel, qacc), own)
+    return np.concatenate([bodies, own_torques(model, qpos, qvel, qacc, own.dofs)], axis=2)
 
 
 def own_torques(
@@ -145,19 +183,22 @@ def _kinematics(
 ) -> _Kinematics:
     data = mujoco.MjData(model)
     n, nbody = len(qpos), model.nbody
-    centre, origin = np.empty((n, nbody, 3)), np.empty((n, nbody, 3))
+    centre, arm = np.empty((n, nbody, 3)), np.empty((n, nbody, 3))
     velocity, acceleration = np.empty((n, nbody, 6)), np.empty((n, nbody, 6))
     turn, axes = np.empty((n, nbody, 9)), np.empty((n, model.nv, 6))
-    root = np.asarray(model.body_rootid)
+    given, wanted = (data.qpos, data.qvel, data.qacc), (qpos, qvel, qacc)
+    kept = (centre, arm, turn, velocity, acceleration, axes)
+    seen = (data.subtree_com, data.xpos, data.xmat, data.cvel, data.cacc, data.cdof)
     for i in range(n):
-        data.qpos[:], data.qvel[:], data.qacc[:] = qpos[i], qvel[i], qacc[i]
+        for into, values in zip(given, wanted, strict=True):
+            into[:] = values[i]
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         mujoco.mj_rnePostConstraint(model, data)
-        centre[i], origin[i], turn[i] = data.subtree_com[root], data.xpos, data.xmat
-        velocity[i], acceleration[i], axes[i] = data.cvel, data.cacc, data.cdof
-    arm = origin - centre
+        for own, values in zip(kept, seen, strict=True):
+            own[i] = values
+    arm -= centre[:, model.body_rootid]
     omega, alpha = velocity[..., :3], acceleration[..., :3]
     speed = velocity[..., 3:] + _cross(omega, arm)
     # From spatial to classical acceleration of the body's origin (Featherstone 2008, 2.11).
@@ -182,55 +223,39 @@ def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatA
     return _joint_torque(model, motion, body, np.concatenate([moment, force], axis=1))
 
 
-def _point_masses(model: mujoco.MjModel, motion: _Kinematics, dofs: Set[int]) -> FloatArray:
-    """Joint torques that move one kilogram in each set of points of all bodies on some joints.
-
-    Of bodies that are welded to each other, as fingers that nothing measures are to their hand, the
-    heaviest has all points, which say what more there is; the others have their centres.
-
-    Returns:
-      (n, nv, sets).
-    """
-    bodies = [body for body in moving_masses(model) if dofs & {*ancestors(model, body)}]
-    mass, weld = model.body_mass, model.body_weldid
-    heaviest = {int(weld[body]): body for body in sorted(bodies, key=lambda body: mass[body])}
-    sets = [
-        (body, points)
-        for body in bodies
-        for points in (
-            _points(model, body)
-            if body == heaviest[int(weld[body])]
-            else [[np.array(model.body_ipos[body])]]
-        )
-    ]
-    torque: FloatArray = np.zeros((len(motion.arm), model.nv, len(sets)))
-    if not sets:
-        return torque
-    owner = np.array([body for body, points in sets for _ in points])
-    points = np.stack([point for _, group in sets for point in group])
-    shares = np.array([len(group) for _, group in sets])
-    firsts = np.concatenate([[0], np.cumsum(shares)[:-1]])
-    moved: FloatArray = np.zeros((model.nv, len(sets)))
-    for column, (body, _) in enumerate(sets):
-        moved[ancestors(model, body), column] = 1.0
-    for first in range(0, len(torque), _AT_ONCE):
+def _point_masses(motion: _Kinematics, points: PointMasses) -> FloatArray:
+    """Joint torques that move one kilogram in each set of points, (n, nv, sets)."""
+    torque: FloatArray = np.zeros((len(motion.arm), *points.moved.shape))
+    for first in range(0, len(torque) if points.moments else 0, _AT_ONCE):
         rows = slice(first, first + _AT_ONCE)
-        wrench = _wrenches(motion, rows, owner, points)
-        mean = np.add.reduceat(wrench, firsts, axis=1) / shares[None, :, None]
-        torque[rows] = (motion.axes[rows] @ mean.transpose(0, 2, 1)) * moved
+        wrench = _wrenches(motion, rows, list(points.moments))
+        mean = [wrench[:, i] @ own.T for i, own in enumerate(points.moments.values())]
+        torque[rows] = (motion.axes[rows] @ np.concatenate(mean, axis=2)) * points.moved
     return torque
 
 
-def _wrenches(
-    motion: _Kinematics, rows: slice, owner: IndexArray, points: FloatArray
-) -> FloatArray:
-    """Moment about the tree's centre and force that move one kilogram at each point, (m, p, 6)."""
-    place = np.einsum("npij,pj->npi", motion.turn[rows][:, owner], points)
-    omega, alpha = motion.omega[rows][:, owner], motion.alpha[rows][:, owner]
-    force = motion.acceleration[rows][:, owner] + _cross(alpha, place)
-    force += _cross(omega, _cross(omega, place))
-    moment = _cross(motion.arm[rows][:, owner] + place, force)
-    return np.concatenate([moment, force], axis=2)
+def _wrenches(motion: _Kinematics, rows: slice, bodies: Sequence[int]) -> FloatArray:
+    """Moment about the tree's centre and force per unit of each moment of mass, (m, b, 6, 10)."""
+    turn, arm = motion.turn[rows][:, bodies], motion.arm[rows][:, bodies]
+    omega, alpha = motion.omega[rows][:, bodies], motion.alpha[rows][:, bodies]
+    axes = np.moveaxis(turn, -1, 0)  # what a unit along each axis of the body is in the world
+    force = np.empty((4, *arm.shape))  # per unit of mass and of place
+    force[0] = motion.acceleration[rows][:, bodies]
+    force[1:] = _cross(alpha, axes) + _cross(omega, _cross(omega, axes))
+    found: FloatArray = np.zeros((10, *arm.shape[:2], 6))
+    found[:4, ..., 3:] = force
+    found[:4, ..., :3] = _cross(arm, force)
+    found[1:4, ..., :3] += _cross(axes, force[0])
+    both = _cross(axes[:, None], force[None, 1:])
+    for k, (i, j) in enumerate(_PAIRS):
+        found[4 + k, ..., :3] = both[i, j] if i == j else both[i, j] + both[j, i]
+    return np.moveaxis(found, 0, -1)
+
+
+def _moments(points: FloatArray) -> FloatArray:
+    """Means of 1, place and products of coordinates over points (k, 3), (10,)."""
+    products = np.stack([points[:, i] * points[:, j] for i, j in _PAIRS], axis=1)
+    return np.concatenate([[1.0], points.mean(axis=0), products.mean(axis=0)])
 
 
 def _cross(one: FloatArray, other: FloatArray) -> FloatArray:

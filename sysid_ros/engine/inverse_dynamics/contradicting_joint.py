@@ -122,9 +122,11 @@ def _rows(grams: Mapping[str, Grams], free: FreeParameters, x: FloatArray) -> _R
         hessians[i], gradients[i] = one.hessians[0], one.gradients[0] - one.hessians[0] @ about
     squares = sum(one.squares(free.theta(about, c), gains).sum(axis=0) for c, one in grams.items())
     torque = sum(one.torque_squares().sum(axis=0) for one in grams.values())
+    # Where none acts, as on a floating base, a torque's power is that of what adds up to nothing.
+    parts = np.einsum("kii,i->k", hessians, x**2)
     counts = sum(one.counts.sum(axis=0) for one in grams.values())
     kept = ~late
     return _Rows(
         first.dofs, np.asarray(counts), hessians[:, kept][:, :, kept], gradients[:, kept],
-        np.asarray(squares), np.maximum(_EXACT * np.asarray(torque), 1e-300),
+        np.asarray(squares), np.maximum(_EXACT * np.maximum(np.asarray(torque), parts), 1e-300),
     )  # fmt: skip

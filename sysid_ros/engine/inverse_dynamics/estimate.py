@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL, inertial_parameters
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scale, reach
 from sysid_ros.engine.inverse_dynamics.delay_doubt import doubts_of_delays
@@ -179,7 +179,7 @@ def _first(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Parameters, gains and weights."""
     k = len(free.names)
-    x, gains, weights = free.nominal.copy(), np.ones(model.nv), _first_weights(grams)
+    x, gains, weights = free.nominal.copy(), np.ones(model.nv), _first_weights(grams, free)
     for _ in range(settings.iterations + 3 * len(gain_dofs)):
         system = equations(grams, free, weights, gains, gain_dofs, x, together=True)
         z = _unconstrained(system, replace(prior, kind=PriorKind.GAUSSIAN))
@@ -190,10 +190,20 @@ def _first(
     return x, gains, weights
 
 
-def _first_weights(grams: Mapping[str, Grams]) -> FloatArray:
+def _first_weights(grams: Mapping[str, Grams], free: FreeParameters) -> FloatArray:
     rows = sum(one.counts.sum(axis=0) for one in grams.values())
-    squares = sum(one.torque_squares().sum(axis=0) for one in grams.values())
+    parts = [
+        np.where(_vanishing(grams), one.part_squares(free.theta(free.nominal, condition)), 0.0)
+        + one.torque_squares()
+        for condition, one in grams.items()
+    ]
+    squares = np.concatenate(parts).sum(axis=0)
     return np.where(rows > 0, rows / np.maximum(squares, 1e-18), 0.0)
+
+
+def _vanishing(grams: Mapping[str, Grams]) -> BoolArray:
+    """Kinds of rows on which no force acts at all, as of a base that flies, (kinds,)."""
+    return np.asarray(sum(one.torque_squares().sum(axis=0) for one in grams.values()) == 0.0)
 
 
 def _with(gains: FloatArray, dofs: IndexArray, values: FloatArray) -> FloatArray:
@@ -218,10 +228,20 @@ def _uncertainty(solution: Solution, system: Equations, prior: Prior) -> Uncerta
 def _weights(
     grams: Mapping[str, Grams], free: FreeParameters, x: FloatArray, gains: FloatArray
 ) -> FloatArray:
-    parts = [
-        (one.squares(free.theta(x, condition), gains), one.counts, one.torque_squares())
-        for condition, one in grams.items()
-    ]
+    """Inverse variances of residuals by kind of rows, (kinds,).
+
+    Rows that add up to nothing do so the better the lighter the robot is: theirs are those that a
+    robot of the model's size would have.
+    """
+    none, parts = _vanishing(grams), []
+    for condition, one in grams.items():
+        theta, nominal = free.theta(x, condition), free.theta(free.nominal, condition)
+        squares, torque = one.squares(theta, gains), one.torque_squares()
+        if none.any():
+            usual, own = (one.part_squares(values).sum(axis=0) for values in (nominal, theta))
+            squares = np.where(none, squares * usual / np.maximum(own, 1e-300), squares)
+            torque = np.where(none, one.part_squares(nominal), torque)
+        parts.append((squares, one.counts, torque))
     return residual_weights(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 

@@ -85,6 +85,14 @@ class Grams:
             found[:, j] = (sums @ ends) @ ends
         return np.maximum(found, 0.0)
 
+    def part_squares(self, theta: FloatArray) -> FloatArray:
+        """Sum of the squares of what each parameter contributes to R theta, (blocks, kinds)."""
+        squares = [
+            np.einsum("bkk,k->b", sums[:, :-1, :-1], theta[support] ** 2)
+            for support, sums in zip(self.support, self.sums, strict=True)
+        ]
+        return np.stack(squares, axis=1)
+
     def torque_squares(self) -> FloatArray:
         """Sum of squared torques, (blocks, kinds)."""
         return np.stack([sums[:, -1, -1] for sums in self.sums], axis=1)

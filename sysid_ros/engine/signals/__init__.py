@@ -20,6 +20,7 @@ from sysid_ros.engine.signals.joint_coordinates import (
     joint_named,
     joint_signal,
 )
+from sysid_ros.engine.signals.levels import Saturation, level_step, saturation
 from sysid_ros.engine.signals.mappings import (
     OBSERVABLE,
     SUFFIXES,
@@ -66,6 +67,7 @@ __all__ = [
     "ModelSequences",
     "Piecewise",
     "RowWeights",
+    "Saturation",
     "SignalIntegral",
     "SignalMapping",
     "SignalType",
@@ -94,12 +96,14 @@ __all__ = [
     "joint_signal",
     "known_from",
     "lagged_products",
+    "level_step",
     "piecewise",
     "quaternion_product",
     "render_rollout",
     "rotated",
     "rotation_between",
     "row_offset",
+    "saturation",
     "save_npz",
     "sensor_mapping",
     "sensor_unit",

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -20,11 +22,12 @@ from torque_arm import (
     write_torque_bag,
 )
 
+from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment, checks
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Finding
 from sysid_ros.diagnosis.model_masses import torque_unit
-from sysid_ros.diagnosis.odd_efforts import settled
+from sysid_ros.diagnosis.odd_efforts import settled, with_odd_effort
 from sysid_ros.diagnosis.recorded import recorded as joints_of
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings
@@ -89,6 +92,24 @@ def odd_of(times, qpos, torque):
         modifier = AttributeModifier("body", body, "inertia")
         params.add(Parameter(body, nominal, -np.inf, np.inf, modifier=modifier))
     return found_odd_torque([torque_sequences(spec, times, qpos, torque)], params, TorqueSettings())
+
+
+def test_a_compressed_effort_is_no_wrong_sign_though_another_sign_and_scale_explain_much(
+    recorded, tmp_path
+) -> None:
+    times, qpos, torque = recorded
+    (tmp_path / "arm.xml").write_text(nominal_xml())
+    write_torque_bag(tmp_path / "bag", times, qpos, in_volts(torque, 1, LAWS["compressed"]))
+    (tmp_path / "experiment.yaml").write_text(experiment_text(INERTIAS))
+    experiment = load_experiment(tmp_path / "experiment.yaml")
+    explained = {"unexplained_before": 0.73, "unexplained_after": 0.175}  # as check finds in 15 s
+    wrong = Finding(FindingKind.SIGN, ("b_effort",), explained, "", "", ())
+    dataset = load_dataset(experiment, None)
+    (first,) = with_odd_effort(experiment, dataset, [wrong])
+    assert first.kind is FindingKind.ODD_EFFORT
+    decisive = {"unexplained_before": 7.3, "unexplained_after": 0.175}
+    right = replace(wrong, evidence=decisive)
+    assert with_odd_effort(experiment, dataset, [right]) == (right,)
 
 
 def test_right_torques_are_not_doubted(recorded) -> None:

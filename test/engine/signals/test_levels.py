@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sysid_ros.diagnosis.levels import saturation
+from sysid_ros.engine.signals import saturation
 
 TIMES = np.arange(0.0, 10.0, 0.01)
 WAVE = np.sin(2.0 * TIMES)
