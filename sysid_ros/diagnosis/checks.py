@@ -191,7 +191,7 @@ def _is_of_filters(recorded: Recorded, late: Explanation) -> bool:
     own = [
         float(model.actuator_dynprm[servo, 0]) if int(model.actuator_dyntype[servo]) in _FILTERS
         else 0.0
-        for servo, label in recorded.servos.items()
+        for servo, label in recorded.commands.items()
         if label in late.change.signals
     ]  # fmt: skip
     low, high = late.interval or (late.size, late.size)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import (
@@ -23,6 +23,7 @@ from sysid_ros.diagnosis.fits import (
     regressor,
 )
 from sysid_ros.diagnosis.recorded import Recorded, under_gravity
+from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.engine.elements import affine_force, joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
@@ -35,20 +36,41 @@ _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 class _Table:
     """The regressor of one motion.
 
+    A joint bears only what is behind it, so that most of a finger's row is zero.
+
     Attributes:
-      columns: (rows, n, p) with columns of equal size.
-      grams: (rows, p, p) inner products by row.
+      used: By row the places of its k unknowns.
+      columns: By row (n, k), such that all p columns are of equal size.
+      grams: Their inner products, (k, k).
+      size: p.
     """
 
-    columns: FloatArray
-    grams: FloatArray
+    used: tuple[IndexArray, ...]
+    columns: tuple[FloatArray, ...]
+    grams: tuple[FloatArray, ...]
+    size: int
+
+    @staticmethod
+    def of(columns: FloatArray) -> _Table:
+        """The table of a regressor, (n, rows, p)."""
+        size = np.sqrt(np.einsum("nrp,nrp->p", columns, columns))
+        told = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
+        scaled = (columns[:, :, told] / size[told]).transpose(1, 0, 2)
+        used = tuple(np.flatnonzero(row.any(axis=0)) for row in scaled)
+        rows = tuple(row[:, own] for row, own in zip(scaled, used, strict=True))
+        grams = tuple(row.T @ row for row in rows)
+        return _Table(used, rows, grams, int(np.count_nonzero(told)))
 
     def fit(self, torque: FloatArray, weight: FloatArray) -> FloatArray:
         """Fit non-negative unknowns; what they leave of torques (n, rows), weighted by row."""
-        hessian = np.einsum("r,rpq->pq", weight**2, self.grams)
-        target = np.einsum("rnp,nr->p", self.columns, torque * weight**2, optimize=True)
+        hessian, target = np.zeros((self.size, self.size)), np.zeros(self.size)
+        for place, own in enumerate(self.used):
+            squared = weight[place] ** 2
+            hessian[np.ix_(own, own)] += squared * self.grams[place]
+            target[own] += squared * (torque[:, place] @ self.columns[place])
         found = bounded_fit(hessian, target)
-        return np.asarray(weight * (torque - (self.columns @ found).T))
+        explained = [row @ found[own] for row, own in zip(self.columns, self.used, strict=True)]
+        return np.asarray(weight * (torque - np.column_stack(explained)))
 
 
 @dataclass(frozen=True)
@@ -75,14 +97,15 @@ class Dynamics:
     Args:
       recorded: What was recorded.
       data: The same as it is tested.
+      rows: Degrees of freedom of joints that move, and on which every force is known.
     """
 
-    def __init__(self, recorded: Recorded, data: Filtered) -> None:
+    def __init__(self, recorded: Recorded, data: Filtered, rows: Sequence[int]) -> None:
         self.data = data
         self._recorded = recorded
-        self._rows = _rows(recorded)
+        self._rows = rows
         self._joints = recorded.all_positions
-        self._trees = _trees(recorded, self._rows)
+        self._trees = _trees(recorded, rows)
         self._coarse = data.thinned(_COARSE)
         self._tables: dict[_Tree, dict[tuple[str, int], _Table]] = {t: {} for t in self._trees}
         self._points: dict[_Tree, PointMasses] = {}
@@ -93,15 +116,17 @@ class Dynamics:
         """The test of recordings.
 
         ``None`` unless there is enough of them, and the model is a tree of measured hinges and
-        slides, some with known torques.
+        slides, some of which move under known torques.
         """
         model = recorded.model
         on_joints = all(joint_of(model, actuator) is not None for actuator in range(model.nu))
-        if not (recorded.is_open_chain and on_joints and recorded.efforts and _rows(recorded)):
+        if not (recorded.is_open_chain and on_joints and recorded.efforts):
             return None
+        # What holds a joint that rests may be friction, whatever its motor does.
+        rows = [dof for dof in _rows(recorded) if moves(recorded, int(model.dof_jntid[dof]))]
         labels = [*recorded.all_positions, *recorded.efforts.values()]
-        data = filtered(recorded, labels, _LEAST_ROWS)
-        return None if data is None else cls(recorded, data)
+        data = filtered(recorded, labels, _LEAST_ROWS) if rows else None
+        return None if data is None else cls(recorded, data, rows)
 
     def misfit(self, *changes: Change) -> Misfit:
         """The residual after some repairs, applied in order."""
@@ -113,7 +138,7 @@ class Dynamics:
 
     def under(self, gravity: FloatArray) -> Dynamics:
         """The same test with another gravity, (3,) m/s^2."""
-        return Dynamics(under_gravity(self._recorded, gravity), self.data)
+        return Dynamics(under_gravity(self._recorded, gravity), self.data, self._rows)
 
     def left_by_others(self, labels: Collection[str]) -> Misfit:
         """A glance at the least that any change of some signals can leave.
@@ -243,12 +268,7 @@ class Dynamics:
         if tree not in self._points:
             self._points[tree] = PointMasses.of(model, tree.dofs)
         columns = regressor(model, *motion, self._points[tree])
-        columns = columns[:, [self._rows[row] for row in tree.rows]]
-        columns = np.ascontiguousarray(columns.transpose(1, 0, 2))
-        size = np.sqrt(np.sum(columns**2, axis=(0, 1)))
-        used = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
-        columns = columns[:, :, used] / size[used]
-        return _Table(columns, columns.transpose(0, 2, 1) @ columns)
+        return _Table.of(columns[:, [self._rows[row] for row in tree.rows]])
 
     def _torque(self, value: Mapping[str, FloatArray]) -> FloatArray:
         """Torque of the actuators on the tested joints, (n, rows)."""

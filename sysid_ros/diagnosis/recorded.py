@@ -7,14 +7,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.engine.elements import SCALAR, is_effort, is_servo, joint_of
+from sysid_ros.engine.elements import (
+    SCALAR,
+    is_effort,
+    is_servo,
+    is_velocity_servo,
+    joint_of,
+    joints_of_tendon,
+)
 from sysid_ros.engine.signals import ModelSequences, SignalIntegral, TimeSeries, value_at
 from sysid_ros.engine.windows import pushed
 
@@ -62,7 +69,8 @@ class Recorded:
       positions: The label of each joint's position, by the joint's number in the model.
       velocities: The same for velocities.
       efforts: By actuator number the label of a force or torque on one joint.
-      servos: By actuator number the label of a position that a servo is asked for.
+      servos: By actuator number the label of a position that a joint's servo is asked for.
+      others: The same of velocities, and of lengths of tendons that are linear in joint positions.
       guessed: Servos that the model lacked, by actuator number: nobody knows their gains.
     """
 
@@ -74,6 +82,12 @@ class Recorded:
     efforts: Mapping[int, str]
     servos: Mapping[int, str]
     guessed: frozenset[int] = frozenset()
+    others: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def commands(self) -> dict[int, str]:
+        """The labels of what all servos are asked for, by actuator number."""
+        return {**self.servos, **self.others}
 
     def pooled(self, label: str) -> list[Samples]:
         """One signal's samples, recording by recording."""
@@ -132,8 +146,12 @@ class Recorded:
         return bool(share[self.model.jnt_dofadr[joint]] > _PUSHED)
 
     def joint_of(self, actuator: int) -> int:
-        """The joint that an actuator moves."""
-        return int(self.model.actuator_trnid[actuator, 0])
+        """The joint that an actuator moves, the first one of a tendon's."""
+        return next(iter(self.arms(actuator)))
+
+    def arms(self, actuator: int) -> dict[int, float]:
+        """The joints that an actuator moves, with what it moves for each of their units."""
+        return _arms(self.model, actuator)
 
 
 def repaired(before: Recorded, change: Change) -> Recorded:
@@ -183,6 +201,7 @@ def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) ->
     velocities: dict[int, str] = {}
     efforts: dict[int, str] = {}
     servos: dict[int, str] = {}
+    others: dict[int, str] = {}
     for label in labels:
         if label in torques:
             efforts[model.actuator(label).id] = label
@@ -199,9 +218,15 @@ def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) ->
                 efforts[actuator] = label
             elif is_servo(model, actuator):
                 servos[actuator] = label
+            elif is_velocity_servo(model, actuator):
+                others[actuator] = label
+        elif actuator >= 0 and _arms(model, actuator) and is_servo(model, actuator):
+            others[actuator] = label
     vectors = tuple(_vectors(measured) for measured in group.sensordata)
     unknown = frozenset(a for a in servos if model.actuator(a).name in guessed)
-    return Recorded(model, recordings, vectors, positions, velocities, efforts, servos, unknown)
+    return Recorded(
+        model, recordings, vectors, positions, velocities, efforts, servos, unknown, others
+    )
 
 
 def _torque_sensors(group: ModelSequences) -> dict[str, str]:
@@ -250,6 +275,15 @@ def _without_unmeasured_joints(spec: mujoco.MjSpec, labels: set[str]) -> mujoco.
         return copy.compile()
     except ValueError:
         return None
+
+
+def _arms(model: mujoco.MjModel, actuator: int) -> dict[int, float]:
+    joint = joint_of(model, actuator)
+    if joint is not None:
+        return {joint: 1.0}
+    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_TENDON):
+        return {}
+    return joints_of_tendon(model, int(model.actuator_trnid[actuator, 0]))
 
 
 def _drives_one_joint(model: mujoco.MjModel, actuator: int) -> bool:

@@ -96,9 +96,11 @@ def _explained(
     late: float,
 ) -> list[Explanation]:
     """The exchange along a cycle, each servo taking the next one's command, and wrong signs."""
-    labels = [recorded.servos[servo] for servo in cycle]
+    labels = [recorded.commands[servo] for servo in cycle]
     delay = Change(FindingKind.LAG, delay=dict.fromkeys(labels, late))
-    signs = [Change(FindingKind.SIGN, scale={recorded.servos[servo]: -1.0}) for servo in reversed_]
+    signs = [
+        Change(FindingKind.SIGN, scale={recorded.commands[servo]: -1.0}) for servo in reversed_
+    ]
 
     def misfit(*changes: Change) -> Misfit:
         return test.misfit(cycle, *changes, *signs, delay)

@@ -71,7 +71,7 @@ def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Expla
         return []
     topics: dict[str, list[_Late]] = {}
     for servo in test.servos:
-        topic = topic_of(recorded.servos[servo])
+        topic = topic_of(recorded.commands[servo])
         topics.setdefault(topic, []).append(_Late.of(test, servo, SERVO_LAGS))
     found = []
     for coarse in topics.values():
@@ -116,7 +116,7 @@ def _explained(recorded: Recorded, test: Tracking, group: Sequence[_Late]) -> Ex
     size = _common(group)
     if not _least(recorded) <= size < _LARGEST_LAG:
         return None
-    labels = tuple(recorded.servos[one.servo] for one in group)
+    labels = tuple(recorded.commands[one.servo] for one in group)
     family, servos = Family(FindingKind.LAG, labels, ()), [one.servo for one in group]
     before, after = test.misfit(servos), test.misfit(servos, family.change(size))
     limited = test.limited(servos[0]) if len(servos) == 1 else None

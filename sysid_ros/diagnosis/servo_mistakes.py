@@ -45,7 +45,7 @@ class _Hypothesis:
 
     def repairs(self, recorded: Recorded, servo: int) -> list[tuple[Change, float]]:
         """The changes that undo it but for the lag, each with its size."""
-        command = (recorded.servos[servo],)
+        command = (recorded.commands[servo],)
         found: list[tuple[Change, float]] = []
         if self.slope < 0.0:
             found.append((Change(FindingKind.SIGN, scale={command[0]: -1.0}), 0.0))
@@ -65,7 +65,7 @@ class _Hypothesis:
         """The change that undoes the lag of a servo; none without one."""
         if not self.lag:
             return ()
-        return (Change(FindingKind.LAG, delay={recorded.servos[servo]: self.lag}),)
+        return (Change(FindingKind.LAG, delay={recorded.commands[servo]: self.lag}),)
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ def counterparts(recorded: Recorded, labels: tuple[str, ...]) -> tuple[str, ...]
     """List rival mistakes: positions for servos' commands, commands for positions."""
     command_of = {
         recorded.positions.get(recorded.joint_of(servo)): command
-        for servo, command in recorded.servos.items()
+        for servo, command in recorded.commands.items()
     }
     position_of = {command: position for position, command in command_of.items()}
     found = (position_of.get(label, command_of.get(label)) for label in labels)

@@ -14,7 +14,8 @@ not by many times what the model says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -24,7 +25,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import force_range, linear
+from sysid_ros.engine.elements import force_range, is_velocity_servo, linear
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -65,7 +66,7 @@ class Tracking:
         Also where there is too little of the recordings.
         """
         servos = _tracked(recorded)
-        labels = [*recorded.positions.values(), *(recorded.servos[a] for a in servos)]
+        labels = [*recorded.positions.values(), *(recorded.commands[a] for a in servos)]
         data = filtered(recorded, list(dict.fromkeys(labels)), _LEAST_ROWS) if servos else None
         return None if data is None else cls(recorded, servos, data)
 
@@ -89,7 +90,7 @@ class Tracking:
 
     def commands(self, servo: int, lags: Sequence[float]) -> FloatArray:
         """A servo's command as it takes effect after each of c lags [s], (n, c)."""
-        label = self._recorded.servos[servo]
+        label = self._recorded.commands[servo]
         return np.column_stack([self.data.late(label, lag) for lag in lags])
 
     def limited(self, servo: int) -> Misfit | None:
@@ -102,6 +103,8 @@ class Tracking:
           ``None`` where it hardly gets to its limit, or has none.
         """
         recorded, model = self._recorded, self._recorded.model
+        if servo not in recorded.servos:
+            return None
         joint = recorded.joint_of(servo)
         low, high = force_range(model, joint)
         stiffness, velocity = _felt(model, servo, 1), self.data.rate[recorded.positions[joint]]
@@ -136,12 +139,19 @@ class Tracking:
         return np.column_stack(columns)
 
     def _command(self, data: Filtered, servo: int) -> FloatArray:
-        return data.value[self._recorded.servos[servo]]
+        return data.value[self._recorded.commands[servo]]
 
     def _position(self, data: Filtered, servo: int) -> FloatArray:
-        """The command that asks for the position, (n,)."""
-        position = data.value[self._recorded.positions[self._recorded.joint_of(servo)]]
-        return _asked(self._recorded.model, servo) * position
+        """The command that asks for what the servo's joint does, (n,)."""
+        by_rate = is_velocity_servo(self._recorded.model, servo)
+        moved = self._moved(data.rate if by_rate else data.value, servo)
+        return _asked(self._recorded.model, servo) * moved
+
+    def _moved(self, part: Mapping[str, FloatArray], servo: int) -> FloatArray:
+        """Values, or derivatives, of what a servo moves: a joint, or a tendon of some, (n,)."""
+        positions = self._recorded.positions
+        arms = self._recorded.arms(servo).items()
+        return np.asarray(sum(arm * part[positions[joint]] for joint, arm in arms))
 
     def _columns(
         self, data: Filtered, servo: int, changes: tuple[Change, ...]
@@ -152,26 +162,31 @@ class Tracking:
           (n, k) and (k,).
         """
         recorded, model = self._recorded, self._recorded.model
-        joint = recorded.joint_of(servo)
-        dof = int(model.jnt_dofadr[joint])
-        position = recorded.positions[joint]
-        velocity = data.rate[position]
-        kp = _felt(model, servo, 1)
-        damping = _felt(model, servo, 2) + linear(model.dof_damping[dof])
+        velocity, felt = self._moved(data.rate, servo), _Felt.of(model, servo, recorded.arms(servo))
         guessed = servo in recorded.guessed
         trust = _TRUST_IN_GUESS if guessed else _TRUST
-        columns = [velocity, _direction(velocity), data.second[position]]
-        limits = [
-            _LONGEST_TIME if guessed else _LAG * damping / kp + _LEAST_TIME,
-            _LAG * float(model.dof_frictionloss[dof]) / kp + _LEAST_FRICTION,
-            trust * float(model.dof_M0[dof]) / kp + _LEAST_TIME**2,
-        ]
+        columns = [velocity, _direction(velocity), self._moved(data.second, servo)]
+        if is_velocity_servo(model, servo):
+            rolls = not recorded.all_positions  # a wheel has more to move than itself
+            least = _LONGEST_TIME if rolls else _LEAST_TIME
+            limits = [
+                _LAG * felt.damping / felt.gain,
+                _LAG * felt.friction / felt.gain + _LEAST_FRICTION,
+                trust * felt.inertia / felt.gain + least,
+            ]
+        else:
+            limits = [
+                _LONGEST_TIME if guessed else _LAG * felt.damping / felt.gain + _LEAST_TIME,
+                _LAG * felt.friction / felt.gain + _LEAST_FRICTION,
+                trust * felt.inertia / felt.gain + _LEAST_TIME**2,
+            ]
         loads = self._loads(data, changes)
         if loads is not None:
-            own = loads[:, dof]
-            acting = np.flatnonzero(np.any(own != 0.0, axis=0))  # the bodies that it carries
-            columns += list(own[:, acting].T)
-            limits += [trust / kp] * len(acting)
+            for joint, arm in recorded.arms(servo).items():
+                own = loads[:, int(model.jnt_dofadr[joint])] / arm
+                acting = np.flatnonzero(np.any(own != 0.0, axis=0))  # the bodies that it carries
+                columns += list(own[:, acting].T)
+                limits += [trust / felt.gain] * len(acting)
         return _asked(model, servo) * np.column_stack(columns), np.maximum(limits, 1e-12)
 
     def _loads(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray | None:
@@ -191,6 +206,35 @@ def _direction(velocity: FloatArray) -> FloatArray:
     return np.tanh(velocity / (0.02 * usual))
 
 
+@dataclass(frozen=True)
+class _Felt:
+    """A servo and what resists it, in units of what it moves.
+
+    Attributes:
+      gain: What it makes of a unit that is missing, N m/rad, N/m, or that over s.
+      damping: Its own and the joints', but for its gain.
+      friction: The joints'.
+      inertia: The joints', as the model has them where it starts.
+    """
+
+    gain: float
+    damping: float
+    friction: float
+    inertia: float
+
+    @staticmethod
+    def of(model: mujoco.MjModel, servo: int, arms: Mapping[int, float]) -> _Felt:
+        dofs = [(int(model.jnt_dofadr[joint]), arm) for joint, arm in arms.items()]
+        stiffness, own = _felt(model, servo, 1), _felt(model, servo, 2)
+        damping = sum(linear(model.dof_damping[dof]) / arm**2 for dof, arm in dofs)
+        return _Felt(
+            own if is_velocity_servo(model, servo) else stiffness,
+            damping + (0.0 if is_velocity_servo(model, servo) else own),
+            sum(float(model.dof_frictionloss[dof]) / abs(arm) for dof, arm in dofs),
+            sum(float(model.dof_M0[dof]) / arm**2 for dof, arm in dofs),
+        )
+
+
 def _felt(model: mujoco.MjModel, servo: int, place: int) -> float:
     """A servo's stiffness (1) or damping (2) as its joint feels it."""
     gear = float(model.actuator_gear[servo, 0])
@@ -198,9 +242,10 @@ def _felt(model: mujoco.MjModel, servo: int, place: int) -> float:
 
 
 def _asked(model: mujoco.MjModel, servo: int) -> float:
-    """A servo's command per position of its joint; one without a gear."""
-    gain, stiffness = model.actuator_gainprm[servo, 0], -model.actuator_biasprm[servo, 1]
-    return float(model.actuator_gear[servo, 0] * stiffness / gain)
+    """A servo's command for each unit of what it moves or how fast; one without a gear."""
+    place = 2 if is_velocity_servo(model, servo) else 1
+    gain, own = model.actuator_gainprm[servo, 0], -model.actuator_biasprm[servo, place]
+    return float(model.actuator_gear[servo, 0] * own / gain)
 
 
 def _robust_residual(matrix: FloatArray, target: FloatArray, limits: FloatArray) -> FloatArray:
@@ -230,8 +275,8 @@ def _tracked(recorded: Recorded) -> list[int]:
     """Servos whose joints are measured and whose commands move."""
     return [
         actuator
-        for actuator, label in recorded.servos.items()
-        if recorded.joint_of(actuator) in recorded.positions
+        for actuator, label in recorded.commands.items()
+        if all(joint in recorded.positions for joint in recorded.arms(actuator))
         and any(float(np.ptp(part.values)) > 0.0 for part in recorded.pooled(label))
         and int(recorded.model.actuator_dyntype[actuator]) != int(mujoco.mjtDyn.mjDYN_USER)
     ]

@@ -51,6 +51,9 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
     """
     if not wanted or not given:
         return {}
+    places = {name: place for place, name in enumerate(given)}
+    if len(places) == len(given) and all(name in places for name in wanted):
+        return {name: Match(places[name], sure=True) for name in wanted}
     table = np.array([[similarity(one, other) for other in given] for one in wanted])
     _prefer_one_prefix(table, wanted, given)
     rows, columns = scipy.optimize.linear_sum_assignment(-table)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -65,6 +66,20 @@ def test_trees_explain_as_much_as_the_whole(legs: Recorded) -> None:
     assert whole.share > 0.1  # the sign
     assert test.misfit(Change(FindingKind.SIGN, scale={"u2": -1.0})).share < 0.01
     assert test.reversed_joints() == (2,)
+
+
+def test_what_holds_a_joint_that_rests_says_nothing(legs: Recorded) -> None:
+    (signals,) = legs.recordings
+    times, random = signals["q3"].times, np.random.default_rng(0)
+    resting = {
+        "q3": Samples(times, 0.3 + 1e-4 * random.standard_normal(len(times))),
+        "u3": Samples(times, random.standard_normal(len(times))),
+    }
+    test = Dynamics.of(replace(legs, recordings=({**signals, **resting},)))
+    assert test is not None
+    assert set(test.shares()) == {0, 1, 2}
+    # The hip's torque is still that of a knee that swings.
+    assert test.misfit(Change(FindingKind.SIGN, scale={"u2": -1.0})).share < 0.1
 
 
 def test_a_repair_of_one_leg_leaves_the_other_alone(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from sysid_ros.proposal.names import match_names, similarity
+from sysid_ros.proposal import names
+from sysid_ros.proposal.names import Match, match_names, similarity
 
 
 @pytest.mark.parametrize(
@@ -70,3 +71,12 @@ def test_joints_of_two_robots_in_one_message_are_not_mixed() -> None:
     found = match_names(["joint_1", "joint_2"], given)
     assert [found[name].index for name in ("joint_1", "joint_2")] in ([0, 3], [2, 1])
     assert not any(match.sure for match in found.values())
+
+
+def test_names_that_are_all_there_are_not_compared_with_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(names, "similarity", lambda *_: pytest.fail("compared"))
+    wanted = [f"joint_{k}" for k in range(48)]
+    found = match_names(wanted, ["extra", *reversed(wanted)])
+    assert found == {name: Match(48 - k, sure=True) for k, name in enumerate(wanted)}

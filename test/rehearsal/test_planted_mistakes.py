@@ -7,21 +7,47 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import mujoco
 import pytest
 from planted_mistakes import Mistake, Recordings, checked, pairs, recordings, singles
-from robot_kinds import servo_arm
+from robot_kinds import GRIPPER, PAN_TILT, servo_arm
 from robot_matrix import based_model
 from robot_to_try import ARM_PLAN, hidden
 
 from sysid_ros.diagnosis import FindingKind
+from sysid_ros.rehearsal import Controller, RecordingPlan
 
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     """A servo arm of three joints with other friction than its model."""
-    spec = servo_arm()
-    plan = replace(ARM_PLAN, truth=hidden(based_model(spec, ARM_PLAN), 3))
-    return recordings(spec, plan, tmp_path_factory.mktemp("arm"))
+    return _hidden(servo_arm(), ARM_PLAN, tmp_path_factory, "arm")
+
+
+@pytest.fixture(scope="module")
+def head(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
+    """A pan and tilt that is told velocities."""
+    spec = mujoco.MjSpec.from_string(PAN_TILT)
+    velocities = Controller(topic="/head_velocity_controller/commands")
+    return _hidden(spec, replace(ARM_PLAN, controllers=(velocities,)), tmp_path_factory, "head")
+
+
+@pytest.fixture(scope="module")
+def gripper(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
+    """Two fingers on one tendon, behind a wrist."""
+    controllers = tuple(
+        Controller(topic=f"/{name}_controller/commands", actuators=(name,))
+        for name in ("roll", "grip")
+    )
+    plan = replace(ARM_PLAN, controllers=controllers)
+    return _hidden(mujoco.MjSpec.from_string(GRIPPER), plan, tmp_path_factory, "gripper")
+
+
+def _hidden(
+    spec: mujoco.MjSpec, plan: RecordingPlan, folders: pytest.TempPathFactory, name: str
+) -> Recordings:
+    plan = replace(plan, truth=hidden(based_model(spec, plan), 3))
+    return recordings(spec, plan, folders.mktemp(name))
 
 
 def missed(robot: Recordings, mistakes: list[Mistake]) -> list[str]:
@@ -42,6 +68,29 @@ def test_no_mistake_is_found_where_there_is_none(arm: Recordings) -> None:
 def test_a_planted_mistake_is_found(arm: Recordings, kind: FindingKind) -> None:
     one = [one for one in singles(arm) if one.expected[0][0] is kind][-1:]
     assert missed(arm, one) == []
+
+
+@pytest.mark.parametrize("kind", [FindingKind.SIGN, FindingKind.SCALE, FindingKind.DEGREES])
+def test_a_velocity_is_tested_like_a_position(head: Recordings, kind: FindingKind) -> None:
+    assert checked(head, head.signals, late=False) == ()
+    assert missed(head, [one for one in singles(head) if one.expected[0][0] is kind][-1:]) == []
+
+
+@pytest.mark.parametrize("kind", [FindingKind.SIGN, FindingKind.SCALE])
+def test_a_command_of_a_tendon_is_tested(gripper: Recordings, kind: FindingKind) -> None:
+    assert checked(gripper, gripper.signals, late=False) == ()
+    assert (
+        missed(gripper, [one for one in singles(gripper) if one.expected == ((kind, "grip"),)])
+        == []
+    )
+
+
+@pytest.mark.slow
+def test_every_planted_mistake_of_velocities_is_found(head: Recordings) -> None:
+    """Velocities do not tell where a joint has its zero."""
+    unseen = {((FindingKind.OFFSET, f"{joint}_qpos"),) for joint in ("pan", "tilt")}
+    mistakes = [one for one in (*singles(head), *pairs(head)) if one.expected not in unseen]
+    assert missed(head, mistakes) == []
 
 
 @pytest.mark.slow
