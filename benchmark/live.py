@@ -6,8 +6,9 @@
 ``python -m benchmark.live --panda FOLDER/panda_nohand.xml torque`` simulates 60 s of the arm with
 measured torque and follows them as ``sysid_ros live`` does; ``forward`` does so with the arm under
 its servos. 21 parameters are estimated: armature, damping and dry friction of each joint. Printed
-are processor time per update, the age of the data in the estimate and, with ``--profile``, where
-the time goes. ``--payload`` weighs what the arm holds besides.
+are processor time per update, the age of the data in the estimate, how many intervals of every
+tenth estimate hold the truth and, with ``--profile``, where the time goes. ``--payload`` weighs
+what the arm holds besides.
 """
 
 from __future__ import annotations
@@ -46,26 +47,33 @@ def main() -> None:
     parser.add_argument("--panda", type=Path, required=True, help="MJCF of the arm without hand")
     parser.add_argument("--seconds", type=float, default=60.0, help="of motion (60)")
     parser.add_argument("--payload", action="store_true", help="estimate a payload, too")
+    parser.add_argument("--seed", type=int, default=0, help="of the motion and the noise (0)")
     parser.add_argument("--profile", type=int, metavar="N", help="print the N costliest functions")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if asked.method == "torque":
-            file = write_torque_arm(Path(folder), asked.panda, asked.seconds, asked.payload)
+            file = write_torque_arm(
+                Path(folder), asked.panda, asked.seconds, asked.payload, asked.seed
+            )
         else:
-            file = write_arm(Path(folder), asked.panda, asked.seconds, every=1, finer=16)
+            file = write_arm(
+                Path(folder), asked.panda, asked.seconds, every=1, finer=16, seed=asked.seed
+            )
         profile = cProfile.Profile() if asked.profile else None
         print(json.dumps(followed(file, profile), indent=1))
         if profile is not None:
             pstats.Stats(profile).sort_stats("cumulative").print_stats(asked.profile)
 
 
-def write_torque_arm(folder: Path, panda: Path, seconds: float, payload: bool) -> Path:
+def write_torque_arm(
+    folder: Path, panda: Path, seconds: float, payload: bool, seed: int = 0
+) -> Path:
     """Write ``arm.xml``, ``bag`` and ``experiment.yaml``, and return the last."""
     spec = mujoco.MjSpec.from_file(str(panda))
     for part in (*spec.geoms, *spec.meshes, *spec.actuators, *spec.keys):
         spec.delete(part)
     (folder / "arm.xml").write_text(spec.to_xml())
-    recorded = torque_recording(panda, seconds)
+    recorded = torque_recording(panda, seconds, seed)
     write_bag(folder / "bag", JOINTS, recorded)
     lines = ["model: arm.xml", "sequences: [bag]", "signals:"]
     for name in JOINTS:
@@ -82,9 +90,11 @@ def write_torque_arm(folder: Path, panda: Path, seconds: float, payload: bool) -
     return experiment
 
 
-def torque_recording(panda: Path, seconds: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def torque_recording(
+    panda: Path, seconds: float, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Instants, noisy positions and noisy torque of a motion that shows every parameter."""
-    rng, times = np.random.default_rng(0), np.arange(0.0, seconds, 1.0 / RATE)
+    rng, times = np.random.default_rng(seed), np.arange(0.0, seconds, 1.0 / RATE)
     home = np.array(PANDA.home)
     qpos, qvel, qacc = (np.zeros((len(times), len(home))) for _ in range(3))
     for k in range(1, 6):
@@ -115,6 +125,7 @@ def followed(file: Path, profile: cProfile.Profile | None = None) -> dict[str, o
     """Figures of one pass over the bag beside an experiment file."""
     experiment = load_experiment(file)
     costs, ages = [], []
+    held: list[bool] = []
     latest: HorizonEstimate | None = None
     with open_recording(file.parent / "bag") as recording:
         settings = HorizonSettings(search_time=SEARCH_TIME)
@@ -130,6 +141,7 @@ def followed(file: Path, profile: cProfile.Profile | None = None) -> dict[str, o
             if found.estimate is not None:
                 ages.append(1e-9 * (messages[-1].log_ns - found.stamp_ns))
                 latest = found.estimate
+                held += intervals_hold(latest) if len(ages) % 10 == 0 else []
     if latest is None:
         raise SystemExit("nothing was estimated; take more --seconds")
     usual = np.array(costs[len(costs) // 4 :])
@@ -143,8 +155,16 @@ def followed(file: Path, profile: cProfile.Profile | None = None) -> dict[str, o
         "age_s_median": round(float(np.median(ages)), 3),
         "age_s_most": round(float(np.max(ages)), 3),
         "windows": latest.windows,
+        "intervals": len(held),
+        "of_which_hold": round(float(np.mean(held)), 3) if held else None,
         "parameters": {p.name: (p.value, p.standard_error) for p in latest.parameters},
     }
+
+
+def intervals_hold(estimate: HorizonEstimate) -> list[bool]:
+    """Whether each interval contains the value that the arm was simulated with."""
+    known = [(TRUE.get(p.name.split("_")[-1]), p.interval()) for p in estimate.parameters]
+    return [ends[0] <= true <= ends[1] for true, ends in known if true is not None and ends]
 
 
 def batches(messages: list[RawMessage]) -> list[list[RawMessage]]:

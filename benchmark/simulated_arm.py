@@ -24,7 +24,12 @@ BOUNDS = {"armature": 1.0, "damping": 10.0, "frictionloss": 5.0}
 
 
 def write_arm(
-    folder: Path, panda: Path, seconds: float = SECONDS, every: int = EVERY, finer: int = 1
+    folder: Path,
+    panda: Path,
+    seconds: float = SECONDS,
+    every: int = EVERY,
+    finer: int = 1,
+    seed: int = 0,
 ) -> Path:
     """Write ``arm.xml``, ``bag`` and ``experiment.yaml``.
 
@@ -35,6 +40,7 @@ def write_arm(
       every: Time steps from one message to the next.
       finer: Steps of the simulated robot in one of the model's. A real robot takes no steps, and
         commands at the beginning of coarse ones act half a step too early.
+      seed: Of the motion and the noise.
 
     Returns:
       The experiment file.
@@ -54,7 +60,7 @@ def write_arm(
         )
     true = spec.copy()
     true.option.timestep = TIMESTEP / finer
-    told, position = _motion(true.compile(), seconds, every * finer)
+    told, position = _motion(true.compile(), seconds, every * finer, seed)
     _write_bag(folder / "bag", joints, told, position, TIMESTEP * every)
     for name in joints:  # what a user would start from
         joint = spec.joint(name)
@@ -78,9 +84,9 @@ def write_arm(
     return experiment
 
 
-def _motion(model: Any, seconds: float, every: int) -> tuple[FloatArray, FloatArray]:
+def _motion(model: Any, seconds: float, every: int, seed: int) -> tuple[FloatArray, FloatArray]:
     """Commands and noisy positions at the recorded instants, every so many steps, (n, 7) each."""
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     step = model.opt.timestep
     times = step * np.arange(round(seconds / step))
     home = model.key_ctrl[0]

@@ -47,7 +47,7 @@ def apart(
 
 
 def pull(mean: FloatArray, precision: FloatArray, theta: FloatArray) -> FloatArray:
-    """What draws parameters to values of their own, as ``[J r]^T [J r]`` but for its last entry.
+    """Draw parameters to values of their own, as ``[J r]^T [J r]`` but for its last entry.
 
     Args:
       mean: Where to, (p,).

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from sysid_ros.engine.uncertainty import Covariance
 
-EVERY = 0.5  # s
+EVERY = 0.25  # s
 Spread = tuple[Covariance, bool]  # and whether it is what the fit would report
 
 

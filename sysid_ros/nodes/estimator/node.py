@@ -206,7 +206,7 @@ class Estimator(LifecycleNode):
 
     @property
     def is_busy(self) -> bool:
-        """Whether an update is under way."""
+        """An update is under way."""
         return self._work is not None and not self._work.done()
 
     def destroy_node(self) -> None:
