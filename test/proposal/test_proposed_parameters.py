@@ -145,3 +145,19 @@ def test_masses_have_priors_where_torques_are_known() -> None:
         "min": pytest.approx(0.1), "max": pytest.approx(20.0), "prior": {"std": pytest.approx(0.6)}
     }  # fmt: skip
     assert not masses[2].on_demand
+
+
+def test_of_bodies_that_are_fixed_to_each_other_the_heaviest_has_a_mass_to_find() -> None:
+    """A hull of 1.5 kg with rotors of 5 g, one of which had a narrow interval far from its mass."""
+    rotors = "".join(
+        f'<body name="rotor_{k}" pos="{x} 0 0"><geom size=".01" mass=".005"/></body>'
+        for k, x in enumerate((0.2, -0.2))
+    )
+    xml = (
+        '<mujoco><worldbody><body name="hull"><freejoint/><geom size=".1" mass="1.5"/>'
+        f'{rotors}<site name="s"/></body></worldbody>'
+        '<actuator><general name="thrust" site="s" gear="0 0 1 0 0 0"/></actuator></mujoco>'
+    )
+    given = Inputs({"thrust": True}, {"thrust": "/c"}, frozenset(["/c"]))
+    found = candidates(mujoco.MjSpec.from_string(xml), [], given, {}, free=True)
+    assert [one.name for one in found if one.attribute == "mass"] == ["hull"]
