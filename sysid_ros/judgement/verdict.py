@@ -20,6 +20,8 @@ from sysid_ros.judgement.outcome import Judgement, Outcome, Score
 from sysid_ros.recording.mapping import Interpolation, SignalKind
 
 FEW = 2  # warnings of one kind; more become one line with their number
+# Windows so short that a joint moves one way only mistake friction for a start.
+_MORE_WINDOWS = "Use more data, or shorter windows if the held-out error stays as small."
 
 
 def judge(outcome: Outcome) -> Judgement | None:
@@ -125,14 +127,12 @@ def warnings(experiment: Experiment, outcome: Outcome, model: mujoco.MjModel) ->
     if result.interval_method == "blocks":
         found.append(
             "There are few windows, so that the intervals allow for correlated residuals inside "
-            "short blocks of time only; slower errors are not covered. Use shorter windows or "
-            "more data."
+            f"short blocks of time only; slower errors are not covered. {_MORE_WINDOWS}"
         )
     if result.interval_method == "white" and experiment.fit.intervals == "clustered":
         found.append(
             "There are too few windows for intervals that allow correlated residuals; the "
-            "intervals assume white noise and are probably too narrow. Use shorter windows or "
-            "more data."
+            f"intervals assume white noise and are probably too narrow. {_MORE_WINDOWS}"
         )
     if result.torque is None and _measured_torque_as_input(experiment, model):
         found.append(

@@ -40,7 +40,6 @@ from sysid_ros.pipeline.run_folder import RunFolder
 from sysid_ros.processes import (
     IN_THIS_PROCESS,
     Workers,
-    keep_large_blocks_apart,
     return_freed_memory,
 )
 from sysid_ros.results import ResultFolder, check_writable, write_targets
@@ -92,7 +91,6 @@ def run_experiment(
     """
     from sysid_ros.engine.derivatives import compilation_told  # takes a second
 
-    keep_large_blocks_apart()
     tell = on_stage or (lambda _: None)
     deadline = Deadline(experiment.fit.time_limit)
     check_fittable(experiment)

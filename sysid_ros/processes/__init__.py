@@ -13,7 +13,7 @@ from sysid_ros.processes.execution import (
     run_tasks,
 )
 from sysid_ros.processes.interrupt import StopRequest
-from sysid_ros.processes.memory import keep_large_blocks_apart, return_freed_memory
+from sysid_ros.processes.memory import return_freed_memory
 from sysid_ros.processes.process_life import die_with_parent
 from sysid_ros.processes.time_out import TimeOutInterrupt, interrupted_after
 
@@ -26,7 +26,6 @@ __all__ = [
     "WorkersError",
     "die_with_parent",
     "interrupted_after",
-    "keep_large_blocks_apart",
     "return_freed_memory",
     "run_tasks",
 ]

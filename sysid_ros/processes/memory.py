@@ -8,19 +8,6 @@ from __future__ import annotations
 import ctypes
 from contextlib import suppress
 
-_MMAP_THRESHOLD = -3  # glibc's M_MMAP_THRESHOLD
-_LARGE = 4 << 20  # bytes; with 1 << 20 a fit of a minute of torque takes 0.4 s more to page
-
-
-def keep_large_blocks_apart() -> None:
-    """Let large blocks go back to the system as soon as they are freed, where the C library can.
-
-    glibc raises its own limit up to 32 MB once a large block is freed, and later ones are cut from
-    memory that stays with the process. The fit of a robot with meshes peaks 20 to 30 MB lower.
-    """
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
-
 
 def return_freed_memory() -> None:
     """Give back what was freed, where the C library can (glibc).
