@@ -16,6 +16,7 @@ from rclpy.duration import Duration
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
+from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
 
 from sysid_ros.nodes.demo import ChildProcesses
@@ -28,7 +29,7 @@ def start_recorder(
     nodes: ChildProcesses, output: Path, *topics: str, **parameters: str
 ) -> subprocess.Popen[bytes]:
     given = {"output_dir": str(output), "topics": f"[{', '.join(topics)}]", **parameters}
-    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    values = ros_parameters(given)
     return nodes.start("recorder", ["sysid_ros.nodes.recorder", "--ros-args", *values])
 
 

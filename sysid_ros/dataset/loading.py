@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +34,7 @@ from sysid_ros.experiment import (
     message_paths_of,
     packages_of,
 )
+from sysid_ros.files import untaken
 from sysid_ros.processes import return_freed_memory
 from sysid_ros.recording.bags import Recording, open_recording
 from sysid_ros.recording.mapping import MappedRecording, SignalKind, map_recording
@@ -160,9 +160,7 @@ def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig,
     own = {config.name for config, _ in pairs}
     named = []
     for config, held_out in pairs:
-        others = (f"{config.name}_{n}" for n in itertools.count(2))
-        free = (name for name in others if name not in own | taken)
-        name = config.name if config.name not in taken else next(free)
+        name = untaken(config.name, own - {config.name} | taken)
         taken.add(name)
         named.append((name, config, held_out))
     return named

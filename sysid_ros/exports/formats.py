@@ -24,7 +24,7 @@ from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.exports.source_model import write_source_model
 from sysid_ros.exports.urdf_edits import edited_urdf
-from sysid_ros.files import dumps, replace_file
+from sysid_ros.files import dumps, replace_file, untaken
 from sysid_ros.judgement import Outcome, signal_corrections
 from sysid_ros.processes import return_freed_memory
 from sysid_ros.robots import LoadedModel
@@ -92,10 +92,10 @@ def _randomization(found: Identified) -> Texts:
 
 def _bam(found: Identified) -> Texts:
     documents = {} if found.model is None else bam_documents(found.outcome, found.model)
-    return {
-        f"bam/{joint.replace('/', '_')}.json": f"{dumps(document)}\n"
-        for joint, document in documents.items()
-    }
+    names: dict[str, str] = {}
+    for joint in documents:  # names of joints may have what those of files have not
+        names[untaken(joint.replace("/", "_"), {*documents} - {joint} | {*names})] = joint
+    return {f"bam/{name}.json": f"{dumps(documents[joint])}\n" for name, joint in names.items()}
 
 
 URDF = "model.urdf"

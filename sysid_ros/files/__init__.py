@@ -20,7 +20,7 @@ from sysid_ros.files.json_forms import (
     optional,
     several,
 )
-from sysid_ros.files.labels import labels_of
+from sysid_ros.files.labels import labels_of, untaken
 from sysid_ros.files.plain_xml import parsed_xml
 from sysid_ros.files.plain_yaml import read_yaml
 from sysid_ros.files.regular_file import (
@@ -68,6 +68,7 @@ __all__ = [
     "several",
     "sync_folder",
     "translated_os_errors",
+    "untaken",
     "write_json",
     "write_new_file",
     "yaml_line",

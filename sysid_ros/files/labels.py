@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 
@@ -19,3 +20,9 @@ def labels_of(files: Sequence[Path]) -> dict[str, Path]:
     whole = [str(file) for file in files]
     names = next(n for n in (short, longer, whole) if len(set(n)) == len(files) or n is whole)
     return dict(zip(names, files, strict=True))
+
+
+def untaken(name: str, taken: Container[str]) -> str:
+    """A name, with a number from two on where another has it already."""
+    numbered = (f"{name}_{n}" for n in itertools.count(2))
+    return next(each for each in itertools.chain([name], numbered) if each not in taken)

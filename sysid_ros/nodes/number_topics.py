@@ -14,6 +14,8 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from std_msgs.msg import Float64
 
+from sysid_ros.files import untaken
+
 # rclpy's executors look at every publisher's event handlers whenever they wake up. Of dozens of
 # publishers that took more of a core than all else that a node did, for a warning that somebody
 # asked for another quality of service.
@@ -57,9 +59,4 @@ def topic_part(parameter: str, taken: Container[str]) -> str:
       taken: What others got.
     """
     plain = re.sub(r"[^A-Za-z0-9]+", "_", parameter).strip("_") or "parameter"
-    base = f"p_{plain}" if plain[0].isdigit() else plain
-    found, number = base, 1
-    while found in taken:
-        number += 1
-        found = f"{base}_{number}"
-    return found
+    return untaken(f"p_{plain}" if plain[0].isdigit() else plain, taken)

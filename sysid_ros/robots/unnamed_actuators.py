@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import itertools
-
 import mujoco
 
 from sysid_ros.errors import listed
+from sysid_ros.files import untaken
 
 _SHOWN = 3  # names in a warning
 
@@ -27,9 +26,7 @@ def name_actuators(spec: mujoco.MjSpec) -> tuple[str, ...]:
     named = []
     for actuator in spec.actuators:
         if not actuator.name:
-            more = (f"{actuator.target}_{k}" for k in itertools.count(2))
-            free = itertools.chain([actuator.target], more)
-            actuator.name = next(name for name in free if name not in taken)
+            actuator.name = untaken(actuator.target, taken)
             taken.add(actuator.name)
             named.append(actuator.name)
     if not named:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from sysid_ros.engine.friction.servo import VoltageServo, apply_servo_to_spec
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.exports import FORMATS
 from sysid_ros.exports.bam import bam_documents
+from sysid_ros.exports.formats import Identified
 from sysid_ros.exports.randomization import randomization_yaml
 from sysid_ros.exports.ros2_control import ros2_control_yaml
 from sysid_ros.judgement.outcome import AppliedParameter, Outcome
@@ -129,6 +131,22 @@ def test_bam_gets_the_motor_of_a_servo(made: Outcome) -> None:
     apply_servo_to_spec(spec, name, VoltageServo(kt=1.2, R=3.0))
     document = bam_documents(made, spec.compile())["shoulder"]
     assert (document["kt"], document["R"]) == (1.2, 3.0)
+
+
+def test_joints_that_differ_by_a_slash_have_files_of_their_own(made: Outcome) -> None:
+    spec = mujoco.MjSpec.from_string(
+        "<mujoco><worldbody>"
+        '<body><joint name="a/b"/><geom size=".1"/></body>'
+        '<body><joint name="a_b"/><geom size=".1"/></body></worldbody></mujoco>'
+    )
+    applied = tuple(
+        AppliedParameter(name, (0.0,), AttributeModifier("joint", name, "armature").to_dict())
+        for name in ("a/b", "a_b")
+    )
+    (bam,) = (row for row in FORMATS if row.name == "bam")
+    texts = bam.texts(Identified(replace(made, applied=applied), spec))
+    actuators = {name: json.loads(text)["actuator"] for name, text in texts.items()}
+    assert actuators == {"bam/a_b_2.json": "a/b", "bam/a_b.json": "a_b"}
 
 
 def test_the_documentation_lists_every_format() -> None:

@@ -14,6 +14,7 @@ from action_msgs.msg import GoalStatus
 from demo_bag import write_demo_bag
 from rclpy.action import ActionClient
 from ros_client import RosClient
+from ros_parameters import ros_parameters
 
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros_interfaces.action import FitModel
@@ -54,9 +55,9 @@ def test_garbage_is_answered_and_forgotten(
     ahead: bool,
 ):
     bag = write_demo_bag(tmp_path / "bags", duration=4.0)
-    values = [f"output_dir:={tmp_path / 'results'}", f"experiment_dir:={demo_files}"]
-    values.append(f"ahead:={ahead}")
-    given = [part for value in values for part in ("-p", value)]
+    given = ros_parameters(
+        {"output_dir": tmp_path / "results", "experiment_dir": demo_files, "ahead": ahead}
+    )
     server = nodes.start("fit_server", ["sysid_ros.nodes.fit_server", "--ros-args", *given])
     action = ActionClient(client.node, FitModel, "/fit_server/fit")
     client.wait_until(action.server_is_ready)

@@ -22,6 +22,7 @@ from excite_robot import (
     start_excite,
 )
 from ros_client import RosClient
+from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
@@ -143,7 +144,7 @@ def test_a_controller_of_positions_holds_the_last_one_when_the_node_is_killed(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
 ):
     arguments = node_arguments(demo_files, tmp_path)
-    patient = [part for name, value in PATIENT.items() for part in ("-p", f"{name}:={value}")]
+    patient = ros_parameters(PATIENT)
     real_time = {
         "sim_robot": ("-p", "lockstep:=0.0"),
         "excite": ("-p", "use_sim_time:=false", *patient),

@@ -21,6 +21,7 @@ from patience import PATIENCE
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from ros_client import LATCHED, RosClient, free_port
+from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import SetBool
@@ -36,7 +37,7 @@ def start_estimator(
     nodes: ChildProcesses, experiment: Path, **parameters: str
 ) -> subprocess.Popen[bytes]:
     given = {"experiment": str(experiment), **parameters}
-    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    values = ros_parameters(given)
     return nodes.start("estimator", ["sysid_ros.nodes.estimator", "--ros-args", *values])
 
 

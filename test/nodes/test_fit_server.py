@@ -18,6 +18,7 @@ from patience import PATIENCE
 from pendulum_experiment import SLOW, TRUE, write_pendulum_experiment
 from rclpy.action import ActionClient
 from ros_client import LATCHED, RosClient
+from ros_parameters import ros_parameters
 from warm_start import WarmProcesses
 
 from sysid_ros.engine.derivatives import COMPILING
@@ -66,7 +67,7 @@ def start_server(
 ) -> subprocess.Popen[bytes]:
     # Without a process that waits for a next goal, which costs as much as a short fit.
     given = {"output_dir": str(tmp_path / "results"), "ahead": "false", **given}
-    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    values = ros_parameters(given)
     return nodes.start("fit_server", [module, "--ros-args", *values])
 
 

@@ -18,6 +18,7 @@ from demo_bag import write_demo_bag
 from patience import PATIENCE
 from rclpy.action import ActionServer
 from ros_client import LATCHED, RosClient
+from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -36,7 +37,7 @@ from sysid_ros_interfaces.srv import Stop
 
 
 def start_identify(nodes: ChildProcesses, **parameters: str) -> subprocess.Popen[bytes]:
-    values = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
+    values = ros_parameters(parameters)
     return nodes.start("identify", ["sysid_ros.nodes.identify", "--ros-args", *values])
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from patience import PATIENCE
 from rclpy.action import ActionClient
 from ros_client import RosClient, free_port
+from ros_parameters import ros_parameters
 from std_msgs.msg import Float64
 
 from sysid_ros.nodes.demo import ChildProcesses
@@ -32,7 +33,7 @@ def ask(port: int, method: str, path: str, **headers: str) -> tuple[int, str]:
 def start(nodes: ChildProcesses, client: RosClient, tmp_path: Path, **given: Any) -> ActionClient:
     """A server whose fit is the function of the module ``fits`` that the goal names."""
     given = {"output_dir": tmp_path / "results", "ahead": "false", **given}
-    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    values = ros_parameters(given)
     nodes.start("fit_server", ["fit_server_of_fits", "--ros-args", *values])
     action = ActionClient(client.node, FitModel, "/fit_server/fit")
     client.wait_until(action.server_is_ready)

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from ros_client import LATCHED, RosClient
+from ros_parameters import ros_parameters
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -31,7 +32,7 @@ MESSAGES = {  # type of a command, and its values that are due now
 
 def start_robot(nodes: ChildProcesses, demo_files: Path, **given: str) -> subprocess.Popen[bytes]:
     parameters = {"model": str(demo_files / "arm.xml"), "lockstep": "100.0", **given}
-    values = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
+    values = ros_parameters(parameters)
     settings = ["--params-file", str(demo_files / "demo.yaml")]
     values += ["-r", f"command:={given.get('command_type', 'command')}"]  # a topic has one type
     return nodes.start("sim_robot", ["sysid_ros.nodes.sim_robot", "--ros-args", *settings, *values])

@@ -15,6 +15,7 @@ import pytest
 from patience import PATIENCE
 from pendulum_result import DURATION, MODEL, measured, write_pendulum_result
 from ros_client import LATCHED, RosClient
+from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
 
 from sysid_ros.errors import ErrorCode
@@ -29,7 +30,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arguments(**given: object) -> list[str]:
-    return ["--ros-args", *(f for n, v in given.items() for f in ("-p", f"{n}:={v}"))]
+    return ["--ros-args", *ros_parameters(given)]
 
 
 def stamp(message: JointState) -> float:

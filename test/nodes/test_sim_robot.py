@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ros_client import RosClient
+from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -20,7 +21,7 @@ from sysid_ros.nodes.demo import ChildProcesses
 
 def start_robot(nodes: ChildProcesses, demo_files: Path, **parameters: str) -> None:
     given = {"model": str(demo_files / "arm.xml"), **parameters}
-    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    values = ros_parameters(given)
     nodes.start("sim_robot", ["sysid_ros.nodes.sim_robot", "--ros-args", *values])
 
 

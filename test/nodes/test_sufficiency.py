@@ -11,6 +11,7 @@ from pathlib import Path
 from diagnostic_msgs.msg import DiagnosticArray
 from patience import PATIENCE
 from ros_client import LATCHED, RosClient
+from ros_parameters import ros_parameters
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool
 
@@ -24,7 +25,7 @@ def start_judge(
     nodes: ChildProcesses, experiment: Path, **parameters: str
 ) -> subprocess.Popen[bytes]:
     given = {"experiment": str(experiment), "period": "0.5", **parameters}
-    values = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+    values = ros_parameters(given)
     return nodes.start("sufficiency", ["sysid_ros.nodes.sufficiency", "--ros-args", *values])
 
 

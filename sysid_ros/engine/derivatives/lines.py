@@ -19,6 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import compiled
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled
+from sysid_ros.engine.elements import related_dofs
 
 # Rows of Lines.fields: what a parameter may change about one line.
 LINE_ARMATURE, LINE_FRICTIONLOSS, LINE_INVWEIGHT, LINE_DAMPING, LINE_STIFFNESS = 0, 1, 2, 3, 4
@@ -64,7 +65,7 @@ def lines_of(model: mujoco.MjModel) -> Lines:
         first=_ints(first),
         dof=_ints(dofs := [dof for own, _ in entries for dof in own]),
         address=_ints([int(model.jnt_qposadr[int(model.dof_jntid[dof])]) for dof in dofs]),
-        related=_related(model),
+        related=related_dofs(model),
         coefficient=_floats([value for _, values in entries for value in values]),
         fields=line_fields(model),
         relaxed=_rows(model.tendon_lengthspring, np.zeros((len(equalities), 2))),
@@ -153,17 +154,6 @@ def _target(model: mujoco.MjModel, k: int) -> float:
         for dof, value in zip(dofs, values, strict=True)
     )
     return at_reference + float(model.eq_data[k, 0])
-
-
-def _related(model: mujoco.MjModel) -> IntArray:
-    """Mark pairs of degrees of freedom of which one carries the other, (nv, nv)."""
-    related = np.eye(model.nv, dtype=np.int64)
-    for i in range(model.nv):
-        j = int(model.dof_parentid[i])
-        while j >= 0:
-            related[i, j] = related[j, i] = 1
-            j = int(model.dof_parentid[j])
-    return related
 
 
 def _rows(tendons: Any, equalities: FloatArray) -> FloatArray:

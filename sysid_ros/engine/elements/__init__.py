@@ -45,6 +45,7 @@ from sysid_ros.engine.elements.joints import (
     joints_above,
     places_in_qpos,
     places_in_qvel,
+    related_dofs,
 )
 from sysid_ros.engine.elements.moved_inertia import is_moved, moved_inertia
 from sysid_ros.engine.elements.named_elements import (
@@ -112,6 +113,7 @@ __all__ = [
     "pseudo_inertia",
     "pseudo_of",
     "read_inertia",
+    "related_dofs",
     "remove_visuals",
     "rotation_matrix",
     "set_inertia",

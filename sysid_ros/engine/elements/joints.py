@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import IndexArray
+from sysid_ros.arrays import IndexArray, IntArray
 
 
 def bodies_above(model: mujoco.MjModel, body: int) -> Iterator[int]:
@@ -27,6 +27,17 @@ def joints_above(model: mujoco.MjModel, body: int) -> list[int]:
         first = int(model.body_jntadr[above])
         joints += range(first, first + int(model.body_jntnum[above]))
     return joints
+
+
+def related_dofs(model: mujoco.MjModel) -> IntArray:
+    """Mark pairs of degrees of freedom of which one carries the other, (nv, nv)."""
+    related = np.eye(model.nv, dtype=np.int64)
+    for dof in range(model.nv):
+        above = int(model.dof_parentid[dof])
+        while above >= 0:
+            related[dof, above] = related[above, dof] = 1
+            above = int(model.dof_parentid[above])
+    return related
 
 
 def places_in_qpos(model: mujoco.MjModel, joints: Iterable[str]) -> IndexArray:

@@ -12,7 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.elements import fixed_tendons, joints_of_tendon, rotation_matrix
+from sysid_ros.engine.elements import (
+    fixed_tendons,
+    joints_of_tendon,
+    related_dofs,
+    rotation_matrix,
+)
 from sysid_ros.engine.regressor.columns import Columns
 
 _MIN_IMPEDANCE, _MAX_IMPEDANCE = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
@@ -95,7 +100,7 @@ def tree_of(model: mujoco.MjModel) -> Tree:
         qpos_spring=_floats(model.qpos_spring),
         dof_joint=_ints(model.dof_jntid),
         dof_parent=_ints(model.dof_parentid),
-        related=_related(model),
+        related=related_dofs(model),
         dof_actuated_gravity=_ints(model.jnt_actgravcomp)[_ints(model.dof_jntid)],
         body_last_dof=_last_dofs(model),
         gravity=gravity,
@@ -250,16 +255,6 @@ def _couplings(model: mujoco.MjModel) -> FloatArray:
         ordered += free
         found = [row for row in found if row not in free]
     return np.array(ordered, dtype=np.float64).reshape(-1, 7)
-
-
-def _related(model: mujoco.MjModel) -> IntArray:
-    related = np.eye(model.nv, dtype=np.int64)
-    for dof in range(model.nv):
-        above = int(model.dof_parentid[dof])
-        while above >= 0:
-            related[dof, above] = related[above, dof] = 1
-            above = int(model.dof_parentid[above])
-    return related
 
 
 def _last_dofs(model: mujoco.MjModel) -> IntArray:

@@ -85,10 +85,11 @@ def carried_joints(
         return None
     times = np.arange(*span, float(model.opt.timestep), dtype=np.float64)
     controls = step_means(model, integrals, times, {})
+    states = followed(times, 0.0, {})
     kept = _CARRIED.setdefault(recording, {})
-    key = _digest(model, controls), span
+    key = _digest(model, controls, states), tuple(sorted(known)), span
     if key not in kept:
-        kept[key] = _simulated(model, known, followed, times, controls)
+        kept[key] = _simulated(model, known, states, times, controls)
     return kept[key]
 
 
@@ -102,24 +103,26 @@ def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> 
     return found
 
 
-def _digest(model: mujoco.MjModel, controls: FloatArray) -> bytes:
-    """A short name of everything that is in a model and its commands."""
+def _digest(model: mujoco.MjModel, *arrays: FloatArray) -> bytes:
+    """A short name of everything that is in a model and in what it is simulated with."""
     values = np.empty(mujoco.mj_sizeModel(model), dtype=np.uint8)
     mujoco.mj_saveModel(model, None, values)
-    return hashlib.sha256(values.tobytes() + controls.tobytes()).digest()
+    return hashlib.sha256(b"".join(each.tobytes() for each in (values, *arrays))).digest()
 
 
 def _simulated(
     model: mujoco.MjModel,
     known: Mapping[int, Sequence[Piecewise]],
-    followed: Callable[[FloatArray, float, dict[str, SignalSettings]], FloatArray],
+    states: FloatArray,
     times: FloatArray,
     controls: FloatArray,
 ) -> CarriedJoints | None:
-    """Simulate a recording at ``times`` [s], (n,), under ``controls``, (n, nu)."""
+    """Simulate a recording at ``times`` [s], (n,), under ``controls``, (n, nu).
+
+    What is measured is pulled along ``states``, (n, nstate), which are written to.
+    """
     others = np.setdiff1d(np.arange(model.nv), list(known))
     measured = np.array(sorted(known), dtype=np.intp)
-    states = followed(times, 0.0, {})
     place = 1 + model.jnt_qposadr[model.dof_jntid]
     rate = 1 + model.nq + np.arange(model.nv)
     for dof in measured:  # in gaps, and before they begin, functions go on as they please

@@ -73,6 +73,18 @@ def test_another_command_of_the_same_recording_brings_it_elsewhere() -> None:
     assert swings[1] == 0.0
 
 
+def test_other_filters_of_the_same_recording_bring_it_elsewhere() -> None:
+    places, command, truth = recorded()
+    swings = []
+    for cutoff in (30.0, 0.5):
+        reader = StartReader(
+            crane(8.0, 1.0), places, np.zeros(truth.shape[1]), velocity_filter=cutoff
+        )
+        reader.carry([command], (0.0, float(places.times[-1])))
+        swings.append(reader.states(places.times[2000:2001], 0.0, {})[0, 2])
+    assert abs(swings[0] - swings[1]) > 1e-6
+
+
 def test_measurements_that_stop_for_a_while_pull_nothing_away() -> None:
     places, command, truth = recorded()
     times = places.times
