@@ -31,6 +31,7 @@ class Alternative:
         that is not known.
       same_starts: Whether its windows begin where those of the fit do, with the same readings.
       extrapolated: Whether its residuals are those of a time step of zero.
+      beside: Whether it has windows of its own, so that the others keep theirs.
     """
 
     change: str
@@ -40,6 +41,7 @@ class Alternative:
     order: float = 0.0
     same_starts: bool = False
     extrapolated: bool = False
+    beside: bool = False
 
     def of_no_time_step(self) -> Alternative:
         """The same of a fit whose residuals are extrapolated to a time step of zero.
@@ -127,7 +129,7 @@ def alternatives(
 def finer_step(
     models_sequences: Sequence[ModelSequences], settings: FitSettings, times: int
 ) -> Alternative:
-    """Return the fit with a time step that is so many times smaller."""
+    """The fit with a time step that is so many times smaller."""
     return Alternative(
         TIME_STEP,
         tuple(sequences.with_finer_step(times) for sequences in models_sequences),
@@ -137,4 +139,5 @@ def finer_step(
             error_in_shifts(int(one.spec.option.integrator), times) for one in models_sequences
         ),
         same_starts=True,
+        beside=times > 2,
     )

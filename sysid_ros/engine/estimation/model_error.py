@@ -56,6 +56,7 @@ from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import DataError, StopRequestedError, SysidError
 
 SHARE = 0.25  # of a search's time that the linearizations of alternatives may take together
+SHARE_BESIDE = 0.1  # likewise, of one that has windows of its own
 SHARE_OF_A_START = 0.15  # of a search's time that another start may take; one step at least
 STEPS = 3  # of another start at most
 MIN_WINDOWS = 6
@@ -96,8 +97,9 @@ def model_error(
     )
     trials: list[tuple[str, float, Callable[[], Shift]]] = []
     time = search_time(problem, solution.status)
-    used = _sample(problem, alternatives, time)
+    together = _sample(problem, [each for each in alternatives if not each.beside], SHARE * time)
     for each in alternatives:
+        used = _sample(problem, [each], SHARE_BESIDE * time) if each.beside else together
         if claims := _claims(covariance, chosen, each.order):
             shifted = partial(_shift, base, each, used, claims, gaps)
             trials.append((each.change, each.order, shifted))
@@ -224,12 +226,11 @@ class _Base:
 
 
 def _sample(
-    problem: WindowedProblem, alternatives: Sequence[Alternative], time: float
+    problem: WindowedProblem, alternatives: Sequence[Alternative], allowed: float
 ) -> IndexArray:
-    """Choose the windows that stand for all, spread evenly, so that a share of the time is kept."""
+    """Choose the windows that stand for all, spread evenly, so that a time is kept."""
     n = len(problem.windows)
     cost = sum(alternative.cost for alternative in alternatives)
-    allowed = SHARE * time
     return spread_evenly(n, n if cost <= allowed else n * allowed / cost, MIN_WINDOWS)
 
 
