@@ -19,6 +19,7 @@ from functools import partial
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.measured_torque import (
@@ -84,6 +85,7 @@ class TorqueHorizon:
         self._rows: GrowingTorque | None = None
         self._latest: TorqueEstimate | None = None
         self._changed: float | None = None
+        self._usual: FloatArray | float = 0.0  # weights before the load changed, (nv,)
         self._thinned = 0.0
         self._apart: list[Block] = []  # rows that are not explained
         self._remembered: TorqueMemory | None = None  # until rows tell that it fits the model
@@ -273,7 +275,9 @@ class TorqueHorizon:
         begun_anew = self._changed is not None and len(self._blocks) < FEWEST
         if begun_anew or new.begin < rows.strange:
             return True  # there is nothing yet to compare with
-        squares = new.grams.squares(rows.theta(latest), latest.gains).sum(axis=0) * latest.weights
+        # A push that was taken for a load must not pass for noise from then on.
+        weights = np.where(latest.weights > 0.0, np.maximum(latest.weights, self._usual), 0.0)
+        squares = new.grams.squares(rows.theta(latest), latest.gains).sum(axis=0) * weights
         count = int(new.grams.counts[:, latest.weights > 0.0].sum())
         return float(squares.sum()) <= EXCESS**2 * max(count, 1)
 
@@ -289,6 +293,7 @@ class TorqueHorizon:
         share = explained_share(grams, matrix, theta, latest.weights)
         if share >= SAME_CAUSE:
             self._changed = telling[0].begin
+            self._usual = np.maximum(latest.weights, self._usual)
             self._blocks.clear()
             for block in telling:
                 self._blocks.add(block)
