@@ -192,17 +192,25 @@ def _first(
 
 def _first_weights(grams: Mapping[str, Grams], free: FreeParameters) -> FloatArray:
     rows = sum(one.counts.sum(axis=0) for one in grams.values())
-    parts = [
-        np.where(_vanishing(grams), one.part_squares(free.theta(free.nominal, condition)), 0.0)
-        + one.torque_squares()
-        for condition, one in grams.items()
-    ]
-    squares = np.concatenate(parts).sum(axis=0)
+    squares = sum(one.sum(axis=0) for one in _acting(grams, free).values())
     return np.where(rows > 0, rows / np.maximum(squares, 1e-18), 0.0)
 
 
+def _acting(grams: Mapping[str, Grams], free: FreeParameters) -> dict[str, FloatArray]:
+    """Sum of squared torques, (blocks, kinds) by condition.
+
+    Where none acts at all, as on a base that flies or a ball, of the parts that add up to nothing.
+    """
+    none = _vanishing(grams)
+    found = {}
+    for condition, one in grams.items():
+        parts = one.part_squares(free.theta(free.nominal, condition)) if none.any() else 0.0
+        found[condition] = one.torque_squares() + np.where(none, parts, 0.0)
+    return found
+
+
 def _vanishing(grams: Mapping[str, Grams]) -> BoolArray:
-    """Kinds of rows on which no force acts at all, as of a base that flies, (kinds,)."""
+    """Kinds of rows on which no torque acts at all, (kinds,)."""
     return np.asarray(sum(one.torque_squares().sum(axis=0) for one in grams.values()) == 0.0)
 
 
@@ -233,15 +241,14 @@ def _weights(
     Rows that add up to nothing do so the better the lighter the robot is: theirs are those that a
     robot of the model's size would have.
     """
-    none, parts = _vanishing(grams), []
+    none, acting, parts = _vanishing(grams), _acting(grams, free), []
     for condition, one in grams.items():
-        theta, nominal = free.theta(x, condition), free.theta(free.nominal, condition)
-        squares, torque = one.squares(theta, gains), one.torque_squares()
+        theta = free.theta(x, condition)
+        squares = one.squares(theta, gains)
         if none.any():
-            usual, own = (one.part_squares(values).sum(axis=0) for values in (nominal, theta))
-            squares = np.where(none, squares * usual / np.maximum(own, 1e-300), squares)
-            torque = np.where(none, one.part_squares(nominal), torque)
-        parts.append((squares, one.counts, torque))
+            own = np.maximum(one.part_squares(theta).sum(axis=0), 1e-300)
+            squares = np.where(none, squares * acting[condition].sum(axis=0) / own, squares)
+        parts.append((squares, one.counts, acting[condition]))
     return residual_weights(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
@@ -278,16 +285,20 @@ def _loudness(free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
     held at the model's value by a sharp one.
     """
     effect, torque = np.zeros(len(free.names)), np.zeros(len(free.names))
+    acting = _acting(grams, free)
     for condition, one in grams.items():
         missing = one.squares(free.theta(free.nominal, condition)).sum(axis=0)
         constant = np.array([kind == "offset" for kind in free.columns.kinds])
         offsets = np.any(free.matrix[condition][constant] != 0.0, axis=0)
-        for support, sums, lacking in zip(one.support, one.sums, missing, strict=True):
+        present = acting[condition].sum(axis=0)
+        for support, sums, lacking, own_torque in zip(
+            one.support, one.sums, missing, present, strict=True
+        ):
             total = sums.sum(axis=0)
             matrix = free.matrix[condition][support]
             own = np.sum(matrix * (total[:-1, :-1] @ matrix), axis=0)
             effect += own
-            most = np.where(offsets, max(lacking, total[-1, -1]), total[-1, -1])
+            most = np.where(offsets, max(lacking, own_torque), own_torque)
             torque += np.where(own > 0.0, most, 0.0)
     size = np.maximum(np.abs(free.nominal), 1e-3)
     deaf = effect * size**2 <= _DEAF**2 * np.maximum(torque, 1e-300)

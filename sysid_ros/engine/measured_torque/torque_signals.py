@@ -80,7 +80,8 @@ def known_dofs(
     """The degrees of freedom whose torque is known, with what tells it.
 
     Those of signals; those of free joints, on which nothing but known wrenches acts; and those of
-    measured joints that no actuator drives, in a model that has actuators of its own.
+    measured joints that no actuator drives: of balls, which motors hardly ever turn, and of others
+    in a model that has actuators of its own.
 
     Args:
       model: The robot's.
@@ -93,6 +94,8 @@ def known_dofs(
         dof, kind = int(model.jnt_dofadr[joint]), int(model.jnt_type[joint])
         if kind == int(mujoco.mjtJoint.mjJNT_FREE):
             found |= {dof + i: f"{model.joint(joint).name}[{i}]" for i in range(6)}
+        elif kind == int(mujoco.mjtJoint.mjJNT_BALL) and _is_free(model, range(dof, dof + 3)):
+            found |= {dof + i: f"{model.joint(joint).name}[{i}]" for i in range(3)}
         elif kind in SCALAR and _is_passive(model, dof):
             found[dof] = model.joint(joint).name
     for signal in signals:
@@ -122,7 +125,13 @@ def within_ranges(model: mujoco.MjModel, signal: TorqueSignal, commands: FloatAr
 def _is_passive(model: mujoco.MjModel, dof: int) -> bool:
     """True if actuators are the model's own and none acts on this degree of freedom."""
     own = [a for a in range(model.nu) if not _is_effort(model, a)]
-    return bool(own) and all(force_arm(model, a)[dof] == 0.0 for a in range(model.nu))
+    return bool(own) and _is_free(model, [dof])
+
+
+def _is_free(model: mujoco.MjModel, dofs: Iterable[int]) -> bool:
+    """True if no actuator acts on some degrees of freedom."""
+    arms = [force_arm(model, a) for a in range(model.nu)]
+    return all(arm[dof] == 0.0 for arm in arms for dof in dofs)
 
 
 def _is_effort(model: mujoco.MjModel, actuator: int) -> bool:

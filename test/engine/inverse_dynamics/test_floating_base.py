@@ -65,3 +65,45 @@ def test_a_robot_that_does_not_move_is_refused():
     )
     with pytest.raises(DataError, match="no joint moves"):
         fit_inverse_dynamics(model(5.0, 2.0), [still])
+
+
+SWINGING = """
+<mujoco><option timestep="0.001" gravity="0 0 {gravity}" integrator="RK4">
+<flag contact="disable"/></option><worldbody>
+<body name="base"><{root}/>
+<inertial mass="5" pos="0.02 0.01 -0.1" diaginertia="0.1 0.12 0.08"/>
+<body name="leg" pos="0.2 0 0"><joint name="hip" axis="0 1 0" armature="0.02" damping="0.1"/>
+<inertial mass="2" pos="0 0 -0.2" diaginertia="0.03 0.03 0.004"/></body></body></worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize(
+    ("root", "gravity"),
+    [('freejoint name="root"', 0.0), ('joint name="root" type="ball" damping="0.3"', -9.81)],
+    ids=["flies", "hangs from a ball"],
+)
+def test_rows_on_which_nothing_acts_do_not_draw_all_masses_to_nothing(root, gravity):
+    truth = mujoco.MjModel.from_xml_string(SWINGING.format(root=root, gravity=gravity))
+    nominal = mujoco.MjModel.from_xml_string(SWINGING.format(root=root, gravity=gravity))
+    nominal.body_mass *= 1.3
+    nominal.body_inertia *= 1.3
+    nominal.dof_damping[:] = nominal.dof_armature[:] = 0.0
+    data, rng = mujoco.MjData(truth), np.random.default_rng(0)
+    qpos, torque = np.empty((2500, truth.nq)), np.zeros((2500, truth.nv))
+    for i in range(4 * len(qpos)):
+        t = data.time
+        wanted = 0.8 * np.sin(3.0 * t) + 0.5 * np.sin(7.0 * t)
+        data.qfrc_applied[-1] = 60.0 * (wanted - data.qpos[-1]) - 3.0 * data.qvel[-1]
+        if i % 4 == 0:
+            qpos[i // 4], torque[i // 4, -1] = data.qpos, data.qfrc_applied[-1]
+        mujoco.mj_step(truth, data)
+    torque[:, -1] += 0.02 * rng.standard_normal(len(torque))
+    qpos[:, -1] += 1e-6 * rng.standard_normal(len(qpos))
+    fit = fit_inverse_dynamics(nominal, [Recording(0.004 * np.arange(len(qpos)), qpos, torque)])
+    assert fit.values["hip.armature"] == pytest.approx(0.02, abs=0.01)
+    assert fit.values["hip.damping"] == pytest.approx(0.1, rel=0.1)
+    assert fit.values["leg.mz"] == pytest.approx(-0.4, rel=0.1)
+    assert fit.values["base.m"] > 2.0
+    if gravity:
+        assert fit.values["root.damping"] == pytest.approx(0.3, rel=0.1)
