@@ -49,6 +49,7 @@ from sysid_ros.proposal.recorded_signals import (
 )
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
+from sysid_ros.proposal.servo_efforts import servo_efforts
 from sysid_ros.proposal.torque_proposal import coupled_joints, torque_is_measured, torque_parameters
 from sysid_ros.robots import description_in, load_model
 
@@ -134,7 +135,9 @@ def propose(
     compiled = spec.copy().compile()
     if torque_is_measured(compiled, mapping):
         on_stage("looking for motors that turn with two joints")
-        draft = replace(draft, torque=torque_parameters(compiled, mapping))
+        told = servo_efforts(spec, mapping, recorded.channels, recorded.orders)
+        torque = torque_parameters(compiled, mapping)
+        draft = replace(draft, torque=torque, notes=(*draft.notes, *told))
         experiment = parse_experiment(draft.text(), path=output)
         dataset = dataset or _load(experiment)
         couplings = coupled_joints(experiment, dataset)

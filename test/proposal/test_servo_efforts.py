@@ -1,0 +1,41 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Efforts that jump with commanded velocities are told where the jumps matter."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import pytest
+from robot_kinds import urdf_arm
+from robot_to_try import TORQUES
+
+from sysid_ros.proposal.recorded_signals import recorded_signals
+from sysid_ros.proposal.servo_efforts import servo_efforts
+from sysid_ros.rehearsal import Controller, Motion, generate
+
+
+@pytest.mark.parametrize(("rate", "share", "told"), [(100.0, 1.0, True), (2000.0, 0.1, False)])
+def test_gain_and_time_between_commands_decide(
+    tmp_path: Path, rate: float, share: float, told: bool
+) -> None:
+    spec = mujoco.MjSpec.from_string(urdf_arm())
+    for joint, gain in zip(list(spec.joints), (200.0, 200.0, 100.0, 30.0), strict=True):
+        name = f"{joint.name}_drive"
+        servo = spec.add_actuator(name=name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        servo.set_to_velocity(kv=share * gain)
+    plan = replace(
+        TORQUES, duration=6.0, rate=rate, timestep=5e-4, motion=Motion(reach=0.5),
+        controllers=(Controller(topic="/arm_velocity_controller/commands", delay=0.002),),
+    )  # fmt: skip
+    made = generate(spec, plan, tmp_path / "bag")
+    seen = recorded_signals(mujoco.MjSpec.from_string(urdf_arm()), [made.bag], ())
+    said = servo_efforts(seen.spec, seen.mapping, seen.channels, seen.orders)
+    assert bool(said) == told
+    if told:
+        (error,) = re.findall(r"joint_4 (\S+) kg", said[0])
+        assert float(error) == pytest.approx(0.15, rel=0.3)  # half of 10 ms times its gain
