@@ -31,7 +31,6 @@ class Alternative:
         that is not known.
       same_starts: Whether its windows begin where those of the fit do, with the same readings.
       extrapolated: Whether its residuals are those of a time step of zero.
-      beside: Whether it has windows of its own, so that the others keep theirs.
     """
 
     change: str
@@ -41,7 +40,6 @@ class Alternative:
     order: float = 0.0
     same_starts: bool = False
     extrapolated: bool = False
-    beside: bool = False
 
     def of_no_time_step(self) -> Alternative:
         """The same of a fit whose residuals are extrapolated to a time step of zero.
@@ -139,5 +137,4 @@ def finer_step(
             error_in_shifts(int(one.spec.option.integrator), times) for one in models_sequences
         ),
         same_starts=True,
-        beside=times > 2,
     )

@@ -11,8 +11,8 @@ fitted again, and where even that would take too long beside the fit, some windo
 
 What an estimate moves by is added to its standard error: for another time step the error that
 the shift shows, which for a first-order integrator is twice the shift from h to h/2 (Richardson
-1911), or 4/3 of that to h/4, whichever is larger: where a joint's own time constants are as short
-as the step they differ, as errors of several orders cancel in part. Elsewhere it is what is beyond
+1911) or 4/3 of that to h/4, whichever is larger: where a joint's own time constants are as short as
+the step they differ, as errors of several orders cancel in part. Elsewhere it is what is beyond
 chance, as the scatter of the windows' parts in the shift tells.
 """
 
@@ -56,10 +56,11 @@ from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import DataError, StopRequestedError, SysidError
 
 SHARE = 0.25  # of a search's time that the linearizations of alternatives may take together
-SHARE_BESIDE = 0.1  # likewise, of one that has windows of its own
+SHARE_OF_COSTLY = 0.1  # likewise of those that cost more than a few linearizations ...
+COSTLY = 3.0  # ... which this is
 SHARE_OF_A_START = 0.15  # of a search's time that another start may take; one step at least
 STEPS = 3  # of another start at most
-MIN_WINDOWS = 6
+MIN_WINDOWS, MIN_COSTLY = 6, 4
 BY_CHANCE = 2.0  # standard deviations of a shift that chance alone explains
 SAME_INSTANT = 1e-6  # s
 
@@ -97,9 +98,8 @@ def model_error(
     )
     trials: list[tuple[str, float, Callable[[], Shift]]] = []
     time = search_time(problem, solution.status)
-    together = _sample(problem, [each for each in alternatives if not each.beside], SHARE * time)
     for each in alternatives:
-        used = _sample(problem, [each], SHARE_BESIDE * time) if each.beside else together
+        used = _sample(problem, each, alternatives, time)
         if claims := _claims(covariance, chosen, each.order):
             shifted = partial(_shift, base, each, used, claims, gaps)
             trials.append((each.change, each.order, shifted))
@@ -226,12 +226,14 @@ class _Base:
 
 
 def _sample(
-    problem: WindowedProblem, alternatives: Sequence[Alternative], allowed: float
+    problem: WindowedProblem, each: Alternative, alternatives: Sequence[Alternative], time: float
 ) -> IndexArray:
-    """Choose the windows that stand for all, spread evenly, so that a time is kept."""
-    n = len(problem.windows)
-    cost = sum(alternative.cost for alternative in alternatives)
-    return spread_evenly(n, n if cost <= allowed else n * allowed / cost, MIN_WINDOWS)
+    """Choose the windows that stand for all, spread evenly, so that a share of the time is kept."""
+    n, costly = len(problem.windows), each.cost > COSTLY
+    cost = sum(one.cost for one in alternatives if (one.cost > COSTLY) is costly)
+    allowed = (SHARE_OF_COSTLY if costly else SHARE) * time
+    least = MIN_COSTLY if costly else MIN_WINDOWS
+    return spread_evenly(n, n if cost <= allowed else n * allowed / cost, least)
 
 
 @dataclass(frozen=True)
@@ -286,7 +288,9 @@ def _shift(
         values[claim.told] = (there.step - here.step)[places]
         chance[claim.told] = np.sqrt(scatter)[places]
     if alternative.order > 0.0:
-        error = alternative.order * np.abs(values)
+        few = alternative.cost > COSTLY  # windows, of which chance alone may make a large shift
+        sure = np.abs(values) > BY_CHANCE * chance
+        error = alternative.order * np.where(sure | (not few), np.abs(values), 0.0 * values)
     else:
         error = _beyond_chance(values, chance)
     return Shift(alternative.change, alternative.order, values, chance, error)
