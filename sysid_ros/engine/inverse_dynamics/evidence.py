@@ -28,11 +28,13 @@ from sysid_ros.engine.regressor import (
     smooth,
     stretches_of,
     sum_shifted,
+    sure_kinds,
 )
 from sysid_ros.errors import DataError
 
 _FILTER_LENGTHS = 2.0  # that a block of time is long, at least
 _FEWEST_BLOCKS = 6
+_FEWEST_ROWS = 300  # away from reversals: some in every block of time
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,11 @@ def gather(
     kept, smoothed = zip(*pairs, strict=True)
     blocks = number_blocks(smoothed, filters.rows, settings.blocks)
     shifted = sums_by_condition(regressor, recordings, smoothed, blocks, filters, settings, around)
+    if settings.reversals_apart and not settings.reversals_count:
+        dofs = next(iter(shifted.values())).dofs
+        rows = np.sum([one.counts.sum(axis=0) for one in shifted.values()], axis=0)
+        sure = sure_kinds(dofs, rows, _FEWEST_ROWS)
+        shifted = {c: one.without(~sure) for c, one in shifted.items()}
     delays = dict.fromkeys(shifted, around)
     grams = {condition: one.at(around) for condition, one in shifted.items()}
     return Evidence(filters, kept, smoothed, tuple(blocks), shifted, delays, grams)

@@ -22,9 +22,8 @@ from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.prior import Prior
 from sysid_ros.engine.inverse_dynamics.program import Solution
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife
-from sysid_ros.engine.regressor import Grams
+from sysid_ros.engine.regressor import Grams, sure_kinds
 
-_FEWEST = 0.1  # of the rows of every degree of freedom, that must be away from reversals
 _TELLING = 2.0  # standard errors of the difference
 
 
@@ -51,13 +50,12 @@ def allowing_for_reversals(
       gain_dofs: Degrees of freedom whose gain is estimated.
     """
     dofs = next(iter(grams.values())).dofs
-    plain = np.append(True, dofs[1:] != dofs[:-1])
     rows = np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
-    moving = np.bincount(dofs, np.where(plain, rows, 0)) >= _FEWEST * np.bincount(dofs, rows)
-    if plain.all() or not moving.all():
+    sure = sure_kinds(dofs, rows)
+    if np.all(sure | (rows == 0)):
         return uncertainty
     x, held, k = solution.x, solution.at_bound, len(free.names)
-    alone = np.where(plain, weights, 0.0)
+    alone = np.where(sure, weights, 0.0)
     system = equations(grams, free, alone, gains, gain_dofs, x[:k])
     slope, curvature = prior.derivatives(x)
     go = ~held

@@ -26,6 +26,7 @@ class Settings(TorqueSettings):
         the written model then has too.
       momentum: Whether rows are in momentum form, without accelerations.
       reversals_apart: Whether rows in which friction's sign is uncertain have weights of their own.
+      reversals_count: Whether they count for joints that have enough other rows.
       torque_delay: Whether measured torque is later than positions by an unknown time.
       blocks: Of time, for intervals.
       iterations: Of weights from residuals.
@@ -38,6 +39,7 @@ class Settings(TorqueSettings):
     sharp_friction: bool = True
     momentum: bool = False
     reversals_apart: bool = True
+    reversals_count: bool = True
     torque_delay: bool = False
     blocks: int = 40
     iterations: int = 4

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,7 +53,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.uncertainty import Directions, directions_of_gram
 from sysid_ros.errors import DataError, StopRequestedError
 
-_ROUNDS = 3  # of fits with MuJoCo's own law of friction, whose width is that of the fit before
+_ROUNDS = 8  # at most, of fits with MuJoCo's own law of friction about the one before
 
 
 def fit_torque(
@@ -88,6 +88,7 @@ def fit_torque(
         found = _fitted(problem, own, values, should_stop)
         values, _ = _values(problem.declared, found.fit)
         law = own_law_model(problem.declared, found.evidence, found.fit, values)
+        own = replace(own, reversals_count=law is None)
         for _ in range(_ROUNDS if law is not None else 0):
             problem = about(with_own_law(problem, law), values)
             found = _fitted(problem, own, values, should_stop)

@@ -25,6 +25,7 @@ from sysid_ros.engine.regressor.regressor_tables import (
     friction_signs,
     sharp_friction,
 )
+from sysid_ros.engine.regressor.reversals import sure_kinds
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
 from sysid_ros.engine.regressor.torque_delay import (
     ShiftedGrams,
@@ -66,5 +67,6 @@ __all__ = [
     "sum_grams",
     "sum_joined",
     "sum_shifted",
+    "sure_kinds",
     "thin",
 ]

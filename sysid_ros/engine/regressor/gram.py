@@ -239,5 +239,5 @@ def filtered_rows(
         count = last - first
         classes = np.zeros((count, regressor.model.nv), dtype=np.intp)
         if apart:
-            classes = row_classes(regressor.model, motion, weights, every, count)
+            classes = row_classes(regressor.model, motion, weights, every, count, regressor.own_law)
         yield FilteredRows(stretch.times[first:last], torque, parts, classes)

@@ -24,11 +24,12 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL, fixed_tendons
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws, law_columns, loaded
+from sysid_ros.engine.regressor.regressor_tables import Friction, layout_of, tree_of, with_inertia
 from sysid_ros.engine.regressor.regressor_tables import friction_of as friction_table
-from sysid_ros.engine.regressor.regressor_tables import layout_of, tree_of
 from sysid_ros.errors import ModelError
 
 _BITS = mujoco.mjtDisableBit
+_ARMATURES = ("armature", "tendon_armature")
 _COUNTS = ("nflex", "nmocap", "nplugin")
 
 
@@ -56,6 +57,8 @@ class Regressor:
       columns: Names and values of the p parameters.
       delay_columns: That of the delay of each degree of freedom's measured torque, -1 for none,
         (nv,). The matrix itself is zero there: the column is the torque's own slope.
+      own_law: MuJoCo's own law of dry friction where another model says how soft it is, of which
+        the matrix then is the derivative.
     """
 
     def __init__(
@@ -82,7 +85,8 @@ class Regressor:
           delays: By name of an unknown delay of measured torque, the degrees of freedom that have
             it; see :mod:`.torque_delay`.
           friction_of: The model with the friction and the inertia that say how soft MuJoCo's own
-            law is; by default ``model``.
+            law is, and about which its torque is linearised; by default ``model``, whose law's
+            share of the friction stays as it is.
           laws: Friction beyond viscous and dry, about whose values its columns are linearised;
             without them these columns are zero.
           known: Bodies without columns, whose torque is among what :meth:`known_torque` gives.
@@ -112,6 +116,11 @@ class Regressor:
         self._law = kernels.MUJOCO_LAW if friction_velocity is None else kernels.VELOCITY_LAW
         self._laws = laws
         self._law_places = _law_places(model, self.columns) if laws is not None else ()
+        self._slopes = self._friction
+        self.own_law = None
+        if friction_of is not None and friction_velocity is None and not sharp_friction:
+            self.own_law = self._friction
+            self._slopes = self._with_inertia(friction_of)
 
     def rows(
         self, motion: Motion, form: int | None = None, out: FloatArray | None = None
@@ -132,7 +141,7 @@ class Regressor:
             out = np.empty((len(q), self.model.nv, len(self.columns)))
         out = out[: len(q)]
         kernels.fill(
-            self._tree, self._layout, self._friction, self._law,
+            self._tree, self._layout, self._slopes, self._law,
             kernels.FORCE if form is None else form,
             _writeable(q), _writeable(v), _writeable(a), out,
         )  # fmt: skip
@@ -152,6 +161,24 @@ class Regressor:
         for dof, column, values in self._law_values(motion):
             out[:, :, dof] += values[:, None] * parts[:, column]
         return out
+
+    def _with_inertia(self, model: mujoco.MjModel) -> Friction:
+        """MuJoCo's own friction of a model, as a function of all columns."""
+        nv, data = model.nv, mujoco.MjData(model)
+        mujoco.mj_forward(model, data)
+        pushed: FloatArray = np.empty((nv, nv))
+        mujoco.mj_solveM(model, data, pushed, np.eye(nv))
+        kinds = tuple(dict.fromkeys(self.columns.kinds))
+        own = Regressor(model, kinds=kinds, known=self._known)
+        own._tree = own._tree._replace(coupling=np.zeros((0, 7)))
+        motion = np.vstack([np.zeros((1, nv)), pushed])
+        rows = own.rows(Motion(np.tile(model.qpos0, (nv + 1, 1)), np.zeros_like(motion), motion))
+        inertial = [kind in INERTIAL or kind in _ARMATURES for kind in own.columns.kinds]
+        energy: FloatArray = np.zeros((nv, len(self.columns)))
+        energy[:, : len(inertial)] = np.einsum("dj,djp->dp", pushed, rows[1:] - rows[0]) * inertial
+        nominal = np.zeros(len(self.columns))
+        nominal[: len(inertial)] = own.columns.nominal
+        return with_inertia(self._friction, model, energy, nominal)
 
     def _plain_torques(self, motion: Motion, parts: FloatArray) -> FloatArray:
         """The same without the columns of friction laws."""
@@ -180,7 +207,7 @@ class Regressor:
 
     def _signs(self, motion: Motion) -> FloatArray:
         """Signs of dry friction of the joints, (n, nv)."""
-        rate, width = (table[: self.model.nv] for table in self._friction)
+        rate, width = (table[: self.model.nv] for table in self._friction[:2])
         if not rate.any():
             return np.tanh(motion.qvel / width)
         return np.clip((motion.qacc + rate * motion.qvel) / width, -1.0, 1.0)
@@ -215,6 +242,8 @@ class Regressor:
         for field in self._layout._fields[8:]:
             for arms, column in zip(tree.tendon, getattr(self._layout, field), strict=True):
                 used[arms != 0.0, column] |= column >= 0
+        if self._slopes.inertia.size:
+            used |= self._slopes.inertia != 0.0
         for dof, places in self._law_places:
             used[dof, [column for _, column in places]] = True
         for dependent, driving, *_ in tree.coupling:

@@ -24,11 +24,7 @@ from typing import Any
 import numba
 import numpy as np
 
-FORCE, MOMENTUM, REST = (
-    0,
-    1,
-    2,
-)  # what a row holds: the torque, the momentum, or torque less d/dt it
+FORCE, MOMENTUM, REST = 0, 1, 2  # a row holds torque, momentum, or torque less d/dt it
 MUJOCO_LAW, VELOCITY_LAW = 0, 1
 _FREE, _BALL, _SLIDE = 0, 1, 2
 
@@ -284,7 +280,12 @@ def _joints(tree, layout, friction, law, form, q, v, a, rows):  # type: ignore[n
         if layout.damping3[dof] >= 0:
             rows[dof, layout.damping3[dof]] += v[dof] ** 3
         if layout.frictionloss[dof] >= 0:
-            rows[dof, layout.frictionloss[dof]] += _sign(law, friction, dof, v[dof], a[dof])
+            sign = _sign(law, friction, dof, v[dof], a[dof])
+            rest = friction.rest[dof] if abs(sign) < 1.0 else 1.0
+            rows[dof, layout.frictionloss[dof]] += sign * rest
+            if abs(sign) < 1.0:
+                for column in range(friction.inertia.shape[1]):
+                    rows[dof, column] += sign * friction.inertia[dof, column]
         if layout.stiffness[dof] >= 0:
             at = tree.joint_qpos[tree.dof_joint[dof]]
             rows[dof, layout.stiffness[dof]] += q[at] - tree.qpos_spring[at]

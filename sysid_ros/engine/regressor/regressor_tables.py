@@ -57,10 +57,15 @@ class Friction(NamedTuple):
 
     It is clip((acceleration + rate * velocity) / width, -1, 1) for MuJoCo's own law, and
     tanh(velocity / width) for a law of velocity alone (rate 0).
+
+    Where MuJoCo's own law is not whole, its torque depends on the inertia that the friction works
+    against rather than on the friction, see :func:`with_inertia`.
     """
 
     rate: FloatArray  # (nv + tendons,) 1/s
     width: FloatArray  # (nv + tendons,) rad/s^2 or rad/s
+    rest: FloatArray  # (nv + tendons,): the part of such torque that is written as the friction's
+    inertia: FloatArray  # (nv, p) or (nv, 0): per unit of its sign, that of the columns
 
 
 class Layout(NamedTuple):
@@ -138,6 +143,7 @@ def layout_of(model: mujoco.MjModel, columns: Columns) -> Layout:
 # of MuJoCo's defaults. At rest friction holds against whatever pulls; without such a range its sign
 # would follow the noise of velocities there.
 _CREEP, _SLIDE_CREEP = 0.01, 0.002
+_FAINT = 1e-3  # of a joint's inertia, that one parameter is too little of to be told
 _WIDEST = 0.999  # impedance that says with its time constant how fast friction stops a motion
 
 
@@ -189,10 +195,10 @@ def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool
     tendons = fixed_tendons(model)
     count = model.nv + len(tendons)
     if velocity_scale is not None:
-        return Friction(np.zeros(count), np.full(count, max(velocity_scale, _MIN_VALUE)))
+        return _plain(np.zeros(count), np.full(count, max(velocity_scale, _MIN_VALUE)), model.nv)
     if sharp:
         rates = np.full(count, _sharp_rate(model))
-        return Friction(rates, rates * _creep(model))
+        return _plain(rates, rates * _creep(model), model.nv)
     # Softness and damping of a friction constraint: MuJoCo's documentation, chapter Computation,
     # "Constraint model"; a friction has no position, thus the impedance at zero and no stiffness.
     solref = np.concatenate([model.dof_solref, model.tendon_solref_fri[tendons]])
@@ -210,7 +216,40 @@ def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool
     direct = -solref[:, 1] / widest
     softness = np.maximum(_MIN_VALUE, (1.0 - impedance) * weight / impedance)
     rate = np.where(solref[:, 0] > 0.0, standard, direct)
-    return Friction(rate, np.maximum(softness * loss, 1e-9))
+    return _plain(rate, np.maximum(softness * loss, 1e-9), model.nv)
+
+
+def _plain(rate: FloatArray, width: FloatArray, nv: int) -> Friction:
+    return Friction(rate, width, np.ones(len(rate)), np.zeros((nv, 0)))
+
+
+def with_inertia(
+    friction: Friction, model: mujoco.MjModel, energy: FloatArray, nominal: FloatArray
+) -> Friction:
+    """MuJoCo's own law, so that the columns are the derivative of its torque.
+
+    Where it is not whole, a hinge's or slide's torque is (acceleration + rate * velocity) / (c w),
+    with c from solimpfriction and w the inverse inertia at the reference pose. As 1 / w is
+    homogeneous in inertias and armatures, it is the sum of their derivatives times themselves.
+
+    Args:
+      friction: From :func:`friction_of`.
+      model: With the friction and the inertia that count.
+      energy: u . M_k u of each degree of freedom and column, where u is the acceleration that a
+        unit torque there gives at the reference pose, (nv, p); zero where k is no inertia.
+      nominal: The columns' values, (p,).
+    """
+    nv = model.nv
+    weight = np.maximum(np.asarray(model.dof_invweight0), _MIN_VALUE)
+    parts = energy * nominal / weight[:, None]  # of 1, by column
+    kinds = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)]
+    rate = np.where(friction.rate > 0.0, friction.rate, np.inf)[:nv]
+    soft = (friction.width[:nv] / rate > _CREEP) & (kinds >= int(mujoco.mjtJoint.mjJNT_SLIDE))
+    used = soft[:, None] & (np.abs(parts) > _FAINT)
+    rest = friction.rest.copy()
+    rest[:nv] -= np.where(used, parts, 0.0).sum(axis=1)
+    scale = np.asarray(model.dof_frictionloss) / weight
+    return friction._replace(rest=rest, inertia=np.where(used, scale[:, None] * energy, 0.0))
 
 
 def friction_signs(
@@ -224,7 +263,7 @@ def friction_signs(
       qacc: (n, nv).
       sharp: Whether the law is that of :func:`sharp_friction` rather than the model's own.
     """
-    rate, width = (table[: model.nv] for table in friction_of(model, None, sharp))
+    rate, width = (table[: model.nv] for table in friction_of(model, None, sharp)[:2])
     return np.asarray(np.clip((qacc + rate * qvel) / width, -1.0, 1.0))
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray, IntArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch
 from sysid_ros.engine.regressor.gram import Grams, sum_joined
 from sysid_ros.engine.regressor.regressor import Regressor
@@ -106,6 +106,12 @@ class ShiftedGrams:
         """The same with all blocks summed to one."""
         sums = tuple(one.sum(axis=0, keepdims=True) for one in self.sums)
         return replace(self, sums=sums, counts=self.counts.sum(axis=0, keepdims=True))
+
+    def without(self, kinds: BoolArray) -> ShiftedGrams:
+        """The same without rows of some kinds, (kinds,)."""
+        pairs = zip(kinds, self.sums, strict=True)
+        sums = tuple(np.zeros_like(one) if left else one for left, one in pairs)
+        return replace(self, sums=sums, counts=np.where(kinds, 0, self.counts))
 
     def delays_of(self, theta: FloatArray) -> FloatArray:
         """The delay of each degree of freedom, (nv,) s, at values of all parameters."""
