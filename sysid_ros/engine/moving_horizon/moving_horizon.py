@@ -5,15 +5,15 @@
 
 The objective is that of the windowed fit. Only the windows of a horizon are simulated; what lies
 before is a quadratic function (:mod:`.arrival_cost`). A window is simulated when it is new, and all
-of them are when the estimate has moved so far that their Gauss-Newton models no longer hold (as
-iSAM2 does; Kaess et al. 2012). The window that is still growing counts as well, so that an estimate
-contains the latest sample.
+are when the estimate has moved so far that their Gauss-Newton models no longer hold (as iSAM2 does;
+Kaess et al. 2012). The window that grows counts too: an estimate contains the latest sample.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,14 +55,15 @@ from sysid_ros.engine.uncertainty import (
 )
 
 BEFORE = 2.0  # s before the first window that is still needed, for filters and delays
-# Change of a parameter after which windows are simulated anew: in magnitudes, in standard errors;
-# and the change from which on a search takes the place of a step.
+# Changes of a parameter, in magnitudes and in errors, after which windows are simulated anew, and
+# from which on a search takes the place of a step.
 NEAR = 0.02, 0.3
 FAR = 0.2, 3.0
-# Magnitudes between the point and the bounds: where a friction is zero, nothing shows its size.
-INSET = 0.01
+INSET = 0.01  # magnitudes to the bounds: where a friction is zero, nothing shows its size
 ROUNDS = 3  # in which windows are simulated anew, in one update
 SEARCH = SolverSettings(max_iterations=20, cost_tolerance=1e-4)
+# Where models did not hold, the longest steps fail, and twice as many windows will tell more.
+AGAIN = replace(SEARCH, max_iterations=5, damping=0.1)
 NOISE_MOVED = 0.01  # relative change of a noise level that counts
 LEAST_NOISE = 1e-5  # of a signal's first level
 
@@ -258,35 +259,35 @@ class MovingHorizon:
         self._held.wait(self._theta)
         theta = self._bounds.inset(self._theta, INSET)
         starts = tuple(window.start_at(theta, self._noise) for window in self._windows)
-        cuts = [(window.window, window.end) for window in self._windows]
+        cuts = [(w.window, w.end) for w in self._windows]
         own = HorizonProblem(simulator.problem(cuts, self._noise), self._before(theta), theta)
         first = self._bounds.inset(self._params.as_nominal_vector(), INSET)
         points = [Point(theta, starts)]
         if apart(self._bounds, theta, first, self._errors, NEAR):
             points.append(Point(first, tuple(np.zeros_like(start) for start in starts)))
-        self._search = HorizonSearch(own, points, SEARCH, self._windows)
+        how = AGAIN if self._searches else SEARCH
+        self._search = HorizonSearch(own, points, how, self._windows)
 
     def _goes_on(self, simulator: Simulator, *, ended: bool) -> bool:
         """Go on with a search under way; return whether there is none any more."""
         if self._search is None:
             return True
-        solution = self._search.go_on(math.inf if ended else self._horizon.search_time)
-        if solution is None:
+        if (found := self._search.go_on(math.inf if ended else self._horizon.search_time)) is None:
             return False
-        self._theta = solution.point.theta
+        self._theta = found.point.theta
         self._searches += 1
         theta = self._bounds.inset(self._theta, INSET)
-        known = self._search.starts(solution)
+        known = self._search.starts(found)
         self._simulate_anew(range(len(self._windows)), theta, simulator, known)
-        self._simulated += len(known) * (solution.iterations + 1)
+        self._simulated += len(known) * (found.iterations + 1)
         self._search = None
         return True
 
     def _before(self, theta: FloatArray) -> FloatArray:
         """``[J r]^T [J r]`` of what lies before, and of the hold on what nothing determines."""
-        mean, precision = minimum_change(self._anchor, self._bounds.lower, self._bounds.upper)
-        precision = np.where(priors(self._params)[1] > 0.0, 0.0, precision)
-        return gram_of(self._past.at(self._now), theta) + pull(mean, precision, theta)
+        mean, held = minimum_change(self._anchor, self._bounds.lower, self._bounds.upper)
+        held[priors(self._params)[1] > 0.0] = 0.0
+        return gram_of(self._past.at(self._now), theta) + pull(mean, held, theta)
 
     def _optimum(self) -> tuple[FloatArray, FloatArray]:
         """The optimum within the bounds, and its standard errors by noise alone, (p,) each."""

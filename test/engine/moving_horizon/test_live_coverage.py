@@ -29,6 +29,7 @@ from sysid_ros.engine.moving_horizon import (
     MovingHorizon,
     TorqueHorizon,
 )
+from sysid_ros.engine.moving_horizon.growing_windows import GrowingWindows
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots import build_parameters
@@ -182,6 +183,26 @@ def test_blocks_of_a_window_add_up_to_it() -> None:
         np.testing.assert_allclose(sum(p.hessian for p in parts), whole.hessian, rtol=1e-6)
         scale = np.abs(whole.gradient).max() + np.sqrt(np.diag(whole.hessian)).max()
         assert np.abs(sum(p.gradient for p in parts) - whole.gradient).max() < 1e-6 * scale
+
+
+def test_starts_are_read_near_windows_and_once():
+    own = _pendulum()
+    times, torque, angle = (each[: round(2.6 / own.TIMESTEP)] for each in own.clean_recording())
+    whole = own.recorded(times, torque, angle + 1e-4 * np.sin(300.0 * times))
+    settings = FitSettings(window_length=2.0, threads=1)
+    growing = GrowingWindows(own.parameters(), settings)
+    read = {}
+    for until in np.arange(0.2, 1.95, 0.1):
+        (cut,) = growing.cut(part_of(whole, 0.0, float(until)), float(until), (), ended=False)
+        read[round(float(until), 1)] = cut[0].reader
+    assert read[0.2] is not read[0.3]
+    assert read[0.6] is read[1.9]  # nothing is read anew once enough is known
+    ((fresh, _),) = GrowingWindows(own.parameters(), settings).cut(
+        part_of(whole, 0.0, 1.9), 1.9, (), ended=False
+    )
+    begin = np.array([fresh.window.start])
+    kept = read[1.9].states(begin, 0.0, {})
+    assert kept == pytest.approx(fresh.reader.states(begin, 0.0, {}), abs=1e-6)
 
 
 def test_a_window_that_grows_counts_once_where_others_are_left_out() -> None:

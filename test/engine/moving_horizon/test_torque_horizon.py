@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from torque_arm import BODIES, OFFSETS, moved, noisy, part_of, torque_sequences, true_spec
@@ -12,6 +15,7 @@ from torque_arm import BODIES, OFFSETS, moved, noisy, part_of, torque_sequences,
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.inverse_dynamics import with_payload
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, TorqueHorizon
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots import build_parameters
@@ -94,3 +98,16 @@ def test_a_push_is_no_load(followed: dict[float, HorizonEstimate]):
     before = max(now for now in followed if now < PUSHED)
     during = min(now for now in followed if now > PUSHED + 1.0)
     assert _mass(followed[during])[0] == pytest.approx(_mass(followed[before])[0], rel=0.02)
+
+
+def test_a_push_that_was_taken_for_a_load_does_not_pass_for_noise():
+    horizon = TorqueHorizon(ParameterDict(), FitSettings(), HorizonSettings())
+    rows: Any = SimpleNamespace(strange=-np.inf, theta=lambda latest: np.zeros(1))
+    grams = SimpleNamespace(
+        squares=lambda *given: np.full((1, 2), 250.0), counts=np.full((1, 2), 10)
+    )
+    new: Any = SimpleNamespace(begin=0.0, grams=grams)  # 5 N m in the root mean square
+    loud: Any = SimpleNamespace(weights=np.full(2, 0.01), gains=None)  # 10 N m since the push
+    assert horizon._explains(rows, new, loud)
+    horizon._usual = np.ones(2)  # 1 N m before it
+    assert not horizon._explains(rows, new, loud)
