@@ -31,6 +31,7 @@ _TURNS = (0.05, 20.0)  # rad, between which a joint's motion is believable
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 _MOST_TRIED = 5  # hypotheses per servo that are scored exactly
+_PLAIN = {FindingKind.SIGN, FindingKind.DEGREES}  # which no push looks like
 _SLOPES = tuple(scale for scale in SCALES if not named_degrees(scale))
 
 
@@ -73,6 +74,11 @@ class _Scored:
     hypothesis: _Hypothesis
     repairs: list[tuple[Change, float]]
     misfit: Misfit
+
+    @property
+    def kinds(self) -> set[FindingKind]:
+        """The kinds of its repairs."""
+        return {change.kind for change, _ in self.repairs}
 
 
 def servo_explanations(recorded: Recorded) -> list[Explanation]:
@@ -120,7 +126,9 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
     limited = test.limited(servo) if accepted else None
     if limited is not None:
         accepted = [one for one in accepted if decisive(one.misfit, limited)]
-    if not accepted or _is_pushed(recorded, servo, accepted):
+    if accepted and _is_pushed(recorded, servo, accepted):
+        accepted = [one for one in accepted if one.kinds <= _PLAIN]
+    if not accepted:
         return []
     least = min(one.misfit.share for one in accepted)
     best = next(one for one in accepted if one.misfit.share**2 <= _SAME * least**2 + 1e-8)
@@ -139,8 +147,7 @@ def _is_pushed(recorded: Recorded, servo: int, repairs: Sequence[_Scored]) -> bo
 
 
 def _is_part(one: _Scored, other: _Scored) -> bool:
-    kinds = [change.kind for change, _ in other.repairs]
-    return all(change.kind in kinds for change, _ in one.repairs) and len(one.repairs) < len(kinds)
+    return one.kinds < other.kinds
 
 
 def _scored(recorded: Recorded, test: Tracking, servo: int, hypothesis: _Hypothesis) -> _Scored:

@@ -9,12 +9,21 @@ from dataclasses import replace
 
 import mujoco
 import pytest
-from planted_mistakes import Mistake, Recordings, checked, pairs, recordings, singles
+from planted_mistakes import (
+    Mistake,
+    Recordings,
+    changed,
+    checked,
+    pairs,
+    recordings,
+    singles,
+)
 from robot_kinds import GRIPPER, PAN_TILT, servo_arm
 from robot_matrix import based_model
 from robot_to_try import ARM_PLAN, hidden
 
 from sysid_ros.diagnosis import FindingKind
+from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.rehearsal import Controller, RecordingPlan
 
 
@@ -83,6 +92,16 @@ def test_a_command_of_a_tendon_is_tested(gripper: Recordings, kind: FindingKind)
         missed(gripper, [one for one in singles(gripper) if one.expected == ((kind, "grip"),)])
         == []
     )
+
+
+def test_no_push_looks_like_a_sign(arm: Recordings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A joint that something pushes does not follow its command, which may look like a scale."""
+    place = next(k for k, entry in enumerate(arm.signals) if "actuator" in entry)
+    monkeypatch.setattr(Recorded, "is_pushed", lambda *_: True)
+    (found,) = checked(arm, changed(arm.signals, place, {"scale": -1.0}), late=False)
+    assert found.kind is FindingKind.SIGN
+    scaled = checked(arm, changed(arm.signals, place, {"scale": 2.0}), late=False)
+    assert FindingKind.SCALE not in {one.kind for one in scaled}
 
 
 @pytest.mark.slow
