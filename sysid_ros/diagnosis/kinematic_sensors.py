@@ -19,6 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import least_between
 from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.signals import JointSignal, joint_signal, without_sign_jumps, zero_phase
 
 _S = mujoco.mjtSensor
@@ -43,8 +44,6 @@ _RATE_SHARE = 0.15  # of the slowest signal's rate, the low-pass at most
 _GRID = 8.0  # grid points per period of the low-pass
 _LEAST_ROWS = 50
 _LAGS = np.linspace(-0.3, 0.3, 61)  # s
-_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
-_BALL = int(mujoco.mjtJoint.mjJNT_BALL)
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | N
     model = recorded.model
     sources: dict[int, Samples] = {}
     for joint in range(model.njnt):
-        if int(model.jnt_type[joint]) in (_FREE, _BALL):
+        if int(model.jnt_type[joint]) in (FREE, BALL):
             found = _pose_of(model, joint, recorded.vectors[number])
         else:
             found = recorded.recordings[number].get(recorded.positions.get(joint, ""))
@@ -165,7 +164,7 @@ def _pose_of(model: mujoco.MjModel, joint: int, vectors: Mapping[str, Samples]) 
         return None
     signal, one = parts[4]
     turned = Samples(one.times, without_sign_jumps(signal.body_orientation(one.values)))
-    if int(model.jnt_type[joint]) == _BALL:
+    if int(model.jnt_type[joint]) == BALL:
         return turned
     if 3 not in parts:
         return None

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import moved_inertia
+from sysid_ros.engine.elements import HINGE, moved_inertia
 
 _DENSEST = 12_000.0  # kg/m^3, lead; of the boxes around a link's geoms
 _LIGHTEST = 5.0  # kg/m^3, the lightest foam, none of which is a robot's link
@@ -114,7 +114,7 @@ def _armatures(before: mujoco.MjModel, after: mujoco.MjModel, share: float) -> l
     moved = np.max([moved_inertia(after, data) for data in _poses(after)], axis=0)
     said = []
     for joint in range(after.njnt):
-        if int(after.jnt_type[joint]) != int(mujoco.mjtJoint.mjJNT_HINGE):
+        if int(after.jnt_type[joint]) != HINGE:
             continue
         dof = int(after.jnt_dofadr[joint])
         value, first = float(after.dof_armature[dof]), float(before.dof_armature[dof])

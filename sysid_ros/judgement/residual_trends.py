@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import actuators_on, affine_force, has_affine_law
+from sysid_ros.engine.elements import SLIDE, actuators_on, affine_force, has_affine_law
 from sysid_ros.engine.signals import control_names, sensor_unit
 from sysid_ros.engine.windows import START_SAMPLE, MeasuredJoint, SequenceData, measured_joints
 from sysid_ros.judgement.outcome import ResidualTrend
@@ -99,7 +99,7 @@ def _sequence_samples(errors: Sequence[WindowErrors], velocity_filter: float) ->
             JointSamples(
                 signal=signal.name,
                 unit=sensor_unit(model, sensor),
-                slides=int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_SLIDE),
+                slides=int(model.jnt_type[joint]) == SLIDE,
                 residual=residuals[chosen],
                 velocity=joints[joint].velocity(times),
                 torque=joint_torque(model, sequence, joint, joints[joint], times),

@@ -182,7 +182,8 @@ def unknown(node: Node) -> list[str]:
 def _within(node: Node, name: str, value: AnyNumber, low: float, high: float) -> AnyNumber:
     if not low <= value <= high:
         raise ExperimentError(
-            f"parameter {name} of {node.get_name()} must be {_range(low, high)}, given {value}"
+            f"parameter {name} of {node.get_name()} must be {_range(low, high) or 'a number'}, "
+            f"given {value}"
         )
     return value
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 import rclpy
@@ -18,7 +19,7 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from sysid_ros.errors import SysidError
+from sysid_ros.errors import ExperimentError, SysidError
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
 from sysid_ros.nodes.printable_log import log_of
@@ -60,17 +61,12 @@ def run_node(
     ending = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
-    rclpy.init(
-        args=list(args) if args is not None else None,
-        signal_handler_options=SignalHandlerOptions.NO,
-    )
-    executor = make_executor()
     try:
-        node = make_node()
+        node = started(make_node, args)
     except SysidError as error:
         print_text(f"error: {error}", stream=sys.stderr)
-        rclpy.shutdown()
         return int(error.code)
+    executor = make_executor()
     for sentence in parameters.unknown(node):
         log_of(node).warning(sentence)
     _say_if_time_stands(node)
@@ -89,6 +85,32 @@ def run_node(
         node.destroy_node()
         rclpy.shutdown()
     return 0
+
+
+def started(make_node: Callable[[], AnyNode], args: Sequence[str] | None) -> AnyNode:
+    """Bring up rclpy and a node.
+
+    Args:
+      make_node: Creates the node.
+      args: Command line, including ROS arguments; ``None`` for the process's own.
+
+    Raises:
+      ExperimentError: ROS cannot read the command line.
+      SysidError: What the node says of its parameters; rclpy is down again.
+    """
+    try:
+        rclpy.init(
+            args=list(args) if args is not None else None,
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+    except RuntimeError as error:  # its text begins with what it stands at
+        raise ExperimentError(f"ROS arguments: {error}") from error
+    try:
+        return make_node()
+    except SysidError:
+        with suppress(AttributeError):  # half made, it lacks what its end would close
+            rclpy.shutdown()
+        raise
 
 
 def _spin(

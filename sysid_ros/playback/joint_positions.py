@@ -19,11 +19,10 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR
+from sysid_ros.engine.elements import FREE, SCALAR
 from sysid_ros.engine.signals import joint_named, joint_shown
 from sysid_ros.judgement import SequenceFit, SignalFit
 
-_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 # What signals that name a joint instead of a sensor are called by; see robots/state_sensors.py.
 _STATE = re.compile(r"(?P<joint>.+)_qpos(?:(?:_position|_orientation)?\[[012]\])?")
 
@@ -57,7 +56,7 @@ class ShownJoint:
             known = np.isfinite(values)
             qpos[known, first + k] = values[known]
         if turned:
-            at = first + (3 if int(model.jnt_type[self.joint]) == _FREE else 0)
+            at = first + (3 if int(model.jnt_type[self.joint]) == FREE else 0)
             qpos[:, at : at + 4] = _orientations(turned, which, times)
 
 
@@ -133,7 +132,7 @@ def _complete(signals: list[SignalFit], kind: int) -> Iterator[SignalFit]:
     if kind in SCALAR:
         yield signals[0]
         return
-    for oriented in (False, True) if kind == _FREE else (True,):
+    for oriented in (False, True) if kind == FREE else (True,):
         part = [signal for signal in signals if bool(signal.origin) == oriented]
         if len(part) == 3:
             yield from sorted(part, key=lambda signal: signal.name)

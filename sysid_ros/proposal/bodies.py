@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import mujoco
 
+from sysid_ros.engine.elements import FREE
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import similarity
@@ -42,7 +43,7 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
     """
     lines: list[Line] = []
     for joint in range(model.njnt):
-        if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE):
+        if int(model.jnt_type[joint]) == FREE:
             body = str(model.body(int(model.jnt_bodyid[joint])).name)
             name = str(model.joint(joint).name) or body
             lines += _one("qpos", name, [name, body], _POSES, channels)

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR, drive_strength, moved_inertia
+from sysid_ros.engine.elements import SCALAR, SLIDE, drive_strength, moved_inertia
 
 _GRAVITY = 9.81  # m/s^2, also of models without
 _SLOWEST = 10.0  # rad/s^2 or m/s^2 that a motor gives its own rotor, at the least
@@ -107,7 +107,7 @@ def _weight(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> float:
     """Weight behind a joint times its distance from the axis; the weight itself for a slide."""
     body = int(model.jnt_bodyid[joint])
     weight = _GRAVITY * float(model.body_subtreemass[body])
-    if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_SLIDE):
+    if int(model.jnt_type[joint]) == SLIDE:
         return weight
     arm = data.subtree_com[body] - data.xanchor[joint]
     axis = data.xaxis[joint]

@@ -12,7 +12,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import SCALAR, is_effort, joint_of
+from sysid_ros.engine.elements import FREE, SCALAR, is_effort, joint_of
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import SERVO, UNITS
 from sysid_ros.proposal.actuator_inputs import command_lines
@@ -165,7 +165,7 @@ def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str
     """Sentences about free joints of which no pose was recorded."""
     posed = {line.name for line in bodies if line.kind == "qpos"}
     found = []
-    for joint in np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)):
+    for joint in np.flatnonzero(model.jnt_type == FREE):
         body = str(model.body(int(model.jnt_bodyid[joint])).name)
         name = str(model.joint(int(joint)).name) or body
         if name not in posed:

@@ -22,7 +22,7 @@ from sysid_ros.diagnosis import (
     motion_bandwidth,
     with_odd_effort,
 )
-from sysid_ros.engine.elements import is_servo, joint_of
+from sysid_ros.engine.elements import FREE, is_servo, joint_of
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
@@ -294,8 +294,7 @@ def _label(values: dict[str, object]) -> str:
 def _fixed_with_meshes(dataset: Dataset) -> bool:
     """Tell whether meshes may touch and all of the robot's postures are known."""
     models = [group.gt_model for group in dataset.training.groups]
-    free = int(mujoco.mjtJoint.mjJNT_FREE)
-    return any(one.nmesh for one in models) and not any(free in one.jnt_type for one in models)
+    return any(one.nmesh for one in models) and not any(FREE in one.jnt_type for one in models)
 
 
 def _load(experiment: Experiment) -> Dataset:

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset
-from sysid_ros.engine.elements import joints_above
+from sysid_ros.engine.elements import FREE, joints_above
 from sysid_ros.engine.measured_torque import Coupling, found_couplings, torque_problem
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
@@ -37,7 +37,7 @@ def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
     inputs = [line for line in mapping.lines if line.kind in ("actuator", "effort")]
     if any(line.channel.command for line in inputs):
         return False
-    if np.any(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)):
+    if np.any(model.jnt_type == FREE):
         return False
     known = _known(model, mapping)
     return len(mapping.joints) > 1 and len(known) >= max(1.0, _MOST * len(mapping.joints))

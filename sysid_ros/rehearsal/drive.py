@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.elements import ON_JOINT, is_servo, joint_of, moved_inertia
+from sysid_ros.engine.elements import FREE, ON_JOINT, is_servo, joint_of, moved_inertia
 from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine
 from sysid_ros.rehearsal.plan import Motion, RehearsalError
 
@@ -292,7 +292,7 @@ def _balance(
     model: mujoco.MjModel, start: mujoco.MjData, motion: Motion, duration: float, seed: int
 ) -> Balance:
     """The regulator of MuJoCo's linearization (Anderson and Moore, Optimal Control, 1990)."""
-    if not model.njnt or int(model.jnt_type[0]) != int(mujoco.mjtJoint.mjJNT_FREE):
+    if not model.njnt or int(model.jnt_type[0]) != FREE:
         raise RehearsalError(
             "motions are made for actuators on joints and tendons, and for a free body that "
             "actuators at sites balance; this model is neither"

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR
+from sysid_ros.engine.elements import FREE, SCALAR
 from sysid_ros.rehearsal import messages
 from sysid_ros.rehearsal.plan import (
     ImuReadings,
@@ -160,7 +160,7 @@ def _of_sensor(model: mujoco.MjModel, topic: str, name: str, seen: Seen) -> Floa
 def _odometry(
     model: mujoco.MjModel, sensor: OdometryReadings, seen: Seen, random: np.random.Generator
 ) -> Iterator[_Row]:
-    free = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
+    free = np.flatnonzero(model.jnt_type == FREE)
     if not len(free):
         raise RehearsalError(f"{sensor.topic}: an Odometry needs a free joint; there is none")
     place, freedom = int(model.jnt_qposadr[free[0]]), int(model.jnt_dofadr[free[0]])

@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes import lookup
-from sysid_ros.engine.elements import matching
+from sysid_ros.engine.elements import FREE, matching
 from sysid_ros.errors import ModelError
 from sysid_ros.rehearsal.true_parameters import TrueParameter
 
@@ -121,7 +121,7 @@ def start_of(
         height = next(
             int(model.jnt_qposadr[j]) + 2
             for j in range(model.njnt)
-            if int(model.jnt_type[j]) == int(mujoco.mjtJoint.mjJNT_FREE)
+            if int(model.jnt_type[j]) == FREE
         )
         data.qpos[height] += _CLEARANCE - lowest
         mujoco.mj_forward(model, data)

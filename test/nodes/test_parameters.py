@@ -66,11 +66,31 @@ def test_range_is_told_and_kept(nodes: ChildProcesses, client: RosClient, tmp_pa
     (said,) = client.call(DescribeParameters, "/recorder/describe_parameters", request).descriptors
     assert said.read_only
     assert said.additional_constraints == "at least 0"
-    settings = ["--ros-args", "-p", "nice:=40"]
-    server = nodes.start("fit_server", ["sysid_ros.nodes.fit_server", *settings])
-    assert server.wait(timeout=PATIENCE) == ErrorCode.INVALID_EXPERIMENT
-    log = (tmp_path / "logs" / "fit_server.log").read_text()
-    assert "parameter nice of fit_server must be from 0 to 19, given 40" in log
+
+
+@pytest.mark.parametrize(
+    ("node", "given", "words"),
+    [
+        ("fit_server", "nice:=40", "parameter nice of fit_server must be from 0 to 19, given 40"),
+        ("fit_server", "nice:=", "ROS arguments: failed to initialize rcl"),
+        ("identify", "recordings:=0", "parameter recordings of identify must be at least 1"),
+    ],
+)
+def test_what_a_parameter_cannot_be_is_one_sentence(
+    nodes: ChildProcesses, tmp_path: Path, node: str, given: str, words: str
+) -> None:
+    process = nodes.start(node, [f"sysid_ros.nodes.{node}", "--ros-args", "-p", given])
+    assert process.wait(timeout=PATIENCE) == ErrorCode.INVALID_EXPERIMENT
+    log = (tmp_path / "logs" / f"{node}.log").read_text()
+    assert f"error: {words}" in log
+    assert "Traceback" not in log
+
+
+def test_a_topic_that_cannot_be_is_named(nodes: ChildProcesses, tmp_path: Path, client: RosClient):
+    start_recorder(nodes, tmp_path / "bags", "a b")
+    log = tmp_path / "logs" / "recorder.log"
+    client.wait_until(lambda: log.exists() and "recorder: 'a b': " in log.read_text())
+    assert "Traceback" not in log.read_text()
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,13 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import compiled
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled
-from sysid_ros.engine.elements import related_dofs
+from sysid_ros.engine.elements import SCALAR, related_dofs
 
 # Rows of Lines.fields: what a parameter may change about one line.
 LINE_ARMATURE, LINE_FRICTIONLOSS, LINE_INVWEIGHT, LINE_DAMPING, LINE_STIFFNESS = 0, 1, 2, 3, 4
 N_LINE_FIELDS = 5
 
 _DISABLE = mujoco.mjtDisableBit
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 class Lines(NamedTuple):
@@ -119,7 +118,7 @@ def unsupported_lines(model: mujoco.MjModel) -> str | None:
         if np.any(model.eq_data[k, 2:5]):
             return "an equality couples joints by a polynomial"
         joints = [int(model.eq_obj1id[k]), int(model.eq_obj2id[k])]
-        if any(int(model.jnt_type[joint]) not in _SCALAR for joint in joints if joint >= 0):
+        if any(int(model.jnt_type[joint]) not in SCALAR for joint in joints if joint >= 0):
             return "an equality couples a ball or free joint"
     return None
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from sysid_ros.engine.elements.actuators import (
     ON_JOINT,
-    SCALAR,
     actuators_on,
     add_servo,
     add_unit_motor,
@@ -41,6 +40,11 @@ from sysid_ros.engine.elements.inertia import (
     theta_from_pseudo,
 )
 from sysid_ros.engine.elements.joints import (
+    BALL,
+    FREE,
+    HINGE,
+    SCALAR,
+    SLIDE,
     bodies_above,
     joints_above,
     places_in_qpos,
@@ -69,10 +73,14 @@ from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, with
 from sysid_ros.engine.elements.tendons import fixed_tendons, joints_of_tendon
 
 __all__ = [
+    "BALL",
     "BASIS",
+    "FREE",
+    "HINGE",
     "INERTIAL",
     "ON_JOINT",
     "SCALAR",
+    "SLIDE",
     "BodyInertia",
     "InertiaType",
     "SlimModel",

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements.joints import HINGE
 
-SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 _UNLIMITED = (-np.inf, np.inf)
 _GRAVITY = 9.81  # m/s^2, also of models without
@@ -145,7 +145,7 @@ def drive_strength(model: Any, joint: int) -> float | None:
 
 
 def _is_hinge(model: Any, joint: int) -> bool:
-    return int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
+    return int(model.jnt_type[joint]) == HINGE
 
 
 def add_servo(spec: mujoco.MjSpec, name: str, joint: str, gain: float) -> None:

@@ -12,6 +12,12 @@ import numpy as np
 
 from sysid_ros.arrays import IndexArray, IntArray
 
+FREE = int(mujoco.mjtJoint.mjJNT_FREE)  # kinds of joints, as in ``jnt_type``
+BALL = int(mujoco.mjtJoint.mjJNT_BALL)
+SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
+HINGE = int(mujoco.mjtJoint.mjJNT_HINGE)
+SCALAR = (HINGE, SLIDE)
+
 
 def bodies_above(model: mujoco.MjModel, body: int) -> Iterator[int]:
     """Yield a body and those that it hangs on, out to the last before the world."""

@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import find, linear
+from sysid_ros.engine.elements import SCALAR, find, linear
 from sysid_ros.engine.friction.models import PARAMETERS, SHAPE, FrictionParameters
 from sysid_ros.engine.friction.user_rows import row_start, with_row
 from sysid_ros.errors import ModelError
@@ -171,7 +171,7 @@ def has_friction(model: Any) -> bool:
 
 def _single(spec: Any, joint: str) -> Any:
     item = find(spec, "joint", joint)
-    if int(item.type) not in (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)):
+    if int(item.type) not in SCALAR:
         raise ModelError(f"joint {joint!r} cannot have a friction model: it is no hinge or slide")
     if int(spec.option.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION):
         raise ModelError(

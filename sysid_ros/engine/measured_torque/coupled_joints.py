@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import compiled, joints_of_tendon
+from sysid_ros.engine.elements import HINGE, compiled, joints_of_tendon
 from sysid_ros.engine.inverse_dynamics import (
     TENDON_ATTRIBUTES,
     Regressor,
@@ -31,7 +31,6 @@ _SHARE = 0.5  # of what is left of a joint's torque that follows another joint's
 _WORTH = 0.02  # of the torque's variance, that this is at the least
 _SHARP = 0.05  # rad/s over which dry friction changes its sign
 _FEWEST = 100  # rows
-_HINGE = int(mujoco.mjtJoint.mjJNT_HINGE)
 _LEFT = 0.5  # of two joints' squared residuals, at most, that a coupling leaves
 _LEFT_OF_EITHER = 0.8  # of the squared residuals of each
 _FOLDS = 5
@@ -59,7 +58,7 @@ def found_couplings(problem: TorqueProblem) -> tuple[Coupling, ...]:
       problem: Recordings, and the parameters of a model without such motors.
     """
     model = problem.declared.model
-    dofs = sorted(d for d in problem.sources.known if _kind(model, d) == _HINGE)
+    dofs = sorted(d for d in problem.sources.known if _kind(model, d) == HINGE)
     names = {d: str(model.joint(int(model.dof_jntid[d])).name) for d in dofs}
     pairs = [pair for pair in itertools.pairwise(dofs) if not _coupled(model, *pair)]
     tried = [(*pair, ratio) for pair in pairs for ratio in (1.0, -1.0)]
@@ -186,7 +185,7 @@ def couplings(problem: TorqueProblem, predictions: Sequence[TorquePrediction]) -
       predictions: Of its recordings.
     """
     model = problem.declared.model
-    dofs = sorted(d for d in problem.sources.known if _kind(model, d) == _HINGE)
+    dofs = sorted(d for d in problem.sources.known if _kind(model, d) == HINGE)
     said = []
     for one, other in itertools.pairwise(dofs):
         if _coupled(model, one, other):

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import body_of
+from sysid_ros.engine.elements import SLIDE, body_of
 from sysid_ros.engine.estimation import (
     BaseParameter,
     BodyFinding,
@@ -40,7 +39,6 @@ from sysid_ros.engine.signals import force_unit
 _SHOWN = 400  # samples of torque that are drawn
 _BINS = 24  # of velocity, even, so that zero lies between two of them
 _FEWEST = 5  # rows in a bin
-_SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 def torque_findings(
@@ -162,7 +160,7 @@ def body_findings(
 def _joint(problem: TorqueProblem, fit: InverseDynamicsFit, dof: int) -> JointFinding:
     model = problem.declared.model
     joint = int(model.dof_jntid[dof])
-    several = int(model.jnt_type[joint]) < _SLIDE
+    several = int(model.jnt_type[joint]) < SLIDE
     place = dof - int(model.jnt_dofadr[joint])
     coordinate = int(model.jnt_qposadr[joint]) + min(place, 3 if several else 0)
     choice = fit.filters.choices.get(coordinate)

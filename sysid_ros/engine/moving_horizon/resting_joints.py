@@ -16,6 +16,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
+from sysid_ros.engine.elements import SLIDE
 from sysid_ros.engine.regressor import Filters, SmoothStretch
 
 _WAY = 0.01  # rad or m from where a joint rested: it does not sag, it moves
@@ -74,8 +75,4 @@ def followed_from_rest(model: mujoco.MjModel, filters: Filters, still: Sequence[
 
 def _coordinates(model: mujoco.MjModel, joints: Sequence[int]) -> dict[int, int]:
     """The coordinates in qpos of those joints that have one each, hinges and slides."""
-    return {
-        j: int(model.jnt_qposadr[j])
-        for j in joints
-        if model.jnt_type[j] >= int(mujoco.mjtJoint.mjJNT_SLIDE)
-    }
+    return {j: int(model.jnt_qposadr[j]) for j in joints if model.jnt_type[j] >= SLIDE}

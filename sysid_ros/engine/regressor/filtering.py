@@ -27,6 +27,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
 from sysid_ros.engine.regressor.regressor import Motion
 from sysid_ros.engine.regressor.smoothing_kernel import half_samples, smoothing_kernel
@@ -40,7 +41,7 @@ _BEYOND = 4.0  # times the row filter's cut-off: the motion filter's at most
 _LOWEST = 2.0  # Hz
 _ROW_RATE = 3.0  # rows per period of it that are kept; its stop band begins at twice the cut-off
 INDEPENDENT = 2.0 / _ROW_RATE  # share of rows that are, behind the row filter
-_ROUND = {int(mujoco.mjtJoint.mjJNT_FREE): (3, 3), int(mujoco.mjtJoint.mjJNT_BALL): (0, 0)}
+_ROUND = {FREE: (3, 3), BALL: (0, 0)}
 
 
 @dataclass(frozen=True)

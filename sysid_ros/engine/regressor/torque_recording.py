@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.signals import without_sign_jumps
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import shortest_gap
@@ -19,7 +20,7 @@ _JITTER = 0.02  # of the usual interval; stamps that stray less are taken as eve
 _FEWEST = 64  # samples of a stretch
 _BRIDGED = 0.02  # s without a sample, in which what rows are made of hardly changes
 # Coordinates in qpos of joints with a quaternion, which are the last four of them.
-_ROUND = {int(mujoco.mjtJoint.mjJNT_FREE): 7, int(mujoco.mjtJoint.mjJNT_BALL): 4}
+_ROUND = {FREE: 7, BALL: 4}
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.signals.mappings import SUFFIXES, SignalType, joint_widths, sensor_id
 from sysid_ros.engine.signals.tangent import conjugate, quaternion_product, rotated
 
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
-_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _WIDTHS = {int(_S.mjSENS_JOINTPOS): 1, int(_S.mjSENS_FRAMEPOS): 3, int(_S.mjSENS_FRAMEQUAT): 4,
            int(_S.mjSENS_BALLQUAT): 4}  # fmt: skip
 _OF_JOINTS = (int(_S.mjSENS_JOINTPOS), int(_S.mjSENS_BALLQUAT))
@@ -89,7 +89,7 @@ def joint_signal(model: mujoco.MjModel, name: str) -> JointSignal | None:
 def base_is_known(model: mujoco.MjModel, told: Iterable[JointSignal | None]) -> bool:
     """Tell whether signals tell the pose of every free body, or there is none."""
     known = {coordinate for one in told if one is not None for coordinate in one.coordinates}
-    free = np.asarray(model.jnt_qposadr)[np.asarray(model.jnt_type) == _FREE].tolist()
+    free = np.asarray(model.jnt_qposadr)[np.asarray(model.jnt_type) == FREE].tolist()
     return all(known.issuperset(range(first, first + 7)) for first in free)
 
 
@@ -113,7 +113,7 @@ def joint_named(model: mujoco.MjModel, name: str) -> int | None:
 def _free_joint(model: mujoco.MjModel, body: int) -> int:
     """The free joint of a body; -1 where it has none, or is none."""
     joint = int(model.body_jntadr[body]) if body >= 0 else -1
-    return joint if joint >= 0 and int(model.jnt_type[joint]) == _FREE else -1
+    return joint if joint >= 0 and int(model.jnt_type[joint]) == FREE else -1
 
 
 def _frame(model: mujoco.MjModel, sensor: int) -> tuple[int, tuple[FloatArray, FloatArray] | None]:

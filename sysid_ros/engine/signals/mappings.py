@@ -20,6 +20,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import IndexArray
+from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.errors import SignalError, unknown_name
 
 
@@ -135,7 +136,7 @@ def state_mappings(
     """
     qpos, qvel, act = {}, {}, {}
     for i in range(model.njnt):
-        free = int(model.jnt_type[i]) == int(mujoco.mjtJoint.mjJNT_FREE)
+        free = int(model.jnt_type[i]) == FREE
         kind, owner = mujoco.mjtObj.mjOBJ_JOINT, i
         if free:
             kind, owner = mujoco.mjtObj.mjOBJ_BODY, int(model.jnt_bodyid[i])
@@ -157,8 +158,8 @@ def joint_widths(model: Any, joint: int) -> tuple[int, int]:
     """Number of positions and of velocities of one joint."""
     kind = int(model.jnt_type[joint])
     widths = {
-        int(mujoco.mjtJoint.mjJNT_FREE): (7, 6),
-        int(mujoco.mjtJoint.mjJNT_BALL): (4, 3),
+        FREE: (7, 6),
+        BALL: (4, 3),
     }
     return widths.get(kind, (1, 1))
 
@@ -250,7 +251,7 @@ def _known_signals(model: Any) -> dict[SignalType, dict[str, tuple[str, int]]]:
         known[kind] = {**bare, **entries}
     for i in range(model.njnt):  # a free joint's own name stands for its body's
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT.value, i)
-        if name and int(model.jnt_type[i]) == int(mujoco.mjtJoint.mjJNT_FREE):
+        if name and int(model.jnt_type[i]) == FREE:
             body = _name(model, mujoco.mjtObj.mjOBJ_BODY, int(model.jnt_bodyid[i]))
             for kind in (SignalType.MjStateQPos, SignalType.MjStateQVel):
                 entry = known[kind][body + SUFFIXES[kind]]

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import mujoco
 
-from sysid_ros.engine.elements import joint_of
+from sysid_ros.engine.elements import FREE, SLIDE, joint_of
 
 _S = mujoco.mjtSensor
 _O = mujoco.mjtObj
-_SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 _FIXED = {
     _S.mjSENS_ACCELEROMETER: "m/s^2", _S.mjSENS_VELOCIMETER: "m/s", _S.mjSENS_GYRO: "rad/s",
@@ -50,9 +49,9 @@ def sensor_unit(model: mujoco.MjModel, sensor: int) -> str:
 def force_unit(model: mujoco.MjModel, dof: int) -> str:
     """SI unit of the force on a degree of freedom."""
     joint = int(model.dof_jntid[dof])
-    free = int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+    free = int(model.jnt_type[joint]) == FREE
     moved = free and dof - int(model.jnt_dofadr[joint]) < 3
-    return "N" if moved or int(model.jnt_type[joint]) == _SLIDE else "N m"
+    return "N" if moved or int(model.jnt_type[joint]) == SLIDE else "N m"
 
 
 def is_position(model: mujoco.MjModel, sensor: int) -> bool:
@@ -75,4 +74,4 @@ def _is_linear(model: mujoco.MjModel, sensor: int) -> bool:
         if joint is None:
             return int(model.actuator_trntype[target]) == int(mujoco.mjtTrn.mjTRN_TENDON)
         target = joint
-    return int(model.jnt_type[target]) == _SLIDE
+    return int(model.jnt_type[target]) == SLIDE

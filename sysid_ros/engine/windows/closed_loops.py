@@ -18,6 +18,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.engine.elements import BALL, FREE
 
 _MOST_STEPS = 30
 _CLOSED = 1e-9  # rad or m, a step that is small enough
@@ -108,7 +109,7 @@ def _constraints(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[FloatArray
 
 def _places(model: mujoco.MjModel, dofs: IntArray) -> list[int]:
     """The places in qpos of the joints that some degrees of freedom belong to."""
-    sizes = {int(mujoco.mjtJoint.mjJNT_FREE): 7, int(mujoco.mjtJoint.mjJNT_BALL): 4}
+    sizes = {FREE: 7, BALL: 4}
     found: list[int] = []
     for joint in dict.fromkeys(int(model.dof_jntid[dof]) for dof in dofs):
         first = int(model.jnt_qposadr[joint])

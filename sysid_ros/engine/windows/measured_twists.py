@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.signals import (
     MIN_SAMPLES,
     Line,
@@ -82,7 +83,7 @@ def measured_twists(
     """
     found = {}
     for joint, pose in poses.items():
-        if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE):
+        if int(model.jnt_type[joint]) == FREE:
             linear = _best(model, sensordata, joint, _LINEAR, pose.position, cutoff)
             angular = _best(model, sensordata, joint, _ANGULAR, pose.orientation, cutoff)
             found[joint] = MeasuredTwist(linear, angular)

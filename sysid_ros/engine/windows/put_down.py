@@ -19,6 +19,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.windows.settling import settling_times
 
 # How a base comes to rest: damped, so that it does not bounce, it still falls by the farthest that
@@ -42,7 +43,7 @@ def put_down(model: mujoco.MjModel, states: FloatArray) -> None:
       states: Starts, ``mjSTATE_FULLPHYSICS`` vectors, (w, nstate).
     """
     near = np.flatnonzero(settling_times(model, states) > 0.0)
-    bases = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
+    bases = np.flatnonzero(model.jnt_type == FREE)
     if not near.size or len(bases) != 1:
         return
     place, dof = int(model.jnt_qposadr[bases[0]]), int(model.jnt_dofadr[bases[0]])

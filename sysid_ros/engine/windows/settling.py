@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.windows.postures import can_touch
 
 _NEAR = 5e-3  # m between geoms that a measured pose may well place on each other
@@ -60,6 +61,6 @@ def settling_times(model: mujoco.MjModel, states: FloatArray) -> FloatArray:
 def _floating(model: mujoco.MjModel) -> BoolArray:
     """Tell which bodies have a free joint, (nbody,)."""
     floating = np.zeros(model.nbody, dtype=np.bool_)
-    free = model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)
+    free = model.jnt_type == FREE
     floating[model.jnt_bodyid[free]] = True
     return floating

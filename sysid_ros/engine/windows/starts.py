@@ -21,6 +21,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import (
     MIN_SAMPLES,
@@ -129,7 +130,7 @@ class StartReader:
         dofs = {int(self._model.jnt_dofadr[joint]) for joint in self._joints}
         for joint in self._poses:
             first = int(self._model.jnt_dofadr[joint])
-            free = int(self._model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+            free = int(self._model.jnt_type[joint]) == FREE
             dofs.update(range(first, first + (6 if free else 3)))
         return dofs
 
@@ -231,7 +232,7 @@ class StartReader:
             states[:, dof : dof + 3] = pose.position.slope(shown + velocity_offset)
         if pose.orientation is not None:
             shown = t + next(delays)
-            first = 3 if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE) else 0
+            first = 3 if int(model.jnt_type[joint]) == FREE else 0
             turned = orientation_at(pose.orientation, shown)
             states[:, place + first : place + first + 4] = turned
             rate = angular_velocity_at(pose.orientation, shown + velocity_offset)
@@ -269,7 +270,7 @@ class StartReader:
             spread[nv + dof] = max(motion.velocity_spread, _LEAST_RATE_SPREAD)
         for joint, pose in self._poses.items():
             dof = int(self._model.jnt_dofadr[joint])
-            free = int(self._model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+            free = int(self._model.jnt_type[joint]) == FREE
             parts = (pose.position, pose.orientation) if free else (pose.orientation,)
             for i, part in enumerate(parts):
                 if part is not None:

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import places_in_qvel
+from sysid_ros.engine.elements import HINGE, places_in_qvel
 from sysid_ros.engine.regressor import Regressor
 from sysid_ros.excitation.design.clearance import Clearance, Nearest
 from sysid_ros.excitation.design.demands import Demands
@@ -167,10 +167,9 @@ def _joints(
         ("acceleration", played.acceleration, -limits.acceleration, limits.acceleration, None),
         ("torque", torque, -demands.effort, demands.effort, effort),
     )
-    hinge = int(mujoco.mjtJoint.mjJNT_HINGE)
     found = []
     for i, name in enumerate(motion.joints):
-        turns = int(model.jnt_type[model.joint(name).id]) == hinge
+        turns = int(model.jnt_type[model.joint(name).id]) == HINGE
         units = ("rad", "rad/s", "rad/s^2", "N m") if turns else ("m", "m/s", "m/s^2", "N")
         curves = [
             {

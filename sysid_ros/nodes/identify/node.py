@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from rclpy.signals import SignalHandlerOptions
 
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, SysidError
@@ -26,6 +25,7 @@ from sysid_ros.experiment import load_experiment
 from sysid_ros.nodes.identify import EXIT_OFF
 from sysid_ros.nodes.identify.identification import Identification
 from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
+from sysid_ros.nodes.process import started
 from sysid_ros.nodes.sim_robot import read_true_parameters
 from sysid_ros.printable import print_text
 from sysid_ros.results import read_results
@@ -41,11 +41,11 @@ def main(args: Sequence[str] | None = None) -> int:
       those are given), an error code otherwise.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    rclpy.init(
-        args=list(args) if args is not None else None,
-        signal_handler_options=SignalHandlerOptions.NO,
-    )
-    node = Identification()
+    try:
+        node = started(Identification, args)
+    except SysidError as error:
+        print_text(f"error: {error}", stream=sys.stderr)
+        return int(error.code)
     try:
         return _identify(node)
     except SysidError as error:

@@ -20,7 +20,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
 from std_msgs.msg import String
 
-from sysid_ros.errors import OutputError, SysidError
+from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
@@ -227,7 +227,10 @@ class Recorder(LifecycleNode):
 
     def _absolute(self, name: str) -> str:
         if not is_pattern(name):
-            return str(self.resolve_topic_name(name))
+            try:
+                return str(self.resolve_topic_name(name))
+            except RuntimeError as error:
+                raise ExperimentError(f"parameter topics of recorder: {name!r}: {error}") from error
         return name if name.startswith("/") else f"{self.get_namespace().rstrip('/')}/{name}"
 
     def _start(self) -> None:

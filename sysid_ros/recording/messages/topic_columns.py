@@ -73,13 +73,13 @@ class TopicDecoder:
         self._present: list[BoolArray] = []
 
     def add(self, messages: Sequence[RawMessage]) -> None:
-        """Decode some messages."""
+        """Decode some messages, and take all of them or none.
+
+        Raises:
+          BagError: A message is damaged; nothing is taken.
+        """
         _, log, publish, data = zip(*messages, strict=True)
-        self._log.append(np.array(log, dtype=np.int64))
-        if None not in publish:
-            self._publish.append(np.array(publish, dtype=np.int64))
-        for found, expanded in zip(self._trajectories, self._expanded, strict=True):
-            found.extend(expanded.read(data))
+        trajectories = [list(expanded.read(data)) for expanded in self._expanded]
         count, fields = len(data), len(self._reader.paths)
         values = np.empty((count, fields))
         present = np.empty((count, fields), dtype=np.bool_)
@@ -98,6 +98,11 @@ class TopicDecoder:
                 if layout.stamp:
                     stamps[chosen] = layout.stamps(taken)
                 remaining, rows = remaining[~matching], rows[~matching]
+        self._log.append(np.array(log, dtype=np.int64))
+        if None not in publish:
+            self._publish.append(np.array(publish, dtype=np.int64))
+        for found, further in zip(self._trajectories, trajectories, strict=True):
+            found.extend(further)
         self._values.append(values)
         self._present.append(present)
         self._stamps.append(stamps)

@@ -16,7 +16,7 @@ from rosbags.highlevel import AnyReader
 
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import open_recording, read_columns
-from sysid_ros.recording.messages import FieldReader, parse_field
+from sysid_ros.recording.messages import FieldReader, RawMessage, TopicDecoder, parse_field
 from sysid_ros.recording.messages.message_layout import stack_messages
 
 JOINTS = ["a", "bb", "left/wrist"]
@@ -128,8 +128,6 @@ def test_any_mixture_of_joint_states(joint_state, ros1, ros2, fields, form) -> N
 
 
 def decode(reader, data):
-    from sysid_ros.recording.messages import RawMessage, TopicDecoder
-
     decoder = TopicDecoder("/topic", reader)
     for start in range(0, len(data), 16):
         batch = data[start : start + 16]
@@ -226,3 +224,17 @@ def test_messages_written_out_of_order_come_in_the_order_of_receipt(arm, write_b
     columns = read(write_bag(shuffled), "/joint_states", "effort[shoulder]")
     np.testing.assert_array_equal(columns.log_ns, [entry.log_ns for entry in states])
     np.testing.assert_allclose(columns.values[:, 0], 0.01 * np.arange(100))
+
+
+def test_messages_behind_a_damaged_one_are_read(joint_state, ros2) -> None:
+    """As a live estimator does, which hears on."""
+    kind = "sensor_msgs/msg/JointState"
+    plain = bytes(ros2.serialize_cdr(joint_state(1, ["a"], [1.0]), kind))
+    types = {name: definition for name, (_, definition) in ros2.fielddefs.items()}
+    reader = FieldReader.of_type(kind, "cdr", types, (parse_field("position[a]"),))
+    decoder = TopicDecoder("/topic", reader)
+    decoder.add([RawMessage("/topic", 1, 1, plain)])
+    with pytest.raises(BagError, match="/topic"):
+        decoder.add([RawMessage("/topic", 2, 2, plain), RawMessage("/topic", 3, 3, plain[:30])])
+    decoder.add([RawMessage("/topic", 4, 4, plain)])
+    assert decoder.columns().log_ns.tolist() == [1, 4]
