@@ -9,6 +9,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import (
+    Evidence,
     Settings,
     estimate,
     estimated_gains,
@@ -17,7 +18,7 @@ from sysid_ros.engine.inverse_dynamics import (
 )
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.parameter_kinds import key_of
-from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, about
+from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, about, gains_at
 from sysid_ros.engine.measured_torque.torque_sums import still_joints, values_at
 from sysid_ros.engine.regressor import LAW_KINDS
 
@@ -30,11 +31,13 @@ def with_settled_laws(
 ) -> tuple[TorqueProblem, FloatArray]:
     """The problem about the friction laws that explain it best, and the parameters there, (n,).
 
-    Load and the two parameters of shape are taken from the estimate of the round before.
+    Load and the two parameters of shape are taken from the estimate of the round before. A round
+    that explains the torque worse than one before it is gone back on by half.
     """
     values = problem.declared.params.as_vector()
     if not problem.declared.has_laws:
         return problem, values
+    least, best = np.inf, values
     for _ in range(_ROUNDS):
         problem = about(problem, values)
         declared = problem.declared
@@ -44,13 +47,30 @@ def with_settled_laws(
         evidence = with_settled_delays(
             problem.regressor, problem.recordings, free, settings, evidence
         )
+        misfit = _misfit(declared, evidence, values)
+        if misfit > least:
+            values = 0.5 * (values + best)
+            continue
+        least, best = misfit, values
         dofs, spread = estimated_gains(declared.model, settings)
         found = estimate(declared.model, free, evidence.grams, settings, dofs, spread)
         before, values = values, values_at(declared, found.x, found.gains)[0]
         change = np.abs(values - before) / np.maximum(np.abs(before), _SMALL)
         if change[_of_laws(declared)].max(initial=0.0) < _SETTLED:
-            break
-    return about(problem, values), values
+            return about(problem, values), values
+    return about(problem, best), best
+
+
+def _misfit(declared: Declared, evidence: Evidence, values: FloatArray) -> float:
+    """The badness of laws about themselves, less for what noise makes more likely."""
+    gains, grams = gains_at(declared, values), evidence.grams
+    squares = sum(
+        one.squares(declared.theta(values, condition), gains).sum(axis=0)
+        for condition, one in grams.items()
+    )
+    counts = sum(one.counts.sum(axis=0) for one in grams.values())
+    used = counts > 0
+    return float(np.sum(counts[used] * np.log(np.maximum(squares[used] / counts[used], 1e-18))))
 
 
 def _of_laws(declared: Declared) -> BoolArray:

@@ -225,7 +225,7 @@ def test_intervals_hold_the_truth_and_are_no_wider_than_repetition_says():
         errors = np.array([[one.standard_error for one in row] for row in found])
         ratios.append(np.sqrt(np.mean(errors**2, axis=0)) / values.std(axis=0, ddof=1))
     assert np.mean(held) > 0.92
-    assert (np.median(ratios, axis=0) < 3.0).all()  # 2.1 at most; 5.7 with the time step's error
+    assert (np.median(ratios, axis=0) < 3.0).all()  # 2.1 at most; 5.1 with the time step's error
 
 
 def test_whole_inertias_have_the_slope_of_their_coordinates(recording):

@@ -16,6 +16,8 @@ from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.friction import FrictionParameters, parameters_of
 from sysid_ros.engine.friction.budget import budget
+from sysid_ros.engine.measured_torque import settled_laws
+from sysid_ros.engine.measured_torque.torque_problem import regression_settings, torque_problem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.engine.regressor import Motion, mujoco_torque
 
@@ -71,6 +73,30 @@ def fitted(model: str) -> sysid.FitResult:
         ))  # fmt: skip
     torque = with_friction(motion, TRUE[model], model)
     return sysid.fit([torque_sequences(spec, times, *noisy(motion.qpos, torque))], params, INVERSE)
+
+
+def test_a_round_that_explains_torque_worse_is_gone_back_on(monkeypatch):
+    times, motion, _ = moved(true_spec().compile(), 5.0)
+    torque = with_friction(motion, TRUE["m5"], "m5")
+    params = ParameterDict()
+    for attribute in parameters_of("m5"):
+        start, low, high = 0.1, 0.0, np.inf
+        modifier = AttributeModifier("joint", "b", attribute)
+        params.add(Parameter(f"b_{attribute}", start, low, high, modifier=modifier))
+    group = torque_sequences(true_spec(), times, *noisy(motion.qpos, torque))
+    problem = torque_problem([group], params, {})
+    right, rounds = settled_laws.values_at, []
+
+    def strays(*given):
+        found, slope = right(*given)
+        rounds.append(found)
+        return (found if len(rounds) == 1 else 5.0 * found + 1.0), slope
+
+    monkeypatch.setattr(settled_laws, "values_at", strays)
+    monkeypatch.setattr(settled_laws, "_ROUNDS", 4)
+    own = regression_settings(problem.declared, INVERSE.torque)
+    _, values = settled_laws.with_settled_laws(problem, own)
+    np.testing.assert_allclose(values, rounds[0], rtol=0.5, atol=0.1)
 
 
 @pytest.mark.parametrize("model", list(TRUE))
