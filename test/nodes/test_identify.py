@@ -198,8 +198,8 @@ def test_who_interrupts_twice_does_not_leave_the_robot_moving(monkeypatch: pytes
         call_off=lambda: (interrupt(), called.append("called off")),
         close=lambda: called.append("closed"),
     )
-    ros = SimpleNamespace(init=lambda **_: None, shutdown=lambda: None)
-    for name, value in (("rclpy", ros), ("Identification", lambda: stopping)):
+    ros = SimpleNamespace(shutdown=lambda: None)
+    for name, value in (("rclpy", ros), ("started", lambda *_: stopping)):
         monkeypatch.setattr(identify_node, name, value)
     monkeypatch.setattr(identify_node, "_identify", interrupt)
     signal.signal(signal.SIGINT, signal.default_int_handler)
