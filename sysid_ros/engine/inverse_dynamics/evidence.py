@@ -271,8 +271,13 @@ class _Rows(NamedTuple):
         k, blocks = self.matrix.shape[1], len(normal)
         used = np.flatnonzero(self.matrix.any(axis=0))  # the wrist's rows know little of the arm
         own = self.matrix[:, used]
-        seen = own.T @ normal
-        found.hessians[:blocks, used[:, None], used] += gain**2 * seen @ own
+        chosen = own.argmax(axis=0)
+        if np.array_equal(own, np.eye(len(own))[:, chosen]):  # parameters are columns themselves
+            seen = normal[:, chosen]
+            found.hessians[:blocks, used[:, None], used] += gain**2 * seen[:, :, chosen]
+        else:
+            seen = own.T @ normal
+            found.hessians[:blocks, used[:, None], used] += gain**2 * seen @ own
         found.gradients[:blocks, used] += gain * plain @ own - gain**2 * seen @ self.fixed
         if place is None:
             return
