@@ -34,7 +34,7 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
     residual_spread,
     without_gains,
 )
-from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
+from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather, summed_again
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.merged_columns import MergedColumns
 from sysid_ros.engine.inverse_dynamics.normal_equations import one_thread
@@ -47,6 +47,7 @@ from sysid_ros.engine.inverse_dynamics.settled_delays import settled_estimate, w
 from sysid_ros.engine.inverse_dynamics.sharpened_friction import sharpen_friction
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
+    doubtful_estimate,
     fit_evidence,
     fit_inverse_dynamics,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "columns_of",
     "contradicting_joint",
     "coupling_name",
+    "doubtful_estimate",
     "estimate",
     "estimated_gains",
     "fit_combinations",
@@ -98,6 +100,7 @@ __all__ = [
     "residual_spread",
     "settled_estimate",
     "sharpen_friction",
+    "summed_again",
     "torque_rmse",
     "total_torques",
     "with_coupling",

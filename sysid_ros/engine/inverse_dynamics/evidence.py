@@ -38,24 +38,33 @@ _FEWEST_ROWS = 300  # away from reversals: some in every block of time
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """All that recordings say.
+class Smoothed:
+    """Filtered recordings.
 
     Attributes:
       filters: Low-passes.
       stretches: Data without gaps, as recorded.
       smooth: The same, filtered.
       blocks: For each stretch the block of time of every row.
-      shifted: Sums by condition, for torque at several shifts.
-      delays: By condition those that torque was taken with, (nv,) s.
-      grams: Sums by condition, with torque so delayed.
-      doubts: How much less sure delays are than they seem, see :mod:`.delay_doubt`.
     """
 
     filters: Filters
     stretches: tuple[Stretch, ...]
     smooth: tuple[SmoothStretch, ...]
     blocks: tuple[IndexArray, ...]
+
+
+@dataclass(frozen=True)
+class Evidence(Smoothed):
+    """All that recordings say.
+
+    Attributes:
+      shifted: Sums by condition, for torque at several shifts.
+      delays: By condition those that torque was taken with, (nv,) s.
+      grams: Sums by condition, with torque so delayed.
+      doubts: How much less sure delays are than they seem, see :mod:`.delay_doubt`.
+    """
+
     shifted: Mapping[str, ShiftedGrams]
     delays: Mapping[str, FloatArray]
     grams: Mapping[str, Grams]
@@ -119,8 +128,33 @@ def gather(
             f"{filters.rows:.2f} Hz"
         )
     kept, smoothed = zip(*pairs, strict=True)
-    blocks = number_blocks(smoothed, filters.rows, settings.blocks)
-    shifted = sums_by_condition(regressor, recordings, smoothed, blocks, filters, settings, around)
+    blocks = tuple(number_blocks(smoothed, filters.rows, settings.blocks))
+    return _summed(
+        regressor, recordings, settings, Smoothed(filters, kept, smoothed, blocks), around
+    )
+
+
+def summed_again(
+    regressor: Regressor, recordings: Sequence[Recording], settings: Settings, evidence: Evidence
+) -> Evidence:
+    """The rows of another regressor of the same robot, without filtering recordings again.
+
+    Takes what :func:`gather` takes, and what that made with the same cut-offs and delays.
+    """
+    around = next(iter(evidence.shifted.values())).around
+    return _summed(regressor, recordings, settings, evidence, around)
+
+
+def _summed(
+    regressor: Regressor,
+    recordings: Sequence[Recording],
+    settings: Settings,
+    of: Smoothed,
+    around: FloatArray,
+) -> Evidence:
+    shifted = sums_by_condition(
+        regressor, recordings, of.smooth, of.blocks, of.filters, settings, around
+    )
     if settings.reversals_apart and not settings.reversals_count:
         dofs = next(iter(shifted.values())).dofs
         rows = np.sum([one.counts.sum(axis=0) for one in shifted.values()], axis=0)
@@ -128,7 +162,7 @@ def gather(
         shifted = {c: one.without(~sure) for c, one in shifted.items()}
     delays = dict.fromkeys(shifted, around)
     grams = {condition: one.at(around) for condition, one in shifted.items()}
-    return Evidence(filters, kept, smoothed, tuple(blocks), shifted, delays, grams)
+    return Evidence(of.filters, of.stretches, of.smooth, of.blocks, shifted, delays, grams)
 
 
 def sums_by_condition(
@@ -237,8 +271,13 @@ class _Rows(NamedTuple):
         k, blocks = self.matrix.shape[1], len(normal)
         used = np.flatnonzero(self.matrix.any(axis=0))  # the wrist's rows know little of the arm
         own = self.matrix[:, used]
-        seen = own.T @ normal
-        found.hessians[:blocks, used[:, None], used] += gain**2 * seen @ own
+        chosen = own.argmax(axis=0)
+        if np.array_equal(own, np.eye(len(own))[:, chosen]):  # parameters are columns themselves
+            seen = normal[:, chosen]
+            found.hessians[:blocks, used[:, None], used] += gain**2 * seen[:, :, chosen]
+        else:
+            seen = own.T @ normal
+            found.hessians[:blocks, used[:, None], used] += gain**2 * seen @ own
         found.gradients[:blocks, used] += gain * plain @ own - gain**2 * seen @ self.fixed
         if place is None:
             return

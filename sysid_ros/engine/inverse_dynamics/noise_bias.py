@@ -26,8 +26,6 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, sums_by_condition
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import (
-    HALF_LENGTH,
-    Filters,
     Grams,
     Recording,
     Regressor,
@@ -39,7 +37,7 @@ from sysid_ros.engine.regressor import (
 
 _SEED = 20260101
 _SHARE = 0.25  # of a long stretch
-_FILTERS = 12.0  # lengths of the filters that a piece has
+_PIECE = 12.0  # reaches of the filters, that a piece of it is long
 
 
 def noise_moments(
@@ -57,7 +55,8 @@ def noise_moments(
       settings: Form of the rows.
     """
     rng = np.random.default_rng(_SEED)
-    pieces = [p for s in evidence.stretches for p in _pieces(s, evidence.filters)]
+    length = _PIECE * evidence.filters.reach
+    pieces = [p for s in evidence.stretches for p in s.pieces(length, _SHARE)]
     noises = [_noise(regressor, evidence, piece, rng) for piece in pieces]
     plus, minus, plain = (
         _sums(regressor, recordings, pieces, noises, sign, evidence, settings)
@@ -68,26 +67,6 @@ def noise_moments(
         for condition, one in evidence.grams.items()
         if condition in plain
     }
-
-
-def _pieces(stretch: Stretch, filters: Filters) -> list[Stretch]:
-    """Evenly spread pieces of a stretch, each several filters long."""
-    n = len(stretch.qpos)
-    reach = HALF_LENGTH * (1.0 / filters.rows + 1.0 / float(filters.motion.min()))
-    length = int(_FILTERS * reach / stretch.step)
-    count = int(_SHARE * n / max(length, 1))
-    if count < 1:
-        return [stretch]
-    starts = np.linspace(0, n - length, count).astype(int)
-    return [
-        replace(
-            stretch,
-            qpos=stretch.qpos[a : a + length],
-            torque=stretch.torque[a : a + length],
-            qvel=None if stretch.qvel is None else stretch.qvel[a : a + length],
-        )
-        for a in starts
-    ]
 
 
 def _noise(
@@ -115,8 +94,11 @@ def _sums(
     louder = [
         smooth(regressor.model, replace(piece, qpos=piece.qpos + sign * noise), filters, shifts)
         for piece, noise in zip(pieces, noises, strict=True)
+        if np.isfinite(piece.torque).any()  # what is held out
     ]
     kept = [one for one in louder if one is not None]
+    if not kept:
+        return {}
     blocks = [np.zeros(len(one.times), dtype=np.intp) for one in kept]
     found = sums_by_condition(regressor, recordings, kept, blocks, filters, settings, around)
     return {condition: one.at(evidence.delays[condition]) for condition, one in found.items()}

@@ -94,6 +94,7 @@ def fit_evidence(
     free: FreeParameters,
     settings: Settings,
     evidence: Evidence,
+    final: Estimate | None = None,
 ) -> InverseDynamicsFit:
     """Estimate parameters from recordings that were summed already.
 
@@ -103,11 +104,11 @@ def fit_evidence(
       free: What is estimated.
       settings: Prior, margins.
       evidence: The recordings' sums, linearised about the delays.
+      final: What :func:`doubtful_estimate` makes of them, where it was asked before.
     """
     model, k = regressor.model, len(free.names)
-    gain_dofs, spread = estimated_gains(model, settings)
-    wary = doubted(free, evidence.doubts)
-    final = estimate(model, wary, evidence.grams, settings, gain_dofs, spread)
+    gain_dofs, _ = estimated_gains(model, settings)
+    final = final or doubtful_estimate(model, free, settings, evidence)
     final = replace(
         final,
         uncertainty=allowing_for_doubt(final.uncertainty, _curvature(final), free, evidence.doubts),
@@ -133,6 +134,17 @@ def fit_evidence(
         predictions=_predictions(regressor, recordings, free, evidence, final),
         status=final.solution.status,
     )
+
+
+def doubtful_estimate(
+    model: mujoco.MjModel, free: FreeParameters, settings: Settings, evidence: Evidence
+) -> Estimate:
+    """The estimate that sums lead to, with delays as doubtful as they are.
+
+    Takes what :func:`fit_evidence` takes, and the robot's model.
+    """
+    wary = doubted(free, evidence.doubts)
+    return estimate(model, wary, evidence.grams, settings, *estimated_gains(model, settings))
 
 
 def _curvature(final: Estimate) -> FloatArray:

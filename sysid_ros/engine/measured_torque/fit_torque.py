@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -23,17 +22,15 @@ from sysid_ros.engine.estimation import (
 from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     InverseDynamicsFit,
-    Settings,
     fit_evidence,
-    gather,
     one_thread,
-    with_settled_delays,
 )
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
-from sysid_ros.engine.measured_torque.own_friction import is_same_law, own_law_model
+from sysid_ros.engine.measured_torque.own_friction import with_settled_friction
 from sysid_ros.engine.measured_torque.settled_laws import with_settled_laws
+from sysid_ros.engine.measured_torque.settled_sums import SettledSums
 from sysid_ros.engine.measured_torque.torque_estimates import (
     open_sentences,
     torque_estimates,
@@ -41,19 +38,15 @@ from sysid_ros.engine.measured_torque.torque_estimates import (
 )
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
-    about,
     gains_at,
     regression_settings,
     torque_problem,
-    with_own_law,
 )
-from sysid_ros.engine.measured_torque.torque_sums import linearised, still_joints, values_at
+from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.uncertainty import Directions, directions_of_gram
-from sysid_ros.errors import DataError, StopRequestedError
-
-_ROUNDS = 8  # at most, of fits with MuJoCo's own law of friction about the one before
+from sysid_ros.errors import StopRequestedError
 
 
 def fit_torque(
@@ -85,50 +78,15 @@ def fit_torque(
         problem = torque_problem(models_sequences, params, known.gaps)
         own = regression_settings(problem.declared, settings.torque)
         problem, values = with_settled_laws(problem, own)
-        found = _fitted(problem, own, values, should_stop)
-        values, _ = _values(problem.declared, found.fit)
-        law = own_law_model(problem.declared, found.evidence, found.fit, values)
-        own = replace(own, reversals_count=law is None)
-        for _ in range(_ROUNDS if law is not None else 0):
-            problem = about(with_own_law(problem, law), values)
-            found = _fitted(problem, own, values, should_stop)
-            values, _ = _values(problem.declared, found.fit)
-            law, before = problem.declared.compiled(values, problem.declared.robots[0]), law
-            if is_same_law(before, law):
-                break
-    return _result(problem, found, on_iteration, began)
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """A regression with the evidence that it rests on, and the joints that do not move."""
-
-    evidence: Evidence
-    fit: InverseDynamicsFit
-    status: FitStatus
-    still: Collection[int]
-
-
-def _fitted(
-    problem: TorqueProblem,
-    own: Settings,
-    values: FloatArray,
-    should_stop: Callable[[], bool] | None,
-) -> _Fitted:
-    robot, recordings, declared = problem.regressor, problem.recordings, problem.declared
-    evidence = gather(robot, recordings, own)
-    if not any(one.counts.any() for one in evidence.grams.values()):
-        raise DataError("no torque was measured, or none outside contacts and gaps")
-    if should_stop is not None and should_stop():
-        raise StopRequestedError("the fit was stopped before anything was estimated")
-    still = still_joints(declared, evidence.filters)
-    free = declared.free(values, still)
-    evidence = with_settled_delays(robot, recordings, free, own, evidence)
-    values, status = linearised(declared, evidence.grams, own, still, values)
-    if declared.curved:
-        free = declared.free(values, still)
-        evidence = with_settled_delays(robot, recordings, free, own, evidence)
-    return _Fitted(evidence, fit_evidence(robot, recordings, free, own, evidence), status, still)
+        settled = with_settled_friction(problem, own, values)
+        problem, sums = settled.problem, settled.sums
+        if should_stop is not None and should_stop():
+            raise StopRequestedError("the fit was stopped before anything was estimated")
+        fit = fit_evidence(
+            problem.regressor, problem.recordings, sums.free, settled.settings, sums.evidence,
+            settled.found,
+        )  # fmt: skip
+    return _result(problem, sums, fit, on_iteration, began)
 
 
 def _values(declared: Declared, fit: InverseDynamicsFit) -> tuple[FloatArray, FloatArray]:
@@ -142,11 +100,12 @@ def _values(declared: Declared, fit: InverseDynamicsFit) -> tuple[FloatArray, Fl
 
 def _result(
     problem: TorqueProblem,
-    found: _Fitted,
+    sums: SettledSums,
+    fit: InverseDynamicsFit,
     on_iteration: Callable[[Iteration], None] | None,
     began: float,
 ) -> FitResult:
-    declared, evidence, fit, still = problem.declared, found.evidence, found.fit, found.still
+    declared, evidence, still = problem.declared, sums.evidence, sums.still
     values, slope = _values(declared, fit)
     errors = [error for _, error in fit.gains.values()]
     covariance = value_covariance(fit, np.array(errors), slope)
@@ -166,8 +125,8 @@ def _result(
     width = np.array([p.standard_error or np.nan for p in estimates])
     known = np.where(np.isfinite(width), 1.0, np.nan)
     return FitResult(
-        status=found.status,
-        message=_MESSAGES[found.status],
+        status=sums.status,
+        message=_MESSAGES[sums.status],
         parameters=estimates,
         covariance=covariance * np.outer(known, known),
         cost_initial=costs[0],

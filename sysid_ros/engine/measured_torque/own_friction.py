@@ -9,36 +9,99 @@ has MuJoCo's own law, by default so soft that the sign changes some 10 ms before
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics import Evidence, InverseDynamicsFit
-from sysid_ros.engine.measured_torque.declared_columns import Declared
+from sysid_ros.engine.inverse_dynamics import (
+    Estimate,
+    Evidence,
+    Settings,
+    doubtful_estimate,
+    total_torques,
+)
+from sysid_ros.engine.measured_torque.settled_sums import SettledSums, linearised_sums
+from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, about, with_own_law
+from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.regressor import friction_of, friction_signs, row_weights, thin
 
 _LEFT = 0.8  # of squared residuals, at most, that the model's own law leaves to be taken
 _SAME = 0.005  # of a law's width, by which another differs too little to matter
+_ROUNDS = 8  # at most, with the model's own law about the one before
 
 
-def own_law_model(
-    declared: Declared, evidence: Evidence, fit: InverseDynamicsFit, values: FloatArray
-) -> mujoco.MjModel | None:
-    """The model with the friction that was found, if its own law explains torque better.
+@dataclass(frozen=True)
+class FrictionFit:
+    """An estimate with one of the laws of friction.
+
+    Attributes:
+      problem: With that law.
+      settings: Of the regression.
+      sums: Of the recordings.
+      found: What they lead to.
+    """
+
+    problem: TorqueProblem
+    settings: Settings
+    sums: SettledSums
+    found: Estimate
+
+    @property
+    def values(self) -> FloatArray:
+        """Of the declared parameters, (n,)."""
+        return values_at(self.problem.declared, self.found.x, self.found.gains)[0]
+
+    def model(self) -> mujoco.MjModel:
+        """The model with them."""
+        declared = self.problem.declared
+        return declared.compiled(self.values, declared.robots[0])
+
+
+def with_settled_friction(
+    problem: TorqueProblem, settings: Settings, values: FloatArray
+) -> FrictionFit:
+    """Estimate with the sharp law, or the model's own if that explains torque better.
+
+    The range of velocities of the latter follows from friction and inertia: the equations are
+    linearised about those of the round before.
 
     Args:
-      declared: The parameters.
-      evidence: The recordings' sums.
-      fit: With the sharp law.
-      values: What it found, of the declared parameters.
-
-    Returns:
-      ``None`` where the sharp law is as good.
+      problem: With the sharp law.
+      settings: Of the regression.
+      values: Of the declared parameters, (n,), to begin at.
     """
-    model = declared.compiled(values, declared.robots[0])
-    sharp, own = _left_over(model, evidence, fit)
+    fit = _fitted(problem, settings, values)
+    law = fit.model()
+    if not _is_softer(law, fit):
+        return fit
+    settings = replace(settings, reversals_count=False)
+    for _ in range(_ROUNDS):
+        own = about(with_own_law(fit.problem, law), fit.values)
+        fit = _fitted(own, settings, fit.values, fit.sums.evidence)
+        law, before = fit.model(), law
+        if is_same_law(before, law):
+            break
+    return fit
+
+
+def _fitted(
+    problem: TorqueProblem,
+    settings: Settings,
+    values: FloatArray,
+    before: Evidence | None = None,
+) -> FrictionFit:
+    sums = linearised_sums(problem, settings, values, before)
+    found = doubtful_estimate(problem.declared.model, sums.free, settings, sums.evidence)
+    return FrictionFit(problem, settings, sums, found)
+
+
+def _is_softer(model: mujoco.MjModel, fit: FrictionFit) -> bool:
+    """Tell whether the own law of what was found explains torque better than the sharp one."""
+    sharp, own = _left_over(model, fit)
     used = (np.asarray(model.dof_frictionloss) > 0.0) & (sharp > 0.0)
-    return model if used.any() and np.mean(own[used] / sharp[used]) < _LEFT else None
+    return bool(used.any() and np.mean(own[used] / sharp[used]) < _LEFT)
 
 
 def is_same_law(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
@@ -50,29 +113,35 @@ def is_same_law(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
     return bool(np.allclose(first, second, rtol=_SAME, atol=0.0))
 
 
-def _left_over(model: mujoco.MjModel, evidence: Evidence, fit: InverseDynamicsFit) -> FloatArray:
+def _left_over(model: mujoco.MjModel, fit: FrictionFit) -> FloatArray:
     """Squared residuals (2, nv) with the best viscous and dry friction of the sharp and own law.
 
     All else is as it was fitted, with the sharp law.
     """
     laws = (True, False)
     nv, loss = model.nv, np.asarray(model.dof_frictionloss)
-    sums = np.zeros((len(laws), nv, 4, 4))  # of the law's sign, velocity, one, and torque
-    for stretch, prediction in zip(evidence.smooth, fit.predictions, strict=True):
+    moments = np.zeros((len(laws), nv, 4, 4))  # of the law's sign, velocity, one, and torque
+    evidence, found = fit.sums.evidence, fit.found
+    for stretch in evidence.smooth:
         motion = stretch.motion
+        condition = fit.problem.recordings[stretch.recording].condition
+        theta = fit.sums.free.theta(found.x, condition)
+        velocity, (total,) = total_torques(
+            fit.problem.regressor, stretch, evidence.filters, theta[None]
+        )
         table = np.hstack(
             [friction_signs(model, motion.qvel, motion.qacc, sharp=one) for one in laws]
         )
         signs = np.zeros((len(stretch.times), len(laws) * nv))
         thin(row_weights(evidence.filters, stretch.inner, 0), stretch.every, table, signs)
-        own = signs[:, :nv] * loss + prediction.velocity * np.asarray(model.dof_damping)
-        torque = prediction.measured - prediction.total + own
+        own = signs[:, :nv] * loss + velocity * np.asarray(model.dof_damping)
+        torque = stretch.torque / found.gains - total + own
         known = np.isfinite(torque)
-        for law, sign in zip(sums, np.split(signs, len(laws), axis=1), strict=True):
-            rows = np.stack([sign, prediction.velocity, np.ones_like(sign), torque], axis=-1)
+        for law, sign in zip(moments, np.split(signs, len(laws), axis=1), strict=True):
+            rows = np.stack([sign, velocity, np.ones_like(sign), torque], axis=-1)
             rows = np.where(known[:, :, None], rows, 0.0)
             law += np.einsum("njp,njq->jpq", rows, rows)
-    normal, side = sums[..., :3, :3], sums[..., :3, 3]
+    normal, side = moments[..., :3, :3], moments[..., :3, 3]
     floor = 1e-12 * np.trace(normal, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) + 1e-300
     best = np.linalg.solve(normal + floor, side[..., None])[..., 0]
-    return np.asarray(sums[..., 3, 3] - np.einsum("ljp,ljp->lj", best, side))
+    return np.asarray(moments[..., 3, 3] - np.einsum("ljp,ljp->lj", best, side))

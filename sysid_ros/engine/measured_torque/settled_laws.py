@@ -13,13 +13,12 @@ from sysid_ros.engine.inverse_dynamics import (
     Settings,
     estimate,
     estimated_gains,
-    gather,
-    with_settled_delays,
 )
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.parameter_kinds import key_of
+from sysid_ros.engine.measured_torque.settled_sums import settled_sums
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, about, gains_at
-from sysid_ros.engine.measured_torque.torque_sums import still_joints, values_at
+from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.regressor import LAW_KINDS
 
 _ROUNDS = 10  # of linearisation
@@ -41,19 +40,14 @@ def with_settled_laws(
     for _ in range(_ROUNDS):
         problem = about(problem, values)
         declared = problem.declared
-        evidence = gather(problem.regressor, problem.recordings, settings)
-        still = still_joints(declared, evidence.filters)
-        free = declared.free(values, still)
-        evidence = with_settled_delays(
-            problem.regressor, problem.recordings, free, settings, evidence
-        )
-        misfit = _misfit(declared, evidence, values)
+        sums = settled_sums(problem, settings, values)
+        misfit = _misfit(declared, sums.evidence, values)
         if misfit > least:
             values = 0.5 * (values + best)
             continue
         least, best = misfit, values
         dofs, spread = estimated_gains(declared.model, settings)
-        found = estimate(declared.model, free, evidence.grams, settings, dofs, spread)
+        found = estimate(declared.model, sums.free, sums.evidence.grams, settings, dofs, spread)
         before, values = values, values_at(declared, found.x, found.gains)[0]
         change = np.abs(values - before) / np.maximum(np.abs(before), _SMALL)
         if change[_of_laws(declared)].max(initial=0.0) < _SETTLED:

@@ -70,7 +70,7 @@ class GrowingRows:
     @property
     def needed_from(self) -> float:
         """The first instant whose samples the next rows need, s."""
-        return self.done - reach(self.filters)
+        return self.done - self.filters.reach
 
     def new(self, recording: Recording) -> Block | None:
         """Sum the rows that have come since the last call."""
@@ -105,11 +105,6 @@ class GrowingRows:
         return [one for one in rows if one is not None]
 
 
-def reach(filters: Filters) -> float:
-    """Time from a row to the earliest sample in it, s."""
-    return HALF_LENGTH * (1.0 / filters.rows + 1.0 / float(filters.motion.min()))
-
-
 def shortest_filters(filters: Filters, rate: float) -> Filters | None:
     """Filters that end :data:`EDGE` before the latest sample, or as near to it as a rate allows.
 
@@ -118,7 +113,7 @@ def shortest_filters(filters: Filters, rate: float) -> Filters | None:
     """
     rows = min(HALF_LENGTH * (1.0 + 1.0 / _BEYOND) / EDGE, _FASTEST * rate)
     found = Filters(np.full_like(filters.motion, min(_BEYOND * rows, _FASTEST * rate)), rows, {})
-    return found if reach(found) < 0.8 * reach(filters) else None
+    return found if found.reach < 0.8 * filters.reach else None
 
 
 def _behind(recording: Recording, first: int) -> Recording:

@@ -30,7 +30,11 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
 from sysid_ros.engine.regressor.regressor import Motion
-from sysid_ros.engine.regressor.smoothing_kernel import half_samples, smoothing_kernel
+from sysid_ros.engine.regressor.smoothing_kernel import (
+    HALF_LENGTH,
+    half_samples,
+    smoothing_kernel,
+)
 from sysid_ros.engine.regressor.torque_recording import Stretch
 from sysid_ros.engine.signals import conjugate, quaternion_product
 from sysid_ros.errors import DataError
@@ -57,6 +61,11 @@ class Filters:
     motion: FloatArray
     rows: float
     choices: Mapping[int, Cutoff]
+
+    @property
+    def reach(self) -> float:
+        """Seconds on either side of a row that it is made of, at most."""
+        return HALF_LENGTH * (1.0 / self.rows + 1.0 / float(self.motion.min()))
 
 
 @dataclass(frozen=True)
@@ -234,14 +243,7 @@ def _with_torque(stretch: Stretch, grid: RowGrid) -> Stretch:
     if not known.size:
         return stretch
     first = max(0, (int(known[0]) - grid.first) // grid.apart * grid.apart)
-    part = slice(first, int(known[-1]) + grid.first + grid.apart + 1)
-    return replace(
-        stretch,
-        start=stretch.start + stretch.step * first,
-        qpos=stretch.qpos[part],
-        torque=stretch.torque[part],
-        qvel=None if stretch.qvel is None else stretch.qvel[part],
-    )
+    return stretch.part(slice(first, int(known[-1]) + grid.first + grid.apart + 1))
 
 
 def row_weights(filters: Filters, inner: float, order: int) -> FloatArray:

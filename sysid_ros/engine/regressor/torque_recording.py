@@ -65,6 +65,28 @@ class Stretch:
     qvel: FloatArray | None
     recording: int
 
+    def pieces(self, length: float, share: float) -> list[Stretch]:
+        """Evenly spread pieces, ``length`` s long, that together are a share of the stretch.
+
+        The whole stretch, where that is less than one piece.
+        """
+        n, samples = len(self.qpos), int(length / self.step)
+        count = int(share * n / max(samples, 1))
+        if count < 1:
+            return [self]
+        starts = np.linspace(0, n - samples, count).astype(int)
+        return [self.part(slice(a, a + samples)) for a in starts]
+
+    def part(self, part: slice) -> Stretch:
+        """Some consecutive samples, from ``part.start`` on."""
+        return replace(
+            self,
+            start=self.start + self.step * part.start,
+            qpos=self.qpos[part],
+            torque=self.torque[part],
+            qvel=None if self.qvel is None else self.qvel[part],
+        )
+
 
 def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -> list[Stretch]:
     """Cut a recording at its gaps and sample each stretch evenly.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 
 import mujoco
 import numpy as np
@@ -241,7 +242,12 @@ def test_a_symmetric_body_stays_its_own_mirror_image() -> None:
     assert max(joint.residual for joint in result.torque.joints) < 0.06
 
 
-def test_a_simulated_robot_keeps_its_own_law_of_friction() -> None:
+def test_a_simulated_robot_keeps_its_own_law_of_friction(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = {"gather": 0, "fit_evidence": 0}
+    for module, name in (("settled_sums", "gather"), ("fit_torque", "fit_evidence")):
+        place = importlib.import_module(f"sysid_ros.engine.measured_torque.{module}")
+        monkeypatch.setattr(place, name, counted(calls, name, getattr(place, name)))
+
     def soft(spec: mujoco.MjSpec) -> mujoco.MjSpec:
         for joint in spec.joints:
             joint.solref_friction = np.array([0.08, 1.0])  # its sign changes 40 ms too soon
@@ -259,6 +265,15 @@ def test_a_simulated_robot_keeps_its_own_law_of_friction() -> None:
     assert not result.torque.sharp_friction
     for name in JOINTS:
         assert value(result, f"{name}_frictionloss") == pytest.approx(FRICTION, rel=0.1)
+    assert calls == {"gather": 1, "fit_evidence": 1}  # however many laws were tried
+
+
+def counted(calls: dict[str, int], name: str, call: Callable[..., object]) -> Callable[..., object]:
+    def wrapped(*args: object, **kwargs: object) -> object:
+        calls[name] += 1
+        return call(*args, **kwargs)
+
+    return wrapped
 
 
 def test_a_joint_that_does_not_move_keeps_the_models_friction():
