@@ -144,6 +144,25 @@ class Filtered:
         return replace(self, value=value, rate=rate, second=second)
 
 
+def passed_noise(samples: Iterable[Samples], cutoff: float) -> float:
+    """Root mean square of what a low-pass leaves of a signal's noise, taken to be white.
+
+    The third difference of a signal that is sampled much faster than it moves is noise, of twenty
+    times its power; its median knows nothing of steps, as dry friction makes them.
+
+    Args:
+      samples: Of one signal, recording by recording.
+      cutoff: Hz.
+    """
+    found = [0.0]
+    for one in samples:
+        if len(one.times) >= _FEWEST:
+            noise = np.median(np.abs(np.diff(one.values, 3))) / (0.6745 * np.sqrt(20.0))
+            rate = 1.0 / float(np.median(np.diff(one.times)))
+            found.append(float(noise) * float(np.sqrt(min(1.0, 2.0 * cutoff / rate))))
+    return max(found)
+
+
 def total_delays(changes: Iterable[Change]) -> dict[str, float]:
     """The delays that several repairs undo, by label [s]."""
     delays: dict[str, float] = {}

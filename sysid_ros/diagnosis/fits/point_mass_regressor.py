@@ -10,7 +10,7 @@ kinematics could have moved like this, however wrong the model's masses and fric
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -62,15 +62,22 @@ class PointMasses:
     moved: FloatArray
 
     @classmethod
-    def of(cls, model: mujoco.MjModel, dofs: Sequence[int]) -> PointMasses:
+    def of(
+        cls, model: mujoco.MjModel, dofs: Sequence[int], silent: Collection[int] = ()
+    ) -> PointMasses:
         """The points of a model's bodies.
 
         Of bodies that are welded to each other, as fingers that nothing measures are to their hand,
         the heaviest has all points, which say what more there is; the others have their centres.
+
+        Args:
+          model: The model.
+          dofs: Degrees of freedom of some kinematic trees.
+          silent: Those whose torque is below its noise: what they move is as good as welded.
         """
         above = {body: ancestors(model, body) for body in moving_masses(model)}
         bodies = [body for body, own in above.items() if {*dofs} & {*own}]
-        mass, weld = model.body_mass, model.body_weldid
+        mass, weld = model.body_mass, _welded(model, silent)
         heaviest = {int(weld[body]): body for body in sorted(bodies, key=lambda body: mass[body])}
         moments, moved = {}, []
         for body in bodies:
@@ -291,6 +298,18 @@ def ancestors(model: mujoco.MjModel, body: int) -> list[int]:
         first = int(model.body_dofadr[above])
         dofs += range(first, first + int(model.body_dofnum[above]))
     return dofs
+
+
+def _welded(model: mujoco.MjModel, silent: Collection[int]) -> list[int]:
+    """The body that each is fixed to, where some joints count as fixed."""
+    found: list[int] = []
+    for body in range(model.nbody):
+        own = int(model.body_weldid[body])
+        first = int(model.body_dofadr[own])
+        moving = range(first, first + int(model.body_dofnum[own]))
+        fixed = bool(moving) and all(dof in silent for dof in moving)
+        found.append(found[int(model.body_parentid[own])] if fixed else own)
+    return found
 
 
 def _points(model: mujoco.MjModel, body: int) -> list[list[FloatArray]]:
