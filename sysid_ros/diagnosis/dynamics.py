@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
-from sysid_ros.diagnosis.filtered import Filtered, filtered, passed_noise, total_delays
+from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import (
     Misfit,
@@ -22,14 +22,13 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.diagnosis.recorded import Recorded, under_gravity
+from sysid_ros.diagnosis.recorded import Recorded, silent_joints, under_gravity
 from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.engine.elements import affine_force, joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
 _LEAST_ROWS = 50
 _KEPT_TABLES = 3  # of each tree
-_DROWNED = 0.25  # of a torque's power, noise with which no repair of it could be decisive
 _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 
 
@@ -102,13 +101,12 @@ class Dynamics:
 
     Attributes:
       data: The recordings as they are tested.
-      silent: Degrees of freedom whose torque says nothing, as it is below its noise.
+      silent: Joints whose torque says nothing, as it is below its noise.
     """
 
     def __init__(self, recorded: Recorded, data: Filtered, rows: Sequence[int]) -> None:
         self.data = data
-        self.silent = _drowned(recorded, data, rows)
-        rows = sorted({*rows} - self.silent)
+        self.silent = silent_joints(recorded)
         self._recorded = recorded
         self._rows = rows
         self._joints = recorded.all_positions
@@ -130,11 +128,12 @@ class Dynamics:
         if not (recorded.is_open_chain and on_joints and recorded.efforts):
             return None
         # What holds a joint that rests may be friction, whatever its motor does.
-        rows = [dof for dof in _rows(recorded) if moves(recorded, int(model.dof_jntid[dof]))]
+        told = {*range(model.njnt)} - silent_joints(recorded)
+        joints = {joint for joint in told if moves(recorded, joint)}
+        rows = [dof for dof in _rows(recorded) if int(model.dof_jntid[dof]) in joints]
         labels = [*recorded.all_positions, *recorded.efforts.values()]
         data = filtered(recorded, labels, _LEAST_ROWS) if rows else None
-        test = None if data is None else cls(recorded, data, rows)
-        return test if test is not None and test.tested else None
+        return None if data is None else cls(recorded, data, rows)
 
     def misfit(self, *changes: Change) -> Misfit:
         """The residual after some repairs, applied in order."""
@@ -146,7 +145,7 @@ class Dynamics:
 
     def under(self, gravity: FloatArray) -> Dynamics:
         """The same test with another gravity, (3,) m/s^2."""
-        return Dynamics(under_gravity(self._recorded, gravity), self.data, [*self._rows, *self.silent])
+        return Dynamics(under_gravity(self._recorded, gravity), self.data, self._rows)
 
     def left_by_others(self, labels: Collection[str]) -> Misfit:
         """A glance at the least that any change of some signals can leave.
@@ -200,11 +199,6 @@ class Dynamics:
                 if left[1] < _CLEARLY * left[0]:
                     found.append(int(self._recorded.model.dof_jntid[self._rows[row]]))
         return tuple(sorted(found))
-
-    @property
-    def silent_joints(self) -> frozenset[int]:
-        """Joints whose torque is below its noise."""
-        return frozenset(int(self._recorded.model.dof_jntid[dof]) for dof in self.silent)
 
     @property
     def tested(self) -> int:
@@ -299,18 +293,6 @@ def _rows(recorded: Recorded) -> list[int]:
         for joint in range(model.njnt)
         if all(actuator in recorded.efforts for actuator in acting.get(joint, ()))
     ]
-
-
-def _drowned(recorded: Recorded, data: Filtered, rows: Sequence[int]) -> frozenset[int]:
-    """Degrees of freedom whose torques are little more than their noise, as a finger's."""
-    model, torque, noise = recorded.model, _acting(recorded, data.value), np.zeros(recorded.model.nv)
-    for actuator, label in recorded.efforts.items():
-        passed = passed_noise(recorded.pooled(label), data.cutoff)
-        slope = affine_force(model, actuator, np.array([0.0, 1.0])) @ [-1.0, 1.0]
-        dof = int(model.jnt_dofadr[recorded.joint_of(actuator)])
-        noise[dof] += (model.actuator_gear[actuator, 0] * slope * passed) ** 2
-    drowned = _DROWNED * np.mean(torque**2, axis=0) < noise
-    return frozenset(dof for dof in rows if drowned[dof])
 
 
 def _acting(recorded: Recorded, value: Mapping[str, FloatArray]) -> FloatArray:

@@ -129,7 +129,7 @@ def rival_of_mounting(recorded: Recorded, test: Dynamics) -> float:
 def _suspects(test: Dynamics) -> Suspects:
     """All joints with torques, those that are explained worst first."""
     shares = test.shares()
-    return Suspects(tuple(sorted(shares, key=lambda j: -shares[j])), shares, test.silent_joints)
+    return Suspects(tuple(sorted(shares, key=lambda j: -shares[j])), shares, test.silent)
 
 
 def _in_order(first: Explanation, second: Explanation) -> list[Explanation]:

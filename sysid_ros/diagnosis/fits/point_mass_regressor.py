@@ -73,7 +73,7 @@ class PointMasses:
         Args:
           model: The model.
           dofs: Degrees of freedom of some kinematic trees.
-          silent: Those whose torque is below its noise: what they move is as good as welded.
+          silent: Joints whose torque is below its noise: what they move is as good as welded.
         """
         above = {body: ancestors(model, body) for body in moving_masses(model)}
         bodies = [body for body, own in above.items() if {*dofs} & {*own}]
@@ -307,7 +307,7 @@ def _welded(model: mujoco.MjModel, silent: Collection[int]) -> list[int]:
         own = int(model.body_weldid[body])
         first = int(model.body_dofadr[own])
         moving = range(first, first + int(model.body_dofnum[own]))
-        fixed = bool(moving) and all(dof in silent for dof in moving)
+        fixed = bool(moving) and all(int(model.dof_jntid[dof]) in silent for dof in moving)
         found.append(found[int(model.body_parentid[own])] if fixed else own)
     return found
 
