@@ -274,8 +274,8 @@ class Dynamics:
         model, motion = self._recorded.model, data.motion(self._joints)
         if tree not in self._points:
             self._points[tree] = PointMasses.of(model, tree.dofs, self.silent)
-        columns = regressor(model, *motion, self._points[tree])
-        return _Table.of(columns[:, [self._rows[row] for row in tree.rows]])
+        rows = [self._rows[row] for row in tree.rows]
+        return _Table.of(regressor(model, *motion, self._points[tree], rows))
 
     def _torque(self, value: Mapping[str, FloatArray]) -> FloatArray:
         """Torque of the actuators on the tested joints, (n, rows)."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.engine.elements import bodies_above, rotation_matrix
 
@@ -95,6 +95,7 @@ def regressor(
     qvel: FloatArray,
     qacc: FloatArray,
     points: PointMasses | None = None,
+    rows: Sequence[int] | None = None,
 ) -> FloatArray:
     """Joint torque per unit of every unknown: point masses, armature, damping, friction, springs.
 
@@ -104,13 +105,16 @@ def regressor(
       qvel: (n, nv).
       qacc: (n, nv).
       points: Of all degrees of freedom of some kinematic trees; of the model if left out.
+      rows: Degrees of freedom on which the torque is wanted; all of these trees if left out.
 
     Returns:
-      (n, nv, p), of the unknowns of these trees; each is non-negative.
+      (n, nv or rows, p), of the unknowns of these trees; each is non-negative.
     """
-    own = PointMasses.of(model, range(model.nv)) if points is None else points
-    bodies = _point_masses(_kinematics(model, qpos, qvel, qacc), own)
-    return np.concatenate([bodies, own_torques(model, qpos, qvel, qacc, own.dofs)], axis=2)
+    points = PointMasses.of(model, range(model.nv)) if points is None else points
+    wanted = np.arange(model.nv) if rows is None else np.array(rows, dtype=np.intp)
+    bodies = _point_masses(_kinematics(model, qpos, qvel, qacc), points, wanted)
+    own = own_torques(model, qpos, qvel, qacc, points.dofs if rows is None else rows)
+    return np.concatenate([bodies, own[:, wanted]], axis=2)
 
 
 def own_torques(
@@ -230,14 +234,15 @@ def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatA
     return _joint_torque(model, motion, body, np.concatenate([moment, force], axis=1))
 
 
-def _point_masses(motion: _Kinematics, points: PointMasses) -> FloatArray:
-    """Joint torques that move one kilogram in each set of points, (n, nv, sets)."""
-    torque: FloatArray = np.zeros((len(motion.arm), *points.moved.shape))
+def _point_masses(motion: _Kinematics, points: PointMasses, dofs: IndexArray) -> FloatArray:
+    """Joint torques that move one kilogram in each set of points, (n, dofs, sets)."""
+    moved = points.moved[dofs]
+    torque: FloatArray = np.zeros((len(motion.arm), *moved.shape))
     for first in range(0, len(torque) if points.moments else 0, _AT_ONCE):
         rows = slice(first, first + _AT_ONCE)
         wrench = _wrenches(motion, rows, list(points.moments))
         mean = [wrench[:, i] @ own.T for i, own in enumerate(points.moments.values())]
-        torque[rows] = (motion.axes[rows] @ np.concatenate(mean, axis=2)) * points.moved
+        torque[rows] = (motion.axes[rows][:, dofs] @ np.concatenate(mean, axis=2)) * moved
     return torque
 
 
