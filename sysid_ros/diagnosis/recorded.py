@@ -24,11 +24,13 @@ from sysid_ros.engine.elements import (
 )
 from sysid_ros.engine.signals import ModelSequences, SignalIntegral, TimeSeries, value_at
 from sysid_ros.engine.windows import pushed
+from sysid_ros.errors import listed
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _DROWNED = 0.25  # of a torque's power, noise with which no repair of it could be decisive
 PASSED_MOST = 20.0  # Hz, that a test's low-pass passes
 PASSED_SHARE = 0.15  # of the slowest sensor's rate, that it passes
+_NAMED = 4  # joints that a sentence names
 _LOOKS = 200  # postures
 _PUSHED = 0.1  # share of them in which something else than servos and loads pushes a joint
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
@@ -168,6 +170,12 @@ def silent_joints(recorded: Recorded) -> frozenset[int]:
         joint = recorded.joint_of(actuator)
         heard[joint] = heard.get(joint, False) or any(map(_is_heard, recorded.pooled(label)))
     return frozenset(joint for joint, known in heard.items() if not known)
+
+
+def not_tested(recorded: Recorded) -> str:
+    """A sentence about what the tests by torque leave out; empty where that is nothing."""
+    names = [repr(recorded.joint_name(joint)) for joint in sorted(silent_joints(recorded))]
+    return f"not tested: torque below its noise, of {listed(names, _NAMED)}" if names else ""
 
 
 def _is_heard(one: Samples) -> bool:

@@ -20,6 +20,7 @@ from sysid_ros.diagnosis import (
     check_dataset,
     contacts,
     motion_bandwidth,
+    not_tested,
     silent_joints,
     with_odd_effort,
 )
@@ -139,7 +140,10 @@ def propose(
         on_stage("looking for motors that turn with two joints")
         told = servo_efforts(spec, mapping, recorded.channels, recorded.orders)
         dataset = dataset or _load(parse_experiment(draft.text(), path=output))
-        silent = silent_joints(recorded_motion(dataset.training.groups))
+        motion = recorded_motion(dataset.training.groups)
+        silent = silent_joints(motion)
+        if silent:
+            on_stage(not_tested(motion))
         torque = torque_parameters(compiled, mapping, silent)
         draft = replace(draft, torque=torque, notes=(*draft.notes, *told))
         experiment = parse_experiment(draft.text(), path=output)

@@ -68,7 +68,7 @@ class PointMasses:
         """The points of a model's bodies.
 
         Of bodies that are welded to each other, as fingers that nothing measures are to their hand,
-        the heaviest has all points, which say what more there is; the others have their centres.
+        the heaviest has all points, which say what more there is, and the others' centres.
 
         Args:
           model: The model.
@@ -79,10 +79,14 @@ class PointMasses:
         bodies = [body for body, own in above.items() if {*dofs} & {*own}]
         mass, weld = model.body_mass, _welded(model, silent)
         heaviest = {int(weld[body]): body for body in sorted(bodies, key=lambda body: mass[body])}
+        data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
         moments, moved = {}, []
-        for body in bodies:
-            whole = body == heaviest[int(weld[body])]
-            sets = _points(model, body) if whole else [[np.array(model.body_ipos[body])]]
+        for body in heaviest.values():
+            turn, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
+            welded = [one for one in bodies if weld[one] == weld[body] and one != body]
+            centres = [[(data.xipos[one] - origin) @ turn] for one in welded]
+            sets = [*_points(model, body), *centres]
             moments[body] = np.array([_moments(np.array(points)) for points in sets])
             moved += [np.isin(np.arange(model.nv), above[body]).astype(float)] * len(sets)
         found = np.array(moved).T if moved else np.zeros((model.nv, 0))
