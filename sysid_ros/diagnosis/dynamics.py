@@ -27,8 +27,9 @@ from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.engine.elements import affine_force, joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
+_FEW = 50  # instants that tell which of a family's repairs is best
 _LEAST_ROWS = 50
-_KEPT_TABLES = 3  # of each tree
+_KEPT_TABLES = 4  # of each tree
 _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 
 
@@ -111,7 +112,7 @@ class Dynamics:
         self._rows = rows
         self._joints = recorded.all_positions
         self._trees = _trees(recorded, rows)
-        self._coarse = data.thinned(_COARSE)
+        self._coarse, self._few = data.thinned(_COARSE), data.thinned(_FEW)
         self._tables: dict[_Tree, dict[tuple[str, int], _Table]] = {t: {} for t in self._trees}
         self._points: dict[_Tree, PointMasses] = {}
         self._unchanged: dict[tuple[_Tree, int], tuple[FloatArray, FloatArray]] = {}
@@ -142,6 +143,10 @@ class Dynamics:
     def glance(self, *changes: Change) -> Misfit:
         """The same from few instants, ten times as fast."""
         return misfit_of(self._residual(self._coarse, changes), self._coarse.block)
+
+    def peek(self, *changes: Change) -> Misfit:
+        """The same from so few that only repairs of one kind should be compared by it."""
+        return misfit_of(self._residual(self._few, changes), self._few.block)
 
     def under(self, gravity: FloatArray) -> Dynamics:
         """The same test with another gravity, (3,) m/s^2."""
