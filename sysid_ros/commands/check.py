@@ -43,7 +43,7 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.terminal import working
 
     with working("testing the recordings against the model") as reading:
-        findings = check_experiment(experiment, options.data, reading)
+        findings = check_experiment(experiment, options.data, reading, announce)
     if options.json:
         print(json.dumps({"findings": [finding.to_dict() for finding in findings]}, indent=2))
     else:

@@ -12,7 +12,7 @@ from sysid_ros.diagnosis.experiment_check import check_experiment
 from sysid_ros.diagnosis.filtered import Filtered, filtered, motion_bandwidth
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_odd_effort
-from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
+from sysid_ros.diagnosis.recorded import Recorded, not_tested, recorded, repaired, silent_joints
 
 __all__ = [
     "Change",
@@ -29,8 +29,10 @@ __all__ = [
     "filtered",
     "mistaken_values",
     "motion_bandwidth",
+    "not_tested",
     "recorded",
     "repaired",
     "settled",
+    "silent_joints",
     "with_odd_effort",
 ]

@@ -22,13 +22,14 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.diagnosis.recorded import Recorded, under_gravity
+from sysid_ros.diagnosis.recorded import Recorded, silent_joints, under_gravity
 from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.engine.elements import affine_force, joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
+_FEW = 50  # instants that tell which of a family's repairs is best
 _LEAST_ROWS = 50
-_KEPT_TABLES = 3  # of each tree
+_KEPT_TABLES = 4  # of each tree
 _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 
 
@@ -98,15 +99,20 @@ class Dynamics:
       recorded: What was recorded.
       data: The same as it is tested.
       rows: Degrees of freedom of joints that move, and on which every force is known.
+
+    Attributes:
+      data: The recordings as they are tested.
+      silent: Joints whose torque says nothing, as it is below its noise.
     """
 
     def __init__(self, recorded: Recorded, data: Filtered, rows: Sequence[int]) -> None:
         self.data = data
+        self.silent = silent_joints(recorded)
         self._recorded = recorded
         self._rows = rows
         self._joints = recorded.all_positions
         self._trees = _trees(recorded, rows)
-        self._coarse = data.thinned(_COARSE)
+        self._coarse, self._few = data.thinned(_COARSE), data.thinned(_FEW)
         self._tables: dict[_Tree, dict[tuple[str, int], _Table]] = {t: {} for t in self._trees}
         self._points: dict[_Tree, PointMasses] = {}
         self._unchanged: dict[tuple[_Tree, int], tuple[FloatArray, FloatArray]] = {}
@@ -123,7 +129,9 @@ class Dynamics:
         if not (recorded.is_open_chain and on_joints and recorded.efforts):
             return None
         # What holds a joint that rests may be friction, whatever its motor does.
-        rows = [dof for dof in _rows(recorded) if moves(recorded, int(model.dof_jntid[dof]))]
+        told = {*range(model.njnt)} - silent_joints(recorded)
+        joints = {joint for joint in told if moves(recorded, joint)}
+        rows = [dof for dof in _rows(recorded) if int(model.dof_jntid[dof]) in joints]
         labels = [*recorded.all_positions, *recorded.efforts.values()]
         data = filtered(recorded, labels, _LEAST_ROWS) if rows else None
         return None if data is None else cls(recorded, data, rows)
@@ -135,6 +143,10 @@ class Dynamics:
     def glance(self, *changes: Change) -> Misfit:
         """The same from few instants, ten times as fast."""
         return misfit_of(self._residual(self._coarse, changes), self._coarse.block)
+
+    def peek(self, *changes: Change) -> Misfit:
+        """The same from so few that only repairs of one kind should be compared by it."""
+        return misfit_of(self._residual(self._few, changes), self._few.block)
 
     def under(self, gravity: FloatArray) -> Dynamics:
         """The same test with another gravity, (3,) m/s^2."""
@@ -266,19 +278,13 @@ class Dynamics:
     def _made(self, tree: _Tree, data: Filtered) -> _Table:
         model, motion = self._recorded.model, data.motion(self._joints)
         if tree not in self._points:
-            self._points[tree] = PointMasses.of(model, tree.dofs)
-        columns = regressor(model, *motion, self._points[tree])
-        return _Table.of(columns[:, [self._rows[row] for row in tree.rows]])
+            self._points[tree] = PointMasses.of(model, tree.dofs, self.silent)
+        rows = [self._rows[row] for row in tree.rows]
+        return _Table.of(regressor(model, *motion, self._points[tree], rows))
 
     def _torque(self, value: Mapping[str, FloatArray]) -> FloatArray:
         """Torque of the actuators on the tested joints, (n, rows)."""
-        model = self._recorded.model
-        torque: FloatArray = np.zeros((len(next(iter(value.values()))), model.nv))
-        for actuator, label in self._recorded.efforts.items():
-            dof = int(model.jnt_dofadr[self._recorded.joint_of(actuator)])
-            force = affine_force(model, actuator, value[label])
-            torque[:, dof] += model.actuator_gear[actuator, 0] * force
-        return torque[:, self._rows]
+        return _acting(self._recorded, value)[:, self._rows]
 
 
 def _rows(recorded: Recorded) -> list[int]:
@@ -292,6 +298,17 @@ def _rows(recorded: Recorded) -> list[int]:
         for joint in range(model.njnt)
         if all(actuator in recorded.efforts for actuator in acting.get(joint, ()))
     ]
+
+
+def _acting(recorded: Recorded, value: Mapping[str, FloatArray]) -> FloatArray:
+    """Torque of the actuators on all degrees of freedom, (n, nv)."""
+    model = recorded.model
+    torque: FloatArray = np.zeros((len(next(iter(value.values()))), model.nv))
+    for actuator, label in recorded.efforts.items():
+        dof = int(model.jnt_dofadr[recorded.joint_of(actuator)])
+        force = affine_force(model, actuator, value[label])
+        torque[:, dof] += model.actuator_gear[actuator, 0] * force
+    return torque
 
 
 def _trees(recorded: Recorded, rows: Sequence[int]) -> tuple[_Tree, ...]:

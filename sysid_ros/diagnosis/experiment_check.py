@@ -15,7 +15,7 @@ import numpy as np
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.finding import Finding, FindingKind
-from sysid_ros.diagnosis.recorded import recorded
+from sysid_ros.diagnosis.recorded import not_tested, recorded
 from sysid_ros.diagnosis.repair import ExperimentLines, joined
 from sysid_ros.diagnosis.sampling_mistakes import is_uneven, sampling_of
 from sysid_ros.errors import DataError, SysidError, listed
@@ -37,6 +37,7 @@ def check_experiment(
     experiment: Experiment,
     data_dir: Path | None,
     on_reading: Callable[[float], None] | None = None,
+    on_note: Callable[[str], None] = lambda _: None,
 ) -> tuple[Finding, ...]:
     """Find the mistakes in an experiment before any fit.
 
@@ -44,6 +45,7 @@ def check_experiment(
       experiment: The validated experiment.
       data_dir: Where bags are found first.
       on_reading: Told how much of the recordings has been read, 0 to 1.
+      on_note: Told what is left out.
 
     Returns:
       The mistakes; none for good data.
@@ -63,6 +65,8 @@ def check_experiment(
         moving = tuple(signal for signal in experiment.signals if signal not in dead)
         dataset = load_dataset(replace(experiment, signals=moving), data_dir)
         experiment = _without_signal_parameters(experiment, moving)
+    if left_out := not_tested(recorded(dataset.training.groups)):
+        on_note(left_out)
     findings = check_dataset(experiment, dataset)
     lines = ExperimentLines(experiment)
     by_torque = experiment.fit.method == "inverse_dynamics"  # without a simulation to drive

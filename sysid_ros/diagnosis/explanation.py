@@ -92,7 +92,10 @@ def _joined(one: Explanation, other: Explanation) -> Explanation:
 
 
 def best_of(
-    family: Family, score: Callable[[Change], Misfit], before: Misfit
+    family: Family,
+    score: Callable[[Change], Misfit],
+    before: Misfit,
+    rank: Callable[[Change], Misfit] | None = None,
 ) -> tuple[float, Misfit]:
     """The best size of a family; coarsely, then finely where that looks promising.
 
@@ -100,13 +103,14 @@ def best_of(
       family: The changes.
       score: What a change leaves unexplained.
       before: What is unexplained as it is.
+      rank: The same more roughly, to compare the coarse sizes by; ``score`` if left out.
     """
-    sizes = list(family.sizes)
-    coarse = [score(family.change(size)) for size in sizes]
-    best = int(np.argmin([misfit.share for misfit in coarse]))
-    if coarse[best].ratio(before) > 0.95:
-        return sizes[best], coarse[best]
-    low, high = _around(family, sizes[best])
+    shares = [(rank or score)(family.change(size)).share for size in family.sizes]
+    first = family.sizes[int(np.argmin(shares))]
+    coarse = score(family.change(first))
+    if coarse.ratio(before) > 0.95:
+        return first, coarse
+    low, high = _around(family, first)
     ratios = family.kind is FindingKind.SCALE  # searched for by the logarithm
 
     def size_at(place: float) -> float:
@@ -121,8 +125,8 @@ def best_of(
     )
     size = size_at(float(found.x))
     misfit = score(family.change(size))
-    if misfit.share > coarse[best].share:
-        return sizes[best], coarse[best]
+    if misfit.share > coarse.share:
+        return first, coarse
     return size, misfit
 
 

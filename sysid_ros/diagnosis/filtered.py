@@ -17,13 +17,11 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.diagnosis.finding import Change
-from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.diagnosis.recorded import PASSED_MOST, PASSED_SHARE, Recorded, Samples
 from sysid_ros.engine.signals import density, level_step, zero_phase
 from sysid_ros.time_intervals import shortest_gap
 
-_HIGHEST = 20.0  # Hz, of the low-pass
-_LOWEST = 1.0
-_RATE_SHARE = 0.15  # of the slowest sensor's rate, the low-pass at most
+_LOWEST = 1.0  # Hz, of the low-pass
 _MOTION = 0.95  # of the velocity's power is the motion ...
 _PASSED = 3.0  # ... whose highest frequency, times this, still passes
 _QUIET = 5  # values of a spectrum below the noise, where the motion ends
@@ -218,8 +216,8 @@ def _cutoff(recorded: Recorded, labels: Sequence[str], used: list[Mapping[str, S
             step = level_step([signals[name].values])
             motions.append(motion_bandwidth(signals[name].at(grid), rate, step))
     known = [motion for motion in motions if motion is not None]
-    moving = _PASSED * float(np.median(known)) if known else _HIGHEST
-    return min(max(moving, _LOWEST), _HIGHEST, _RATE_SHARE * min(rates, default=1.0))
+    moving = _PASSED * float(np.median(known)) if known else PASSED_MOST
+    return min(max(moving, _LOWEST), PASSED_MOST, PASSED_SHARE * min(rates, default=1.0))
 
 
 def motion_bandwidth(position: FloatArray, rate: float, step: float | None = None) -> float | None:

@@ -61,10 +61,12 @@ class Suspects:
     Attributes:
       joints: By their numbers in the model.
       shares: Unexplained share of the torque on each.
+      silent: Joints whose torque is below its noise, so that nothing shows their mistakes.
     """
 
     joints: tuple[int, ...]
     shares: Mapping[int, float] = field(default_factory=dict)
+    silent: frozenset[int] = frozenset()
 
     def worst(self) -> tuple[int, ...]:
         """Those among which an exchange is looked for, in the model's order."""
@@ -82,7 +84,8 @@ class Suspects:
             or int(model.jnt_bodyid[other]) == int(model.body_parentid[body])
             or int(model.body_parentid[model.jnt_bodyid[other]]) == body
         ]
-        return bool(self.joints) and any(self.shares.get(j, 1.0) > _BAD for j in known)
+        shares = [self.shares.get(j, 1.0) for j in known if j not in self.silent]
+        return bool(self.joints) and joint not in self.silent and max(shares, default=0.0) > _BAD
 
 
 def discrete(recorded: Recorded, suspects: Suspects) -> Iterator[Change]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from sysid_ros.dataset import Dataset, torque_settings
 from sysid_ros.diagnosis.finding import Finding, FindingKind
+from sysid_ros.diagnosis.recorded import recorded, silent_joints
 from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
@@ -69,7 +70,8 @@ def with_odd_effort(
     groups = dataset.training.groups[:1]
     try:
         params = build_parameters(experiment, groups[0].spec)
-        odd = found_odd_torque(groups, params, torque_settings(experiment))
+        silent = silent_joints(recorded(groups))
+        odd = found_odd_torque(groups, params, torque_settings(experiment), silent)
     except SysidError:
         odd = None
     if odd is None or (repaired and odd.left > _CLEARLY * _left_by(findings)):

@@ -24,8 +24,13 @@ from sysid_ros.engine.elements import (
 )
 from sysid_ros.engine.signals import ModelSequences, SignalIntegral, TimeSeries, value_at
 from sysid_ros.engine.windows import pushed
+from sysid_ros.errors import listed
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+_DROWNED = 0.25  # of a torque's power, noise with which no repair of it could be decisive
+PASSED_MOST = 20.0  # Hz, that a test's low-pass passes
+PASSED_SHARE = 0.15  # of the slowest sensor's rate, that it passes
+_NAMED = 4  # joints that a sentence names
 _LOOKS = 200  # postures
 _PUSHED = 0.1  # share of them in which something else than servos and loads pushes a joint
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
@@ -152,6 +157,35 @@ class Recorded:
     def arms(self, actuator: int) -> dict[int, float]:
         """The joints that an actuator moves, with what it moves for each of their units."""
         return _arms(self.model, actuator)
+
+
+def silent_joints(recorded: Recorded) -> frozenset[int]:
+    """Joints whose torques are below their noise, as a finger's: they say nothing about a robot.
+
+    The third difference of what is sampled much faster than it moves is noise, of twenty times its
+    power; its median knows nothing of steps, as dry friction makes them.
+    """
+    heard: dict[int, bool] = {}
+    for actuator, label in recorded.efforts.items():
+        joint = recorded.joint_of(actuator)
+        heard[joint] = heard.get(joint, False) or any(map(_is_heard, recorded.pooled(label)))
+    return frozenset(joint for joint, known in heard.items() if not known)
+
+
+def not_tested(recorded: Recorded) -> str:
+    """A sentence about what the tests by torque leave out; empty where that is nothing."""
+    names = [repr(recorded.joint_name(joint)) for joint in sorted(silent_joints(recorded))]
+    return f"not tested: torque below its noise, of {listed(names, _NAMED)}" if names else ""
+
+
+def _is_heard(one: Samples) -> bool:
+    """Return whether enough of a torque is no noise for a repair of it to be decisive."""
+    if len(one.times) < 8:
+        return False
+    noise = (np.median(np.abs(np.diff(one.values, 3))) / 0.6745) ** 2 / 20.0
+    rate = 1.0 / float(np.median(np.diff(one.times)))
+    passed = noise * min(2.0 * PASSED_MOST / rate, 2.0 * PASSED_SHARE)
+    return bool(np.mean(one.values**2) - noise >= (1.0 / _DROWNED - 1.0) * passed)
 
 
 def repaired(before: Recorded, change: Change) -> Recorded:

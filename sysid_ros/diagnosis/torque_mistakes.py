@@ -120,7 +120,7 @@ def rival_of_mounting(recorded: Recorded, test: Dynamics) -> float:
     ]
     for family in families(recorded, suspects):
         if family.kind is FindingKind.OFFSET:
-            size, misfit = best_of(family, test.glance, glance)
+            size, misfit = best_of(family, test.glance, glance, test.peek)
             seen.append(_Tried(family.change(size), size, misfit))
     found = _exact(test, before, glance, seen)
     return min((one.share for one in found if _accepted(one, before, recorded)), default=1.0)
@@ -129,7 +129,7 @@ def rival_of_mounting(recorded: Recorded, test: Dynamics) -> float:
 def _suspects(test: Dynamics) -> Suspects:
     """All joints with torques, those that are explained worst first."""
     shares = test.shares()
-    return Suspects(tuple(sorted(shares, key=lambda j: -shares[j])), shares)
+    return Suspects(tuple(sorted(shares, key=lambda j: -shares[j])), shares, test.silent)
 
 
 def _in_order(first: Explanation, second: Explanation) -> list[Explanation]:
@@ -161,7 +161,7 @@ def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
             continue  # it could not be accepted
         if test.left_by_others(family.labels).ratio(glance) >= _PROMISING:
             continue
-        size, misfit = best_of(family, test.glance, glance)
+        size, misfit = best_of(family, test.glance, glance, test.peek)
         one = _Tried(family.change(size), size, misfit)
         if not _is_degrees(recorded, one):
             seen.append(one)

@@ -20,8 +20,11 @@ from sysid_ros.diagnosis import (
     check_dataset,
     contacts,
     motion_bandwidth,
+    not_tested,
+    silent_joints,
     with_odd_effort,
 )
+from sysid_ros.diagnosis import recorded as recorded_motion
 from sysid_ros.engine.elements import FREE, is_servo, joint_of
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
@@ -136,11 +139,15 @@ def propose(
     if torque_is_measured(compiled, mapping):
         on_stage("looking for motors that turn with two joints")
         told = servo_efforts(spec, mapping, recorded.channels, recorded.orders)
-        torque = torque_parameters(compiled, mapping)
+        dataset = dataset or _load(parse_experiment(draft.text(), path=output))
+        motion = recorded_motion(dataset.training.groups)
+        silent = silent_joints(motion)
+        if silent:
+            on_stage(not_tested(motion))
+        torque = torque_parameters(compiled, mapping, silent)
         draft = replace(draft, torque=torque, notes=(*draft.notes, *told))
         experiment = parse_experiment(draft.text(), path=output)
-        dataset = dataset or _load(experiment)
-        couplings = coupled_joints(experiment, dataset)
+        couplings = coupled_joints(experiment, dataset, silent)
         draft = replace(draft, couplings=couplings)
         findings = _without_gravity(findings)  # every inertia is free
         findings = with_odd_effort(experiment, dataset, findings)

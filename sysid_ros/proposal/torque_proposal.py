@@ -43,7 +43,9 @@ def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
     return len(mapping.joints) > 1 and len(known) >= max(1.0, _MOST * len(mapping.joints))
 
 
-def torque_parameters(model: mujoco.MjModel, mapping: Mapping) -> tuple[dict[str, Any], ...]:
+def torque_parameters(
+    model: mujoco.MjModel, mapping: Mapping, silent: Collection[int]
+) -> tuple[dict[str, Any], ...]:
     """Entries of ``parameters``: the whole inertia of bodies, and what joints add to it.
 
     Of bodies that move as one, torque tells the sum: light ones (frames, fingers, a camera) keep
@@ -52,10 +54,12 @@ def torque_parameters(model: mujoco.MjModel, mapping: Mapping) -> tuple[dict[str
     Args:
       model: The compiled model.
       mapping: Whose joints are measured.
+      silent: Joints whose torque says nothing, by their numbers in the model.
     """
     found: list[dict[str, Any]] = []
-    known = _known(model, mapping)
-    moved = [_moved_by(model, body, mapping.joints) for body in range(model.nbody)]
+    heard = {*mapping.joints} - {str(model.joint(joint).name) for joint in silent}
+    known = _known(model, mapping) & heard
+    moved = [_moved_by(model, body, heard) for body in range(model.nbody)]
     whole = np.bincount(moved, model.body_mass, model.nbody)
     for body in range(1, model.nbody):
         name = str(model.body(body).name)
@@ -70,12 +74,21 @@ def torque_parameters(model: mujoco.MjModel, mapping: Mapping) -> tuple[dict[str
     return tuple(found)
 
 
-def coupled_joints(experiment: Experiment, dataset: Dataset) -> tuple[Coupling, ...]:
-    """Motors of the recordings that turn with two joints; none where it cannot be told."""
+def coupled_joints(
+    experiment: Experiment, dataset: Dataset, silent: Collection[int]
+) -> tuple[Coupling, ...]:
+    """Motors of the recordings that turn with two joints; none where it cannot be told.
+
+    Args:
+      experiment: The proposal.
+      dataset: Its recordings.
+      silent: Joints whose torque says nothing, by their numbers in the model.
+    """
     groups = dataset.training.groups[:1]
     try:
         params = build_parameters(experiment, groups[0].spec)
-        return found_couplings(torque_problem(groups, params, dataset.training.excluded))
+        problem = torque_problem(groups, params, dataset.training.excluded)
+        return found_couplings(problem.without(silent))
     except SysidError:
         return ()
 

@@ -10,13 +10,13 @@ kinematics could have moved like this, however wrong the model's masses and fric
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.engine.elements import bodies_above, rotation_matrix
 
@@ -62,20 +62,31 @@ class PointMasses:
     moved: FloatArray
 
     @classmethod
-    def of(cls, model: mujoco.MjModel, dofs: Sequence[int]) -> PointMasses:
+    def of(
+        cls, model: mujoco.MjModel, dofs: Sequence[int], silent: Collection[int] = ()
+    ) -> PointMasses:
         """The points of a model's bodies.
 
         Of bodies that are welded to each other, as fingers that nothing measures are to their hand,
-        the heaviest has all points, which say what more there is; the others have their centres.
+        the heaviest has all points, which say what more there is, and the others' centres.
+
+        Args:
+          model: The model.
+          dofs: Degrees of freedom of some kinematic trees.
+          silent: Joints whose torque is below its noise: what they move is as good as welded.
         """
         above = {body: ancestors(model, body) for body in moving_masses(model)}
         bodies = [body for body, own in above.items() if {*dofs} & {*own}]
-        mass, weld = model.body_mass, model.body_weldid
+        mass, weld = model.body_mass, _welded(model, silent)
         heaviest = {int(weld[body]): body for body in sorted(bodies, key=lambda body: mass[body])}
+        data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
         moments, moved = {}, []
-        for body in bodies:
-            whole = body == heaviest[int(weld[body])]
-            sets = _points(model, body) if whole else [[np.array(model.body_ipos[body])]]
+        for body in heaviest.values():
+            turn, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
+            welded = [one for one in bodies if weld[one] == weld[body] and one != body]
+            centres = [[(data.xipos[one] - origin) @ turn] for one in welded]
+            sets = [*_points(model, body), *centres]
             moments[body] = np.array([_moments(np.array(points)) for points in sets])
             moved += [np.isin(np.arange(model.nv), above[body]).astype(float)] * len(sets)
         found = np.array(moved).T if moved else np.zeros((model.nv, 0))
@@ -88,6 +99,7 @@ def regressor(
     qvel: FloatArray,
     qacc: FloatArray,
     points: PointMasses | None = None,
+    rows: Sequence[int] | None = None,
 ) -> FloatArray:
     """Joint torque per unit of every unknown: point masses, armature, damping, friction, springs.
 
@@ -97,13 +109,16 @@ def regressor(
       qvel: (n, nv).
       qacc: (n, nv).
       points: Of all degrees of freedom of some kinematic trees; of the model if left out.
+      rows: Degrees of freedom on which the torque is wanted; all of these trees if left out.
 
     Returns:
-      (n, nv, p), of the unknowns of these trees; each is non-negative.
+      (n, nv or rows, p), of the unknowns of these trees; each is non-negative.
     """
-    own = PointMasses.of(model, range(model.nv)) if points is None else points
-    bodies = _point_masses(_kinematics(model, qpos, qvel, qacc), own)
-    return np.concatenate([bodies, own_torques(model, qpos, qvel, qacc, own.dofs)], axis=2)
+    points = PointMasses.of(model, range(model.nv)) if points is None else points
+    wanted = np.arange(model.nv) if rows is None else np.array(rows, dtype=np.intp)
+    bodies = _point_masses(_kinematics(model, qpos, qvel, qacc), points, wanted)
+    own = own_torques(model, qpos, qvel, qacc, points.dofs if rows is None else rows)
+    return np.concatenate([bodies, own[:, wanted]], axis=2)
 
 
 def own_torques(
@@ -223,14 +238,15 @@ def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatA
     return _joint_torque(model, motion, body, np.concatenate([moment, force], axis=1))
 
 
-def _point_masses(motion: _Kinematics, points: PointMasses) -> FloatArray:
-    """Joint torques that move one kilogram in each set of points, (n, nv, sets)."""
-    torque: FloatArray = np.zeros((len(motion.arm), *points.moved.shape))
+def _point_masses(motion: _Kinematics, points: PointMasses, dofs: IndexArray) -> FloatArray:
+    """Joint torques that move one kilogram in each set of points, (n, dofs, sets)."""
+    moved = points.moved[dofs]
+    torque: FloatArray = np.zeros((len(motion.arm), *moved.shape))
     for first in range(0, len(torque) if points.moments else 0, _AT_ONCE):
         rows = slice(first, first + _AT_ONCE)
         wrench = _wrenches(motion, rows, list(points.moments))
         mean = [wrench[:, i] @ own.T for i, own in enumerate(points.moments.values())]
-        torque[rows] = (motion.axes[rows] @ np.concatenate(mean, axis=2)) * points.moved
+        torque[rows] = (motion.axes[rows][:, dofs] @ np.concatenate(mean, axis=2)) * moved
     return torque
 
 
@@ -291,6 +307,18 @@ def ancestors(model: mujoco.MjModel, body: int) -> list[int]:
         first = int(model.body_dofadr[above])
         dofs += range(first, first + int(model.body_dofnum[above]))
     return dofs
+
+
+def _welded(model: mujoco.MjModel, silent: Collection[int]) -> list[int]:
+    """The body that each is fixed to, where some joints count as fixed."""
+    found: list[int] = []
+    for body in range(model.nbody):
+        own = int(model.body_weldid[body])
+        first = int(model.body_dofadr[own])
+        moving = range(first, first + int(model.body_dofnum[own]))
+        fixed = bool(moving) and all(int(model.dof_jntid[dof]) in silent for dof in moving)
+        found.append(found[int(model.body_parentid[own])] if fixed else own)
+    return found
 
 
 def _points(model: mujoco.MjModel, body: int) -> list[list[FloatArray]]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sysid_ros.arrays import FloatArray
@@ -67,6 +67,7 @@ def found_odd_torque(
     models_sequences: Sequence[ModelSequences],
     params: ParameterDict,
     settings: TorqueSettings,
+    silent: Collection[int] = (),
 ) -> OddTorque | None:
     """The same before any fit.
 
@@ -74,12 +75,13 @@ def found_odd_torque(
       models_sequences: As for :func:`~sysid_ros.engine.measured_torque.fit_torque.fit_torque`.
       params: Likewise.
       settings: Likewise.
+      silent: Joints whose torque says nothing, by their numbers in the model.
 
     Raises:
       SysidError: Torque or positions are missing, or a parameter cannot be fitted in this way.
     """
     with one_thread():
-        problem = torque_problem(models_sequences, params, {})
+        problem = torque_problem(models_sequences, params, {}).without(silent)
         own, declared = regression_settings(problem.declared, settings), problem.declared
         evidence = gather(problem.regressor, problem.recordings, own)
         free = declared.free(declared.params.as_vector())

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -52,6 +52,19 @@ class TorqueProblem:
     masked: float
     notes: tuple[str, ...]
     friction_of: mujoco.MjModel | None = None
+
+    def without(self, joints: Collection[int]) -> TorqueProblem:
+        """The same as if the torque of some joints had not been measured.
+
+        Args:
+          joints: By their numbers in the model.
+        """
+        left_out = np.isin(self.declared.model.dof_jntid, [*joints])
+        known = {dof: one for dof, one in self.sources.known.items() if not left_out[dof]}
+        recordings = tuple(
+            replace(one, torque=np.where(left_out, np.nan, one.torque)) for one in self.recordings
+        )
+        return replace(self, recordings=recordings, sources=replace(self.sources, known=known))
 
 
 def torque_problem(

@@ -261,10 +261,16 @@ class Regressor:
         """
         if not (self._known or has_other_forces(self.model)):
             return None
+        own = self._uncoupled
+        return mujoco_torque(self.model, motion) - own.rows(motion) @ own.columns.nominal
+
+    @cached_property
+    def _uncoupled(self) -> Regressor:
+        """The same without couplings and laws, made once for all instants."""
         kinds = tuple(dict.fromkeys(self.columns.kinds))
         own = Regressor(self.model, kinds=kinds, known=self._known)
         own._tree = own._tree._replace(coupling=np.zeros((0, 7)))
-        return mujoco_torque(self.model, motion) - own.rows(motion) @ own.columns.nominal
+        return own
 
 
 def _law_places(
