@@ -17,6 +17,7 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
     base_names,
     grouping_order,
 )
+from sysid_ros.engine.inverse_dynamics.bodies_alone import bodies_alone
 from sysid_ros.engine.inverse_dynamics.combinations import fit_combinations
 from sysid_ros.engine.inverse_dynamics.consistency import (
     body_scales,
@@ -82,6 +83,7 @@ __all__ = [
     "Uncertainty",
     "base_combination",
     "base_names",
+    "bodies_alone",
     "body_scales",
     "columns_of",
     "contradicting_joint",

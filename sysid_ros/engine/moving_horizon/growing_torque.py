@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics import FreeParameters, MergedColumns
-from sysid_ros.engine.measured_torque import TorqueEstimate, TorqueProblem, merged_columns
-from sysid_ros.engine.moving_horizon.growing_rows import GrowingRows
-from sysid_ros.engine.moving_horizon.resting_joints import RestingJoints
+from sysid_ros.engine.estimation import TorqueSettings
+from sysid_ros.engine.inverse_dynamics import FreeParameters, MergedColumns, Recording
+from sysid_ros.engine.measured_torque import (
+    TorqueEstimate,
+    TorqueProblem,
+    merged_columns,
+    regression_settings,
+    still_joints,
+)
+from sysid_ros.engine.moving_horizon.growing_rows import GrowingRows, shortest_filters
+from sysid_ros.engine.moving_horizon.resting_joints import RestingJoints, followed_from_rest
 from sysid_ros.engine.moving_horizon.torque_blocks import LENGTH, Block
 from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.regressor import Filters, choose_filters, stretches_of
 
 FEWEST = 3  # blocks before something is known
 EXCESS = 3.0  # times the usual residual: such rows are not explained
@@ -86,3 +95,38 @@ class GrowingTorque:
         """Factors of these columns."""
         (theta,) = found.theta.values()
         return theta if self.merged is None else self.merged.theta(theta)
+
+
+def chosen_rows(
+    problem: TorqueProblem, settings: TorqueSettings, recording: Recording
+) -> GrowingTorque | None:
+    """Begin rows whose filters are chosen from motion; ``None`` without samples."""
+    model = problem.regressor.model
+    stretches = stretches_of(model, recording)
+    if not stretches:
+        return None
+    filters = choose_filters(model, stretches, settings.motion_cutoff, settings.row_cutoff)
+    still = still_joints(problem.declared, filters)
+    filters = followed_from_rest(model, filters, still)
+    return filtered_rows(problem, settings, recording, filters, still)
+
+
+def filtered_rows(
+    problem: TorqueProblem,
+    settings: TorqueSettings,
+    recording: Recording,
+    filters: Filters,
+    still: list[int],
+) -> GrowingTorque | None:
+    """Begin rows of some filters; ``None`` without samples."""
+    stretches = stretches_of(problem.regressor.model, recording)
+    if not stretches:
+        return None
+    short = shortest_filters(filters, 1.0 / stretches[0].step)
+    apart = regression_settings(problem.declared, settings).reversals_apart
+    merged = merged_columns(problem.declared, still)
+    merge = None if merged is None else merged.matrix
+    rows_of = partial(GrowingRows, problem.regressor, apart=apart, merge=merge)
+    resting = RestingJoints(problem.regressor.model, still, filters)
+    ahead = None if short is None else rows_of(short)
+    return GrowingTorque(rows_of(filters), ahead, resting, merged)

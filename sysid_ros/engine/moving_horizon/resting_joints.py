@@ -21,6 +21,7 @@ from sysid_ros.engine.regressor import Filters, SmoothStretch
 
 _WAY = 0.01  # rad or m from where a joint rested: it does not sag, it moves
 _UNSEEN = 1.0  # s without rows, in which a joint may have been put elsewhere
+_SLOW, _SLOW_SLIDE = 0.02, 0.004  # rad/s and m/s: friction may have either sign
 _NOISES = 30.0  # times the noise of a sample, that a way is at least
 
 
@@ -29,11 +30,12 @@ class RestingJoints:
 
     Attributes:
       joints: Their ids.
+      model: The robot.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: Sequence[int], filters: Filters) -> None:
         """Take over the joints that did not move while filters were chosen."""
-        self.joints = list(joints)
+        self.joints, self.model = list(joints), model
         self._places = _coordinates(model, joints)
         self._noises = {
             j: filters.choices[at].noise_density ** 0.5 * filters.motion[at] ** 0.5
@@ -71,6 +73,13 @@ def followed_from_rest(model: mujoco.MjModel, filters: Filters, still: Sequence[
     resting = list(_coordinates(model, still).values())
     motion[resting] = np.delete(motion, resting).max(initial=filters.rows)
     return replace(filters, motion=motion)
+
+
+def at_rest(model: mujoco.MjModel, rows: Sequence[SmoothStretch]) -> bool:
+    """Return whether no joint moves in rows."""
+    slides = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)] == SLIDE
+    slow = np.where(slides, _SLOW_SLIDE, _SLOW)
+    return all(bool(np.all(np.abs(one.motion.qvel) < slow)) for one in rows)
 
 
 def _coordinates(model: mujoco.MjModel, joints: Sequence[int]) -> dict[int, int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.regressor import Grams
 
 LENGTH = 0.5  # s of a block
@@ -85,6 +85,10 @@ class TorqueBlocks:
         """The blocks with the weights that they have at an instant."""
         return [self._aged(each, time) for each in self._blocks]
 
+    def since(self, time: float) -> list[Block]:
+        """The blocks that begin at an instant or later."""
+        return [each for each in self._blocks if each.begin >= time]
+
     def _aged(self, block: Block, time: float) -> Block:
         """A block with the weight that it has at an instant."""
         if self._forgetting is None:
@@ -129,6 +133,37 @@ def joined(blocks: Sequence[Block]) -> Grams:
     parts = [each.grams for each in blocks]
     sums = tuple(np.concatenate(own) for own in zip(*(p.sums for p in parts), strict=True))
     return replace(parts[0], sums=sums, counts=np.concatenate([p.counts for p in parts]))
+
+
+def without_columns(blocks: Sequence[Block], columns: IndexArray) -> list[Block]:
+    """Return what rows tell of other columns whatever the factors of these were.
+
+    Of each kind of rows these are regressed out of what else is in them, torque included, so that
+    what is left is independent of them and as uncertain as not knowing them makes it.
+    """
+    if not blocks:
+        return []
+    removed = []
+    total = joined(blocks)
+    for support, own in zip(total.support, total.sums, strict=True):
+        inner = own.sum(axis=0)
+        gone = np.isin(np.append(support, -1), columns)
+        size = np.sqrt(np.maximum(np.diag(inner), 1e-300))
+        scaled = inner / np.outer(size, size)
+        rest = np.linalg.pinv(scaled[np.ix_(gone, gone)], 1e-9, hermitian=True)
+        less = np.diag(np.where(gone, 0.0, 1.0))
+        less[np.ix_(gone, ~gone)] = -rest @ scaled[np.ix_(gone, ~gone)]
+        removed.append(less / size[:, None] * size)
+    return [
+        replace(
+            each,
+            grams=replace(
+                each.grams,
+                sums=tuple(a.T @ own @ a for a, own in zip(removed, each.grams.sums, strict=True)),
+            ),
+        )
+        for each in blocks
+    ]
 
 
 def explained_share(

@@ -6,20 +6,19 @@
 The rows are those of the fit by inverse dynamics, filtered alike and summed once when they are new.
 They are linear in the parameters, so that nothing has to be computed anew: the estimate is that of
 the fit from the sums that count. The latest moments count by rows of shorter filters. Rows that
-the estimate does not explain are set apart. If other values of the parameters explain them, a load
-was taken up or put down, and what was before counts no more; otherwise they are due to a force from
-outside, and are left out.
+the estimate does not explain are set apart. If another load explains them, it was taken up or put
+down, and is weighed by rows from then on, unless what was known before explains rows again;
+otherwise they are due to a force from outside, and are left out.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.measured_torque import (
@@ -27,31 +26,30 @@ from sysid_ros.engine.measured_torque import (
     TorqueProblem,
     estimate_from,
     later_recording,
-    merged_columns,
     regression_settings,
-    still_joints,
     torque_problem,
 )
-from sysid_ros.engine.moving_horizon.growing_rows import (
-    FEWEST_SAMPLES,
-    GrowingRows,
-    shortest_filters,
+from sysid_ros.engine.moving_horizon.growing_rows import FEWEST_SAMPLES
+from sysid_ros.engine.moving_horizon.growing_torque import (
+    EXCESS,
+    FEWEST,
+    GrowingTorque,
+    chosen_rows,
+    filtered_rows,
 )
-from sysid_ros.engine.moving_horizon.growing_torque import EXCESS, FEWEST, GrowingTorque
 from sysid_ros.engine.moving_horizon.horizon_memory import refuse_others
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
-from sysid_ros.engine.moving_horizon.resting_joints import RestingJoints, followed_from_rest
+from sysid_ros.engine.moving_horizon.load_change import Before, LoadChange
+from sysid_ros.engine.moving_horizon.resting_joints import at_rest
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, TorqueTraces
 from sysid_ros.engine.moving_horizon.torque_blocks import (
     LENGTH,
     Block,
     TorqueBlocks,
-    explained_share,
     joined,
 )
 from sysid_ros.engine.moving_horizon.torque_memory import OTHER_MODEL, TorqueMemory
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import Filters, choose_filters, stretches_of
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.errors import DataError
@@ -59,10 +57,10 @@ from sysid_ros.errors import DataError
 BEFORE = 0.2  # s before the first sample in a row that is still to come, for delays
 LISTENED = 2.0  # s of motion from which filters are chosen
 SETTLED = 6  # blocks after which little changes from one estimate to the next
-SAME_CAUSE = 0.8  # share of that which other values explain, where they have changed
 # Rows by update that are not explained: left out at the beginning, where a filter has seen both
 # loads; needed to tell what they are; kept.
 AT_EDGE, TELLING, KEPT = 2, 3, 8
+NO_LOAD = "torque differed from what is expected as by no load that stays: a contact or a push"
 
 
 class TorqueHorizon:
@@ -85,7 +83,8 @@ class TorqueHorizon:
         self._rows: GrowingTorque | None = None
         self._latest: TorqueEstimate | None = None
         self._changed: float | None = None
-        self._usual: FloatArray | float = 0.0  # weights before the load changed, (nv,)
+        self._before: Before | None = None  # the load changed
+        self._returning: list[Block] = []  # rows that what was known before explains
         self._thinned = 0.0
         self._apart: list[Block] = []  # rows that are not explained
         self._remembered: TorqueMemory | None = None  # until rows tell that it fits the model
@@ -99,7 +98,8 @@ class TorqueHorizon:
     def begin_anew(self) -> None:
         """Keep what is known, and await a recording on another time axis."""
         self._blocks.begin_anew()
-        self._changed = None
+        self._changed = self._before = None
+        self._returning.clear()
         self._apart.clear()
         if self._traces is not None:
             self._traces.clear()
@@ -156,11 +156,11 @@ class TorqueHorizon:
             ahead = self._look_ahead(rows, recording, ended=ended)
             if new is None and not ahead and not ended:
                 return None
-            if len(self._blocks) >= FEWEST and not said:
+            if len(self._blocks) >= FEWEST and not said and not self._is_unknown:
                 self._latest = self._estimate(self._problem, rows, ended=ended)
             elif self._latest is None:
                 return None
-            elif not said:
+            elif self._is_unknown and not said:
                 said = (f"the load has changed at {self._changed:.1f} s; it is not known yet",)
             return self._answer(self._problem, rows, self._latest, said)
 
@@ -179,33 +179,11 @@ class TorqueHorizon:
             if len(known.motion) != problem.regressor.model.nq:
                 self._remembered = None
                 raise DataError(OTHER_MODEL)
-            return self._filtered(problem, recording, known.filters, list(known.still))
+            still = list(known.still)
+            return filtered_rows(problem, self._settings, recording, known.filters, still)
         if recording.times[-1] - recording.times[0] < LISTENED:
             return None
-        model, given = problem.regressor.model, self._settings
-        stretches = stretches_of(model, recording)
-        if not stretches:
-            return None
-        filters = choose_filters(model, stretches, given.motion_cutoff, given.row_cutoff)
-        still = still_joints(problem.declared, filters)
-        filters = followed_from_rest(model, filters, still)
-        return self._filtered(problem, recording, filters, still)
-
-    def _filtered(
-        self, problem: TorqueProblem, recording: Recording, filters: Filters, still: list[int]
-    ) -> GrowingTorque | None:
-        """Begin rows of some filters, once there are samples."""
-        stretches = stretches_of(problem.regressor.model, recording)
-        if not stretches:
-            return None
-        short = shortest_filters(filters, 1.0 / stretches[0].step)
-        apart = regression_settings(problem.declared, self._settings).reversals_apart
-        merged = merged_columns(problem.declared, still)
-        merge = None if merged is None else merged.matrix
-        rows_of = partial(GrowingRows, problem.regressor, apart=apart, merge=merge)
-        resting = RestingJoints(problem.regressor.model, still, filters)
-        ahead = None if short is None else rows_of(short)
-        return GrowingTorque(rows_of(filters), ahead, resting, merged)
+        return chosen_rows(problem, self._settings, recording)
 
     def _restore(self, problem: TorqueProblem, rows: GrowingTorque, new: Block) -> None:
         """Take over the rows of another run.
@@ -247,23 +225,76 @@ class TorqueHorizon:
         if rows.joints_begun(problem):
             for each in self._apart:  # what was not explained is that they began to move
                 self._blocks.add(each)
-        if self._latest is None or self._explains(rows, new, self._latest):
-            self._apart.clear()
+        if self._latest is None:
             self._blocks.add(new)
             return ()
+        if self._as_before(rows, new):
+            return (NO_LOAD,)
+        if self._is_unknown or self._explains(rows, new, self._latest):
+            self._apart.clear()
+            if at_rest(problem.regressor.model, rows.regular.latest):
+                return ()  # friction may be anything: such rows would tell of nothing else
+            self._blocks.add(new)
+            return self._confirmed(problem, rows)
         self._apart = [*self._apart, new][-KEPT:]
         return self._judge(problem, rows, self._latest)
+
+    @property
+    def _is_unknown(self) -> bool:
+        """True while the load has changed and too little was seen of it since."""
+        return self._before is not None and self._latest is self._before.latest
+
+    @property
+    def _since(self) -> list[Block]:
+        """The blocks since the load changed, or all."""
+        return self._blocks.since(-math.inf if self._changed is None else self._changed)
+
+    def _as_before(self, rows: GrowingTorque, new: Block) -> bool:
+        """Return to what was known before the load changed where that explains rows again."""
+        before = self._before
+        strange = self._latest is not None and not self._explains(rows, new, self._latest)
+        wanted = before is not None and (strange or self._is_unknown)
+        if before is None or not wanted or not self._explains(rows, new, before.latest):
+            self._returning.clear()
+            return False
+        self._returning.append(new)
+        if len(self._returning) < TELLING:
+            return False
+        self._return_to(before)
+        for each in self._returning:
+            self._blocks.add(each)
+        self._returning.clear()
+        return True
+
+    def _return_to(self, before: Before) -> None:
+        """Take what was due to another load for a push."""
+        self._blocks.recall(before.blocks)
+        self._latest, self._changed, self._before = before.latest, before.changed, None
+        self._apart.clear()
+
+    def _confirmed(self, problem: TorqueProblem, rows: GrowingTorque) -> tuple[str, ...]:
+        """Go back where what was taken for another load turns out to be none."""
+        before, since = self._before, self._since
+        if before is None or not self._is_unknown or len(since) < FEWEST:
+            return ()
+        found = LoadChange.of(problem, rows, self._params, before.latest).explained(since)
+        if found is not None:
+            self._latest = replace(before.latest, regression=found)
+            return ()
+        self._return_to(before)
+        return (NO_LOAD,)
 
     def _look_ahead(self, rows: GrowingTorque, recording: Recording, *, ended: bool) -> bool:
         """Make provisional rows up to the end, and return whether there are new ones."""
         ahead, done = rows.provisional, rows.regular.done
         rows.latest = [each for each in rows.latest if 0.5 * (each.begin + each.time) > done]
-        if ahead is None or ended or self._latest is None or self._apart or math.isnan(done):
+        wanted = not (ended or self._apart or self._is_unknown or math.isnan(done))
+        if ahead is None or self._latest is None or not wanted:
             rows.latest.clear()
             return False
         ahead.done = done if math.isnan(ahead.done) else max(done, ahead.done)
         new = ahead.new(recording)
-        if new is None:
+        if new is None or at_rest(rows.resting.model, ahead.latest):
             return False
         new = rows.weighted(new, self._latest)
         # What is not explained waits for the rows of the fit, which tell why.
@@ -272,12 +303,9 @@ class TorqueHorizon:
 
     def _explains(self, rows: GrowingTorque, new: Block, latest: TorqueEstimate) -> bool:
         """Return whether an estimate explains rows as well as those before."""
-        begun_anew = self._changed is not None and len(self._blocks) < FEWEST
-        if begun_anew or new.begin < rows.strange:
+        if new.begin < rows.strange:
             return True  # there is nothing yet to compare with
-        # A push that was taken for a load must not pass for noise from then on.
-        weights = np.where(latest.weights > 0.0, np.maximum(latest.weights, self._usual), 0.0)
-        squares = new.grams.squares(rows.theta(latest), latest.gains).sum(axis=0) * weights
+        squares = new.grams.squares(rows.theta(latest), latest.gains).sum(axis=0) * latest.weights
         count = int(new.grams.counts[:, latest.weights > 0.0].sum())
         return float(squares.sum()) <= EXCESS**2 * max(count, 1)
 
@@ -285,27 +313,35 @@ class TorqueHorizon:
         self, problem: TorqueProblem, rows: GrowingTorque, latest: TorqueEstimate
     ) -> tuple[str, ...]:
         """Find out what the rows that were set apart are due to."""
-        telling = self._apart[AT_EDGE:]
-        if len(telling) < TELLING:
+        if len(self._apart) < AT_EDGE + TELLING:
             return ("torque differs from what is expected; a moment tells why",)
-        theta, grams = rows.theta(latest), joined(telling)
-        (matrix,) = rows.free(problem, self._params).matrix.values()
-        share = explained_share(grams, matrix, theta, latest.weights)
-        if share >= SAME_CAUSE:
-            self._changed = telling[0].begin
-            self._usual = np.maximum(latest.weights, self._usual)
-            self._blocks.clear()
-            for block in telling:
-                self._blocks.add(block)
-            self._apart.clear()
+        telling = self._apart[-TELLING:]
+        change = LoadChange.of(problem, rows, self._params, latest)
+        found = change.explained(telling, self._since)
+        if found is not None:  # little was seen of this load so far
+            self._latest = replace(latest, regression=found)
+            self._add_told(telling)
             return ()
+        if change.explained(telling) is not None:
+            self._before = Before(self._blocks.at(telling[0].begin), latest, self._changed)
+            self._changed = telling[0].begin
+            self._blocks.recall(change.without_load(self._before.blocks))
+            self._add_told(telling)
+            return ()
+        grams, theta = joined(telling), rows.theta(latest)
         squares = grams.squares(theta, latest.gains).sum(axis=0) * latest.weights
         loud = int(grams.dofs[np.argmax(squares)])
         joint = problem.declared.model.joint(int(problem.declared.model.dof_jntid[loud])).name
         return (
-            f"no values of the parameters explain {1.0 - share:.0%} of the torque that differs "
-            f"from what is expected, most of it at {joint}: a contact or a push",
+            "no load explains the torque that differs from what is expected, most of it at "
+            f"{joint}: a contact or a push",
         )
+
+    def _add_told(self, telling: Sequence[Block]) -> None:
+        """Let rows count that another load explains."""
+        for block in telling:
+            self._blocks.add(block)
+        self._apart.clear()
 
     def _estimate(
         self, problem: TorqueProblem, rows: GrowingTorque, *, ended: bool
@@ -322,8 +358,17 @@ class TorqueHorizon:
             settings,
             rows.resting.joints,
             rows.merged,
-            self._latest if known else None,
+            self._start() if known else None,
         )
+
+    def _start(self) -> TorqueEstimate | None:
+        """The latest estimate, from which the next one is made."""
+        latest, before = self._latest, self._before
+        if latest is None or before is None or len(self._since) > SETTLED:
+            return latest
+        # Few blocks tell of the new load: to leave out one would move it far, tied or not.
+        usual = before.latest.regression.inflation
+        return replace(latest, regression=replace(latest.regression, inflation=usual))
 
     def _answer(
         self,

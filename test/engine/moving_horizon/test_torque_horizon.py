@@ -1,27 +1,23 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An arm takes up a load and is pushed: both are told apart, and the load is weighed."""
+"""An arm takes up a load, is pushed and pressed down, and stops: the load is weighed, and kept."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 import pytest
-from torque_arm import BODIES, OFFSETS, moved, noisy, part_of, torque_sequences, true_spec
+from torque_arm import BODIES, moved, noisy, part_of, torque_sequences, true_spec
 
 from sysid_ros.engine.estimation import FitSettings
-from sysid_ros.engine.inverse_dynamics import with_payload
+from sysid_ros.engine.inverse_dynamics import Motion, mujoco_torque, with_payload
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, TorqueHorizon
-from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots import build_parameters
 
 MASS, CENTRE = 0.5, (0.25, 0.01, -0.02)
-TAKEN, PUSHED, END, EVERY = 5.0, 11.0, 13.0, 0.2  # s
+TAKEN, PUSHED, PRESSED, STOPPED, END, EVERY = 5.0, 11.0, 13.5, 18.0, 21.0, 0.2  # s
 EXPERIMENT = f"""
 model: arm.xml
 sequences: [bag]
@@ -34,19 +30,38 @@ fit: {{method: inverse_dynamics, inverse_dynamics: {{torque_offsets: false}}}}
 def _recorded() -> ModelSequences:
     """What was measured, with a payload in the model that nothing is known of."""
     spec = true_spec()
-    loaded = spec.copy()
-    body = loaded.body(BODIES[-1]).add_body(name="load")
-    body.explicitinertial, body.mass, body.ipos = True, MASS, np.array(CENTRE)
-    body.inertia = np.full(3, 1e-3)
-    times, motion, bare = moved(spec.compile(), END)
-    heavy = moved(loaded.compile(), END)[2]
-    torque = np.where((times >= TAKEN)[:, None], heavy, bare) - OFFSETS
+    loaded, pressed = spec.copy(), spec.copy()
+    for heavier, mass in ((loaded, MASS), (pressed, 2.0 * MASS)):
+        body = heavier.body(BODIES[-1]).add_body(name="load")
+        body.explicitinertial, body.mass, body.ipos = True, mass, np.array(CENTRE)
+        body.inertia = np.full(3, 1e-3)
+    times, motion, _ = moved(spec.compile(), END)
+    motion = _ending(times, motion)
+    bare, heavy, heavier_ = (
+        mujoco_torque(each.compile(), motion) for each in (spec, loaded, pressed)
+    )
+    torque = np.where((times >= TAKEN)[:, None], heavy, bare)
+    pressing = (times >= PRESSED) & (times < PRESSED + 1.4)
+    torque[pressing] = heavier_[pressing]
     pushed = (times >= PUSHED) & (times < PUSHED + 1.0)
-    shaking = np.sin(2.0 * np.pi * 2.0 * times[pushed, None] + np.arange(3))
-    torque[pushed] += np.array([4.0, -3.0, 3.0]) * shaking
+    swell = np.sin(np.pi * (times[pushed, None] - PUSHED))
+    torque[pushed] += np.array([4.0, -3.0, 3.0]) * swell
     positions, torque = noisy(motion.qpos, torque)
     held = with_payload(spec, BODIES[-1])
     return torque_sequences(held, times, positions, torque)
+
+
+def _ending(times: np.ndarray, motion: Motion) -> Motion:
+    """The same until :data:`STOPPED`, at rest half a second later."""
+    share = np.clip((times - STOPPED) / 0.5, 0.0, 1.0)
+    rate = 0.5 * (1.0 + np.cos(np.pi * share))
+    slower = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * np.diff(times))])
+    qpos = np.stack([np.interp(slower, times, each) for each in motion.qpos.T], axis=1)
+    qvel = rate[:, None] * np.stack([np.interp(slower, times, v) for v in motion.qvel.T], axis=1)
+    qacc = np.stack([np.interp(slower, times, a) for a in motion.qacc.T], axis=1)
+    turn = np.gradient(rate, times)[:, None]
+    along = np.stack([np.interp(slower, times, v) for v in motion.qvel.T], axis=1)
+    return Motion(qpos, qvel, rate[:, None] ** 2 * qacc + turn * along)
 
 
 @pytest.fixture(scope="module")
@@ -85,29 +100,41 @@ def test_a_load_is_weighed(followed: dict[float, HorizonEstimate]):
 
 
 def test_a_change_of_load_is_seen_within_a_second(followed: dict[float, HorizonEstimate]):
-    changes = {now: e.changed for now, e in followed.items() if e.changed is not None}
-    assert TAKEN < min(changes) < TAKEN + 1.5
-    assert set(changes.values()) == {changes[min(changes)]}  # once
-    assert changes[min(changes)] == pytest.approx(TAKEN, abs=0.7)
+    seen = {now: e.changed for now, e in followed.items() if e.changed is not None}
+    assert TAKEN < min(seen) < TAKEN + 1.5
+    changes = {changed for now, changed in seen.items() if now < PUSHED}
+    assert changes == {seen[min(seen)]}  # once
+    assert seen[min(seen)] == pytest.approx(TAKEN, abs=0.7)
     assert not any(e.unexplained for now, e in followed.items() if now < TAKEN)
 
 
 def test_a_push_is_no_load(followed: dict[float, HorizonEstimate]):
-    said = [e.unexplained for now, e in followed.items() if PUSHED < now < PUSHED + 1.4]
+    said = [e.unexplained for now, e in followed.items() if PUSHED < now < PRESSED]
     assert any("a contact or a push" in sentence for one in said for sentence in one)
     before = max(now for now in followed if now < PUSHED)
-    during = min(now for now in followed if now > PUSHED + 1.0)
-    assert _mass(followed[during])[0] == pytest.approx(_mass(followed[before])[0], rel=0.02)
+    for now in (now for now in followed if PUSHED < now < PRESSED):
+        assert _mass(followed[now])[0] == pytest.approx(_mass(followed[before])[0], rel=0.02)
+    after = followed[max(now for now in followed if now < PRESSED)]
+    assert not after.unexplained
+    assert after.changed == followed[before].changed
 
 
-def test_a_push_that_was_taken_for_a_load_does_not_pass_for_noise():
-    horizon = TorqueHorizon(ParameterDict(), FitSettings(), HorizonSettings())
-    rows: Any = SimpleNamespace(strange=-np.inf, theta=lambda latest: np.zeros(1))
-    grams = SimpleNamespace(
-        squares=lambda *given: np.full((1, 2), 250.0), counts=np.full((1, 2), 10)
-    )
-    new: Any = SimpleNamespace(begin=0.0, grams=grams)  # 5 N m in the root mean square
-    loud: Any = SimpleNamespace(weights=np.full(2, 0.01), gains=None)  # 10 N m since the push
-    assert horizon._explains(rows, new, loud)
-    horizon._usual = np.ones(2)  # 1 N m before it
-    assert not horizon._explains(rows, new, loud)
+def test_what_presses_down_for_a_second_is_forgotten(followed: dict[float, HorizonEstimate]):
+    pressed = [e for now, e in followed.items() if PRESSED + 0.8 < now < PRESSED + 1.4]
+    assert any(e.changed is not None and e.changed > PUSHED for e in pressed)
+    assert all(e.unexplained for e in pressed)
+    before = max(now for now in followed if now < PRESSED)
+    for now in (now for now in followed if now > PRESSED):
+        assert _mass(followed[now])[0] == pytest.approx(_mass(followed[before])[0], rel=0.02)
+    after = [e for now, e in followed.items() if PRESSED + 2.6 < now < STOPPED]
+    assert {e.changed for e in after} == {followed[before].changed}
+    assert not any(e.unexplained for e in after)
+
+
+def test_nothing_is_learnt_at_rest(followed: dict[float, HorizonEstimate]):
+    stopped = min(now for now in followed if now > STOPPED + 1.5)
+    last = followed[max(followed)]
+    assert last.windows == followed[stopped].windows
+    assert _mass(last) == pytest.approx(_mass(followed[stopped]), rel=0.01)
+    assert abs(_mass(last)[0] - MASS) < 3.0 * _mass(last)[1]
+    assert last.time > followed[stopped].time + 1.0
