@@ -20,11 +20,8 @@ from sysid_ros.diagnosis import (
     check_dataset,
     contacts,
     motion_bandwidth,
-    not_tested,
-    silent_joints,
     with_odd_effort,
 )
-from sysid_ros.diagnosis import recorded as recorded_motion
 from sysid_ros.engine.elements import FREE, is_servo, joint_of
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
@@ -35,6 +32,7 @@ from sysid_ros.experiment import (
     parse_yaml,
     without_places,
 )
+from sysid_ros.proposal import torque_proposal
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.contact_windows import FEW_CONTACTS, with_windows_for_contacts
@@ -53,7 +51,6 @@ from sysid_ros.proposal.recorded_signals import (
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.proposal.servo_efforts import servo_efforts
-from sysid_ros.proposal.torque_proposal import coupled_joints, torque_is_measured, torque_parameters
 from sysid_ros.robots import description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on
@@ -136,19 +133,16 @@ def propose(
         draft, findings, dataset = _tested(draft, output, recorded)
     spec, mapping = recorded.spec, recorded.mapping
     compiled = spec.copy().compile()
-    if torque_is_measured(compiled, mapping):
+    if torque_proposal.torque_is_measured(compiled, mapping):
         on_stage("looking for motors that turn with two joints")
         told = servo_efforts(spec, mapping, recorded.channels, recorded.orders)
         dataset = dataset or _load(parse_experiment(draft.text(), path=output))
-        motion = recorded_motion(dataset.training.groups)
-        silent = silent_joints(motion)
-        if silent:
-            on_stage(not_tested(motion))
-        torque = torque_parameters(compiled, mapping, silent)
+        silent = torque_proposal.left_out_joints(dataset, on_stage)
+        torque = torque_proposal.torque_parameters(compiled, mapping, silent)
         draft = replace(draft, torque=torque, notes=(*draft.notes, *told))
         experiment = parse_experiment(draft.text(), path=output)
-        couplings = coupled_joints(experiment, dataset, silent)
-        draft = replace(draft, couplings=couplings)
+        coupled = torque_proposal.coupled_joints(experiment, dataset, silent)
+        draft = replace(draft, couplings=coupled)
         findings = _without_gravity(findings)  # every inertia is free
         findings = with_odd_effort(experiment, dataset, findings)
     else:
@@ -271,7 +265,7 @@ def _tested(
     """
     experiment = parse_experiment(draft.text(), path=output)
     dataset = _load(experiment)
-    by_torque = torque_is_measured(recorded.spec.copy().compile(), recorded.mapping)
+    by_torque = torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping)
     findings = check_dataset(experiment, dataset, simulated=not by_torque)
     repaired = [finding for finding in findings if finding.kind in _REPAIRED]
     rest = tuple(finding for finding in findings if finding.kind not in _REPAIRED)

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset
+from sysid_ros.diagnosis import not_tested, recorded, silent_joints
 from sysid_ros.engine.elements import FREE, joints_above
 from sysid_ros.engine.measured_torque import Coupling, found_couplings, torque_problem
 from sysid_ros.errors import SysidError
@@ -41,6 +42,19 @@ def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
         return False
     known = _known(model, mapping)
     return len(mapping.joints) > 1 and len(known) >= max(1.0, _MOST * len(mapping.joints))
+
+
+def left_out_joints(dataset: Dataset, on_note: Callable[[str], None]) -> frozenset[int]:
+    """Joints whose torque is below its noise, by their numbers in the model.
+
+    Args:
+      dataset: The recordings.
+      on_note: Told which, if any.
+    """
+    motion = recorded(dataset.training.groups)
+    if note := not_tested(motion):
+        on_note(note)
+    return silent_joints(motion)
 
 
 def torque_parameters(

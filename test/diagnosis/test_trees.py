@@ -15,8 +15,9 @@ import pytest
 from sysid_ros.diagnosis import dynamics
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.fits import misfit_of, non_negative_fit, regressor
-from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.diagnosis.fits import PointMasses, misfit_of, non_negative_fit, regressor
+from sysid_ros.diagnosis.hypotheses import Suspects, families
+from sysid_ros.diagnosis.recorded import Recorded, Samples, not_tested
 
 _LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="2"/>
@@ -80,6 +81,29 @@ def test_what_holds_a_joint_that_rests_says_nothing(legs: Recorded) -> None:
     assert set(test.shares()) == {0, 1, 2}
     # The hip's torque is still that of a knee that swings.
     assert test.misfit(Change(FindingKind.SIGN, scale={"u2": -1.0})).share < 0.1
+
+
+def test_torque_below_its_noise_is_left_out_and_said(legs: Recorded) -> None:
+    (signals,) = legs.recordings
+    random = np.random.default_rng(0)
+    times, size = signals["u3"].times, len(signals["u3"].times)
+    weak = Samples(times, 0.005 * signals["u3"].values + random.standard_normal(size))
+    seen = replace(legs, recordings=({**signals, "u3": weak},))
+    test = Dynamics.of(seen)
+    assert test is not None
+    assert set(test.shares()) == {0, 1, 2}
+    assert "knee1" in not_tested(seen)
+    suspects = Suspects((2, 0, 1), test.shares(), test.silent)
+    asked = {label for family in families(seen, suspects) for label in family.labels}
+    assert "q3" not in asked
+    assert {"q2", "u2"} <= asked
+    noisy = Samples(times, signals["u3"].values + 0.02 * random.standard_normal(size))
+    heard = replace(legs, recordings=({**signals, "u3": noisy},))
+    assert not_tested(heard) == ""
+    # What a silent joint moves is as good as welded: its body has no unknowns of its own.
+    whole, few = (PointMasses.of(legs.model, (2, 3), silent) for silent in ((), (3,)))
+    assert (len(whole.moments), len(few.moments)) == (2, 1)
+    assert few.moved.shape[1] < whole.moved.shape[1]
 
 
 def test_a_repair_of_one_leg_leaves_the_other_alone(
