@@ -97,6 +97,8 @@ class TorqueHorizon:
 
     def begin_anew(self) -> None:
         """Keep what is known, and await a recording on another time axis."""
+        if self._before is not None and self._is_unknown:
+            self._return_to(self._before)
         self._blocks.begin_anew()
         self._changed = self._before = None
         self._returning.clear()
