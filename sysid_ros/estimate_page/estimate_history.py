@@ -18,6 +18,7 @@ from sysid_ros.files import plain
 _MOST = 600  # estimates kept; of more, every second one goes, and so does every second new one
 _POINTS = 300  # of a signal
 _DIGITS = 6
+_BACK = 2.0  # s by which an estimate is older than the one before only in another recording
 _LOOKED_AT = 5.0  # s since somebody asked last, for which somebody looks
 
 
@@ -53,7 +54,7 @@ class EstimateHistory:
             return time.monotonic() - self._asked < _LOOKED_AT
 
     def add(self, estimate: HorizonEstimate, said: str) -> None:
-        """Append an estimate; one of an earlier time begins another recording.
+        """Append an estimate; one of a much earlier time begins another recording.
 
         Args:
           estimate: The estimate.
@@ -71,9 +72,11 @@ class EstimateHistory:
             "upper": _rounded([high for _, high in ends]),
         }
         with self._lock:
-            if self._latest is not None and step["time"] < self._latest["time"]:
+            if self._latest is not None and step["time"] < self._latest["time"] - _BACK:
                 self._began += 1
                 self._forget()
+            elif self._latest is not None:  # without the latest rows, where they are set apart
+                step["time"] = max(step["time"], self._latest["time"])
             self._heads, self._latest, self._said = heads, step, said
             if self._number % self._stride == 0:
                 self._steps.append(step)

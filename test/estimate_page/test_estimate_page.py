@@ -118,9 +118,18 @@ def test_memory_is_bounded_and_the_whole_time_is_shown() -> None:
 def test_estimates_of_an_earlier_time_begin_another_course() -> None:
     """A clock was set back, or the node was activated again."""
     history = EstimateHistory()
-    for number in (1, 2, 0, 1):
+    for number in (30, 31, 0, 1):
         history.add(estimate(number), "")
     assert [step["time"] for step in history.snapshot()["steps"]] == [0.0, 0.1]
+
+
+def test_an_estimate_without_the_latest_rows_belongs_to_the_same_course() -> None:
+    """Rows that are not explained are set apart, and what is left is a little older."""
+    history = EstimateHistory()
+    for number in (30, 31, 28, 32):
+        history.add(estimate(number), "")
+    times = [step["time"] for step in history.snapshot()["steps"]]
+    assert times == pytest.approx([3.0, 3.1, 3.1, 3.2])
 
 
 @given(st.lists(st.integers(0, 60), max_size=4), st.integers(1, 2))

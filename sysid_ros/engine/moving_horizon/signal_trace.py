@@ -18,7 +18,7 @@ from sysid_ros.engine.moving_horizon.simulated_window import SimulatedWindow
 from sysid_ros.engine.regressor import Filters, SmoothStretch
 from sysid_ros.engine.signals import force_unit, sensor_unit
 
-SHOWN = 10.0  # s of torque
+SHOWN = 30.0  # s of torque
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,8 @@ class TorqueHorizon:
 
     def begin_anew(self) -> None:
         """Keep what is known, and await a recording on another time axis."""
+        if self._before is not None and self._is_unknown:
+            self._return_to(self._before)
         self._blocks.begin_anew()
         self._changed = self._before = None
         self._returning.clear()
@@ -228,8 +230,9 @@ class TorqueHorizon:
         if self._latest is None:
             self._blocks.add(new)
             return ()
+        unknown = self._is_unknown
         if self._as_before(rows, new):
-            return (NO_LOAD,)
+            return (NO_LOAD,) if unknown else ()
         if self._is_unknown or self._explains(rows, new, self._latest):
             self._apart.clear()
             if at_rest(problem.regressor.model, rows.regular.latest):
@@ -260,7 +263,9 @@ class TorqueHorizon:
         self._returning.append(new)
         if len(self._returning) < TELLING:
             return False
+        changed = before.changed if self._is_unknown else self._returning[0].begin
         self._return_to(before)
+        self._changed = changed
         for each in self._returning:
             self._blocks.add(each)
         self._returning.clear()
@@ -313,7 +318,7 @@ class TorqueHorizon:
         self, problem: TorqueProblem, rows: GrowingTorque, latest: TorqueEstimate
     ) -> tuple[str, ...]:
         """Find out what the rows that were set apart are due to."""
-        if len(self._apart) < AT_EDGE + TELLING:
+        if len(self._apart) < AT_EDGE + TELLING or self._returning:
             return ("torque differs from what is expected; a moment tells why",)
         telling = self._apart[-TELLING:]
         change = LoadChange.of(problem, rows, self._params, latest)

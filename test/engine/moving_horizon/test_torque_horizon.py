@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from torque_arm import BODIES, moved, noisy, part_of, torque_sequences, true_spec
@@ -12,12 +15,14 @@ from torque_arm import BODIES, moved, noisy, part_of, torque_sequences, true_spe
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.inverse_dynamics import Motion, mujoco_torque, with_payload
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, TorqueHorizon
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.robots import build_parameters
 
 MASS, CENTRE = 0.5, (0.25, 0.01, -0.02)
-TAKEN, PUSHED, PRESSED, STOPPED, END, EVERY = 5.0, 11.0, 13.5, 18.0, 21.0, 0.2  # s
+TAKEN, PUSHED, PRESSED, STOPPED = 5.0, 11.0, 13.5, 18.0  # s
+PUT_DOWN, END, EVERY = 20.6, 22.6, 0.2  # s
 EXPERIMENT = f"""
 model: arm.xml
 sequences: [bag]
@@ -40,7 +45,7 @@ def _recorded() -> ModelSequences:
     bare, heavy, heavier_ = (
         mujoco_torque(each.compile(), motion) for each in (spec, loaded, pressed)
     )
-    torque = np.where((times >= TAKEN)[:, None], heavy, bare)
+    torque = np.where(((times >= TAKEN) & (times < PUT_DOWN))[:, None], heavy, bare)
     pressing = (times >= PRESSED) & (times < PRESSED + 1.4)
     torque[pressing] = heavier_[pressing]
     pushed = (times >= PUSHED) & (times < PUSHED + 1.0)
@@ -124,7 +129,7 @@ def test_what_presses_down_for_a_second_is_forgotten(followed: dict[float, Horiz
     assert any(e.changed is not None and e.changed > PUSHED for e in pressed)
     assert all(e.unexplained for e in pressed)
     before = max(now for now in followed if now < PRESSED)
-    for now in (now for now in followed if now > PRESSED):
+    for now in (now for now in followed if PRESSED < now < PUT_DOWN):
         assert _mass(followed[now])[0] == pytest.approx(_mass(followed[before])[0], rel=0.02)
     after = [e for now, e in followed.items() if PRESSED + 2.6 < now < STOPPED]
     assert {e.changed for e in after} == {followed[before].changed}
@@ -133,8 +138,29 @@ def test_what_presses_down_for_a_second_is_forgotten(followed: dict[float, Horiz
 
 def test_nothing_is_learnt_at_rest(followed: dict[float, HorizonEstimate]):
     stopped = min(now for now in followed if now > STOPPED + 1.5)
-    last = followed[max(followed)]
+    last = followed[max(now for now in followed if now < PUT_DOWN)]
     assert last.windows == followed[stopped].windows
     assert _mass(last) == pytest.approx(_mass(followed[stopped]), rel=0.01)
     assert abs(_mass(last)[0] - MASS) < 3.0 * _mass(last)[1]
-    assert last.time > followed[stopped].time + 1.0
+    assert last.time > followed[stopped].time + 0.6
+
+
+def test_a_change_of_load_at_rest_is_seen(followed: dict[float, HorizonEstimate]):
+    assert followed[max(followed)].changed == pytest.approx(PUT_DOWN, abs=0.7)
+
+
+@pytest.mark.parametrize(("weighed", "changed"), [(True, 7.0), (False, None)])
+def test_what_was_known_before_comes_back(weighed: bool, changed: float | None):
+    """A load that was weighed was put down; one that was not yet was a push."""
+    horizon = TorqueHorizon(ParameterDict(), FitSettings(), HorizonSettings())
+    parts: Any = horizon
+    before = SimpleNamespace(blocks=[], latest=object(), changed=None)
+    parts._before, parts._changed = before, 5.0
+    parts._latest = object() if weighed else before.latest
+    parts._explains = lambda rows, new, latest: latest is before.latest
+    parts._blocks = SimpleNamespace(recall=lambda blocks: None, add=lambda block: None)
+    rows: Any = None
+    news: list[Any] = [SimpleNamespace(begin=begin) for begin in (7.0, 7.1, 7.2)]
+    assert [horizon._as_before(rows, new) for new in news] == [False, False, True]
+    assert parts._changed == changed
+    assert parts._latest is before.latest
