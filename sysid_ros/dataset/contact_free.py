@@ -20,6 +20,7 @@ from sysid_ros.engine.windows import (
     touching_stretches,
 )
 from sysid_ros.errors import DataError
+from sysid_ros.files import untaken
 from sysid_ros.time_intervals import Intervals, length, union
 
 _NAMED = 3  # pairs of bodies in a sentence
@@ -76,8 +77,12 @@ def _not_colliding(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 def _passing(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[Pair]) -> mujoco.MjSpec:
     """The spec, with some pairs of bodies that pass through each other."""
     changed = spec.copy()
+    names = [str(model.body(body).name) for body in range(model.nbody)]
+    if len(changed.bodies) == model.nbody:  # none was fused with another
+        for number, body in enumerate(changed.bodies):  # an exclusion needs names
+            body.name = names[number] = names[number] or untaken(f"body_{number}", names)
     for first, other in pairs:
-        changed.add_exclude(bodyname1=model.body(first).name, bodyname2=model.body(other).name)
+        changed.add_exclude(bodyname1=names[first], bodyname2=names[other])
     return changed
 
 

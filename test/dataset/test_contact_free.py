@@ -11,6 +11,7 @@ import mujoco
 import pytest
 
 from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.dataset.contact_free import _passing
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.windows import model_group, touches
 from sysid_ros.errors import DataError, ExperimentError
@@ -91,3 +92,19 @@ def test_a_recording_of_taps_alone_is_refused(tmp_path: Path) -> None:
     text = EXPERIMENT.replace("[bag]", "[{bag: bag, end: 4.4}, {bag: bag, start: 4.6, end: 4.9}]")
     with pytest.raises(DataError, match="simulate contacts"):
         tapping(tmp_path, 0.28, text)
+
+
+def test_bodies_without_names_pass_through_each_other_too() -> None:
+    text = """<mujoco><worldbody><body><joint/><geom size=".1"/><body pos=".05 0 0"><joint/>
+      <geom size=".1"/><body pos=".05 0 0"><joint/><geom size=".1"/></body></body></body>
+      </worldbody></mujoco>"""
+    spec = mujoco.MjSpec.from_string(text)
+    model = spec.compile()
+    changed = _passing(spec, model, [(1, 3)]).compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert data.ncon == 1
+    data = mujoco.MjData(changed)
+    mujoco.mj_forward(changed, data)
+    assert data.ncon == 0
+    assert spec.bodies[1].name == ""

@@ -28,7 +28,7 @@ from sysid_ros.engine.inverse_dynamics import (
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
-from sysid_ros.engine.measured_torque.own_friction import with_settled_friction
+from sysid_ros.engine.measured_torque.own_friction import end_if_asked, with_settled_friction
 from sysid_ros.engine.measured_torque.settled_laws import with_settled_laws
 from sysid_ros.engine.measured_torque.settled_sums import SettledSums
 from sysid_ros.engine.measured_torque.torque_estimates import (
@@ -46,7 +46,6 @@ from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.uncertainty import Directions, directions_of_gram
-from sysid_ros.errors import StopRequestedError
 
 
 def fit_torque(
@@ -67,7 +66,7 @@ def fit_torque(
       settings: Filters and prior; what concerns windows and simulation is not used.
       known: Stretches in which nothing counts.
       on_iteration: Told every round.
-      should_stop: Asked between rounds; true ends the fit before it has begun to estimate.
+      should_stop: Asked before every round; true ends the fit without a result.
 
     Raises:
       SysidError: Torque or positions are missing, or a parameter cannot be fitted in this way.
@@ -78,10 +77,9 @@ def fit_torque(
         problem = torque_problem(models_sequences, params, known.gaps)
         own = regression_settings(problem.declared, settings.torque)
         problem, values = with_settled_laws(problem, own)
-        settled = with_settled_friction(problem, own, values)
+        settled = with_settled_friction(problem, own, values, should_stop)
         problem, sums = settled.problem, settled.sums
-        if should_stop is not None and should_stop():
-            raise StopRequestedError("the fit was stopped before anything was estimated")
+        end_if_asked(should_stop)
         fit = fit_evidence(
             problem.regressor, problem.recordings, sums.free, settled.settings, sums.evidence,
             settled.found,

@@ -9,6 +9,7 @@ has MuJoCo's own law, by default so soft that the sign changes some 10 ms before
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -26,6 +27,7 @@ from sysid_ros.engine.measured_torque.settled_sums import SettledSums, linearise
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, about, with_own_law
 from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.regressor import friction_of, friction_signs, row_weights, thin
+from sysid_ros.errors import StopRequestedError
 
 _LEFT = 0.8  # of squared residuals, at most, that the model's own law leaves to be taken
 _SAME = 0.005  # of a law's width, by which another differs too little to matter
@@ -60,7 +62,10 @@ class FrictionFit:
 
 
 def with_settled_friction(
-    problem: TorqueProblem, settings: Settings, values: FloatArray
+    problem: TorqueProblem,
+    settings: Settings,
+    values: FloatArray,
+    should_stop: Callable[[], bool] | None = None,
 ) -> FrictionFit:
     """Estimate with the sharp law, or the model's own if that explains torque better.
 
@@ -71,19 +76,35 @@ def with_settled_friction(
       problem: With the sharp law.
       settings: Of the regression.
       values: Of the declared parameters, (n,), to begin at.
+      should_stop: Asked before every round.
+
+    Raises:
+      StopRequestedError: ``should_stop`` asked for it.
     """
+    end_if_asked(should_stop)
     fit = _fitted(problem, settings, values)
     law = fit.model()
     if not _is_softer(law, fit):
         return fit
     settings = replace(settings, reversals_count=False)
     for _ in range(_ROUNDS):
+        end_if_asked(should_stop)
         own = about(with_own_law(fit.problem, law), fit.values)
         fit = _fitted(own, settings, fit.values, fit.sums.evidence)
         law, before = fit.model(), law
         if is_same_law(before, law):
             break
     return fit
+
+
+def end_if_asked(should_stop: Callable[[], bool] | None) -> None:
+    """End a fit that is asked to.
+
+    Raises:
+      StopRequestedError: It is.
+    """
+    if should_stop is not None and should_stop():
+        raise StopRequestedError("the fit was stopped before its end, and has no result")
 
 
 def _fitted(

@@ -35,7 +35,7 @@ from sysid_ros.engine.parameters import (
     ParameterDict,
     SignalModifier,
 )
-from sysid_ros.errors import DataError, ExperimentError, ParameterError
+from sysid_ros.errors import DataError, ExperimentError, ParameterError, StopRequestedError
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 
@@ -266,6 +266,10 @@ def test_a_simulated_robot_keeps_its_own_law_of_friction(monkeypatch: pytest.Mon
     for name in JOINTS:
         assert value(result, f"{name}_frictionloss") == pytest.approx(FRICTION, rel=0.1)
     assert calls == {"gather": 1, "fit_evidence": 1}  # however many laws were tried
+    asked = iter([False, True])  # between the sharp law and the own
+    with pytest.raises(StopRequestedError):
+        fit_by_method([sequences], params, INVERSE, should_stop=lambda: next(asked))
+    assert calls == {"gather": 2, "fit_evidence": 1}
 
 
 def counted(calls: dict[str, int], name: str, call: Callable[..., object]) -> Callable[..., object]:
