@@ -15,6 +15,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.engine.elements import (
+    HINGE,
     SCALAR,
     is_effort,
     is_servo,
@@ -104,7 +105,7 @@ class Recorded:
 
     def is_hinge(self, joint: int) -> bool:
         """Return whether a joint turns."""
-        return int(self.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE)
+        return int(self.model.jnt_type[joint]) == HINGE
 
     @property
     def all_positions(self) -> list[str]:

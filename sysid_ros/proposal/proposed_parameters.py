@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.attributes import lookup
-from sysid_ros.engine.elements import is_servo, joints_above
+from sysid_ros.engine.elements import FREE, is_servo, joints_above
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import SERVO
 from sysid_ros.proposal.candidate import Candidate
@@ -307,7 +307,7 @@ def _joints_above(model: mujoco.MjModel, body: int, joints: Sequence[str]) -> li
 def _floats(model: mujoco.MjModel, body: int) -> bool:
     """Tell whether a body hangs on a free joint."""
     joint = int(model.body_jntadr[int(model.body_rootid[body])])
-    return joint >= 0 and int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+    return joint >= 0 and int(model.jnt_type[joint]) == FREE
 
 
 def _gains(names: Sequence[str]) -> Iterator[Candidate]:

@@ -80,7 +80,7 @@ def based(spec: mujoco.MjSpec, base: Base) -> mujoco.MjSpec:
     changed = spec.copy()
     if base is Base.MODEL:
         return changed
-    free = [joint for joint in changed.joints if joint.type == mujoco.mjtJoint.mjJNT_FREE]
+    free = [joint for joint in changed.joints if int(joint.type) == FREE]
     if not free:
         raise ModelError(f"a base {base.value} needs a model with a free joint; this one has none")
     if base is Base.HANGING:

@@ -17,12 +17,13 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
+from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.signals import SignalMapping, SignalType, TimeSeries
 from sysid_ros.errors import ModelError
 from sysid_ros.experiment import SignalConfig
 from sysid_ros.recording.mapping import SignalKind
 
-_S, _J, _O = mujoco.mjtSensor, mujoco.mjtJoint, mujoco.mjtObj
+_S, _O = mujoco.mjtSensor, mujoco.mjtObj
 _SCALAR = {SignalKind.QPOS: _S.mjSENS_JOINTPOS, SignalKind.QVEL: _S.mjSENS_JOINTVEL}
 _BALL = {SignalKind.QPOS: _S.mjSENS_BALLQUAT, SignalKind.QVEL: _S.mjSENS_BALLANGVEL}
 _POSE = (("_position", _S.mjSENS_FRAMEPOS, 3), ("_orientation", _S.mjSENS_FRAMEQUAT, 4))
@@ -37,7 +38,7 @@ def state_joints(spec: mujoco.MjSpec) -> Mapping[str, mujoco.MjsJoint]:
     """Joints by the names under which signals know them: a free joint also by its body's."""
     named = {joint.name: joint for joint in spec.joints if joint.name}
     for joint in spec.joints:
-        if int(joint.type) == int(_J.mjJNT_FREE):
+        if int(joint.type) == FREE:
             named.setdefault(joint.parent.name, joint)
     return named
 
@@ -56,8 +57,8 @@ def add_state_sensors(spec: mujoco.MjSpec, signal: SignalConfig) -> None:
     joint = state_joints(spec)[signal.name]
     existing = {sensor.name for sensor in spec.sensors}
     kind = int(joint.type)
-    if kind != int(_J.mjJNT_FREE):
-        sensors = _BALL if kind == int(_J.mjJNT_BALL) else _SCALAR
+    if kind != FREE:
+        sensors = _BALL if kind == BALL else _SCALAR
         if signal.label not in existing:
             spec.add_sensor(
                 name=signal.label,

@@ -132,6 +132,27 @@ def test_what_is_missing_is_said(
     )
 
 
+def test_what_stays_missing_is_logged_once(
+    client: RosClient, demo_files: Path, monkeypatch: pytest.MonkeyPatch
+):
+    logged = list[str]()
+    log = SimpleNamespace(warning=logged.append)
+    monkeypatch.setattr(estimator_node, "log_of", lambda _: log)
+    experiment = Parameter("experiment", value=str(demo_files / "experiment.yaml"))
+    node = Estimator(context=client.node.context, parameter_overrides=[experiment])
+    for transition in (node.trigger_configure, node.trigger_activate):
+        assert transition() == TransitionCallbackReturn.SUCCESS
+    node._watch.refresh()
+    node._on_time()
+    assert logged == []  # it may not have been looked for long enough
+    for _ in range(3):
+        node._logged_at -= 60.0
+        node._on_time()
+    (said,) = logged
+    assert "/joint_states" in said and "not published" in said
+    node.destroy_node()
+
+
 def test_an_estimator_that_is_shut_down_while_active_hears_no_more(
     client: RosClient, demo_files: Path
 ):

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes.attribute import Attribute, around, scalar
 from sysid_ros.engine.attributes.number_attributes import first, higher, number
-from sysid_ros.engine.elements import SCALAR, find, linear
+from sysid_ros.engine.elements import BALL, HINGE, SCALAR, find, linear
 from sysid_ros.errors import ModelError
 
 
@@ -75,5 +74,5 @@ def _without_spring(spec: Any, name: str) -> Any:
 def _per_radian(spec: Any, joint: Any) -> float:
     """A spec keeps angles as they were written, which may be degrees."""
     compiler = getattr(joint, "compiler", spec.compiler)
-    rotates = joint.type in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_BALL)
+    rotates = int(joint.type) in (HINGE, BALL)
     return 180.0 / np.pi if compiler.degree and rotates else 1.0

@@ -24,13 +24,8 @@ from sysid_ros.engine.derivatives.lines import (
     length,
     spread,
 )
-from sysid_ros.engine.derivatives.model_tables import (
-    FRICTIONLOSS,
-    HINGE,
-    INVWEIGHT,
-    SLIDE,
-    Tables,
-)
+from sysid_ros.engine.derivatives.model_tables import FRICTIONLOSS, INVWEIGHT, Tables
+from sysid_ros.engine.elements import HINGE, SLIDE
 
 MIN_VALUE = 1e-15  # mjMINVAL
 MIN_IMPEDANCE, MAX_IMPEDANCE = 1e-4, 0.9999

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.derivatives.model_tables import BALL, FREE
+from sysid_ros.engine.elements import BALL, FREE
 
 
 class ModelChanges(NamedTuple):

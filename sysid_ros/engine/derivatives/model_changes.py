@@ -21,14 +21,8 @@ import numpy.typing as npt
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
 from sysid_ros.engine.derivatives.lines import line_fields
-from sysid_ros.engine.derivatives.model_tables import (
-    BALL,
-    FREE,
-    actuator_fields,
-    dof_fields,
-    friction_fields,
-)
-from sysid_ros.engine.elements import inertial_parameters
+from sysid_ros.engine.derivatives.model_tables import actuator_fields, dof_fields, friction_fields
+from sysid_ros.engine.elements import BALL, FREE, inertial_parameters
 from sysid_ros.engine.simulation import size_signature
 
 # What a parameter may change in a model that the pass follows; the second group follows from the

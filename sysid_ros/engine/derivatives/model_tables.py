@@ -13,14 +13,10 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.compiled import TERMS
 from sysid_ros.engine.derivatives.lines import Lines, lines_of, unsupported_lines
-from sysid_ros.engine.elements import inertial_parameters
+from sysid_ros.engine.elements import BALL, FREE, HINGE, SLIDE, inertial_parameters
 from sysid_ros.engine.friction import friction_rows
 
-_JOINT, _OPTION, _DISABLE = mujoco.mjtJoint, mujoco.mjtIntegrator, mujoco.mjtDisableBit
-FREE, BALL, SLIDE, HINGE = (
-    int(kind) for kind in (_JOINT.mjJNT_FREE, _JOINT.mjJNT_BALL, _JOINT.mjJNT_SLIDE,
-                           _JOINT.mjJNT_HINGE)
-)  # fmt: skip
+_OPTION, _DISABLE = mujoco.mjtIntegrator, mujoco.mjtDisableBit
 EULER, RK4 = int(_OPTION.mjINT_EULER), int(_OPTION.mjINT_RK4)
 IMPLICITFAST = int(_OPTION.mjINT_IMPLICITFAST)
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
-from sysid_ros.engine.derivatives.model_tables import BALL, FREE, SLIDE, Tables
+from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.spatial import (
     Six,
     add,
@@ -49,6 +49,7 @@ from sysid_ros.engine.derivatives.spatial import (
     store,
     velocity_product,
 )
+from sysid_ros.engine.elements import BALL, FREE, SLIDE
 
 
 class Pose(NamedTuple):

@@ -9,10 +9,10 @@ import fnmatch
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from sysid_ros.engine.elements.joints import SLIDE
 from sysid_ros.errors import ModelError, unknown_name
 
 # What holds the elements of each kind: the spec's list, and its look-up by name.
@@ -112,4 +112,4 @@ def linear(coefficients: npt.ArrayLike) -> float:
 
 def is_slide(spec: Any, name: str) -> bool:
     """Return whether joint ``name`` moves along a line."""
-    return bool(find(spec, "joint", name).type == mujoco.mjtJoint.mjJNT_SLIDE)
+    return int(find(spec, "joint", name).type) == SLIDE

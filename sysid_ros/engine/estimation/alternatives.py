@@ -52,8 +52,9 @@ class Alternative:
 
     def groups(self, params: ParameterDict, gaps: Gaps) -> list[WindowGroup]:
         """The windows to simulate."""
-        made = (self.models_sequences, params, self.settings, gaps)
-        return extrapolated_groups_of(*made) if self.extrapolated else groups_of(*made)
+        return groups_of(
+            self.models_sequences, params, self.settings, gaps, extrapolated=self.extrapolated
+        )
 
 
 def groups_of(
@@ -61,13 +62,23 @@ def groups_of(
     params: ParameterDict,
     settings: FitSettings,
     gaps: Gaps,
+    *,
+    extrapolated: bool = False,
 ) -> list[WindowGroup]:
     """Cut all recordings into windows, by model.
 
+    Args:
+      models_sequences: Recordings of each model.
+      params: What is fitted.
+      settings: How windows are cut and begun.
+      gaps: Without samples, by recording.
+      extrapolated: Whether each group carries its windows at half the time step, too.
+
     Raises:
-      DataError: A recording has no usable window; the message names it.
+      DataError: A recording has no usable window, which the message names, or half the time step
+        makes other windows.
     """
-    return [
+    groups = [
         model_group(
             sequences,
             params,
@@ -78,21 +89,10 @@ def groups_of(
         )
         for sequences in models_sequences
     ]
-
-
-def extrapolated_groups_of(
-    models_sequences: Sequence[ModelSequences],
-    params: ParameterDict,
-    settings: FitSettings,
-    gaps: Gaps,
-) -> list[WindowGroup]:
-    """The same, each with its windows at half the time step.
-
-    Raises:
-      DataError: As of :func:`groups_of`, or half the time step makes other windows.
-    """
+    if not extrapolated:
+        return groups
     finer = [sequences.with_finer_step(2) for sequences in models_sequences]
-    groups, others = (groups_of(made, params, settings, gaps) for made in (models_sequences, finer))
+    others = groups_of(finer, params, settings, gaps)
     return [group.with_finer(other) for group, other in zip(groups, others, strict=True)]
 
 

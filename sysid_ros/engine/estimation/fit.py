@@ -14,7 +14,6 @@ from sysid_ros.engine.estimation.alternatives import (
     QUARTER,
     Alternative,
     alternatives,
-    extrapolated_groups_of,
     finer_step,
     groups_of,
 )
@@ -115,7 +114,8 @@ def fit(
         initial = first if start is None else None
         finer = None
         if added is not None and settings.model_error:
-            finer = partial(extrapolated_groups_of, models_sequences, params, settings, known.gaps)
+            cut = (models_sequences, params, settings, known.gaps)
+            finer = partial(groups_of, *cut, extrapolated=True)
         return FitRounds(problem, settings, known, listeners, began, others, initial, finer).run(
             resume, start
         )

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import FREE, SCALAR, joint_of, joints_of_tendon
+from sysid_ros.engine.elements import BALL, FREE, SCALAR, joint_of, joints_of_tendon
 from sysid_ros.engine.signals import ModelSequences, control_names
 
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
@@ -94,7 +94,7 @@ def known_dofs(
         dof, kind = int(model.jnt_dofadr[joint]), int(model.jnt_type[joint])
         if kind == FREE:
             found |= {dof + i: f"{model.joint(joint).name}[{i}]" for i in range(6)}
-        elif kind == int(mujoco.mjtJoint.mjJNT_BALL) and _is_free(model, range(dof, dof + 3)):
+        elif kind == BALL and _is_free(model, range(dof, dof + 3)):
             found |= {dof + i: f"{model.joint(joint).name}[{i}]" for i in range(3)}
         elif kind in SCALAR and _is_passive(model, dof):
             found[dof] = model.joint(joint).name

@@ -21,7 +21,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import INERTIAL, fixed_tendons
+from sysid_ros.engine.elements import INERTIAL, SLIDE, fixed_tendons
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws, law_columns, loaded
 from sysid_ros.engine.regressor.regressor_tables import Friction, layout_of, tree_of, with_inertia
@@ -287,7 +287,7 @@ def _law_places(
 def has_other_forces(model: mujoco.MjModel) -> bool:
     """True if a model has forces that are not linear in a regressor's parameters."""
     spatial = len(fixed_tendons(model)) < model.ntendon
-    scalar = np.asarray(model.jnt_type) >= int(mujoco.mjtJoint.mjJNT_SLIDE)
+    scalar = np.asarray(model.jnt_type) >= SLIDE
     names = (
         "tendon_stiffness", "tendon_stiffnesspoly", "tendon_dampingpoly", "jnt_stiffnesspoly",
         "dof_dampingpoly", "actuator_armature", "actuator_damping", "actuator_dampingpoly",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.elements import (
+    SLIDE,
     fixed_tendons,
     joints_of_tendon,
     related_dofs,
@@ -177,9 +178,7 @@ def _sharp_rate(model: mujoco.MjModel) -> float:
 
 
 def _creep(model: mujoco.MjModel) -> FloatArray:
-    slides = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)] == int(
-        mujoco.mjtJoint.mjJNT_SLIDE
-    )
+    slides = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)] == SLIDE
     own = np.where(slides, _SLIDE_CREEP, _CREEP)
     return np.append(own, np.full(len(fixed_tendons(model)), _CREEP))
 
@@ -244,7 +243,7 @@ def with_inertia(
     parts = energy * nominal / weight[:, None]  # of 1, by column
     kinds = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)]
     rate = np.where(friction.rate > 0.0, friction.rate, np.inf)[:nv]
-    soft = (friction.width[:nv] / rate > _CREEP) & (kinds >= int(mujoco.mjtJoint.mjJNT_SLIDE))
+    soft = (friction.width[:nv] / rate > _CREEP) & (kinds >= SLIDE)
     used = soft[:, None] & (np.abs(parts) > _FAINT)
     rest = friction.rest.copy()
     rest[:nv] -= np.where(used, parts, 0.0).sum(axis=1)

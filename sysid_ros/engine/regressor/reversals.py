@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray, IntArray
-from sysid_ros.engine.elements import fixed_tendons
+from sysid_ros.engine.elements import SLIDE, fixed_tendons
 from sysid_ros.engine.regressor.filtering import thin
 from sysid_ros.engine.regressor.regressor import Motion
 from sysid_ros.engine.regressor.regressor_tables import Friction, tendon_arms
@@ -97,4 +97,4 @@ def _is_uncertain(model: mujoco.MjModel, motion: Motion, own_law: Friction | Non
 
 def _limits(model: mujoco.MjModel) -> FloatArray:
     kinds = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)]
-    return np.where(kinds == int(mujoco.mjtJoint.mjJNT_SLIDE), _SLOW_SLIDE, _SLOW)
+    return np.where(kinds == SLIDE, _SLOW_SLIDE, _SLOW)

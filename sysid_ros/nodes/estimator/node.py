@@ -53,7 +53,7 @@ from sysid_ros_interfaces.msg import IdentifiedParameters
 _POLL_PERIOD = 0.02
 _WATCH_PERIOD = 0.2  # s between looks at the graph
 _KEPT_EVERY = 10.0  # s between states that are written
-_LOGGED_EVERY = 10.0  # s at least between problems that are logged; /diagnostics has each
+_LOGGED_EVERY = 10.0  # s at least between logged problems, half of it before the first
 _QUEUE = 5000  # messages of a topic that may wait in the middleware
 _SEARCH = 0.05  # s of an update that a search may take
 _LAST = 1.0  # s that the update under way may take when the node ends; compiling takes a minute
@@ -141,7 +141,7 @@ class Estimator(LifecycleNode):
     @reported
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe, and begin to estimate once all topics are published."""
-        self._ending = threading.Event()
+        self._ending, self._logged_at = threading.Event(), time.monotonic() - _LOGGED_EVERY / 2
         self._watch = TopicWatch(
             self,
             TopicSelection(topics_of(self._configured, self._robot)),
@@ -260,7 +260,7 @@ class Estimator(LifecycleNode):
                 self._keep(self._estimator)
         missing = [name for name, problem in watch.health().items() if problem]
         if self._estimator is None and (missing or not watch.topics):
-            self._problem = f"{', '.join(missing)}: not published" if missing else "no topic yet"
+            self._say(f"{', '.join(missing)}: not published" if missing else "no topic yet")
             self._messages.take()
         elif self._messages and self._due:
             self._due = False
