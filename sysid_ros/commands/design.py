@@ -77,18 +77,21 @@ def register(add_parser: AddParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Design a motion that shows the free parameters best, within the robot's limits."""
     _check_numbers(options)
+    from sysid_ros.files import check_replaceable, replace_file
+
+    preview = options.preview or options.output.with_suffix(".html")
+    for file in (options.output, preview):
+        check_replaceable(file)
     experiment = experiment_of(options)
 
     from sysid_ros.excitation import write_trajectory
     from sysid_ros.excitation.design import render_preview
-    from sysid_ros.files import replace_file
     from sysid_ros.judgement import title_of, write_forecast
 
     found = _designed(options, experiment)
     motion = found.motion
     write_trajectory(options.output, motion.joints, motion.knots, motion.table)
     forecast = write_forecast(options.output, found.forecast(options.output))
-    preview = options.preview or options.output.with_suffix(".html")
     title = f"{options.output.stem} for {title_of(experiment)}"
     page = render_preview(
         title, found.spec, found.model, found.demands, found.home, motion, found.ways

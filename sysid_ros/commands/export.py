@@ -39,6 +39,9 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Write the mapped signals of one bag as arrays or as a table."""
+    from sysid_ros.files import check_replaceable
+
+    check_replaceable(options.output)
     experiment = experiment_of(options)
     from sysid_ros.dataset import mapped_sequence
     from sysid_ros.experiment import locate_bag, message_paths_of

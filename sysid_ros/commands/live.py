@@ -47,6 +47,10 @@ def _run(options: argparse.Namespace) -> int:
     """Estimate parameters from a bag as if it were just being recorded."""
     check_number("--horizon", options.horizon, least=1e-3, most=1e6)
     check_number("--forgetting", options.forgetting, least=1e-3, most=1e9)
+    from sysid_ros.files import check_replaceable
+
+    if options.output is not None:
+        check_replaceable(options.output)
     experiment = experiment_of(options)
     from sysid_ros.engine.moving_horizon import HorizonSettings
     from sysid_ros.experiment import SequenceConfig
@@ -55,11 +59,12 @@ def _run(options: argparse.Namespace) -> int:
 
     bag = SequenceConfig(from_shell(options.bag), robot=options.robot)
     horizon = HorizonSettings(options.horizon, options.forgetting)
-    table, latest, problem = EstimateTable(), None, ""
+    table, latest, said, problem = EstimateTable(), None, "", ""
     for found in estimates_of_bag(experiment, bag, horizon, data_dir=options.data):
-        if found.problem and found.problem != problem:
-            complain(found.problem)
         problem = found.problem
+        if problem and problem != said:  # it may come and go with every tenth of a second
+            complain(problem)
+            said = problem
         if found.estimate is not None and found.estimate is not latest:
             latest = found.estimate
             table.add(latest)

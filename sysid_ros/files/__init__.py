@@ -31,6 +31,7 @@ from sysid_ros.files.regular_file import (
 )
 from sysid_ros.files.strict_json import dumps, plain, write_json
 from sysid_ros.files.writing import (
+    check_replaceable,
     rename_folder,
     replace_file,
     replacing,
@@ -49,6 +50,7 @@ __all__ = [
     "Record",
     "by_name",
     "check_regular",
+    "check_replaceable",
     "dumps",
     "labels_of",
     "matrix",

@@ -15,6 +15,10 @@ from typing import BinaryIO
 from sysid_ros.errors import OutputError
 
 
+class _TriedError(Exception):
+    """Ends a file that was only tried."""
+
+
 @contextlib.contextmanager
 def translated_os_errors(path: Path) -> Iterator[None]:
     """Turn every ``OSError`` inside into an :class:`OutputError` that names ``path``."""
@@ -49,6 +53,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             raise OutputError(f"cannot write to {path}: {what}; choose another file")
     with _naming(path, Path.replace) as stream:
         yield stream
+
+
+def check_replaceable(path: Path) -> None:
+    """Find out before long work whether :func:`replacing` will do; nothing is left behind.
+
+    Raises:
+      OutputError: As of :func:`replacing`.
+    """
+    with contextlib.suppress(_TriedError), replacing(path):
+        raise _TriedError
 
 
 def replace_file(path: Path, content: bytes | str) -> None:

@@ -45,6 +45,16 @@ def test_numbers_that_mean_nothing_are_refused(
         assert f"{option} is {float(value):g}; it takes " in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["design"], ["export", "--bag=none"], ["live", "--bag=none"]])
+def test_where_nothing_can_be_written_no_work_begins(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
+) -> None:
+    for output in (tmp_path, tmp_path / "none" / "file.csv"):
+        assert main([*command, "none.yaml", f"--output={output}"]) == ErrorCode.OUTPUT_UNWRITABLE
+        assert f"cannot write to {output}" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

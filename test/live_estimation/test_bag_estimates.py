@@ -18,6 +18,7 @@ from sysid_ros.cli import main
 from sysid_ros.dataset import FitInputs
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings
+from sysid_ros.errors import ErrorCode
 from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment
 from sysid_ros.live_estimation import LiveEstimate, estimates_of_bag
 
@@ -91,3 +92,16 @@ def test_the_command_writes_a_table(
     assert (float(rows[-1]["pivot_damping_lower"]), float(rows[-1]["pivot_damping_upper"])) == (
         last.interval()
     )
+
+
+def test_a_problem_is_told_once_though_it_comes_and_goes(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    problems = ["", "no torque", "", "no torque", "no torque", ""]
+    found = [LiveEstimate(None, problem=problem) for problem in problems]
+    monkeypatch.setattr("sysid_ros.live_estimation.estimates_of_bag", lambda *_, **__: found)
+    assert (
+        main(["live", str(followed.experiment.path), "--bag=bags/first"]) == ErrorCode.DATA_UNUSABLE
+    )
+    said, end = capsys.readouterr().err.splitlines()
+    assert said == "sysid_ros: no torque" and "shorter than a window" in end
