@@ -46,6 +46,7 @@ _OFF = 1.1  # factor of a joint's gravity from which a mass is not the model's
 _CLEAR = 0.8  # of the power left with the model's gravity, that another factor may leave
 _ROWS = 200  # instants, at the least
 _LIMIT = 0.95  # of a servo's largest force, from which it says nothing
+_STOP = 0.02  # of a joint's range, from whose ends on a stop may bear what gravity does not
 _SLOW = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 
 
@@ -241,11 +242,19 @@ def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_
         columns = [moving[:, dof], second[:, dof], rate[:, dof], friction, np.ones(len(value))]
         if linear(model.jnt_stiffness[joint]) > 0.0:
             columns.append(value[:, dof])
-        use = ~strong
+        use = ~(strong | _at_stop(model, joint, value[:, dof]))
         if np.count_nonzero(use) >= _ROWS and len(np.unique(data.block[use])) > 2:
             others = np.column_stack(columns)[use]
             found.append(_Joint(joint, force[use], gravity[use, dof], others, data.block[use]))
     return found
+
+
+def _at_stop(model: mujoco.MjModel, joint: int, value: FloatArray) -> BoolArray:
+    """Where a joint may lean against an end of its range."""
+    low, high = model.jnt_range[joint]
+    reach = _STOP * (high - low) + float(model.jnt_margin[joint])
+    beyond: BoolArray = (value < low + reach) | (value > high - reach)
+    return beyond & bool(model.jnt_limited[joint])
 
 
 def _force(

@@ -39,3 +39,10 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     assert finding.repair == "- {body: link1, mass: null}"
     free = with_overrides(experiment, ["parameters+=[{body: link1, mass: null}]"])
     assert check_experiment(free, None) == ()
+
+
+def test_a_stop_that_bears_a_joint_is_no_gravity(tmp_path: Path) -> None:
+    xml = arm_model(2, 2, servos=True).replace('name="j0"', 'name="j0" range="-10 10"', 1)
+    xml = xml.replace("<mujoco>", '<mujoco><compiler autolimits="true"/>')
+    file = write_experiment(tmp_path, xml, simulate(xml, 2))
+    assert check_experiment(load_experiment(file), None) == ()
