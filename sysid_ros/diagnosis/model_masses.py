@@ -250,7 +250,7 @@ def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_
 
 
 def _at_stop(model: mujoco.MjModel, joint: int, value: FloatArray) -> BoolArray:
-    """Where a joint may lean against an end of its range."""
+    """Tell where a joint may lean against an end of its range."""
     low, high = model.jnt_range[joint]
     reach = _STOP * (high - low) + float(model.jnt_margin[joint])
     beyond: BoolArray = (value < low + reach) | (value > high - reach)
