@@ -27,7 +27,8 @@ def rastrigin(values: np.ndarray) -> np.ndarray:
     return np.sum(apart**2 + 10.0 * (1.0 - np.cos(2.0 * np.pi * apart)), axis=1)[:, np.newaxis]
 
 
-def take_part(storage: str, seed: int) -> None:
+def take_part(storages: list[str], seed: int) -> None:
     """What each of several processes does."""
-    config = SearchConfig(method="random", trials=12, seed=seed, study=storage)
-    run_search(config, space(), rastrigin)
+    for storage in storages:
+        config = SearchConfig(method="random", trials=12, seed=seed, study=storage)
+        run_search(config, space(), rastrigin)

@@ -258,7 +258,7 @@ def test_signals_out_of_sight_follow_when_they_come_back(page: Page, tmp_path: P
 
 
 def test_memory_for_a_long_recording_stays_near_the_data() -> None:
-    long = synthetic(sequences=1, signals=14, duration=600.0, rate=1000.0)
+    long = synthetic(sequences=1, signals=14, duration=150.0, rate=1000.0)
     data = sum(4 * signal.times.nbytes for signal in long.sequences[0].signals)
     tracemalloc.start()
     render_report(long)

@@ -90,23 +90,22 @@ def test_a_study_of_other_kinds_of_numbers_is_refused(tmp_path: Path) -> None:
         Study(space(), 1, storage=storage)
 
 
-@pytest.mark.parametrize("file", ["study.db", "study.log"])
-def test_several_processes_share_a_study(
-    tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_processes_share_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), str(TESTS.parent)]))
-    storage = str(tmp_path / file)
-    Study(space(), 1, storage=storage)
+    storages = [str(tmp_path / file) for file in ("study.db", "study.log")]
+    for storage in storages:
+        Study(space(), 1, storage=storage)
     spawned = multiprocessing.get_context("spawn")
-    others = [spawned.Process(target=take_part, args=(storage, seed)) for seed in (1, 2)]
+    others = [spawned.Process(target=take_part, args=(storages, seed)) for seed in (1, 2)]
     for process in others:
         process.start()
     for process in others:
         process.join()
         assert process.exitcode == 0
-    values, _ = Study(space(), 1, storage=storage).known()
-    assert len(values) == 24
-    assert len(np.unique(values, axis=0)) == 23  # both begin at the same start
+    for storage in storages:
+        values, _ = Study(space(), 1, storage=storage).known()
+        assert len(values) == 24
+        assert len(np.unique(values, axis=0)) == 23  # both begin at the same start
 
 
 def test_a_database_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
