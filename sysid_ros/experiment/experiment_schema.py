@@ -121,6 +121,7 @@ class SignalConfig:
     wrench: str | None = None  # the site, for the six signals of a wrench
     effort: str | None = None  # the joint, for an effort on it without an actuator of the model
     servo: str | None = None  # the joint, for a commanded position of it likewise
+    velocity_servo: str | None = None  # the joint, for a commanded velocity of it likewise
 
     @property
     def factor(self) -> float:
