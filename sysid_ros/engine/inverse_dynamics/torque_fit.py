@@ -170,7 +170,7 @@ def _base(
 ) -> BaseParameters:
     condition, one = next(iter(grams.items()))
     matrix = free.matrix[condition]
-    rows = regressor.rows(random_motion(regressor.model))
+    rows = regressor.rows(regressor.coupled(random_motion(regressor.model)))
     exact = np.zeros((len(free.names), len(free.names)))
     for j in np.unique(one.dofs[final.weights > 0.0]):
         part = rows[:, j] @ matrix
