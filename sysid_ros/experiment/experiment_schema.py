@@ -155,6 +155,9 @@ class SequenceConfig:
             "under this name (`/unit_2/joint_states`), those are read"
         ),
     )
+    loaded: bool = key(
+        default=True, metadata=rule("false where the experiment's `payload` was not held")
+    )
     start: float | None = key(
         default=None, metadata=rule("s after the bag's first message; its beginning", minimum=0)
     )
@@ -224,9 +227,7 @@ class CouplingConfig:
 
     joint: str = key(metadata=rule("the joint that the motor drives"))
     other: str = key(metadata=rule("the joint that turns the motor as well"))
-    ratio: float = key(
-        default=1.0, metadata=rule("turns by the second joint over those by the first")
-    )
+    ratio: float = key(default=1.0, metadata=rule("turns by the second joint over the first's"))
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,8 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
             "An entry names elements by a shell pattern and one or more of their attributes, as in "
             '`{joint: "*", armature: {max: 0.05}, damping: }`. An attribute may be left empty (all '
             "defaults) or be one word: a form, `shared` or `frozen`. Attributes of several "
-            "components take lists."
+            "components take lists. A free joint has neither bearing nor rotor: a pattern passes "
+            "over it, its own name does not."
         ),
     ),
     ("`prior`", PriorConfig, ""),
