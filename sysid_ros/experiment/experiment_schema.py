@@ -155,9 +155,7 @@ class SequenceConfig:
             "under this name (`/unit_2/joint_states`), those are read"
         ),
     )
-    loaded: bool = key(
-        default=True, metadata=rule("false where the experiment's `payload` was not held")
-    )
+    loaded: bool = key(default=True, metadata=rule("false where the `payload` was not held"))
     start: float | None = key(
         default=None, metadata=rule("s after the bag's first message; its beginning", minimum=0)
     )
