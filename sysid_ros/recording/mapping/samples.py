@@ -13,6 +13,7 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 
+_LARGEST = 1e15  # in size, of any field that measures or commands something
 _LEAST_TURNS = 20  # messages from which turns are told from chance
 _TURNS = 5.0  # how much farther than the one before an earlier message's value may have been
 _STEPS = 8.0  # steps of its own course that a message is away from another course, at least
@@ -141,17 +142,19 @@ def check_samples(
       least: How many there must be; one is enough of a command that stays in force.
 
     Raises:
-      DataError: There are fewer than that, some are not finite, or all are equal.
+      DataError: There are fewer than that, some are no numbers or absurd, or all are equal.
     """
     if len(values) < least:
         raise DataError(f"{where} has {len(values)} samples; at least {least} are needed")
     table = values.reshape(len(values), -1)
-    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    usable = np.abs(table) <= _LARGEST  # which NaN is not
+    bad = np.flatnonzero(~usable.all(axis=1))
     if len(bad):
-        first = table[bad[0]]
+        first = table[bad[0]][~usable[bad[0]]][0]
+        is_bad = f"is beyond {_LARGEST:g} in" if np.isfinite(first) else "is not a number in"
         raise DataError(
-            f"{where} is not a number in {len(bad)} of {len(values)} samples, "
-            f"first at {times[bad[0]]:.3f} s ({first[~np.isfinite(first)][0]})"
+            f"{where} {is_bad} {len(bad)} of {len(values)} samples, "
+            f"first at {times[bad[0]]:.3f} s ({first})"
         )
     if not constant_allowed and np.all(table == table[0]):
         shown = ", ".join(f"{value:g}" for value in table[0])
