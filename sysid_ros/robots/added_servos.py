@@ -17,6 +17,9 @@ from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots.source import LoadedModel
 
 _SETTLING = 0.1  # s, in which a servo of a velocity makes up for what one of a position sees
+# A servo of a velocity moves a light joint within a fraction of a millisecond. At a longer step its
+# gain is lost in the step's error, and with it the scale of friction.
+_LONGEST_STEP = 5e-4  # s
 
 
 def with_commanded_servos(model: LoadedModel, signals: Sequence[SignalConfig]) -> LoadedModel:
@@ -64,4 +67,6 @@ def with_servos(
             add_servo(served, name, joint, gain)
         else:
             add_velocity_servo(served, name, joint, _SETTLING * gain)
+    if kind is SignalKind.VELOCITY_SERVO:
+        served.option.timestep = min(served.option.timestep, _LONGEST_STEP)
     return served

@@ -19,6 +19,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 
+_DROWNED = 1e-10  # of a start's own curvature, added where rounding leaves it singular
 _STUCK = 1e-8  # of the gradient at zero: the slope that is left where a minimum was not reached
 
 
@@ -139,7 +140,11 @@ def _solved(grams: FloatArray, p: int, damping: float) -> FloatArray:
     block = grams[:, p:-1, p:-1].copy()
     block[:, own - p, own - p] *= 1.0 + damping
     right = np.concatenate([grams[:, p:-1, :p], grams[:, p:-1, -1:]], axis=2)
-    return np.asarray(np.linalg.solve(block, right), dtype=float)
+    try:
+        return np.asarray(np.linalg.solve(block, right), dtype=float)
+    except np.linalg.LinAlgError:  # slopes of a simulation that runs away drown the start's prior
+        block[:, own - p, own - p] *= 1.0 + _DROWNED
+        return np.asarray(np.linalg.solve(block, right), dtype=float)
 
 
 def without_starts(matrix: FloatArray, p: int) -> FloatArray:

@@ -81,7 +81,9 @@ def _free_system(
 
 def _solved(matrix: FloatArray, side: FloatArray) -> FloatArray:
     """The solution of symmetric equations whose unknowns have any units; the least of many."""
-    scale = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    size = np.diag(matrix)
+    # What eliminated starts leave of a curvature may round to less than nothing: nothing is known.
+    scale = np.where(size > 0.0, np.sqrt(np.abs(size)), np.inf)
     scaled = (side.T / scale).T
     found = np.linalg.lstsq(matrix / np.outer(scale, scale), scaled, rcond=None)[0]
     return np.asarray((found.T / scale).T)
