@@ -15,7 +15,7 @@ from pathlib import Path
 
 import mujoco
 
-from sysid_ros.engine.elements import compiled
+from sysid_ros.engine.elements import compiled, undrawn
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.bam import bam_documents
 from sysid_ros.exports.model_file import MODEL, StartState, write_model
@@ -52,7 +52,7 @@ class Identified:
     def model(self) -> mujoco.MjModel | None:
         """``spec`` compiled; ``None`` where a file is missing, of which ``model.xml`` warns."""
         try:
-            return compiled(self.spec)
+            return compiled(undrawn(self.spec))
         except ModelError:
             return None
 

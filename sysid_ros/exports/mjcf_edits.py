@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import compiled, pairs, read_inertia
+from sysid_ros.engine.elements import compiled, pairs, read_inertia, undrawn
 from sysid_ros.exports.actuator_edits import force_law, force_law_changed
 from sysid_ros.exports.inertial_edits import edit_inertial, inertial_changed
 from sysid_ros.exports.mjcf_documents import MjcfDocuments
@@ -123,7 +123,7 @@ def _edit_inertials(documents: MjcfDocuments, before: Any, after: Any) -> None:
     overridden = _edit_compiler(documents, before, after)
     bodies = pairs(before, after, "body")
     changed = [old.name for old, new in bodies if inertial_changed(old, new)]
-    model = compiled(before) if changed else None
+    model = compiled(undrawn(before)) if changed else None
     for name in changed:
         document, body = documents.find("body", name)
         was = None if overridden else read_inertia(before, name, model)

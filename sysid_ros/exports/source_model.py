@@ -15,7 +15,7 @@ from pathlib import Path
 
 import mujoco
 
-from sysid_ros.engine.elements import compiled
+from sysid_ros.engine.elements import compiled, undrawn
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.assets import Assets
 from sysid_ros.exports.mjcf_documents import MjcfDocuments
@@ -56,7 +56,7 @@ def write_source_model(
         edit_mjcf(documents, before, after)
         assets = _take_files_along(documents, before, folder)
         replace_file(path, documents.main.edited())
-        identified = compiled(after)
+        identified = compiled(undrawn(after))
         return_freed_memory()  # before its meshes are there once more
         _check(path, identified, assets)
     except ModelError:
@@ -73,7 +73,7 @@ def _check(path: Path, identified: mujoco.MjModel, assets: Assets) -> None:
             copied, source = path.parent / ASSETS / mesh.file, assets.sources.get(mesh.file)
             if source is not None and copied.is_file():
                 mesh.file = str(source.absolute())  # MuJoCo has read this one, the copy it has not
-        written = spec.compile()
+        written = undrawn(spec).compile()
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"the source with the values in place does not load: {reason}") from error

@@ -39,7 +39,7 @@ def impossible_values(
     """Name the masses and armatures that a robot of this size does not have.
 
     Args:
-      before: The initial model, with all its geoms; its own values are not questioned.
+      before: The initial model, every body with geoms; its own values are not questioned.
       after: The same with the identified values.
       by_torque: Whether measured torque was fitted, in which armature is hardly mistaken for
         anything else.

@@ -20,6 +20,7 @@ from sysid_ros.diagnosis import (
     mistaken_values,
     settled,
 )
+from sysid_ros.engine.elements import undrawn
 from sysid_ros.engine.estimation import (
     BiasCheck,
     FitResult,
@@ -153,7 +154,7 @@ def outcome_of(
     repeats = [] if of_a_part else _repeats(dataset)
     combinations = servo_combinations(result, params, dataset.source.spec)
     builder = CandidateBuilder(
-        dataset.source.spec, params.for_robot(dataset.training.groups[0].robot)
+        undrawn(dataset.source.spec), params.for_robot(dataset.training.groups[0].robot)
     )
     before = builder.build(params.as_vector()).model
     outcome = Outcome(

@@ -41,3 +41,21 @@ def test_meshes_of_bodies_with_an_inertia_may_be_missing(tmp_path: Path) -> None
 def test_a_mesh_that_a_mass_comes_from_is_named_with_its_body(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"hull\.stl.*meshes.*'arm'.*<inertial>"):
         load_model(model_file(tmp_path, ""))
+
+
+@pytest.mark.parametrize("collides", [True, False])
+def test_meshes_that_are_only_drawn_are_read_where_a_body_has_nothing_else(
+    tmp_path: Path, collides: bool
+) -> None:
+    (tmp_path / "shell.obj").write_text("no mesh")
+    sphere = '<geom size="0.1"/>' if collides else ""
+    (tmp_path / "robot.xml").write_text(
+        f"""<mujoco><asset><mesh name="shell" file="shell.obj"/></asset><worldbody><body name="arm">
+        <joint/>{INERTIA}{sphere}<geom type="mesh" mesh="shell" contype="0" conaffinity="0"/></body>
+        </worldbody></mujoco>"""
+    )
+    if collides:
+        assert len(load_model(tmp_path / "robot.xml").spec.geoms) == 2
+        return
+    with pytest.raises(ModelError, match="shell"):
+        load_model(tmp_path / "robot.xml")

@@ -70,7 +70,12 @@ from sysid_ros.engine.elements.pseudo_inertia import (
     parameters_of,
     pseudo_inertia,
 )
-from sysid_ros.engine.elements.slim_model import SlimModel, remove_visuals, without_visuals
+from sysid_ros.engine.elements.slim_model import (
+    SlimModel,
+    remove_visuals,
+    undrawn,
+    without_visuals,
+)
 from sysid_ros.engine.elements.tendons import fixed_tendons, joints_of_tendon
 
 __all__ = [
@@ -129,6 +134,7 @@ __all__ = [
     "set_inertia",
     "theta_from_inertia",
     "theta_from_pseudo",
+    "undrawn",
     "usual_servo_gain",
     "without_visuals",
     "write_inertia",

@@ -13,6 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements.body_inertia import compiled, read_inertia, write_inertias
+from sysid_ros.errors import ModelError
 
 CHECKED_STATES = 200  # per simulation
 _MANY = 1000  # geoms; MuJoCo looks through all elements for each that is deleted
@@ -35,38 +36,48 @@ _PLACES = ("body_pos", "body_quat", "jnt_pos", "jnt_axis", "qpos0")
 def remove_visuals(in_spec: Any) -> Any:
     """Return a copy of a spec without what only rendering needs, for faster compilation.
 
-    Geoms that never collide, their meshes, materials and textures go; bodies whose inertia is
-    inferred from such geoms keep it.
+    Geoms that never collide go unless something refers to them, with their meshes, materials and
+    textures; bodies whose inertia is inferred from such geoms keep it.
 
     Raises:
       ModelError: The spec does not compile.
     """
     spec = in_spec.copy()
-    visual = [g for g in spec.geoms if g.contype == 0 and g.conaffinity == 0]
-    _keep_inertia(spec, visual)
-    _delete(spec, visual)
+    drawn, spec.compiler.discardvisual = spec.compiler.discardvisual, True
+    try:
+        spec.compile()  # which deletes them
+    except ValueError as error:
+        raise ModelError(f"the model does not compile: {error}") from error
+    spec.compiler.discardvisual = drawn
     return spec
+
+
+def undrawn(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """Return a copy that compiles without its visual geoms, whose meshes take longest to read.
+
+    A body that has no others keeps all of the model's: they tell its size.
+    """
+    copy = spec.copy()
+    shaped = [body.geoms for body in spec.bodies[1:] if body.geoms]
+    if all(any(geom.contype or geom.conaffinity for geom in geoms) for geoms in shaped):
+        copy.compiler.discardvisual = True
+    return copy
 
 
 def without_visuals(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     """Return a copy that moves exactly alike and compiles a hundred times faster with meshes.
 
-    Where contacts are switched off it has no geoms at all, and is simulated faster too.
-
-    Returns:
-      The copy, or the spec itself where dropping geoms would change a body's inertia, or where they
-      are so many that dropping them one by one would take longer.
+    Where contacts are switched off it has no geoms at all, unless dropping them would change a
+    body's inertia or take longer, and is simulated faster too.
     """
-    if len(spec.geoms) > _MANY:
-        return spec
     slim: mujoco.MjSpec = remove_visuals(spec)
-    if _nothing_touches(spec):
+    if len(slim.geoms) <= _MANY and _nothing_touches(spec):
         bare = slim.copy()
         _keep_inertia(bare, bare.geoms)
         _delete(bare, [*bare.pairs, *bare.excludes, *bare.geoms])
-        if _full_if_alike(spec, bare, (*_SIZES, "nsensor", "nwrap"), _ALL) is not None:
+        if _full_if_alike(slim, bare, (*_SIZES, "nsensor", "nwrap"), _ALL) is not None:
             return bare
-    return spec if _full_if_alike(spec, slim, ("nbody",), _BODIES) is None else slim
+    return slim
 
 
 def _nothing_touches(spec: mujoco.MjSpec) -> bool:

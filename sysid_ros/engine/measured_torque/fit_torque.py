@@ -85,7 +85,7 @@ def fit_torque(
             problem.regressor, problem.recordings, sums.free, settled.settings, sums.evidence,
             settled.found,
         )  # fmt: skip
-    return _result(problem, sums, fit, settled.settings, on_iteration, began)
+        return _result(problem, sums, fit, settled.settings, on_iteration, began)
 
 
 def _values(declared: Declared, fit: InverseDynamicsFit) -> tuple[FloatArray, FloatArray]:

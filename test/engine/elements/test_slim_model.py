@@ -116,5 +116,6 @@ def test_geoms_that_act_on_motion_or_sensors_are_simulated(change: str) -> None:
             type=mujoco.mjtSensor.mjSENS_RANGEFINDER,
             objtype=mujoco.mjtObj.mjOBJ_SITE,
             objname="eye",
+            intprm=[1, 0, 0],
         )
     assert len(without_visuals(spec).geoms) == 2
