@@ -39,17 +39,22 @@ def other_gravity(
     size = float(np.linalg.norm(own)) or _USUAL
     corners = [np.array(one) for one in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(one)]
     tried = [size * one / np.linalg.norm(one) for one in corners]
-    before, seen = glance(own), [(glance(one).share, tuple(one)) for one in tried]
+    before, seen = glance(own).share, [(glance(one).share, tuple(one)) for one in tried]
     least, first = min(seen)
-    if least**2 > _PROMISING * before.share**2:
+    if least**2 > _PROMISING * before**2:  # a base that leans a little lies nearest to upright
+        least, first = before, tuple(own)
+    best, least = _turned(glance, np.array(first), least)
+    if least**2 > _PROMISING * before**2:
         return None
-    best = _on_an_axis(_turned(glance, np.array(first), least), glance)
+    best = _on_an_axis(best, glance)
     after = exact(best)
     return (best, after) if decisive(after, exact(own)) else None
 
 
-def _turned(glance: Callable[[FloatArray], Misfit], best: FloatArray, least: float) -> FloatArray:
-    """The best direction near another one."""
+def _turned(
+    glance: Callable[[FloatArray], Misfit], best: FloatArray, least: float
+) -> tuple[FloatArray, float]:
+    """The best direction near another one, and the share that it leaves."""
     for step in _STEPS:
         improved = True
         while improved:
@@ -60,7 +65,7 @@ def _turned(glance: Callable[[FloatArray], Misfit], best: FloatArray, least: flo
                 share = glance(one).share
                 if share < 0.99 * least:
                     best, least, improved = one, share, True
-    return best
+    return best, least
 
 
 def _on_an_axis(best: FloatArray, glance: Callable[[FloatArray], Misfit]) -> FloatArray:
