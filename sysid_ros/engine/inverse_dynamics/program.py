@@ -118,7 +118,7 @@ def solve(
         else:
             slope = slope + weight * np.trace(one, axis1=1, axis2=2)
             rows.add_logarithm(one, constant, weight)
-    x, status = rows.solve(cost, slope)
+    x, status = rows.solve(cost, slope, prior.mean)
     if constraints.equal is None:
         better = _refined(x, hessian, gradient, prior, constraints, status)
         if better is not None:
@@ -128,7 +128,10 @@ def solve(
 
 
 class _Rows:
-    """Constraint rows A z + s = b in Clarabel's order of cones; z = (x / scale, added)."""
+    """Constraint rows A z + s = b in Clarabel's order of cones.
+
+    There z = ((x - centre) / scale, added).
+    """
 
     def __init__(self, size: int, scale: FloatArray) -> None:
         self._size, self._scale = size, scale
@@ -177,7 +180,14 @@ class _Rows:
             none = np.zeros((3, self._size))
             self._blocks.append(("exp", none, own, np.array([0.0, 1.0, 0.0])))
 
-    def solve(self, cost: FloatArray, slope: FloatArray) -> tuple[FloatArray, str]:
+    def solve(
+        self, cost: FloatArray, slope: FloatArray, centre: FloatArray
+    ) -> tuple[FloatArray, str]:
+        """The solution, about a centre: a parameter that is held there must not add to the value.
+
+        The solver's tolerance is relative to that, and what one without effect on the data adds
+        would be thousands of times what all data do.
+        """
         clarabel = _solver_library()
         cones = {
             "zero": clarabel.ZeroConeT,
@@ -188,7 +198,8 @@ class _Rows:
         }
         total = self._size + self._added
         matrices, sides = [], []
-        for _, on_x, on_added, side in self._blocks:
+        for _, on_x, on_added, fixed in self._blocks:
+            side = fixed - on_x @ centre
             block = np.zeros((len(side), total))
             block[:, : self._size] = on_x * self._scale
             for place, column in on_added.items():
@@ -197,7 +208,7 @@ class _Rows:
             sides.append(side)
         quadratic: FloatArray = np.zeros((total, total))
         quadratic[: self._size, : self._size] = cost * np.outer(self._scale, self._scale)
-        linear = np.concatenate([slope * self._scale, self._added_cost])
+        linear = np.concatenate([(slope + cost @ centre) * self._scale, self._added_cost])
         size = max(float(np.abs(linear).max()), 1e-12)
         settings = clarabel.DefaultSettings()
         settings.verbose = False
@@ -213,7 +224,7 @@ class _Rows:
         )
         solution = solver.solve()
         status = str(solution.status)
-        x: FloatArray = np.array(solution.x)[: self._size] * self._scale
+        x: FloatArray = centre + np.array(solution.x)[: self._size] * self._scale
         if "Infeasible" in status or not np.all(np.isfinite(x)):
             raise DataError(
                 f"no physically consistent parameters satisfy all constraints ({status}); "

@@ -24,7 +24,9 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.friction import PARAMETERS, SHAPE, STRIBECK_TERMS, FrictionParameters
 
 LAW_KINDS = PARAMETERS[2:]  # beyond damping and frictionloss, which every regressor has
-_ROUNDS = 3  # of friction that depends on the torque that it is part of
+LOAD_KINDS = tuple(kind for kind in LAW_KINDS if kind.startswith("load_"))
+_ROUNDS = 20  # at most, of friction that depends on the torque that it is part of
+_SAME = 1e-6  # of the largest torque: a round that changes it by less is the last
 
 
 @dataclass(frozen=True)
@@ -38,13 +40,6 @@ class FrictionLaws:
 
     laws: Mapping[int, FrictionParameters]
     theta: FloatArray
-
-    @property
-    def need_load(self) -> bool:
-        """True if friction depends on anything but velocity."""
-        plain = FrictionParameters()
-        names = [name for name in LAW_KINDS if name.startswith("load_")]
-        return any(getattr(p, n) != getattr(plain, n) for p in self.laws.values() for n in names)
 
 
 def law_torque(
@@ -120,4 +115,6 @@ def loaded(
         for dof, p in laws.laws.items():
             extra = law_torque(p, velocity[:, dof], sign[:, dof], before[:, dof], te[:, dof])
             found[:, dof] = tm[:, dof] + extra
+        if np.abs(found - before).max(initial=0.0) <= _SAME * np.abs(tm).max(initial=0.0):
+            break
     return found

@@ -23,7 +23,13 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL, SLIDE, fixed_tendons
 from sysid_ros.engine.regressor.columns import DEFAULT_KINDS, DELAY, Columns, columns_of
-from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws, law_columns, loaded
+from sysid_ros.engine.regressor.friction_laws import (
+    LAW_KINDS,
+    LOAD_KINDS,
+    FrictionLaws,
+    law_columns,
+    loaded,
+)
 from sysid_ros.engine.regressor.regressor_tables import Friction, layout_of, tree_of, with_inertia
 from sysid_ros.engine.regressor.regressor_tables import friction_of as friction_table
 from sysid_ros.errors import ModelError
@@ -232,9 +238,9 @@ class Regressor:
         return np.clip((motion.qacc + rate * motion.qvel) / width, -1.0, 1.0)
 
     def _load(self, motion: Motion, sign: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Torque of motors and external torque, (n, nv) each; zero where no law asks for them."""
+        """Torque of motors and external torque, (n, nv) each; zero where no column asks for it."""
         laws = self._laws
-        if laws is None or not laws.need_load:
+        if laws is None or not any(kind in LOAD_KINDS for kind in self.columns.kinds):
             none = np.zeros_like(motion.qvel)
             return none, none
         kinds = self.columns.kinds

@@ -88,6 +88,26 @@ def test_data_of_an_impossible_body_end_on_the_margin(kind):
     assert found.on_edge == (0,)
 
 
+def test_what_is_held_without_data_costs_no_accuracy():
+    """A friction term that nothing shows is held by more than all data."""
+    impossible = BODY.copy()
+    impossible[6] = 0.9  # more than the other two moments together
+    weight = np.diag(np.geomspace(1e4, 1e8, 10))
+    alone = solve(weight, weight @ impossible, prior(), FREE)
+    term = BodyTerm("", 1, np.eye(10, 11), np.zeros(10), body_scale(BODY))
+    held = Prior(
+        (term,), PriorKind.ENTROPIC, 1.0, np.append(np.zeros(10), 5.0),
+        np.append(np.zeros(10), 1e16),
+    )  # fmt: skip
+    limits = Constraints(np.full(11, -np.inf), np.full(11, np.inf))
+    hessian = np.zeros((11, 11))
+    hessian[:10, :10] = weight
+    found = solve(hessian, np.append(weight @ impossible, 0.0), held, limits)
+    assert alone.on_edge == found.on_edge == (0,)
+    assert found.x[10] == 5.0
+    np.testing.assert_allclose(found.x[:10], alone.x, atol=1e-5)
+
+
 def test_the_centre_of_mass_stays_within_the_geometry():
     from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS
 

@@ -14,12 +14,17 @@ from torque_arm import BODIES, JOINTS, OFFSETS, moved, noisy, torque_sequences, 
 from sysid_ros import sysid
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitSettings
-from sysid_ros.engine.friction import FrictionParameters, parameters_of
+from sysid_ros.engine.friction import (
+    SHAPE,
+    FrictionParameters,
+    apply_friction_to_spec,
+    parameters_of,
+)
 from sysid_ros.engine.friction.budget import budget
 from sysid_ros.engine.measured_torque import settled_laws
 from sysid_ros.engine.measured_torque.torque_problem import regression_settings, torque_problem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
-from sysid_ros.engine.regressor import Motion, mujoco_torque
+from sysid_ros.engine.regressor import FrictionLaws, Motion, Regressor, mujoco_torque
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 
@@ -94,9 +99,51 @@ def test_a_round_that_explains_torque_worse_is_gone_back_on(monkeypatch):
 
     monkeypatch.setattr(settled_laws, "values_at", strays)
     monkeypatch.setattr(settled_laws, "_ROUNDS", 4)
+    monkeypatch.setattr(settled_laws, "_chain", lambda _: [set(parameters_of("m5"))])
     own = regression_settings(problem.declared, INVERSE.torque)
     _, values = settled_laws.with_settled_laws(problem, own)
     np.testing.assert_allclose(values, rounds[0], rtol=0.5, atol=0.1)
+
+
+def misfit_with(model: str, torque: np.ndarray, times: np.ndarray, qpos: np.ndarray) -> float:
+    """The badness of a law on two joints, of an arm whose inertias are to be found with it."""
+    spec, params = true_spec(), ParameterDict()
+    for joint in JOINTS[2:]:
+        for attribute in ("torque_offset", *parameters_of(model)):
+            row = lookup("joint", attribute)
+            low = -np.inf if attribute == "torque_offset" else 0.0
+            bounds = row.bounds(0.2) if attribute in SHAPE else (low, np.inf)
+            modifier = AttributeModifier("joint", joint, attribute)
+            name = f"{joint}_{attribute}"
+            params.add(Parameter(name, row.read(spec, joint), *bounds, modifier=modifier))
+    for body in BODIES:
+        start = 1.3 * lookup("body", "inertia").read(spec, body)
+        modifier = AttributeModifier("body", body, "inertia")
+        params.add(Parameter(f"{body}_inertia", start, -np.inf, np.inf, modifier=modifier))
+    problem = torque_problem([torque_sequences(spec, times, qpos, torque)], params, {})
+    own = regression_settings(problem.declared, INVERSE.torque)
+    problem, values = settled_laws.with_settled_laws(problem, own)
+    sums = settled_laws.settled_sums(problem, own, values)
+    return settled_laws._misfit(problem.declared, sums.evidence, values)
+
+
+def test_a_law_is_no_worse_than_those_it_contains():
+    times, motion, _ = moved(true_spec().compile(), 6.0, 100.0)
+    qpos, torque = noisy(motion.qpos, with_friction(motion, TRUE["m2"], "m2"), 100.0)
+    left = [misfit_with(model, torque, times, qpos) for model in ("m2", "m6")]
+    assert left[1] <= left[0] + 1e-6
+
+
+def test_load_has_its_columns_where_a_law_begins_without_it():
+    spec = true_spec()
+    apply_friction_to_spec(spec, "b", FrictionParameters(load_friction_base=0.1))
+    model = spec.compile()
+    _, motion, _ = moved(model, 1.0, 100.0)
+    kinds = ("armature", "load_friction_base")
+    columns = Regressor(model, kinds=kinds).columns
+    laws = FrictionLaws({1: FrictionParameters()}, columns.nominal)
+    rows = Regressor(model, kinds=kinds, laws=laws).rows(motion)
+    assert np.abs(rows[:, 1, columns.place[1, "load_friction_base"]]).max() > 1.0
 
 
 @pytest.mark.parametrize("model", list(TRUE))
