@@ -11,6 +11,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.bias_check import BiasCheck, Refit
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.landscape import Landscape
+from sysid_ros.engine.estimation.window_check import WindowCheck, WindowEstimate
 from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import Outcome, ResidualTrend, Score, SequenceFit, SignalFit
@@ -52,6 +53,7 @@ def outcome(
             "sha256 trajectory_00": "ab" * 32,
         },
         bias=bias(),
+        window_check=windows(),
         trends=(_trend("velocity", "rad/s"), _trend("torque", "N m")),
     )
 
@@ -143,6 +145,28 @@ def bias() -> BiasCheck:
             Refit("windows of 0.5 s", values, 2.0 * half_widths, FitStatus.MAX_ITERATIONS),
             Refit("a velocity filter of 15 Hz", values, half_widths, FitStatus.CONVERGED),
         ),
+    )
+
+
+def windows() -> WindowCheck:
+    """A check in which windows of 0.5 s are apart in one parameter, and predict worse."""
+    check = bias()
+    low, high = check.values - check.half_widths, check.values + check.half_widths
+    shift = np.array([2e-4, 0.0, 1e-4, 0.0])
+    nothing = np.full(4, np.nan)
+    return WindowCheck(
+        names=NAMES,
+        units=check.units,
+        estimates=(
+            WindowEstimate("windows of 1 s", False, check.values, low, high, 0.01),
+            WindowEstimate(
+                "windows of 0.5 s", False, check.values + shift, low + shift, high + shift, 0.02
+            ),
+            WindowEstimate("whole recordings", False, check.values, low, high, 0.0105),
+            WindowEstimate("the first halves", True, nothing, nothing, nothing, problem="short"),
+        ),
+        unit="rad",
+        scored_on="held out",
     )
 
 

@@ -92,8 +92,9 @@ def test_a_fit_finds_the_hidden_parameters(
     assert "\x1b" not in shown.out + shown.err
 
 
-def test_a_bias_check_is_part_of_the_result(experiment: Path, tmp_path: Path) -> None:
-    assert main(["fit", str(experiment), "--output", str(tmp_path), "--quiet", "--bias-check"]) == 0
+def test_checks_that_are_asked_for_are_part_of_the_result(experiment: Path, tmp_path: Path) -> None:
+    asked = ["--bias-check", "--window-check"]
+    assert main(["fit", str(experiment), "--output", str(tmp_path), "--quiet", *asked]) == 0
     (folder,) = tmp_path.iterdir()
     result = json.loads((folder / "result.json").read_text())
     check = result["bias_check"]
@@ -104,6 +105,9 @@ def test_a_bias_check_is_part_of_the_result(experiment: Path, tmp_path: Path) ->
     ]
     assert check["names"] == list(result["parameters"])
     assert result["landscapes"][0]["x_name"] in check["names"]
+    windows = result["window_check"]["estimates"]
+    assert len(windows) >= 4 and all(each["error"] > 0.0 for each in windows)
+    assert "Windows and halves" in (folder / "report.html").read_text()
 
 
 def test_json_prints_the_result_and_nothing_else(

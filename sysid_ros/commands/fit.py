@@ -63,6 +63,11 @@ def register(add_parser: AddParser) -> None:
         help="refit with half the time step, other windows and another filter",
     )
     parser.add_argument(
+        "--window-check",
+        action="store_true",
+        help="estimate anew with other windows and from halves of the recordings",
+    )
+    parser.add_argument(
         "--resume",
         nargs="?",
         type=Path,
@@ -140,6 +145,7 @@ def _asked_for(options: argparse.Namespace) -> Experiment:
         "fit.threads": options.threads,
         "fit.method": options.method,
         "fit.bias_check": "true" if options.bias_check else None,
+        "fit.window_check": "true" if options.window_check else None,
         "fit.search.method": options.search,
         "fit.search.trials": options.trials,
         "fit.search.seed": options.seed,

@@ -191,7 +191,11 @@ def _check_method(experiment: Experiment, place: Callable[..., Place], problems:
         problems.add(place("sequences"), "every bag has 'loaded: false'; none tells the payload")
     if fit.simulates:
         return
-    for key, given in (("search", fit.search is not None), ("bias_check", fit.bias_check)):
+    for key, given in (
+        ("search", fit.search is not None),
+        ("bias_check", fit.bias_check),
+        ("window_check", fit.window_check),
+    ):
         if given:
             problems.add(
                 place("fit", key),

@@ -242,6 +242,13 @@ class FitConfig:
             "refit with half the time step, other windows and another filter; flag what moves"
         ),
     )
+    window_check: bool = key(
+        default=False,
+        metadata=rule(
+            "estimate anew with windows of 0.5 s, of 1 s and whole, and from halves of the "
+            "recordings; say which windows can be trusted"
+        ),
+    )
     chunk: int | None = key(
         default=None,
         metadata=rule(

@@ -41,6 +41,7 @@ from sysid_ros.judgement.sufficiency import (
     sufficiency_of,
 )
 from sysid_ros.judgement.verdict import result_warnings, scored_warnings, with_verdict
+from sysid_ros.judgement.window_scores import scored_windows
 
 __all__ = [
     "HASH_PREFIX",
@@ -74,6 +75,7 @@ __all__ = [
     "residual_diagnostics",
     "result_warnings",
     "scored_warnings",
+    "scored_windows",
     "signal_corrections",
     "sufficiency_of",
     "title_of",

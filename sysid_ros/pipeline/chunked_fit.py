@@ -36,6 +36,7 @@ def in_first_chunk(experiment: Experiment) -> Experiment:
         ("validation.fraction", experiment.validation.fraction),
         ("fit.search", experiment.fit.search),
         ("fit.bias_check", experiment.fit.bias_check),
+        ("fit.window_check", experiment.fit.window_check),
         ("parameters of each robot", have_own_parameters(experiment)),
     ):
         if asked:

@@ -13,7 +13,14 @@ from typing import Any
 import mujoco
 
 from sysid_ros.dataset import Dataset, FitInputs
-from sysid_ros.engine.estimation import BiasCheck, FitResult, FitState, flagged
+from sysid_ros.engine.estimation import (
+    BiasCheck,
+    FitResult,
+    FitState,
+    WindowCheck,
+    flagged,
+    window_check,
+)
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.inverse_dynamics import sharpen_friction
 from sysid_ros.engine.least_squares import FitStatus, Iteration
@@ -29,6 +36,7 @@ from sysid_ros.judgement import (
     applied_parameters,
     forecast_check,
     outcome_of,
+    scored_windows,
     title_of,
     with_provenance,
 )
@@ -197,11 +205,20 @@ class _Run:
         bias = self._bias(result)
         if bias is not None:
             result = flagged(result, bias)
+        windows = self._windows(result)
         self.stage("scoring")
         outcome = outcome_of(self.inputs, result, bias, should_stop=self.deadline.passed)
+        if windows is not None:
+            windows = scored_windows(self.inputs, windows, self.deadline.passed)
         outcome = replace(
             outcome,
-            warnings=(*folder.warnings, *scored_in_part(self.experiment), *outcome.warnings),
+            window_check=windows,
+            warnings=(
+                *folder.warnings,
+                *scored_in_part(self.experiment),
+                *outcome.warnings,
+                *(windows.warnings() if windows is not None else ()),
+            ),
             forecast=forecast_check(self.inputs, result, self.data_dir),
         )
         if found is not None:
@@ -213,8 +230,7 @@ class _Run:
 
     def _bias(self, result: FitResult) -> BiasCheck | None:
         """The bias check, where the experiment asks for it and the fit came to an end."""
-        ended = result.status not in (FitStatus.CANCELED, FitStatus.TIME_LIMIT)
-        if not (self.inputs.experiment.fit.bias_check and ended):
+        if not (self.inputs.experiment.fit.bias_check and _ended(result)):
             return None
         return bias_check_by_method(
             self.inputs.dataset.training.groups,
@@ -224,6 +240,20 @@ class _Run:
             known=self.inputs.known,
             should_stop=self.should_stop,
             on_refit=lambda change: self.stage(f"checking for bias: {change}"),
+        )
+
+    def _windows(self, result: FitResult) -> WindowCheck | None:
+        """The check of other windows, likewise."""
+        if not (self.inputs.experiment.fit.window_check and _ended(result)):
+            return None
+        self.stage("comparing windows")
+        return window_check(
+            self.inputs.dataset.training.groups,
+            self.inputs.params,
+            result,
+            self.inputs.settings,
+            known=self.inputs.known,
+            should_stop=self.should_stop,
         )
 
     def _cross_validated(self, outcome: Outcome, states: Path) -> Outcome:
@@ -242,6 +272,11 @@ class _Run:
         except StopRequestedError:
             stopped = "The cross-validation was stopped, so nothing held out was predicted."
             return replace(outcome, warnings=(stopped, *outcome.warnings))
+
+
+def _ended(result: FitResult) -> bool:
+    """Return whether a fit was neither stopped nor out of time."""
+    return result.status not in (FitStatus.CANCELED, FitStatus.TIME_LIMIT)
 
 
 def _within(experiment: Experiment, deadline: Deadline) -> Experiment:

@@ -39,6 +39,7 @@ _FREE_SETTINGS = (
     "threads",
     "model_error",
     "bias_check",
+    "window_check",
     "landscapes",
 )
 _NOT_SETTINGS = (

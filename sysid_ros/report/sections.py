@@ -20,6 +20,7 @@ from sysid_ros.report.bias_table import bias_rows
 from sysid_ros.report.history import history_rows
 from sysid_ros.report.model_error_table import model_error_rows
 from sysid_ros.report.next_experiment import next_experiment
+from sysid_ros.report.window_table import window_rows
 from sysid_ros.video import Video, telling_stretch
 
 Content = Mapping[str, Any]
@@ -142,6 +143,11 @@ def _bias(shown: Shown) -> Content:
     }
 
 
+def _windows(shown: Shown) -> Content | None:
+    check = shown.outcome.window_check
+    return None if check is None else {"window_rows": window_rows(check)}
+
+
 def _video(shown: Shown) -> Content:
     if shown.video.content is None:
         return {"video": None, "video_reason": shown.video.reason}
@@ -171,6 +177,7 @@ SECTIONS = (
     Section("forecast", "Predicted errors", _forecast),
     Section("optimisation", "Optimisation", _optimisation),
     Section("bias", "Bias", _bias),
+    Section("windows", "Windows", _windows),
     Section("video", "Video", _video),
     Section("data", "Data", _data),
     Section("provenance", "Provenance", lambda shown: {}),

@@ -214,6 +214,16 @@ def test_tone_follows_the_result() -> None:
     assert 'class="verdict caution"' in render_report(synthetic())
 
 
+def test_windows_stand_side_by_side_with_what_can_be_trusted() -> None:
+    made = synthetic()
+    page = text(render_report(made))
+    assert "error, held out rad 0.01 0.02 0.0105" in page
+    assert made.window_check is not None
+    for sentence in made.window_check.sentences():
+        assert sentence in page
+    assert "error, held out" not in text(render_report(replace(made, window_check=None)))
+
+
 def test_the_bias_check_says_what_moved() -> None:
     made = synthetic()
     words = text(render_report(made))

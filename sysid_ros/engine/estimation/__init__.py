@@ -37,6 +37,7 @@ from sysid_ros.engine.estimation.torque_findings import (
     TorqueFindings,
     thinned,
 )
+from sysid_ros.engine.estimation.window_check import WindowCheck, WindowEstimate, window_check
 
 __all__ = [
     "DEFAULT_SETTINGS",
@@ -55,6 +56,8 @@ __all__ = [
     "SignalNoise",
     "TorqueFindings",
     "TorqueSettings",
+    "WindowCheck",
+    "WindowEstimate",
     "bias_check",
     "fit",
     "fit_in_chunks",
@@ -69,5 +72,6 @@ __all__ = [
     "sums_at",
     "survey_of",
     "thinned",
+    "window_check",
     "without_meaningless",
 ]
