@@ -29,9 +29,9 @@ from sysid_ros.engine.inverse_dynamics import (
 from sysid_ros.engine.measured_torque.advice import advice
 from sysid_ros.engine.measured_torque.body_outlines import body_outlines
 from sysid_ros.engine.measured_torque.closest_friction import closest_friction, friction_notes
+from sysid_ros.engine.measured_torque.contradictions import contradictions
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.measured_torque.odd_torque import odd_torque
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
 from sysid_ros.engine.regressor import DELAY
 from sysid_ros.engine.signals import force_unit
@@ -58,7 +58,7 @@ def torque_findings(
       still: Joints that do not move.
     """
     base, plain = _base(fit), closest_friction(problem.declared, evidence, fit)
-    odd = odd_torque(problem, evidence, fit.free, fit.x)
+    wrong = contradictions(problem, evidence, fit.free, fit.x)
     counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
     return TorqueFindings(
         base=base,
@@ -76,7 +76,7 @@ def torque_findings(
             *friction_notes(plain),
         ),
         advice=advice(problem.declared.model, fit),
-        doubts=(odd.clause,) if odd else (),
+        doubts=wrong.clauses,
         sharp_friction=problem.friction_of is None,
         plain_friction=plain,
     )
