@@ -72,5 +72,5 @@ def _run(options: argparse.Namespace) -> int:
         raise DataError(problem or f"{bag.name} is shorter than a window; nothing is estimated")
     if options.output is not None:
         table.write(options.output)
-    print_estimates(latest.parameters, (*latest.undetermined, *latest.unexplained))
+    print_estimates(latest.parameters, (*latest.undetermined, *latest.unexplained, *latest.wrong))
     return 0

@@ -11,7 +11,7 @@ from sysid_ros.diagnosis.exchanges import exchanged_signals
 from sysid_ros.diagnosis.experiment_check import check_experiment
 from sysid_ros.diagnosis.filtered import Filtered, filtered, motion_bandwidth
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
-from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_odd_effort
+from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_contradictions
 from sysid_ros.diagnosis.recorded import Recorded, not_tested, recorded, repaired, silent_joints
 
 __all__ = [
@@ -34,5 +34,5 @@ __all__ = [
     "repaired",
     "settled",
     "silent_joints",
-    "with_odd_effort",
+    "with_contradictions",
 ]

@@ -22,7 +22,7 @@ from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
 from sysid_ros.diagnosis.model_masses import OffMass, off_masses, torque_unit
-from sysid_ros.diagnosis.odd_efforts import with_odd_effort
+from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
 from sysid_ros.diagnosis.repair import ExperimentLines
@@ -75,9 +75,11 @@ def check_dataset(
             unsure = bool(findings or state.recorded.guessed)
             findings += contact_findings(seen, mistaken=unsure)
         sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
-        if not (seen.touching or seen.overlaps or sized):  # what is repaired roughly shows nothing
+        # What is repaired roughly shows nothing; masses beside measured torque are found with it.
+        masses = not (seen.touching or seen.overlaps or sized)
+        if masses and experiment.fit.method != "inverse_dynamics":
             findings += _masses(state)
-    return with_odd_effort(experiment, dataset, findings)
+    return with_contradictions(experiment, dataset, findings, masses=masses)
 
 
 def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:

@@ -1,11 +1,15 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An effort that is no torque: no robot explains it beside the efforts of the other joints."""
+"""Efforts that are no torque, and masses of the model, that measured torque contradicts.
+
+No robot explains such an effort beside those of the other joints.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from sysid_ros.dataset import Dataset, torque_settings
 from sysid_ros.diagnosis.finding import Finding, FindingKind
@@ -14,6 +18,9 @@ from sysid_ros.diagnosis.repair import ExperimentLines
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
+
+if TYPE_CHECKING:
+    from sysid_ros.engine.inverse_dynamics import WrongMass
 
 _DISCRETE = {FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING}
 _CLEARLY = 0.35  # of the error that repairs leave; an odd effort is the better answer below it
@@ -52,8 +59,12 @@ def beside_odd_effort(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(one for one in findings if "unexplained_before" not in one.evidence)
 
 
-def with_odd_effort(
-    experiment: Experiment, dataset: Dataset, findings: Sequence[Finding]
+def with_contradictions(
+    experiment: Experiment,
+    dataset: Dataset,
+    findings: Sequence[Finding],
+    *,
+    masses: bool = False,
 ) -> tuple[Finding, ...]:
     """Findings headed by the effort without which those of all other joints are explained better.
 
@@ -61,31 +72,53 @@ def with_odd_effort(
       experiment: Nothing is added where it is not fitted to torque.
       dataset: Its recordings.
       findings: Mistakes that were found already.
+      masses: Whether masses of the model that torque contradicts are added where there is none.
     """
     repaired = settled(findings)
     if experiment.fit.method != "inverse_dynamics" or (repaired and _are_all(findings)):
         return tuple(findings)
-    from sysid_ros.engine.measured_torque import found_odd_torque  # loads numba, which takes long
+    # loads numba, which takes long
+    from sysid_ros.engine.measured_torque import Contradictions, found_contradictions
 
     groups = dataset.training.groups[:1]
     try:
         params = build_parameters(experiment, groups[0].spec)
         silent = silent_joints(recorded(groups))
-        odd = found_odd_torque(groups, params, torque_settings(experiment), silent)
+        found = found_contradictions(groups, params, torque_settings(experiment), silent)
     except SysidError:
-        odd = None
+        found = Contradictions()
+    odd = found.odd
     if odd is None or (repaired and odd.left > _CLEARLY * _left_by(findings)):
-        return tuple(findings)
+        return (*findings, *(_of_mass(one) for one in (found.masses if masses else ())))
     repair = ExperimentLines(experiment).removed(odd.signal)
     return (
         Finding(
             FindingKind.ODD_EFFORT,
             (odd.signal,),
             {"left": odd.left},
-            f"{odd.clause[0].upper()}{odd.clause[1:]}. Efforts that are in no unit of force, such "
+            f"{_as_sentence(odd.clause)}. Efforts that are in no unit of force, such "
             "as a share of a motor's voltage or a number that saturates, are believed like others.",
             repair.text,
             repair.overrides,
         ),
         *beside_odd_effort(findings),
     )
+
+
+def _of_mass(wrong: WrongMass) -> Finding:
+    low, high = wrong.interval
+    remedy = "or let a fit find it" if wrong.body else "or its unit, or let a fit find its gain"
+    return Finding(
+        FindingKind.GRAVITY,
+        wrong.joints,
+        {"mass" if wrong.body else "torque": wrong.factor, "low": low, "high": high},
+        f"{_as_sentence(wrong.clause)}. What friction, armature and offsets may be was allowed "
+        f"for; correct it, {remedy}.",
+        f"- {{body: {wrong.body}, mass: null}}" if wrong.body else "",
+        (),
+        wrong.body,
+    )
+
+
+def _as_sentence(clause: str) -> str:
+    return f"{clause[0].upper()}{clause[1:]}"

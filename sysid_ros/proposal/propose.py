@@ -20,7 +20,7 @@ from sysid_ros.diagnosis import (
     check_dataset,
     contacts,
     motion_bandwidth,
-    with_odd_effort,
+    with_contradictions,
 )
 from sysid_ros.engine.elements import FREE, is_servo, joint_of
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
@@ -143,7 +143,7 @@ def propose(
         coupled = torque_proposal.coupled_joints(experiment, dataset, silent)
         draft = replace(draft, couplings=coupled)
         findings = _without_gravity(findings)  # every inertia is free
-        findings = with_odd_effort(experiment, dataset, findings)
+        findings = with_contradictions(experiment, dataset, findings)
     else:
         on_stage("trying which parameters the recordings determine")
         guessed = any(line.kind in SERVOS for line in mapping.lines)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,7 @@ from sysid_ros.engine.moving_horizon import HorizonEstimate
 
 pytest.importorskip("rclpy", reason="the messages need ROS 2 (rclpy)")
 
-from sysid_ros.nodes.estimator.messages import silence  # after the skip
+from sysid_ros.nodes.estimator.messages import silence, status, verdict  # after the skip
 from sysid_ros.nodes.estimator.payload import PayloadTopics
 from sysid_ros_interfaces.srv import GetPayload
 
@@ -87,6 +88,20 @@ def test_what_is_not_to_be_relied_on_says_so() -> None:
     answer = node.answer(None, GetPayload.Response())
     assert not answer.success and answer.mass == 0.7
     assert answer.message == "a push; too few seconds of motion yet"
+
+
+def test_a_wrong_model_is_said_everywhere():
+    """In the verdict, the load's flags and as a warning; what hinders estimates goes first."""
+    wrong = replace(estimate(), wrong=("the model is wrong: torque asks for another mass",))
+    node = Node()
+    topics = PayloadTopics(node)
+    topics.publish(wrong, "hand", STAMP_NS)
+    assert node.answer(None, GetPayload.Response()).message == verdict(wrong) == wrong.wrong[0]
+    told = status("estimator", "", {}, wrong, 0)
+    assert (told.level, told.message) == (b"\x01", wrong.wrong[0])
+    assert status("estimator", "no topic yet", {}, wrong, 0).message == "no topic yet"
+    assert status("estimator", "", {}, estimate(), 0).level == b"\x00"
+    assert status("estimator", "", {}, estimate(), 3).level == b"\x01"
 
 
 def test_silence_is_said():

@@ -61,6 +61,7 @@ from sysid_ros.engine.inverse_dynamics.torque_fit import (
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.inverse_dynamics.torque_scores import torque_rmse
+from sysid_ros.engine.inverse_dynamics.wrong_masses import Suspects, WrongMass, wrong_masses
 from sysid_ros.engine.regressor import (
     Columns,
     Filters,
@@ -85,8 +86,10 @@ __all__ = [
     "Recording",
     "Regressor",
     "Settings",
+    "Suspects",
     "TorquePrediction",
     "Uncertainty",
+    "WrongMass",
     "absent_columns",
     "base_combination",
     "base_names",
@@ -120,4 +123,5 @@ __all__ = [
     "with_settled_delays",
     "without_effect",
     "without_gains",
+    "wrong_masses",
 ]

@@ -5,6 +5,7 @@
 
 With theta = M x + f, only columns in which M is not zero are needed one by one; the torque of all
 others is a single column, R f, whose factor is 1. Sums are a fraction as large, and say the same.
+What a model may be wrong about (:mod:`.wrong_masses`) has columns besides, whose factors are zero.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
+from sysid_ros.engine.inverse_dynamics.wrong_masses import Suspects
 from sysid_ros.engine.regressor import Columns
 
-_REST = "the rest"
+_REST, _SUSPECT = "the rest", "suspect"
 
 
 @dataclass(frozen=True)
@@ -28,45 +30,53 @@ class MergedColumns:
       whole: The estimated parameters with all columns.
       free: The same with merged columns.
       used: Columns that are kept, (u,).
-      matrix: From merged columns to all of them, (p, u + 1).
+      matrix: From merged columns to all of them, (p, u + suspects + 1).
+      suspects: What the model may be wrong about, in merged columns.
     """
 
     whole: FreeParameters
     free: FreeParameters
     used: IndexArray
     matrix: FloatArray
+    suspects: Suspects
 
     @classmethod
     def of(cls, free: FreeParameters) -> MergedColumns:
         """Merge the columns of parameters of a single condition."""
         (condition,) = free.conditions
-        whole, fixed = free.matrix[condition], free.fixed[condition]
-        used = np.flatnonzero(np.any(whole != 0.0, axis=1))
-        size = len(used)
-        matrix = np.zeros((len(whole), size + 1))
+        whole, fixed, suspects = free.matrix[condition], free.fixed[condition], Suspects.of(free)
+        used = np.union1d(np.flatnonzero(np.any(whole != 0.0, axis=1)), suspects.own)
+        size, more = len(used), len(suspects.bodies)
+        matrix = np.zeros((len(whole), size + more + 1))
         matrix[used, range(size)] = 1.0
-        matrix[:, size] = fixed
-        matrix[used, size] = 0.0
+        matrix[:, size:-1] = suspects.directions
+        matrix[:, -1] = fixed
+        matrix[used, -1] = 0.0
         merged = replace(
             free,
-            columns=_columns(free.columns, used),
-            matrix={condition: np.vstack([whole[used], np.zeros(whole.shape[1])])},
-            fixed={condition: np.append(fixed[used], 1.0)},
+            columns=_columns(free.columns, used, suspects),
+            matrix={condition: np.vstack([whole[used], np.zeros((more + 1, whole.shape[1]))])},
+            fixed={condition: np.concatenate([fixed[used], np.zeros(more), [1.0]])},
         )
-        return cls(free, merged, used, matrix)
+        own = np.searchsorted(used, suspects.own)
+        directions = np.eye(size + more + 1)[:, size:-1]
+        suspects = replace(suspects, directions=directions, own=own)
+        return cls(free, merged, used, matrix, suspects)
 
     def theta(self, whole: FloatArray) -> FloatArray:
-        """Factors of merged columns, (u + 1,), of all parameters (p,)."""
-        return np.append(whole[self.used], 1.0)
+        """Factors of merged columns, (u + suspects + 1,), of all parameters (p,)."""
+        nothing = np.zeros(len(self.suspects.bodies))
+        return np.concatenate([whole[self.used], nothing, [1.0]])
 
 
-def _columns(whole: Columns, used: IndexArray) -> Columns:
-    kinds = (*(whole.kinds[c] for c in used), _REST)
-    owners = (*(whole.owners[c] for c in used), 0)
+def _columns(whole: Columns, used: IndexArray, suspects: Suspects) -> Columns:
+    wrong = [f"{_SUSPECT} {body}" for body in suspects.bodies]
+    kinds = (*(whole.kinds[c] for c in used), *(_SUSPECT for _ in wrong), _REST)
+    owners = (*(whole.owners[c] for c in used), *suspects.bodies, 0)
     return Columns(
-        (*(whole.names[c] for c in used), _REST),
+        (*(whole.names[c] for c in used), *wrong, _REST),
         kinds,
         owners,
-        np.append(whole.nominal[used], 1.0),
+        np.concatenate([whole.nominal[used], np.zeros(len(wrong)), [1.0]]),
         {pair: i for i, pair in enumerate(zip(owners, kinds, strict=True))},
     )

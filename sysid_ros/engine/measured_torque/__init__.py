@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.measured_torque.beside_simulation import torque_beside_simulation
+from sysid_ros.engine.measured_torque.contradictions import Contradictions, found_contradictions
 from sysid_ros.engine.measured_torque.coupled_joints import Coupling, found_couplings
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.methods import (
@@ -13,7 +14,6 @@ from sysid_ros.engine.measured_torque.methods import (
     bias_check_by_method,
     fit_by_method,
 )
-from sysid_ros.engine.measured_torque.odd_torque import found_odd_torque
 from sysid_ros.engine.measured_torque.parameter_kinds import speaks_of_torque
 from sysid_ros.engine.measured_torque.predicted_torque import TorqueTrace, torque_traces
 from sysid_ros.engine.measured_torque.torque_problem import (
@@ -32,6 +32,7 @@ from sysid_ros.engine.measured_torque.torque_sums import (
 
 __all__ = [
     "METHODS",
+    "Contradictions",
     "Coupling",
     "TorqueEstimate",
     "TorqueProblem",
@@ -41,8 +42,8 @@ __all__ = [
     "estimate_from",
     "fit_by_method",
     "fit_torque",
+    "found_contradictions",
     "found_couplings",
-    "found_odd_torque",
     "later_recording",
     "merged_columns",
     "regression_settings",

@@ -85,6 +85,14 @@ class GrowingTorque:
         usual = self.spread[0] / np.maximum(self.spread[1], 1e-9)
         return new.quieter(1.0 / np.maximum(found.weights * usual, 1.0))
 
+    def explains(self, new: Block, found: TorqueEstimate) -> bool:
+        """Return whether an estimate explains rows as well as those before."""
+        if new.begin < self.strange:
+            return True  # there is nothing yet to compare with
+        squares = new.grams.squares(self.theta(found), found.gains).sum(axis=0) * found.weights
+        count = int(new.grams.counts[:, found.weights > 0.0].sum())
+        return float(squares.sum()) <= EXCESS**2 * max(count, 1)
+
     def free(self, problem: TorqueProblem, params: ParameterDict) -> FreeParameters:
         """The parameters to estimate, with these columns."""
         if self.merged is None:

@@ -56,6 +56,7 @@ class HorizonEstimate:
         zz, (10, 10).
       changed: Instant before which nothing counts any more, because a load was taken up or put
         down, s; ``None`` where that was not seen.
+      wrong: What of the model torque contradicts all the time, one sentence each.
     """
 
     time: float
@@ -73,3 +74,4 @@ class HorizonEstimate:
     bodies: tuple[BodyFinding, ...] = ()
     spreads: tuple[FloatArray, ...] = ()
     changed: float | None = None
+    wrong: tuple[str, ...] = ()

@@ -104,6 +104,17 @@ class LoadChange:
         whole = np.append(x, before.solution.x[len(x) :])
         return replace(before, x=x, solution=replace(before.solution, x=whole), judged=False)
 
+    def contact(self, told: Sequence[Block]) -> str:
+        """One sentence on rows that no load explains."""
+        grams, latest, model = joined(told), self.latest, self.problem.declared.model
+        squares = grams.squares(self.rows.theta(latest), latest.gains).sum(axis=0) * latest.weights
+        loud = int(grams.dofs[np.argmax(squares)])
+        joint = model.joint(int(model.dof_jntid[loud])).name
+        return (
+            "no load explains the torque that differs from what is expected, most of it at "
+            f"{joint}: a contact or a push"
+        )
+
     def without_load(self, blocks: Sequence[Block]) -> list[Block]:
         """Return what rows tell of everything but the load."""
         if not self.bodies or len(self.free.names) <= len(INERTIAL) * len(self.bodies):

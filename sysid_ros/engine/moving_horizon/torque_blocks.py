@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.regressor import Grams
+from sysid_ros.engine.regressor import INDEPENDENT, Grams
 
 LENGTH = 0.5  # s of a block
 MOST_BLOCKS = 24  # that are kept apart
+_OPEN = 1e-9  # of columns of unit length: what less is left of is open
 
 
 @dataclass(frozen=True)
@@ -139,27 +140,34 @@ def without_columns(blocks: Sequence[Block], columns: IndexArray) -> list[Block]
     """Return what rows tell of other columns whatever the factors of these were.
 
     Of each kind of rows these are regressed out of what else is in them, torque included, so that
-    what is left is independent of them and as uncertain as not knowing them makes it.
+    what is left is independent of them and as uncertain as not knowing them makes it. Noise is
+    regressed out with it, and the rows count for so many fewer: else a kind of few rows, nothing of
+    which is left, would seem to have no noise.
     """
     if not blocks:
         return []
-    removed = []
+    removed, kept = [], []
     total = joined(blocks)
-    for support, own in zip(total.support, total.sums, strict=True):
+    counts = total.counts.sum(axis=0)
+    for support, own, count in zip(total.support, total.sums, counts, strict=True):
         inner = own.sum(axis=0)
         gone = np.isin(np.append(support, -1), columns)
         size = np.sqrt(np.maximum(np.diag(inner), 1e-300))
         scaled = inner / np.outer(size, size)
-        rest = np.linalg.pinv(scaled[np.ix_(gone, gone)], 1e-9, hermitian=True)
+        inside = scaled[np.ix_(gone, gone)]
+        rest = np.linalg.pinv(inside, _OPEN, hermitian=True)
         less = np.diag(np.where(gone, 0.0, 1.0))
         less[np.ix_(gone, ~gone)] = -rest @ scaled[np.ix_(gone, ~gone)]
         removed.append(less / size[:, None] * size)
+        lost = np.count_nonzero(np.linalg.eigvalsh(inside) > _OPEN) / INDEPENDENT
+        kept.append(max(1.0 - lost / max(count, 1), 0.0))
     return [
         replace(
             each,
             grams=replace(
                 each.grams,
                 sums=tuple(a.T @ own @ a for a, own in zip(removed, each.grams.sums, strict=True)),
+                counts=np.round(each.grams.counts * kept).astype(np.int64),
             ),
         )
         for each in blocks

@@ -17,8 +17,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.measured_torque import (
@@ -31,7 +29,6 @@ from sysid_ros.engine.measured_torque import (
 )
 from sysid_ros.engine.moving_horizon.growing_rows import FEWEST_SAMPLES
 from sysid_ros.engine.moving_horizon.growing_torque import (
-    EXCESS,
     FEWEST,
     GrowingTorque,
     chosen_rows,
@@ -40,6 +37,7 @@ from sysid_ros.engine.moving_horizon.growing_torque import (
 from sysid_ros.engine.moving_horizon.horizon_memory import refuse_others
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.load_change import Before, LoadChange
+from sysid_ros.engine.moving_horizon.model_doubt import ModelDoubt
 from sysid_ros.engine.moving_horizon.resting_joints import at_rest
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, TorqueTraces
 from sysid_ros.engine.moving_horizon.torque_blocks import (
@@ -89,6 +87,7 @@ class TorqueHorizon:
         self._apart: list[Block] = []  # rows that are not explained
         self._remembered: TorqueMemory | None = None  # until rows tell that it fits the model
         self._traces = TorqueTraces() if horizon.traced else None
+        self._doubt = ModelDoubt()
 
     @property
     def needed_from(self) -> float:
@@ -103,6 +102,7 @@ class TorqueHorizon:
         self._changed = self._before = None
         self._returning.clear()
         self._apart.clear()
+        self._doubt.begin_anew()
         if self._traces is not None:
             self._traces.clear()
         if self._rows is not None:
@@ -233,7 +233,7 @@ class TorqueHorizon:
         unknown = self._is_unknown
         if self._as_before(rows, new):
             return (NO_LOAD,) if unknown else ()
-        if self._is_unknown or self._explains(rows, new, self._latest):
+        if self._is_unknown or rows.explains(new, self._latest):
             self._apart.clear()
             if at_rest(problem.regressor.model, rows.regular.latest):
                 return ()  # friction may be anything: such rows would tell of nothing else
@@ -255,9 +255,9 @@ class TorqueHorizon:
     def _as_before(self, rows: GrowingTorque, new: Block) -> bool:
         """Return to what was known before the load changed where that explains rows again."""
         before = self._before
-        strange = self._latest is not None and not self._explains(rows, new, self._latest)
+        strange = self._latest is not None and not rows.explains(new, self._latest)
         wanted = before is not None and (strange or self._is_unknown)
-        if before is None or not wanted or not self._explains(rows, new, before.latest):
+        if before is None or not wanted or not rows.explains(new, before.latest):
             self._returning.clear()
             return False
         self._returning.append(new)
@@ -303,16 +303,8 @@ class TorqueHorizon:
             return False
         new = rows.weighted(new, self._latest)
         # What is not explained waits for the rows of the fit, which tell why.
-        rows.latest = [*rows.latest, new] if self._explains(rows, new, self._latest) else []
+        rows.latest = [*rows.latest, new] if rows.explains(new, self._latest) else []
         return bool(rows.latest)
-
-    def _explains(self, rows: GrowingTorque, new: Block, latest: TorqueEstimate) -> bool:
-        """Return whether an estimate explains rows as well as those before."""
-        if new.begin < rows.strange:
-            return True  # there is nothing yet to compare with
-        squares = new.grams.squares(rows.theta(latest), latest.gains).sum(axis=0) * latest.weights
-        count = int(new.grams.counts[:, latest.weights > 0.0].sum())
-        return float(squares.sum()) <= EXCESS**2 * max(count, 1)
 
     def _judge(
         self, problem: TorqueProblem, rows: GrowingTorque, latest: TorqueEstimate
@@ -333,14 +325,7 @@ class TorqueHorizon:
             self._blocks.recall(change.without_load(self._before.blocks))
             self._add_told(telling)
             return ()
-        grams, theta = joined(telling), rows.theta(latest)
-        squares = grams.squares(theta, latest.gains).sum(axis=0) * latest.weights
-        loud = int(grams.dofs[np.argmax(squares)])
-        joint = problem.declared.model.joint(int(problem.declared.model.dof_jntid[loud])).name
-        return (
-            "no load explains the torque that differs from what is expected, most of it at "
-            f"{joint}: a contact or a push",
-        )
+        return (change.contact(telling),)
 
     def _add_told(self, telling: Sequence[Block]) -> None:
         """Let rows count that another load explains."""
@@ -357,7 +342,7 @@ class TorqueHorizon:
         for one in rows.latest:
             blocks[-1] = blocks[-1].plus(one)
         known = len(blocks) > SETTLED and not ended and rows.regular.done > rows.strange
-        return estimate_from(
+        found = estimate_from(
             problem.declared,
             {robot: joined(blocks)},
             settings,
@@ -365,6 +350,9 @@ class TorqueHorizon:
             rows.merged,
             self._start() if known else None,
         )
+        if rows.regular.done > rows.strange:
+            self._doubt.consider(problem, self._params, rows, blocks, found)
+        return found
 
     def _start(self) -> TorqueEstimate | None:
         """The latest estimate, from which the next one is made."""
@@ -390,6 +378,7 @@ class TorqueHorizon:
             settled=len(self._blocks) > SETTLED,
             undetermined=(),
             unexplained=unexplained,
+            wrong=self._doubt.said,
             windows=len(self._blocks),
             noise={name: float(found.spread[dof]) for dof, name in problem.sources.known.items()},
             simulated=0,

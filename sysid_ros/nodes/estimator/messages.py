@@ -43,6 +43,8 @@ def verdict(estimate: HorizonEstimate) -> str:
         return "the optimum is being searched for, and estimates rest meanwhile"
     if estimate.unexplained:
         return f"the model does not explain the motion: {'; '.join(estimate.unexplained)}"
+    if estimate.wrong:
+        return "; ".join(estimate.wrong)
     if not estimate.settled:
         return "too few windows yet to see how they scatter: intervals are wide, or not there yet"
     if estimate.undetermined:
@@ -78,18 +80,27 @@ def silence(seconds: float) -> str:
     return f"no estimate for {seconds:.0f} s" if seconds > LONGEST_SILENCE else ""
 
 
-def status(node: str, problem: str, values: Mapping[str, str], *, late: bool) -> DiagnosticStatus:
+def status(
+    node: str,
+    problem: str,
+    values: Mapping[str, str],
+    estimate: HorizonEstimate | None,
+    left_out: int,
+) -> DiagnosticStatus:
     """The node's health.
 
     Args:
       node: Its name.
       problem: Why nothing can be estimated; empty where it can.
       values: Numbers about its work.
-      late: Whether windows were left out because there was no time for them.
+      estimate: The latest one.
+      left_out: Messages that were left out because there was no time for them.
     """
     level, message = DiagnosticStatus.OK, "estimating"
-    if problem:
-        level, message = DiagnosticStatus.WARN, problem
+    late = left_out > 0 or (estimate is not None and estimate.thinned > 0.0)
+    wrong = "" if estimate is None else "; ".join(estimate.wrong)
+    if problem or wrong:
+        level, message = DiagnosticStatus.WARN, problem or wrong
     elif late:
         level, message = DiagnosticStatus.WARN, "windows are left out: there is no time for them"
     pairs = [KeyValue(key=key, value=value) for key, value in values.items()]

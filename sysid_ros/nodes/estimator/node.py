@@ -360,8 +360,7 @@ class Estimator(LifecycleNode):
         }  # fmt: skip
         problem = self._problem or silence(time.monotonic() - self._published_at)
         self._history.fails(problem)
-        late = self._messages.left_out > 0 or (estimate is not None and estimate.thinned > 0.0)
-        found = [status(self.get_name(), problem, values, late=late)]
+        found = [status(self.get_name(), problem, values, estimate, self._messages.left_out)]
         if self._trend is not None:
             found += self._trend.statuses()
         message = DiagnosticArray(status=found)

@@ -78,7 +78,7 @@ def payload_estimate(
       frame: The body that holds it.
       stamp_ns: Instant of the latest sample, nanoseconds since the epoch.
     """
-    flags = list(estimate.unexplained)
+    flags = [*estimate.unexplained, *estimate.wrong]
     if not estimate.settled:
         flags.append("too few seconds of motion yet")
     if body.on_edge:

@@ -27,11 +27,11 @@ from sysid_ros.diagnosis import FindingKind, check_experiment, checks
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Finding
 from sysid_ros.diagnosis.model_masses import torque_unit
-from sysid_ros.diagnosis.odd_efforts import settled, with_odd_effort
+from sysid_ros.diagnosis.odd_efforts import settled, with_contradictions
 from sysid_ros.diagnosis.recorded import recorded as joints_of
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.measured_torque import found_odd_torque
+from sysid_ros.engine.measured_torque import found_contradictions
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 from sysid_ros.experiment import load_experiment
 from sysid_ros.pipeline import run_experiment
@@ -91,7 +91,8 @@ def odd_of(times, qpos, torque):
         nominal = lookup("body", "inertia").read(spec, body)
         modifier = AttributeModifier("body", body, "inertia")
         params.add(Parameter(body, nominal, -np.inf, np.inf, modifier=modifier))
-    return found_odd_torque([torque_sequences(spec, times, qpos, torque)], params, TorqueSettings())
+    groups = [torque_sequences(spec, times, qpos, torque)]
+    return found_contradictions(groups, params, TorqueSettings()).odd
 
 
 def test_a_compressed_effort_is_no_wrong_sign_though_another_sign_and_scale_explain_much(
@@ -105,11 +106,11 @@ def test_a_compressed_effort_is_no_wrong_sign_though_another_sign_and_scale_expl
     explained = {"unexplained_before": 0.73, "unexplained_after": 0.175}  # as check finds in 15 s
     wrong = Finding(FindingKind.SIGN, ("b_effort",), explained, "", "", ())
     dataset = load_dataset(experiment, None)
-    (first,) = with_odd_effort(experiment, dataset, [wrong])
+    (first,) = with_contradictions(experiment, dataset, [wrong])
     assert first.kind is FindingKind.ODD_EFFORT
     decisive = {"unexplained_before": 7.3, "unexplained_after": 0.175}
     right = replace(wrong, evidence=decisive)
-    assert with_odd_effort(experiment, dataset, [right]) == (right,)
+    assert with_contradictions(experiment, dataset, [right]) == (right,)
 
 
 def test_right_torques_are_not_doubted(recorded) -> None:

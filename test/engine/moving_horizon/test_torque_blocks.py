@@ -8,8 +8,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sysid_ros.engine.moving_horizon.torque_blocks import Block, TorqueBlocks, joined
-from sysid_ros.engine.regressor import Grams
+from sysid_ros.engine.moving_horizon.torque_blocks import (
+    Block,
+    TorqueBlocks,
+    joined,
+    without_columns,
+)
+from sysid_ros.engine.regressor import INDEPENDENT, Grams
 
 
 def rows(begin: float, end: float, count: int = 3) -> Block:
@@ -38,3 +43,21 @@ def test_another_time_axis_brings_nothing_back() -> None:
     before = joined(blocks.at(5.1)).counts.sum()
     blocks.begin_anew()
     assert joined(blocks.at(0.0)).counts.sum() == before
+
+
+@pytest.mark.parametrize("count", [9, 30, 300])
+def test_what_is_regressed_out_takes_its_noise_with_it(count: int) -> None:
+    """A kind of few rows of which nothing is left is not one without noise, nor one that counts."""
+    rng, columns, tied = np.random.default_rng(0), 4, 200
+    squares, left = np.zeros(tied), np.zeros(tied)
+    for i in range(tied):
+        free = rng.normal(size=(count, columns + 2))  # one more that stays, and torque
+        walk = free[1:] + free[:-1]  # neighbouring rows share noise, as behind a filter
+        kinds = np.array([0])
+        support = np.arange(columns + 1)
+        gram = Grams((support,), ((walk.T @ walk)[None],), np.array([[len(walk)]]), 5, kinds)
+        (kept,) = without_columns([Block(0.0, 1.0, gram)], np.arange(columns))
+        squares[i], left[i] = kept.grams.sums[0][0, -1, -1], kept.grams.counts[0, 0]
+    assert left[0] == max(round(count - 1 - columns / INDEPENDENT), 0)
+    if left[0] >= 8:  # of which weights are made
+        assert squares.mean() / left[0] == pytest.approx(2.0, rel=0.15)  # as before

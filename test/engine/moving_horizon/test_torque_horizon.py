@@ -157,9 +157,8 @@ def test_what_was_known_before_comes_back(weighed: bool, changed: float | None):
     before = SimpleNamespace(blocks=[], latest=object(), changed=None)
     parts._before, parts._changed = before, 5.0
     parts._latest = object() if weighed else before.latest
-    parts._explains = lambda rows, new, latest: latest is before.latest
     parts._blocks = SimpleNamespace(recall=lambda blocks: None, add=lambda block: None)
-    rows: Any = None
+    rows: Any = SimpleNamespace(explains=lambda new, latest: latest is before.latest)
     news: list[Any] = [SimpleNamespace(begin=begin) for begin in (7.0, 7.1, 7.2)]
     assert [horizon._as_before(rows, new) for new in news] == [False, False, True]
     assert parts._changed == changed

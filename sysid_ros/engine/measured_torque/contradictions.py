@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signals of torque in question: one that no robot explains beside the others, or wrong factors.
+"""Signals, masses and factors of torque that measured torque contradicts, of a fit or before any.
 
 Constants of motors, efficiencies of gears and scales of drives are often guessed. The robot's own
 weight, where it is known, tells the factor of each torque beside a payload, friction and offsets.
@@ -23,6 +23,8 @@ from sysid_ros.engine.inverse_dynamics import (
     FreeParameters,
     InverseDynamicsFit,
     Settings,
+    Suspects,
+    WrongMass,
     contradicting_joint,
     estimate,
     gather,
@@ -30,6 +32,7 @@ from sysid_ros.engine.inverse_dynamics import (
     settled_estimate,
     t_quantile,
     with_settled_delays,
+    wrong_masses,
 )
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
@@ -64,31 +67,50 @@ class OddTorque:
         )
 
 
-def odd_torque(
+@dataclass(frozen=True)
+class Contradictions:
+    """Signals and masses that measured torque contradicts.
+
+    Attributes:
+      odd: The signal that no robot explains; ``None`` without any.
+      masses: Of the model; none beside an odd signal, for which others pay.
+    """
+
+    odd: OddTorque | None = None
+    masses: tuple[WrongMass, ...] = ()
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """The words for it, without full stops."""
+        return (self.odd.clause,) if self.odd else tuple(one.clause for one in self.masses)
+
+
+def contradictions(
     problem: TorqueProblem, evidence: Evidence, free: FreeParameters, x: FloatArray
-) -> OddTorque | None:
-    """The signal without which all others are explained much better; ``None`` without any.
+) -> Contradictions:
+    """Find what sums of recordings contradict; nothing where torque has factors that are estimated.
 
     Args:
       problem: What is fitted.
       evidence: Sums of its recordings.
       free: What is estimated.
-      x: An estimate, (k,).
+      x: An estimate of it, (k,).
     """
     if problem.declared.gains:
-        return None
+        return Contradictions()
     found = contradicting_joint(evidence.grams, free, x)
-    if found is None or found.dof not in problem.sources.known:
-        return None
-    return OddTorque(problem.sources.known[found.dof], found.left)
+    if found is not None and found.dof in problem.sources.known:
+        return Contradictions(OddTorque(problem.sources.known[found.dof], found.left))
+    model, suspects = problem.declared.model, Suspects.of(free)
+    return Contradictions(None, wrong_masses(model, evidence.grams, free, suspects, x))
 
 
-def found_odd_torque(
+def found_contradictions(
     models_sequences: Sequence[ModelSequences],
     params: ParameterDict,
     settings: TorqueSettings,
     silent: Collection[int] = (),
-) -> OddTorque | None:
+) -> Contradictions:
     """The same before any fit.
 
     Args:
@@ -107,7 +129,7 @@ def found_odd_torque(
         free = declared.free(declared.params.as_vector())
         evidence = with_settled_delays(problem.regressor, problem.recordings, free, own, evidence)
         x = settled_estimate(problem.regressor.model, free, evidence, own)
-        return odd_torque(problem, evidence, free, x)
+        return contradictions(problem, evidence, free, x)
 
 
 @dataclass(frozen=True)
@@ -201,10 +223,11 @@ def torque_doubts(
 ) -> tuple[str, ...]:
     """Clauses on what puts the torque that was fitted in question.
 
-    Takes what :func:`contradicted_gains` takes.
+    Takes what :func:`contradicted_gains` takes. A signal or a few masses come first, as they
+    explain with less what factors of all joints would explain as well.
     """
-    odd = odd_torque(problem, evidence, fit.free, fit.x)
-    if odd is not None:
-        return (odd.clause,)
+    found = contradictions(problem, evidence, fit.free, fit.x).clauses
+    if found:
+        return found
     factors = contradicted_gains(problem, evidence, fit, settings)
     return (contradicted_clause(factors),) if factors else ()

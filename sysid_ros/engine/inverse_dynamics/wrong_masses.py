@@ -1,0 +1,328 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Masses of the model, and factors of torque, that measured torque contradicts.
+
+What is not estimated is believed. Where a mass is wrong, armature, friction and offsets bend to
+make up for it, and what they cannot lies along the torque that this body takes: a score test of
+each body's mass and of each joint's torque, whatever friction, armature and offsets there are
+besides. Its errors are those of the delete-a-block jackknife (:mod:`.statistics`), and a mass
+counts only if it predicts the torque of the blocks that it was not found with: torque that comes
+and goes, like a push or a load held for a while, does not speak for one mass in all blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.inverse_dynamics.free import FreeParameters
+from sysid_ros.engine.inverse_dynamics.normal_equations import inverse_root
+from sysid_ros.engine.inverse_dynamics.statistics import residual_weights, t_quantile
+from sysid_ros.engine.regressor import Grams
+from sysid_ros.errors import listed
+
+OFF = 0.1  # by which a mass is another, interval included: models are rarely better
+_ALARMS = 0.01  # of right models that one body is suspected of, were there no such margin
+_PREDICTED = 0.05  # share of the power that is left, in blocks that it was not found with
+_ALIKE = 1.1  # ratio of what is left, up to which another explanation is as good
+_SEEN = 0.1  # share of a joint's own power, from which on it is named
+_FEWEST = 6  # blocks
+_MOST = 3  # mistakes that are looked for, one beside the other
+_OWN = ("armature", "damping", "frictionloss", "offset")
+_RIDGE = 1e-9  # of a column's own size, for what data leave open
+_OPEN = 1e-6  # share of a column that nothing else explains, below which nothing is known of it
+_FRAME = 1e-6  # kg, below which a body has no mass to be wrong
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Directions in a regressor's parameters that a model may be wrong along.
+
+    Attributes:
+      bodies: Whose mass, centre of mass kept, is not estimated.
+      directions: Their parameters in the model, (p, bodies).
+      own: Columns of what a joint may have besides, (n,): friction, armature, offset.
+    """
+
+    bodies: tuple[int, ...]
+    directions: FloatArray
+    own: IndexArray
+
+    @classmethod
+    def of(cls, free: FreeParameters) -> Suspects:
+        """Those of a robot whose other parameters are estimated."""
+        columns = free.columns
+        known = ~np.any([np.any(m != 0.0, axis=1) for m in free.matrix.values()], axis=0)
+        bodies = tuple(
+            body
+            for body in columns.bodies
+            if known[columns.of_body(body)].all()
+            and columns.nominal[columns.place[body, "m"]] > _FRAME
+        )
+        directions: FloatArray = np.zeros((len(columns), len(bodies)))
+        for i, body in enumerate(bodies):
+            ten = columns.of_body(body)
+            directions[ten, i] = columns.nominal[ten]
+        own = [i for i, kind in enumerate(columns.kinds) if kind in _OWN]
+        return cls(bodies, directions, np.array(own, dtype=np.intp))
+
+
+@dataclass(frozen=True)
+class WrongMass:
+    """One number of the model that torque contradicts.
+
+    Attributes:
+      body: Whose mass it is; empty for a factor of the torque of a joint.
+      joint: Whose torque it is; empty for a mass.
+      factor: Of the model's value.
+      interval: Of 95 %.
+      joints: At which it shows.
+      rivals: Others that explain as much, with their factors, in words.
+    """
+
+    body: str
+    joint: str
+    factor: float
+    interval: tuple[float, float]
+    joints: tuple[str, ...]
+    rivals: tuple[str, ...]
+
+    @property
+    def clause(self) -> str:
+        """The words for it, without a full stop."""
+        low, high = self.interval
+        seen = f" at {listed(self.joints)}" if self.joints and self.body else ""
+        others = "".join(f", or {one}" for one in self.rivals)
+        return (
+            f"torque{seen} asks for {_named(self.body, self.joint)} {self.factor:.3g} times the "
+            f"model's (95 % interval {low:.3g} to {high:.3g}){others}"
+        )
+
+
+def wrong_masses(
+    model: mujoco.MjModel,
+    grams: Mapping[str, Grams],
+    free: FreeParameters,
+    suspects: Suspects,
+    x: FloatArray,
+) -> tuple[WrongMass, ...]:
+    """Find what of a model, that is not estimated, torque contradicts.
+
+    Args:
+      model: The robot.
+      grams: Sums by condition, of degrees of freedom whose torque has no unknown gain.
+      free: The estimated parameters.
+      suspects: What may be wrong, in the columns of the sums.
+      x: An estimate of them, (k,).
+
+    Returns:
+      The plainest first; none where nothing is known well enough.
+    """
+    blocks = max((len(one.counts) for one in grams.values()), default=0)
+    if not suspects.bodies or blocks < _FEWEST:
+        return ()
+    sums = _Moments.of(grams, free, suspects, x, blocks)
+    found: list[int] = []
+    for _ in range(_MOST):
+        judged = _Judged.of(sums, found)
+        best = judged.best()
+        if best is None:
+            break
+        found.append(best)
+    names = _names(model, suspects, sums.dofs)
+    return tuple(
+        _described(model, sums, names, one, [other for other in found if other != one])
+        for one in found
+    )
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """Weighted sums of products of what is estimated, what is suspected, and what is left.
+
+    Attributes:
+      sums: By block, (blocks, n + c + 1, n + c + 1).
+      joints: By degree of freedom, of all blocks, (nv, n + c + 1, n + c + 1).
+      known: The number n of columns of what is estimated.
+      dofs: Degrees of freedom whose torque may have a factor, the last of the suspects.
+    """
+
+    sums: FloatArray
+    joints: FloatArray
+    known: int
+    dofs: IndexArray
+
+    @property
+    def suspected(self) -> int:
+        """The number c of suspects."""
+        return int(self.sums.shape[1] - self.known - 1)
+
+    @classmethod
+    def of(
+        cls,
+        grams: Mapping[str, Grams],
+        free: FreeParameters,
+        suspects: Suspects,
+        x: FloatArray,
+        blocks: int,
+    ) -> _Moments:
+        """Sum over conditions, each with friction, armature and offsets of its own."""
+        first = next(iter(grams.values()))
+        nv, own, k = int(first.dofs.max()) + 1, len(suspects.own), len(free.names)
+        bodies, places = len(suspects.bodies), list(grams)
+        known = k + own * len(places)
+        size = known + bodies + nv + 1
+        sums, joints = np.zeros((blocks, size, size)), np.zeros((nv, size, size))
+        for place, (condition, one) in enumerate(grams.items()):
+            theta = free.theta(x, condition)
+            columns: FloatArray = np.zeros((one.width + 1, size))
+            columns[:-1, :k] = free.matrix[condition]
+            columns[suspects.own, k + own * place + np.arange(own)] = 1.0
+            columns[:-1, known : known + bodies] = suspects.directions
+            columns[:, -1] = np.append(-theta, 1.0)
+            weights = residual_weights(one.squares(theta), one.counts, one.torque_squares())
+            for dof in range(nv):
+                columns[:-1, known + bodies : -1] = 0.0
+                columns[:-1, known + bodies + dof] = suspects.directions.sum(axis=1)
+                for kind in np.flatnonzero((one.dofs == dof) & (weights > 0.0)):
+                    part = columns[np.append(one.support[kind], -1)]
+                    used = np.flatnonzero(part.any(axis=0))
+                    part = part[:, used]
+                    more = weights[kind] * (part.T @ one.sums[kind] @ part)
+                    sums[: len(more), used[:, None], used] += more
+                    joints[dof][np.ix_(used, used)] += more.sum(axis=0)
+        return cls(sums, joints, known, np.arange(nv))
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """Every suspect by itself, beside what is estimated.
+
+    Attributes:
+      steps: Relative changes of the suspects, (c,).
+      errors: Their standard errors, (c,).
+      left: Power that each leaves in blocks that it was not found with, (c,).
+      before: Power that is left there without any.
+      open: Suspects that nothing is known of, (c,).
+      blocks: Their number.
+    """
+
+    steps: FloatArray
+    errors: FloatArray
+    left: FloatArray
+    before: float
+    open: BoolArray
+    blocks: int
+
+    @classmethod
+    def of(cls, moments: _Moments, found: Sequence[int]) -> _Judged:
+        """Judge suspects beside others that were found."""
+        total = moments.sums.sum(axis=0)
+        used = [b for b, one in enumerate(moments.sums) if np.trace(one) > 0.0]
+        suspected = moments.known + np.arange(moments.suspected)
+        inner = np.append(np.arange(moments.known), suspected[list(found)]).astype(np.intp)
+        outer = np.append(suspected, len(total) - 1)
+        whole, _ = _beside(total[None], inner, outer)
+        own = np.diag(whole[0])[:-1]
+        barred = own <= _OPEN * np.maximum(np.diag(total)[suspected], 1e-300)
+        barred[list(found)] = True
+        parts = moments.sums[used]
+        rest, cleared = _beside(total - parts, inner, outer)
+        steps = _steps(rest, barred)
+        away = cleared.transpose(0, 2, 1) @ parts @ cleared  # of the block that was left out
+        squares = np.einsum("bcc->bc", away)
+        left = squares[:, -1:] - 2.0 * steps * away[:, :-1, -1] + steps**2 * squares[:, :-1]
+        count = len(used)
+        spread = np.sum((steps - steps.mean(axis=0)) ** 2, axis=0) * (count - 1) / max(count, 1)
+        return cls(
+            _steps(whole, barred)[0], np.sqrt(spread), left.sum(axis=0),
+            float(squares[:, -1].sum()), barred, count,
+        )  # fmt: skip
+
+    def best(self) -> int | None:
+        """The suspect that predicts most of what is left, if it is surely another."""
+        surely = self._surely
+        if self.blocks < _FEWEST or not surely.any():
+            return None
+        return int(np.argmin(np.where(surely, self.left, np.inf)))
+
+    def rivals(self, best: int) -> IndexArray:
+        """Others that explain as much as the best."""
+        alike = self._surely & (self.left <= _ALIKE * self.left[best])
+        alike[best] = False
+        return np.flatnonzero(alike)
+
+    @property
+    def _surely(self) -> BoolArray:
+        """Suspects that are off by more than :data:`OFF`, and predict what is left, (c,)."""
+        reach = t_quantile(1.0 - _ALARMS / len(self.steps), self.blocks - 1) * self.errors
+        off = (np.abs(self.steps) - reach > OFF) & (self.steps > -1.0) & ~self.open
+        return np.asarray(off & (self.left < (1.0 - _PREDICTED) * self.before))
+
+
+def _steps(sums: FloatArray, barred: BoolArray) -> FloatArray:
+    """Of each suspect by itself the step that explains most, (n, c); zero for those barred."""
+    sizes = np.where(barred, np.inf, np.einsum("bcc->bc", sums)[:, :-1])
+    return np.asarray(sums[:, :-1, -1] / np.maximum(sizes, 1e-300))
+
+
+def _beside(
+    sums: FloatArray, inner: IndexArray, outer: IndexArray
+) -> tuple[FloatArray, FloatArray]:
+    """Sums (n, c, c) of what the inner columns do not explain of the outer ones.
+
+    Returns:
+      These, and the combinations (n, all, c) of all columns that they are sums of.
+    """
+    scale = inverse_root(np.einsum("bii->bi", sums)[:, inner])
+    normal = sums[:, inner[:, None], inner] * scale[:, :, None] * scale[:, None, :]
+    normal += (_RIDGE + (scale == 0.0)[:, :, None]) * np.eye(len(inner))
+    mixed = scale[:, :, None] * sums[:, inner[:, None], outer]
+    factors = scale[:, :, None] * np.linalg.solve(normal, mixed)
+    combined = np.zeros((*sums.shape[:2], len(outer)))
+    combined[:, inner] = -factors
+    combined[:, outer, np.arange(len(outer))] += 1.0
+    return combined.transpose(0, 2, 1) @ sums @ combined, combined
+
+
+def _described(
+    model: mujoco.MjModel,
+    moments: _Moments,
+    names: Sequence[tuple[str, str]],
+    one: int,
+    others: Sequence[int],
+) -> WrongMass:
+    """One mistake beside others."""
+    judged = _Judged.of(moments, others)
+    step, reach = judged.steps[one], t_quantile(0.95, judged.blocks - 1) * judged.errors[one]
+    total = moments.sums.sum(axis=0)
+    inner = np.append(np.arange(moments.known), [moments.known + other for other in others])
+    outer = np.array([moments.known + one, len(total) - 1])
+    _, (combined,) = _beside(total[None], inner.astype(np.intp), outer)
+    before = np.einsum("i,jik,k->j", combined[:, 1], moments.joints, combined[:, 1])
+    ends = combined[:, 1] - step * combined[:, 0]
+    after = np.einsum("i,jik,k->j", ends, moments.joints, ends)
+    shows = np.flatnonzero(after < (1.0 - _SEEN) * before)
+    seen = tuple(model.joint(int(model.dof_jntid[dof])).name for dof in shows)
+    rivals = tuple(
+        f"{_named(*names[other])} {1.0 + judged.steps[other]:.3g} times"
+        for other in judged.rivals(one)
+    )
+    body, joint = names[one]
+    factor = 1.0 + float(step)
+    return WrongMass(body, joint, factor, (factor - reach, factor + reach), seen, rivals)
+
+
+def _names(model: mujoco.MjModel, suspects: Suspects, dofs: IndexArray) -> list[tuple[str, str]]:
+    """Of each suspect the body, or the joint."""
+    bodies = [(str(model.body(body).name), "") for body in suspects.bodies]
+    return bodies + [("", str(model.joint(int(model.dof_jntid[dof])).name)) for dof in dofs]
+
+
+def _named(body: str, joint: str) -> str:
+    return f"a mass of {body!r}" if body else f"a torque of {joint!r}"

@@ -1,0 +1,118 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A mass of the model that is wrong is named by torque, whatever friction there is; no other is."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from torque_arm import (
+    BODIES,
+    experiment_text,
+    moved,
+    noisy,
+    torque_sequences,
+    true_spec,
+    write_torque_bag,
+)
+
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.engine.estimation import TorqueSettings
+from sysid_ros.engine.inverse_dynamics import Motion, WrongMass, mujoco_torque
+from sysid_ros.engine.measured_torque import fit_torque, found_contradictions
+from sysid_ros.experiment import load_experiment, parse_experiment
+from sysid_ros.robots import build_parameters
+
+EXPERIMENT = """
+model: arm.xml
+sequences: [bag]
+signals: [{effort: a, topic: /joint_states, field: "effort[a]"}]
+fit: {method: inverse_dynamics}
+parameters: [{joint: "*", armature: , damping: , frictionloss: }]
+"""
+FACTOR = 1.4
+SHORT = 3000  # samples, 12 s
+
+
+@pytest.fixture(scope="module")
+def recorded() -> tuple[np.ndarray, Motion, np.ndarray]:
+    """Instants, motion and torque of the arm, with friction that no law of the fit has."""
+    times, motion, torque = moved(true_spec().compile(), 30.0)
+    slow = np.exp(-np.abs(motion.qvel) / 0.1)
+    return times, motion, torque + 0.2 * np.sign(motion.qvel) * (1.0 + slow)
+
+
+def wrong_spec(body: str) -> mujoco.MjSpec:
+    """The model of the arm with another mass of a body."""
+    spec = true_spec()
+    if body:
+        wrong = spec.body(body)
+        wrong.mass *= FACTOR
+        wrong.fullinertia = FACTOR * np.array(wrong.fullinertia)
+    return spec
+
+
+def named(
+    recorded: tuple[np.ndarray, Motion, np.ndarray],
+    body: str = "",
+    more: np.ndarray | float = 0.0,
+    gain: np.ndarray | float = 1.0,
+) -> tuple[WrongMass, ...]:
+    """What is found where the model has another mass of a body, or torque something more."""
+    times, motion, torque = recorded
+    spec = wrong_spec(body)
+    positions, torque = noisy(motion.qpos, gain * (torque + more))
+    params = build_parameters(parse_experiment(EXPERIMENT), spec)
+    groups = [torque_sequences(spec, times, positions, torque)]
+    return found_contradictions(groups, params, TorqueSettings()).masses
+
+
+def test_check_names_it_and_how_to_repair_it_and_a_fit_says_so(recorded, tmp_path):
+    times, torque = recorded[0][:SHORT], recorded[2][:SHORT]
+    motion = Motion(*(part[:SHORT] for part in recorded[1]))
+    (tmp_path / "arm.xml").write_text(wrong_spec("upper").to_xml())
+    write_torque_bag(tmp_path / "bag", times, *noisy(motion.qpos, torque))
+    (tmp_path / "experiment.yaml").write_text(experiment_text())
+    experiment = load_experiment(tmp_path / "experiment.yaml")
+    (found,) = check_experiment(experiment, None)
+    assert (found.kind, found.body) == (FindingKind.GRAVITY, "upper")
+    assert found.repair == "- {body: upper, mass: null}"
+    assert found.evidence["low"] < 1.0 / FACTOR < found.evidence["high"]
+    groups = load_dataset(experiment, None).training.groups
+    fit = fit_torque(groups, build_parameters(experiment, groups[0].spec))
+    (clause,) = fit.torque.doubts
+    assert "a mass of 'upper' 0.7" in clause
+
+
+@pytest.mark.parametrize("body", BODIES[1:])
+def test_a_wrong_mass_is_named_with_its_factor(recorded, body: str):
+    found = named(recorded, body)
+    assert [one.body for one in found] == [body]
+    assert found[0].factor == pytest.approx(1.0 / FACTOR, rel=0.1)
+    assert found[0].interval[0] < found[0].factor < found[0].interval[1] < 0.9
+    assert f"a mass of {body!r}" in found[0].clause
+    assert found[0].joints
+
+
+def test_a_torque_with_a_factor_is_named_and_no_mass(recorded):
+    (found,) = named(recorded, gain=np.array([1.0, 1.0, 1.3]))
+    assert (found.body, found.joint) in {("", "c"), ("fore", "")}
+    assert found.factor == pytest.approx(1.3, rel=0.1)
+    assert "a torque of 'c' 1.3" in found.clause
+
+
+def test_a_right_model_is_not_doubted(recorded):
+    assert named(recorded) == ()
+
+
+def test_a_push_and_a_load_for_a_while_are_no_mass(recorded):
+    times, motion, _ = recorded
+    held = true_spec()
+    held.body(BODIES[-1]).mass *= 1.4
+    loaded = mujoco_torque(held.compile(), motion) - mujoco_torque(true_spec().compile(), motion)
+    some = np.where((times > 9.0) & (times < 13.0), 1.0, 0.0)[:, None]
+    swell = np.clip(np.sin(np.pi * (times - 20.0) / 3.0), 0.0, None) * (abs(times - 21.5) < 1.5)
+    assert named(recorded, more=some * loaded + swell[:, None] * np.array([3.0, 2.0, 1.0])) == ()
