@@ -153,7 +153,7 @@ def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig,
         for config in experiment.sequences
     ]
     pairs += [(config, True) for config in experiment.validation.bags]
-    pairs.sort(key=lambda pair: pair[1])
+    pairs.sort(key=lambda pair: (pair[1], not pair[0].loaded))  # parameters are of the first
     if all(held_out for _, held_out in pairs):
         raise ExperimentError("validation holds out every sequence; none is left to fit")
     taken: set[str] = set()
@@ -168,8 +168,8 @@ def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig,
 
 def _model_name(experiment: Experiment, config: SequenceConfig) -> str:
     """The model's path, or its topic and bag where it comes from a recording."""
-    name = config.model or experiment.model
-    return name if name is not None else f"{experiment.model_topic} in {config.bag}"
+    name = config.model or experiment.model or f"{experiment.model_topic} in {config.bag}"
+    return name if config.loaded else f"{name} without payload"
 
 
 def _load_models(
@@ -212,7 +212,8 @@ def model_of(
     loaded = with_commanded_servos(loaded, experiment.signals)
     spec = loaded.spec
     if experiment.payload is not None:
-        spec = with_payload(spec, experiment.payload.body, mass=experiment.payload.mass)
+        mass = experiment.payload.mass if config.loaded else 0.0
+        spec = with_payload(spec, experiment.payload.body, mass=mass)
     for coupling in experiment.couplings:
         spec = with_coupling(spec, coupling.joint, coupling.other, coupling.ratio)
     simulated = spec if _touches_geoms(experiment) else without_visuals(spec)

@@ -102,7 +102,7 @@ class _State:
 
 def _state(experiment: Experiment, dataset: Dataset) -> _State:
     declared = Declared(build_parameters(experiment, dataset.training.groups[0].spec))
-    guessed = [signal.name for signal in experiment.signals if signal.servo is not None]
+    guessed = [one.name for one in experiment.signals if one.servo or one.velocity_servo]
     whole, gravity = recorded(dataset.training.groups, guessed), declared.gravity()
     whole = whole if gravity is None else under_gravity(whole, gravity)
     return _State(whole, ExperimentLines(experiment), declared)

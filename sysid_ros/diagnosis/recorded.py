@@ -258,7 +258,7 @@ def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) ->
         elif actuator >= 0 and _arms(model, actuator) and is_servo(model, actuator):
             others[actuator] = label
     vectors = tuple(_vectors(measured) for measured in group.sensordata)
-    unknown = frozenset(a for a in servos if model.actuator(a).name in guessed)
+    unknown = frozenset(a for a in (*servos, *others) if model.actuator(a).name in guessed)
     return Recorded(
         model, recordings, vectors, positions, velocities, efforts, servos, unknown, others
     )

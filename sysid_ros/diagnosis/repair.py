@@ -185,12 +185,8 @@ class ExperimentLines:
     def _index(self, label: str) -> int:
         config = self._configs[label]
         key, name = config.kind.value, config.name
-        if config.wrench is not None:
-            key, name = "wrench", config.wrench
-        if config.effort is not None:
-            key, name = "effort", config.effort
-        if config.servo is not None:
-            key, name = "servo", config.servo
+        for written in ("wrench", "effort", "servo", "velocity_servo"):
+            key, name = (written, named) if (named := getattr(config, written)) else (key, name)
         return next(i for i, entry in enumerate(self._signals) if entry.get(key) == name)
 
 
@@ -212,7 +208,8 @@ def _unit(scale: float, config: SignalConfig) -> str | None:
     """The unit that a factor stands for, of a signal without one."""
     if config.unit is not None or config.scale != 1.0:
         return None
-    rate = config.kind is SignalKind.QVEL or "vel" in config.field.lower()
+    rate = bool(config.kind is SignalKind.QVEL or config.velocity_servo)
+    rate |= "vel" in config.field.lower()
     names = ("deg/s" if rate else "deg", "g")
     return next((name for name in names if math.isclose(scale, UNITS[name])), None)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.experiment.attribute_names import FRICTION
 from sysid_ros.experiment.cross_checks import check_fittable
-from sysid_ros.experiment.entries import SERVO
+from sysid_ros.experiment.entries import added_input
 from sysid_ros.experiment.experiment_schema import (
     Experiment,
     MaskConfig,
@@ -36,7 +36,6 @@ __all__ = [
     "FRICTION",
     "LEFT_OUT",
     "PACKAGE",
-    "SERVO",
     "UNITS",
     "Experiment",
     "MaskConfig",
@@ -46,6 +45,7 @@ __all__ = [
     "SequenceConfig",
     "SignalConfig",
     "ValidationConfig",
+    "added_input",
     "apply_overrides",
     "as_uri",
     "check_fittable",

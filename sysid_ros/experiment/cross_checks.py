@@ -180,6 +180,15 @@ def _check_couplings(
 
 def _check_method(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:
     fit = experiment.fit
+    bare = [one for one in (*experiment.sequences, *experiment.validation.bags) if not one.loaded]
+    if bare and (fit.simulates or experiment.payload is None):
+        problems.add(
+            place("sequences"),
+            f"bag {bare[0].bag!r} has 'loaded: false', which needs the key 'payload' and "
+            "fit: {method: inverse_dynamics}",
+        )
+    if len(bare) == len((*experiment.sequences, *experiment.validation.bags)) > 0:
+        problems.add(place("sequences"), "every bag has 'loaded: false'; none tells the payload")
     if fit.simulates:
         return
     for key, given in (("search", fit.search is not None), ("bias_check", fit.bias_check)):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 from sysid_ros.errors import unknown_name
 from sysid_ros.experiment.attribute_names import (
@@ -27,7 +28,7 @@ from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_sect
 from sysid_ros.experiment.yaml_tree import Value
 from sysid_ros.recording.mapping import Interpolation, SignalKind
 
-SERVO = "_servo"  # behind a joint's name: its servo, where the model has none
+_ADDED = (SignalKind.EFFORT, SignalKind.SERVO, SignalKind.VELOCITY_SERVO)
 _SWITCHES = ("frozen", "shared", "per_robot")
 _SIGNAL_KINDS = tuple(kind.value for kind in SignalKind)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")  # of what may become a folder
@@ -97,13 +98,16 @@ def _as_inputs(signal: SignalConfig) -> list[SignalConfig]:
     """A signal, or the inputs that one without an actuator in the model is simulated with."""
     if signal.kind is SignalKind.WRENCH:
         return _components(signal)
-    if signal.kind is SignalKind.EFFORT:
-        name = f"{signal.name}_effort"
-        return [replace(signal, kind=SignalKind.ACTUATOR, name=name, effort=signal.name)]
-    if signal.kind is SignalKind.SERVO:
-        name = f"{signal.name}{SERVO}"
-        return [replace(signal, kind=SignalKind.ACTUATOR, name=name, servo=signal.name)]
+    if signal.kind in _ADDED:
+        joint: dict[str, Any] = {signal.kind.value: signal.name}
+        name = added_input(signal.kind, signal.name)
+        return [replace(signal, kind=SignalKind.ACTUATOR, name=name, **joint)]
     return [signal]
+
+
+def added_input(kind: SignalKind, joint: str) -> str:
+    """The name of the input that a joint gets for a signal without an actuator in the model."""
+    return f"{joint}_{kind.value}"
 
 
 def _components(wrench: SignalConfig) -> list[SignalConfig]:

@@ -121,6 +121,7 @@ class SignalConfig:
     wrench: str | None = None  # the site, for the six signals of a wrench
     effort: str | None = None  # the joint, for an effort on it without an actuator of the model
     servo: str | None = None  # the joint, for a commanded position of it likewise
+    velocity_servo: str | None = None  # the joint, for a commanded velocity of it likewise
 
     @property
     def factor(self) -> float:
@@ -154,6 +155,7 @@ class SequenceConfig:
             "under this name (`/unit_2/joint_states`), those are read"
         ),
     )
+    loaded: bool = key(default=True, metadata=rule("false where the `payload` was not held"))
     start: float | None = key(
         default=None, metadata=rule("s after the bag's first message; its beginning", minimum=0)
     )
@@ -223,9 +225,7 @@ class CouplingConfig:
 
     joint: str = key(metadata=rule("the joint that the motor drives"))
     other: str = key(metadata=rule("the joint that turns the motor as well"))
-    ratio: float = key(
-        default=1.0, metadata=rule("turns by the second joint over those by the first")
-    )
+    ratio: float = key(default=1.0, metadata=rule("turns by the second joint over the first's"))
 
 
 @dataclass(frozen=True)

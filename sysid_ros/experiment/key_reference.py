@@ -57,8 +57,8 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
         + ", ".join(f"`{kind.value}`" for kind in SignalKind)
         + " names the actuator, the sensor or the joint (`effort` for a force or torque on a "
         "joint for which the model has no actuator, as in a URDF; `servo` for its commanded "
-        "position, of which a copy of the model gets a servo with a guessed `kp`), or the site at "
-        "which a "
+        "position, `velocity_servo` for its commanded velocity, of which a copy of the model gets "
+        "a servo with a guessed `kp` or `kv`), or the site at which a "
         "measured wrench acts (`{wrench: wrist, topic: /ft_sensor, field: wrench}` for a "
         "`WrenchStamped`, in the site's frame, as a known external force), and:",
     ),
@@ -80,7 +80,8 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
             "An entry names elements by a shell pattern and one or more of their attributes, as in "
             '`{joint: "*", armature: {max: 0.05}, damping: }`. An attribute may be left empty (all '
             "defaults) or be one word: a form, `shared` or `frozen`. Attributes of several "
-            "components take lists."
+            "components take lists. A free joint has neither bearing nor rotor: a pattern passes "
+            "over it, its own name does not."
         ),
     ),
     ("`prior`", PriorConfig, ""),

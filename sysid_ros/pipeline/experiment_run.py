@@ -13,10 +13,11 @@ from typing import Any
 import mujoco
 
 from sysid_ros.dataset import Dataset, FitInputs
-from sysid_ros.engine.estimation import BiasCheck, FitResult, FitState, bias_check, flagged
+from sysid_ros.engine.estimation import BiasCheck, FitResult, FitState, flagged
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.inverse_dynamics import sharpen_friction
 from sysid_ros.engine.least_squares import FitStatus, Iteration
+from sysid_ros.engine.measured_torque import bias_check_by_method
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.engine.uncertainty import unfitted
@@ -215,7 +216,7 @@ class _Run:
         ended = result.status not in (FitStatus.CANCELED, FitStatus.TIME_LIMIT)
         if not (self.inputs.experiment.fit.bias_check and ended):
             return None
-        return bias_check(
+        return bias_check_by_method(
             self.inputs.dataset.training.groups,
             self.inputs.params,
             result,

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sysid_ros.experiment import added_input
 from sysid_ros.proposal.channels import Channel
+from sysid_ros.recording.mapping import SignalKind
+
+SERVOS = (SignalKind.SERVO.value, SignalKind.VELOCITY_SERVO.value)  # that a model lacks
 
 
 @dataclass(frozen=True)
@@ -15,7 +19,7 @@ class Line:
     """One signal of the proposal.
 
     Attributes:
-      kind: actuator, sensor, qpos, qvel, effort, servo or wrench.
+      kind: actuator, sensor, qpos, qvel, effort, servo, velocity_servo or wrench.
       name: In the model.
       channel: Where it comes from.
       doubt: What a person should check; empty where nothing.
@@ -45,7 +49,8 @@ class Line:
         """Name of the actuator that the line drives; empty of what is measured."""
         if self.kind == "actuator":
             return self.name
-        return f"{self.name}_{self.kind}" if self.kind in ("effort", "servo") else ""
+        added = self.kind in (SignalKind.EFFORT.value, *SERVOS)
+        return added_input(SignalKind(self.kind), self.name) if added else ""
 
     @property
     def interpolation(self) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,14 +14,15 @@ import numpy as np
 
 from sysid_ros.engine.elements import FREE, SCALAR, is_effort, joint_of
 from sysid_ros.engine.windows import ClosedLoops
-from sysid_ros.experiment import SERVO, UNITS
+from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.actuator_inputs import command_lines
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.drives import drives_of, moved_by
-from sysid_ros.proposal.lines import Line
+from sysid_ros.proposal.lines import SERVOS, Line
 from sysid_ros.proposal.names import match_names
 from sysid_ros.proposal.orders import Order
+from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
 
@@ -136,26 +137,77 @@ def map_robot(
 ) -> tuple[mujoco.MjSpec, Mapping]:
     """Propose the signal map of a model, and the servos that it needs if it has no actuators.
 
-    Positions that were commanded mean servos, of which a URDF says nothing.
+    Positions or velocities that were commanded mean servos, of which a URDF says nothing.
 
     Returns:
-      The model, with a servo on each joint whose commanded position is mapped, and the map.
+      The model, with a servo on each joint whose command is mapped, and the map.
     """
     model = spec.copy().compile()
     plain = map_channels(model, channels, orders)
     if model.nu or not plain.joints or any(line.kind == "effort" for line in plain.lines):
         return spec, plain
-    served = map_channels(with_servos(spec).compile(), channels, orders)
-    lines = tuple(
-        replace(line, kind="servo", name=line.name.removesuffix(SERVO))
-        if line.kind == "actuator"
-        else line
-        for line in served.lines
-    )
-    joints = [line.name for line in lines if line.kind == "servo"]
-    if not joints:
-        return spec, plain
-    return with_servos(spec, joints), replace(served, lines=lines, unmapped=plain.unmapped)
+    return _with_servos(spec, plain, channels, orders)
+
+
+def map_commanded_speeds(
+    spec: mujoco.MjSpec, channels: Sequence[Channel], orders: Sequence[Order] = ()
+) -> tuple[mujoco.MjSpec, Mapping] | None:
+    """Map commanded velocities to servos, with the measured efforts as what these servos exert.
+
+    Returns:
+      The model with its servos and the map; none where the commands of a joint with an effort, or
+      of any at all, are no velocities.
+    """
+    others = [one for one in channels if one.command or one.quantity != "effort"]
+    plain = map_channels(spec.copy().compile(), others, orders)
+    served, mapping = _with_servos(spec, plain, others, orders, (SignalKind.VELOCITY_SERVO,))
+    moving = [channel for channel in channels if channel.moves]
+    model = served.copy().compile()
+    positions = _positions(model, moving)
+    efforts = {line.name for line in _joint_efforts(model, moving, positions)}
+    commanded = {line.name for line in mapping.lines if line.kind in SERVOS}
+    if not commanded or not efforts <= commanded:
+        return None
+    lines = (*mapping.lines, *_torque_sensors(model, moving, positions))
+    return served, replace(mapping, lines=lines)
+
+
+def _with_servos(
+    spec: mujoco.MjSpec,
+    plain: Mapping,
+    channels: Sequence[Channel],
+    orders: Sequence[Order],
+    kinds: Sequence[SignalKind] = (SignalKind.SERVO, SignalKind.VELOCITY_SERVO),
+) -> tuple[mujoco.MjSpec, Mapping]:
+    """Servos for commanded positions, and for commanded velocities of the joints left."""
+    lines, possible = plain.lines, plain.possible
+    for kind in kinds:
+        taken = {line.name for line in lines if line.kind in SERVOS}
+        joints = {added_input(kind, joint): joint for joint in _left(spec, taken)}
+        if not joints:
+            continue
+        found = map_channels(with_servos(spec, joints.values(), kind).compile(), channels, orders)
+        new = tuple(
+            replace(line, kind=kind.value, name=joints[line.name])
+            for line in found.lines
+            if line.name in joints and line.kind == "actuator" and _says(line.channel, kind)
+        )
+        if new:
+            lines, possible = lines + new, found.possible
+            spec = with_servos(spec, [line.name for line in new], kind)
+    return spec, replace(plain, lines=lines, possible=possible)
+
+
+def _left(spec: mujoco.MjSpec, taken: Collection[str]) -> list[str]:
+    """Hinges and slides without a servo."""
+    model = spec.copy().compile()
+    names = (str(model.joint(joint).name) for joint in _scalar_joints(model))
+    return [name for name in names if name not in taken]
+
+
+def _says(channel: Channel, kind: SignalKind) -> bool:
+    """Tell whether a servo may take a command; one of velocities only what is called so."""
+    return kind is SignalKind.SERVO or channel.quantity == "velocity"
 
 
 Positions = dict[int, tuple[Channel, bool]]

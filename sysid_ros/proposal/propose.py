@@ -39,18 +39,18 @@ from sysid_ros.proposal.contact_windows import FEW_CONTACTS, with_windows_for_co
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.identifiability import determined
-from sysid_ros.proposal.lines import Line
+from sysid_ros.proposal.lines import SERVOS, Line
 from sysid_ros.proposal.mapping import Mapping, as_drafted
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
 from sysid_ros.proposal.recorded_signals import (
     MOST_READ,
     RecordedSignals,
+    at_commanded_speeds,
     recorded_signals,
     without_efforts,
 )
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
-from sysid_ros.proposal.servo_efforts import servo_efforts
 from sysid_ros.robots import description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on
@@ -127,7 +127,7 @@ def propose(
     draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
     draft, findings, dataset = _tested(draft, output, recorded)
-    if served := without_efforts(spec, recorded, findings):
+    if served := without_efforts(spec, recorded, findings) or at_commanded_speeds(recorded):
         recorded = served
         draft = _drafted(model, recorded, folders, output)
         draft, findings, dataset = _tested(draft, output, recorded)
@@ -135,11 +135,10 @@ def propose(
     compiled = spec.copy().compile()
     if torque_proposal.torque_is_measured(compiled, mapping):
         on_stage("looking for motors that turn with two joints")
-        told = servo_efforts(spec, mapping, recorded.channels, recorded.orders)
         dataset = dataset or _load(parse_experiment(draft.text(), path=output))
         silent = torque_proposal.left_out_joints(dataset, on_stage)
         torque = torque_proposal.torque_parameters(compiled, mapping, silent)
-        draft = replace(draft, torque=torque, notes=(*draft.notes, *told))
+        draft = replace(draft, torque=torque)
         experiment = parse_experiment(draft.text(), path=output)
         coupled = torque_proposal.coupled_joints(experiment, dataset, silent)
         draft = replace(draft, couplings=coupled)
@@ -147,7 +146,7 @@ def propose(
         findings = with_odd_effort(experiment, dataset, findings)
     else:
         on_stage("trying which parameters the recordings determine")
-        guessed = any(line.kind == "servo" for line in mapping.lines)
+        guessed = any(line.kind in SERVOS for line in mapping.lines)
         if guessed:  # what gravity does to a servo of unknown gain tells no mass
             findings = _without_gravity(findings)
         masses = mass_that_gravity_names(spec, findings)
@@ -249,7 +248,7 @@ def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
                 tops.append(motion_bandwidth(np.interp(grid, times, values), 1.0 / interval))
     known = [top for top in tops if top is not None]
     servos = any(
-        line.kind == "servo"
+        line.kind in SERVOS
         or (line.kind == "actuator" and is_servo(model, model.actuator(line.name).id))
         for line in mapping.lines
     )
@@ -289,7 +288,7 @@ def _tested(
 
 def _label(values: dict[str, object]) -> str:
     kind, name = next(iter(values.items()))
-    return f"{name}_{kind}" if kind in ("qpos", "qvel", "effort", "servo") else str(name)
+    return f"{name}_{kind}" if kind in ("qpos", "qvel", "effort", *SERVOS) else str(name)
 
 
 def _fixed_with_meshes(dataset: Dataset) -> bool:
@@ -372,7 +371,7 @@ def _inputs(mapping: Mapping) -> Inputs:
         {name: line.channel.command for name, line in zip(names, lines, strict=True)},
         topics,
         frozenset(topics.values()) - others,
-        tuple(line.input for line in lines if line.kind == "servo"),
+        {line.input: line.name for line in lines if line.kind in SERVOS},
     )
 
 

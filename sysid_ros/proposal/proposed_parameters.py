@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -15,12 +15,12 @@ from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import FREE, is_servo, joints_above
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment import SERVO
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.drives import driven_joints, tied_joints
 from sysid_ros.proposal.joint_scales import JointScale, joint_scales
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
+_GUESSED = ("kp", "kv")  # of a servo of positions, of velocities
 _SERVO_ATTRIBUTES = ("kp", "time_constant")  # kv acts as damping does
 _START = 0.2  # of the typical size, where a search starts that the model starts at zero
 _GUESS = 0.3  # relative error of masses and centres of mass in a drawing
@@ -44,13 +44,13 @@ class Inputs:
       held: By name whether it is a command, which is held, rather than measured.
       topics: By name the topic that it comes from.
       alone: Topics from which nothing else is mapped.
-      guessed: Servos that the model lacked, of which nothing is known.
+      guessed: Servos that the model lacked, of which nothing is known, and their joints.
     """
 
     held: Mapping[str, bool]
     topics: Mapping[str, str]
     alone: frozenset[str]
-    guessed: tuple[str, ...] = ()
+    guessed: Mapping[str, str] = field(default_factory=dict)
 
 
 def candidates(
@@ -79,12 +79,12 @@ def candidates(
         and is_servo(model, a)
     ]
     driven = driven_joints(model)
-    guessed = {name: _nominal(spec, "actuator", name, "kp") or 0.0 for name in inputs.guessed}
     gains = dict.fromkeys(driven, 0.0) | {
-        name.removesuffix(SERVO): gain for name, gain in guessed.items()
+        joint: _nominal(spec, "actuator", name, "kp") or 0.0
+        for name, joint in inputs.guessed.items()
     }
     tied = tied_joints(model, joints)
-    found: list[Candidate | None] = [*_guessed_gains(guessed)]
+    found: list[Candidate | None] = [*_guessed_gains(spec, inputs.guessed)]
     found += [
         _of_joint(spec, joint, attribute, scales[joint], gains.get(joint))
         for attribute in _JOINT_ATTRIBUTES
@@ -92,11 +92,11 @@ def candidates(
         if joint in scales and joint not in tied
     ]
     found += _delays(inputs)
-    if servos:
+    if servos or inputs.guessed:
         found += _settings_of_servos(
             spec, model.nu, [name for name in servos if name not in inputs.guessed]
         )
-        if not guessed:  # which explain gravity in any posture
+        if not inputs.guessed:  # which explain gravity in any posture
             found += _biases(servos, sensors)
             found += _payload(model, joints)
     else:
@@ -189,13 +189,15 @@ def _of_servo(spec: mujoco.MjSpec, name: str, attribute: str) -> Candidate | Non
     )
 
 
-def _guessed_gains(guessed: Mapping[str, float]) -> Iterator[Candidate]:
+def _guessed_gains(spec: mujoco.MjSpec, guessed: Iterable[str]) -> Iterator[Candidate]:
     """Gains of servos that nobody wrote down, over four orders of magnitude."""
-    for name, gain in guessed.items():
+    for name in guessed:
+        gains = {attribute: _nominal(spec, "actuator", name, attribute) for attribute in _GUESSED}
+        attribute, gain = next((key, gain) for key, gain in gains.items() if gain)
         yield Candidate(
             element="actuator",
             name=name,
-            attribute="kp",
+            attribute=attribute,
             low=_round(gain / _GUESSED_GAIN),
             high=_round(gain * _GUESSED_GAIN),
             typical=gain,

@@ -15,8 +15,9 @@ import numpy as np
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.errors import DataError
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
-from sysid_ros.proposal.mapping import Mapping, map_robot
+from sysid_ros.proposal.mapping import Mapping, map_commanded_speeds, map_robot
 from sysid_ros.proposal.orders import Order, stated_orders
+from sysid_ros.proposal.servo_efforts import servo_efforts
 
 MOST_READ = 12  # recordings that channels are read from
 
@@ -94,6 +95,18 @@ def without_efforts(
     note = f"measured efforts are left out, commands taken instead: {others[0].sentence}"
     mapping = replace(mapping, unmapped=(*mapping.unmapped, note))
     return replace(recorded, spec=spec, mapping=mapping)
+
+
+def at_commanded_speeds(recorded: RecordedSignals) -> RecordedSignals | None:
+    """Simulate the servos whose efforts are no mean torques, if they have commanded velocities."""
+    told = servo_efforts(recorded.spec, recorded.mapping, recorded.channels, recorded.orders)
+    if told is None:
+        return None
+    served = map_commanded_speeds(recorded.spec, recorded.channels, recorded.orders)
+    if served is None:
+        noted = (*recorded.mapping.unmapped, told)
+        return replace(recorded, mapping=replace(recorded.mapping, unmapped=noted))
+    return replace(recorded, spec=served[0], mapping=served[1])
 
 
 def _channels(bags: list[Path], topics: list[str], msg_path: Sequence[Path]) -> list[Channel]:

@@ -32,8 +32,8 @@ _NAMED = 7  # joints in a sentence
 
 def servo_efforts(
     spec: mujoco.MjSpec, mapping: Mapping, channels: Sequence[Channel], orders: Sequence[Order]
-) -> tuple[str, ...]:
-    """Sentences about efforts whose samples are no mean torque; none where all are.
+) -> str | None:
+    """A sentence about efforts whose samples are no mean torque; none where all are.
 
     Args:
       spec: A model without actuators.
@@ -49,12 +49,12 @@ def servo_efforts(
         if error > _MATTERS * scales[joint].inertia:
             wrong[joint] = error
     if not wrong:
-        return ()
+        return None
     told = listed([f"{joint} {error:.2g} kg m^2" for joint, error in wrong.items()], _NAMED)
     return (
         "efforts are what servos make of commanded velocities, and jump with each command; sampled "
         f"between them, armatures may be wrong by as much as: {told}. Record them at ten times the "
-        "commands' rate, or have the controller or the driver interpolate.",
+        "commands' rate, or have the controller or the driver interpolate."
     )
 
 

@@ -35,7 +35,7 @@ def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
       model: The compiled model.
       mapping: What the recordings have.
     """
-    inputs = [line for line in mapping.lines if line.kind in ("actuator", "effort")]
+    inputs = [line for line in mapping.lines if line.input]
     if any(line.channel.command for line in inputs):
         return False
     if np.any(model.jnt_type == FREE):

@@ -41,7 +41,10 @@ from sysid_ros.recording.messages import FieldPath
 from sysid_ros.rehearsal.changed_bag import Change, write_changed
 from sysid_ros.rehearsal.plan import RehearsalError
 
-_INPUTS = (SignalKind.ACTUATOR, SignalKind.EFFORT, SignalKind.SERVO, SignalKind.WRENCH)
+_INPUTS = (
+    SignalKind.ACTUATOR, SignalKind.EFFORT, SignalKind.SERVO, SignalKind.VELOCITY_SERVO,
+    SignalKind.WRENCH,
+)  # fmt: skip
 _FINER = 4  # steps of the true robot in one of the model
 _VELOCITY_FILTER = 30.0  # Hz, for the start
 

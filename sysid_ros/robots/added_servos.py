@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Servos for joints of which positions were commanded and whose model, a URDF, has no actuators."""
+"""Servos for joints of which positions or velocities were commanded and whose model has none."""
 
 from __future__ import annotations
 
@@ -10,26 +10,42 @@ from dataclasses import replace
 
 import mujoco
 
-from sysid_ros.engine.elements import SCALAR, add_servo, usual_servo_gain
+from sysid_ros.engine.elements import SCALAR, add_servo, add_velocity_servo, usual_servo_gain
 from sysid_ros.errors import ModelError, unknown_name
-from sysid_ros.experiment import SERVO, SignalConfig
+from sysid_ros.experiment import SignalConfig, added_input
+from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots.source import LoadedModel
+
+_SETTLING = 0.1  # s, in which a servo of a velocity makes up for what one of a position sees
 
 
 def with_commanded_servos(model: LoadedModel, signals: Sequence[SignalConfig]) -> LoadedModel:
-    """Add a servo for every joint that a signal commands as a ``servo``.
+    """Add a servo for every joint that a signal commands as ``servo`` or ``velocity_servo``.
 
     Raises:
       ModelError: There is no such hinge or slide, or the model has an actuator of that name.
     """
-    joints = [signal.servo for signal in signals if signal.servo is not None]
-    return replace(model, spec=with_servos(model.spec, joints)) if joints else model
+    spec = model.spec
+    for kind in (SignalKind.SERVO, SignalKind.VELOCITY_SERVO):
+        named = (getattr(signal, kind.value) for signal in signals)
+        if joints := [joint for joint in named if joint is not None]:
+            spec = with_servos(spec, joints, kind)
+    return replace(model, spec=spec)
 
 
-def with_servos(spec: mujoco.MjSpec, joints: Iterable[str] | None = None) -> mujoco.MjSpec:
+def with_servos(
+    spec: mujoco.MjSpec,
+    joints: Iterable[str] | None = None,
+    kind: SignalKind = SignalKind.SERVO,
+) -> mujoco.MjSpec:
     """A copy of a model with servos for some hinges and slides, or for all.
 
     A gain is a guess by the joint's largest force or the weight that it carries.
+
+    Args:
+      spec: The model.
+      joints: Names of the hinges and slides; all without.
+      kind: SERVO for commanded positions, VELOCITY_SERVO for velocities.
 
     Raises:
       ModelError: There is no such joint, or the model has an actuator of that name.
@@ -40,8 +56,12 @@ def with_servos(spec: mujoco.MjSpec, joints: Iterable[str] | None = None) -> muj
     for joint in known if joints is None else joints:
         if joint not in known:
             raise ModelError(f"signals: {unknown_name('joint', joint, known)}")
-        name = f"{joint}{SERVO}"
+        name = added_input(kind, joint)
         if name in taken:
             raise ModelError(f"signals: the model has an actuator {name!r}; map that instead")
-        add_servo(served, name, joint, usual_servo_gain(model, model.joint(joint).id))
+        gain = usual_servo_gain(model, model.joint(joint).id)
+        if kind is SignalKind.SERVO:
+            add_servo(served, name, joint, gain)
+        else:
+            add_velocity_servo(served, name, joint, _SETTLING * gain)
     return served

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sysid_ros.engine.elements import matching, matching_names
+from sysid_ros.engine.elements import FREE, matching, matching_names
 from sysid_ros.engine.friction import PARAMETERS, parameters_of
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import FRICTION, Experiment, ParameterConfig
@@ -79,7 +79,7 @@ def expanded(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
         if not _is_friction(config):
             configs.append(config)
             continue
-        matched = matching(spec, "joint", config.pattern)
+        matched = matching_joints(spec, config.pattern)
         joints = [joint for joint in matched if (joint, config.form) not in covered]
         covered.update((joint, config.form) for joint in joints)
         members = parameters_of(config.form or "")
@@ -89,6 +89,20 @@ def expanded(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
             left = [joint for joint in joints if joint not in own]
             configs += _entries(replace(config, attribute=name, form=None), left, matched)
     return tuple(configs)
+
+
+def matching_joints(spec: Any, pattern: str) -> list[str]:
+    """Names of the joints that match a pattern, a free joint only by its own name.
+
+    A free joint has no bearing that rubs and no rotor; where a pattern stands for such joints only,
+    it is they that are meant.
+
+    Raises:
+      UnknownElementError: Nothing matches.
+    """
+    names = matching(spec, "joint", pattern)
+    held = [name for name in names if spec.joint(name).type != FREE]
+    return names if pattern in names else held or names
 
 
 def _is_friction(config: ParameterConfig) -> bool:

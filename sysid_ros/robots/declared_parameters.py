@@ -17,7 +17,7 @@ from sysid_ros.engine.elements import make_explicit, matching, matching_names
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
 from sysid_ros.experiment import Experiment, ParameterConfig
-from sysid_ros.robots.declared_friction import expanded
+from sysid_ros.robots.declared_friction import expanded, matching_joints
 from sysid_ros.robots.hook import call_hook
 from sysid_ros.robots.parameter_numbers import check_numbers
 from sysid_ros.robots.state_sensors import state_labels
@@ -151,6 +151,8 @@ class _Target:
 
 def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list[str]:
     if config.element != "signal":
+        if config.element == "joint":
+            return matching_joints(spec, config.pattern)
         names = matching(spec, config.element, config.pattern)
         patterned = config.element == "body" and config.pattern not in names
         wide = patterned and not experiment.fit.simulates

@@ -16,7 +16,6 @@ from sysid_ros.engine.estimation import FitSettings as FitSettings
 from sysid_ros.engine.estimation import Landscape as Landscape
 from sysid_ros.engine.estimation import SignalNoise as SignalNoise
 from sysid_ros.engine.estimation import TorqueSettings as TorqueSettings
-from sysid_ros.engine.estimation import bias_check as bias_check
 from sysid_ros.engine.estimation import landscape as landscape
 from sysid_ros.engine.estimation import optimize as optimize
 from sysid_ros.engine.least_squares import FitStatus as FitStatus
@@ -76,6 +75,7 @@ from sysid_ros.engine.simulation import sysid_rollout as sysid_rollout
 from sysid_ros.engine.uncertainty import calculate_intervals as calculate_intervals
 from sysid_ros.sysid.default_report import Report as Report
 from sysid_ros.sysid.default_report import default_report as default_report
+from sysid_ros.sysid.fitting import bias_check as bias_check
 from sysid_ros.sysid.fitting import fit as fit
 from sysid_ros.sysid.model_saving import save_model as save_model
 from sysid_ros.sysid.results_io import save_results as save_results

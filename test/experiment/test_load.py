@@ -194,7 +194,7 @@ def test_each_mistake_gets_its_sentence(text: str, sentence: str) -> None:
 BAD_SIGNALS = [
     ("{actuator: m, sensor: s, topic: t, field: f}",
      "signals[0] needs exactly one of the keys actuator, sensor, qpos, qvel, wrench, effort, "
-     "servo; its keys are: actuator, sensor, topic, field"),
+     "servo, velocity_servo; its keys are: actuator, sensor, topic, field"),
     ("{topic: t, field: f}", "signals[0] needs exactly one of the keys actuator"),
     ("{sensor: s, field: f}", "signals[0] lacks the key 'topic'"),
     ("{sensor: s, topic: t, field: f, noise: 0}", "signals[0].noise must be above 0, given 0"),

@@ -212,6 +212,34 @@ def test_a_payload_is_one_more_body(folder):
     assert mujoco.MjModel.from_xml_path(str(report.files.model)).body("payload").mass[0] > 0.49
 
 
+def test_a_run_without_its_payload_tells_the_gains_that_a_payload_needs(folder):
+    loaded, bare = true_spec(), true_spec()
+    inertia = {"ipos": [0.25, 0.01, -0.02], "inertia": [1e-3] * 3, "explicitinertial": True}
+    loaded.body("fore").add_body(name="load", mass=0.5, **inertia)
+    for name, spec, seed in (("held", loaded, 0), ("free", bare, 1)):
+        times, motion, torque = moved(spec.compile(), rate=100.0, seed=seed)
+        qpos, torque = noisy(motion.qpos, torque / [1.1, 0.9, 1.12], 100.0)
+        write_torque_bag(folder / name, times, qpos, torque)
+    (folder / "known.xml").write_text(bare.to_xml())
+    text = experiment_text().partition("parameters:")[0].replace("arm.xml", "known.xml")
+    text = text.replace("validation: {fraction: 0.3}\n", "") + "payload: {body: fore}\n"
+    alone = parse_experiment(text.replace("[bag]", "[held]"), path=folder / "one.yaml")
+    verdict = run_experiment(alone).outcome.verdict
+    assert verdict.startswith("Suspect data: the masses that are taken for known ask for another")
+    assert "'c_effort' 0.89 (" in verdict
+    both = text.replace("[bag]", "[held, {bag: free, loaded: false}]")
+    both += 'parameters: [{signal: "*_effort", gain: {prior: {std: 0.1}}}]\n'
+    outcome = run_experiment(parse_experiment(both, path=folder / "both.yaml")).outcome
+    gains = [outcome.fit[f"{name}_effort_gain"] for name in JOINTS]
+    for gain, truth in zip(gains, (1.1, 0.9, 1.12), strict=True):
+        assert abs(gain.value - truth) < 4.0 * gain.standard_error < 0.02
+    (found,) = outcome.fit.torque.bodies
+    assert found.mass == pytest.approx(0.5, rel=0.03)
+    assert not outcome.verdict.startswith("Suspect")
+    with pytest.raises(ExperimentError, match="'loaded: false', which needs the key 'payload'"):
+        parse_experiment(both.replace("payload: {body: fore}", ""), path=folder / "no.yaml")
+
+
 def test_a_model_file_that_has_payload_and_couplings_is_scored(tmp_path):
     times, motion, torque = moved(true_spec().compile(), duration=4.0)
     write_torque_bag(tmp_path / "bag", times, *noisy(motion.qpos, torque))

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 
 from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.mapping import as_drafted, map_channels
+from sysid_ros.proposal.mapping import as_drafted, map_channels, map_robot
 
 TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
 HAND = """<mujoco><worldbody>
@@ -88,3 +90,24 @@ def test_channels_are_those_of_the_draft_with_its_units() -> None:
     shoulder, elbow = as_drafted(found, entries).lines
     np.testing.assert_allclose(shoulder.channel.values[0], 0.5 - np.deg2rad(np.sin(TIMES)))
     assert (elbow.name, elbow.channel.name) == ("elbow", "shoulder")
+
+
+def test_joints_without_actuators_get_servos_for_what_was_commanded() -> None:
+    def commands(topic: str, quantity: str, *names: str) -> list[Channel]:
+        return [
+            replace(
+                one, topic=topic, msgtype="std_msgs/msg/Float64MultiArray", command=True,
+                field=f"data[{one.index}]", quantity=quantity, name=name,
+            )
+            for one, name in zip(states(topic, *names), names, strict=True)
+        ]  # fmt: skip
+
+    measured = states("/joint_states", "shoulder", "elbow", "finger")
+    arm = commands("/arm/commands", "position", "shoulder", "elbow")
+    hand = commands("/hand/velocity", "velocity", "finger")
+    spec, mapping = map_robot(mujoco.MjSpec.from_string(HAND), [*measured, *arm, *hand])
+    servos = {line.name: line.kind for line in mapping.lines if line.channel.command}
+    assert servos == {"shoulder": "servo", "elbow": "servo", "finger": "velocity_servo"}
+    assert [one.name for one in spec.actuators] == [
+        "shoulder_servo", "elbow_servo", "finger_velocity_servo"
+    ]  # fmt: skip

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import pytest
 
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.joint_scales import joint_scales
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
+from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
 BODY = '<body name="b{0}" pos="0 0 .1"><joint name="j{0}" axis="0 {1} {2}" {3}/>'
@@ -84,13 +87,18 @@ def test_what_nothing_drives_has_no_rotor_and_friction_only_where_recordings_say
 
 def test_nobody_knows_the_gain_of_a_servo_that_the_model_lacks() -> None:
     spec = with_servos(mujoco.MjSpec.from_string(arm(2).partition("<actuator>")[0] + "</mujoco>"))
-    given = Inputs({"j0_servo": True}, {"j0_servo": "/c"}, frozenset(["/c"]), ("j0_servo",))
+    given = Inputs({"j0_servo": True}, {"j0_servo": "/c"}, frozenset(["/c"]), {"j0_servo": "j0"})
     found = candidates(spec, ["j0", "j1"], given, {})
     gain = next(one for one in found if one.attribute == "kp")
     assert gain.guessed
     assert gain.high == pytest.approx(1e4 * gain.low, rel=0.02)
     own = {one.attribute: one.guessed for one in found if one.name == "j0"}
     assert own == {"frictionloss": True, "damping": True, "armature": True}
+    assert {one.attribute for one in found}.isdisjoint({"bias", "mass"})
+    name = "j0_velocity_servo"
+    spec = with_servos(spec, ["j0"], SignalKind.VELOCITY_SERVO)
+    found = candidates(spec, ["j0", "j1"], replace(given, guessed={name: "j0"}), {})
+    assert [one.attribute for one in found if one.name == name] == ["kv"]
     assert {one.attribute for one in found}.isdisjoint({"bias", "mass"})
 
 

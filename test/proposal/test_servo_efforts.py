@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Efforts that jump with commanded velocities are told where the jumps matter."""
+"""Efforts that jump with commanded velocities are simulated where the jumps matter, or told."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from robot_kinds import urdf_arm
 from robot_to_try import TORQUES
 
-from sysid_ros.proposal.recorded_signals import recorded_signals
+from sysid_ros.proposal.recorded_signals import at_commanded_speeds, recorded_signals
 from sysid_ros.proposal.servo_efforts import servo_efforts
 from sysid_ros.rehearsal import Controller, Motion, generate
 
@@ -35,7 +35,22 @@ def test_gain_and_time_between_commands_decide(
     made = generate(spec, plan, tmp_path / "bag")
     seen = recorded_signals(mujoco.MjSpec.from_string(urdf_arm()), [made.bag], ())
     said = servo_efforts(seen.spec, seen.mapping, seen.channels, seen.orders)
-    assert bool(said) == told
-    if told:
-        (error,) = re.findall(r"joint_4 (\S+) kg", said[0])
-        assert float(error) == pytest.approx(0.15, rel=0.3)  # half of 10 ms times its gain
+    served = at_commanded_speeds(seen)
+    assert bool(said) == bool(served) == told
+    if said is None or served is None:
+        return
+    (error,) = re.findall(r"joint_4 (\S+) kg", said)
+    assert float(error) == pytest.approx(0.15, rel=0.3)  # half of 10 ms times its gain
+    servos = [line for line in served.mapping.lines if line.kind == "velocity_servo"]
+    assert [(line.name, line.channel.field) for line in servos] == [
+        (f"joint_{k + 1}", f"data[{k}]") for k in range(4)
+    ]
+    efforts = [line for line in served.mapping.lines if line.channel.quantity == "effort"]
+    assert {line.placed for line in efforts} == {
+        ("jointactuatorfrc", f"joint_{k + 1}") for k in range(4)
+    }
+    short = [one for one in seen.channels if (one.command, one.index) != (True, 3)]
+    kept = at_commanded_speeds(replace(seen, channels=short))
+    assert kept is not None
+    assert {line.kind for line in kept.mapping.lines} == {"qpos", "effort"}
+    assert any("sampled between them" in note for note in kept.mapping.unmapped)

@@ -96,6 +96,16 @@ def test_a_shared_value_is_written_to_all_matches(
     np.testing.assert_allclose(written(spec, parameters).dof_armature, [0.2, 0.2])
 
 
+def test_a_pattern_of_joints_passes_over_what_floats(spec: mujoco.MjSpec) -> None:
+    floating = spec.copy()
+    hull = floating.worldbody.add_body(name="hull", mass=1.0, inertia=[1.0, 1.0, 1.0])
+    hull.add_freejoint(name="root")
+    held = built(floating, '{joint: "*", armature: , friction: m1}').keys()
+    assert held == built(spec, '{joint: "*", armature: , friction: m1}').keys()
+    assert built(floating, "{joint: root, damping: }").keys() == ["root_damping"]
+    assert built(floating, '{joint: "ro*", damping: }').keys() == ["root_damping"]
+
+
 def test_settings_of_an_entry_arrive(spec: mujoco.MjSpec) -> None:
     parameters = built(
         spec,

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mujoco
 import pytest
 from urdf_robot import MESH, urdf, write_bag, write_mesh, write_package
 
 from sysid_ros.cli import main
-from sysid_ros.engine.elements import is_servo
+from sysid_ros.engine.elements import is_servo, is_velocity_servo
 from sysid_ros.errors import ErrorCode, ExperimentError, ModelError
 from sysid_ros.excitation import read_urdf_limits
 from sysid_ros.experiment import load_experiment, parse_experiment, with_folders
@@ -50,6 +51,25 @@ def test_a_commanded_position_gets_a_servo_and_its_joint_must_be_there(tmp_path:
     wrong = parse_experiment(text.replace("servo: shoulder", "servo: sholder"), path=tmp_path / "e")
     with pytest.raises(ModelError, match="unknown joint 'sholder'; nearest: 'shoulder'"):
         with_commanded_servos(model, wrong.signals)
+
+
+def test_a_commanded_velocity_gets_a_servo_that_euler_steps_do_not_run_away_with(
+    tmp_path: Path,
+) -> None:
+    (write_package(tmp_path / "swing_description") / "swing.urdf").write_text(urdf())
+    model = load_model(tmp_path / "swing_description" / "swing.urdf")
+    text = EXPERIMENT.format(model="swing.urdf").replace("effort:", "velocity_servo:")
+    signals = parse_experiment(text, path=tmp_path / "experiment.yaml").signals
+    served = with_commanded_servos(model, signals).spec.compile()
+    servo = served.actuator(signals[0].name)
+    assert is_velocity_servo(served, servo.id)
+    served.jnt_actfrclimited[:] = False
+    served.actuator_gainprm[servo.id, 0] *= 1e3  # as a stiff one on a light joint
+    served.actuator_biasprm[servo.id, 2] *= 1e3
+    data = mujoco.MjData(served)
+    data.ctrl[servo.id] = 0.1
+    mujoco.mj_step(served, data, 100)
+    assert data.joint("shoulder").qvel[0] == pytest.approx(0.1, rel=1e-3)
 
 
 def meshes(folder: Path, packages: Packages | None = None, mesh: str = MESH) -> list[str]:

@@ -163,6 +163,26 @@ def add_servo(spec: mujoco.MjSpec, name: str, joint: str, gain: float) -> None:
     servo.biasprm[1] = -gain
 
 
+def add_velocity_servo(spec: mujoco.MjSpec, name: str, joint: str, gain: float) -> None:
+    """Add an actuator that brings a joint to the speed of its control, without limits.
+
+    Euler's integrator holds no actuator's damping through a step, and runs away with stiff ones; a
+    model with it gets ``implicitfast``, which does.
+
+    Args:
+      spec: Changed in place.
+      name: Of the actuator, which the model must not have yet.
+      joint: Name of the joint.
+      gain: Force by speed, N m s/rad or N s/m.
+    """
+    add_unit_motor(spec, name, mujoco.mjtTrn.mjTRN_JOINT, joint, [1.0, *[0.0] * 5])
+    servo = spec.actuator(name)
+    servo.gainprm[0], servo.biastype = gain, mujoco.mjtBias.mjBIAS_AFFINE
+    servo.biasprm[2] = -gain
+    if spec.option.integrator == mujoco.mjtIntegrator.mjINT_EULER:
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+
+
 def add_unit_motor(
     spec: mujoco.MjSpec, name: str, transmission: mujoco.mjtTrn, target: str, gear: npt.ArrayLike
 ) -> None:

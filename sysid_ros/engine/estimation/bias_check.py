@@ -113,6 +113,7 @@ def bias_check(
     known: SignalNoise | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_refit: Callable[[str], None] | None = None,
+    refit: Callable[..., FitResult] = fit,
 ) -> BiasCheck:
     """Refit with half the time step, with half the windows' length, and with another filter.
 
@@ -126,6 +127,7 @@ def bias_check(
       known: As for ``fit``.
       should_stop: Asked while simulating; true leaves out the refits that are not finished.
       on_refit: Told what is changed next.
+      refit: What found the result, which is asked again.
 
     Returns:
       The estimates of every finished refit beside those of the fit.
@@ -133,7 +135,7 @@ def bias_check(
     fitted = params.copy()
     fitted.update_from_vector(np.array([p.value for p in result.parameters]))
     # The search for the optimum is over; only what it depends on is asked.
-    settings = replace(settings or FitSettings(), landscapes=0, model_error=False)
+    settings = replace(settings or FitSettings(), landscapes=0)
     known = known or SignalNoise()
     refits = []
     for alternative in alternatives(models_sequences, settings):
@@ -143,12 +145,13 @@ def bias_check(
         if on_refit is not None:
             on_refit(change)
         try:
-            again = fit(
+            again = refit(
                 alternative.models_sequences,
                 fitted,
                 alternative.settings,
                 known=known,
                 should_stop=should_stop,
+                judged=False,
             )
         except SysidError as error:  # such as windows that are too short for the samples
             nothing = np.full(len(result.parameters), math.nan)

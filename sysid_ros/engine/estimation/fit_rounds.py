@@ -317,7 +317,7 @@ class FitRounds:
 
     def _model_error(self, solution: Solution, uncertainty: Covariance) -> ModelError | None:
         """None of a fit that was stopped, and no more than there is time left for."""
-        if not self._settings.model_error or np.isnan(uncertainty.errors).all():
+        if not self._alternatives or np.isnan(uncertainty.errors).all():
             return None
         found = None
         if not self._no_time(solution):
@@ -332,10 +332,9 @@ class FitRounds:
         return replace(found, shifts=(*found.shifts, rest))
 
     def _no_time(self, solution: Solution) -> bool:
-        """Return whether what is beyond noise is not asked for, or there is no time for it."""
+        """Return whether there is no time for what is beyond noise."""
         limit, spent = self._settings.time_limit, time.monotonic() - self._began
-        out_of_time = solution.status is FitStatus.CANCELED or (limit is not None and spent > limit)
-        return out_of_time or not self._alternatives
+        return solution.status is FitStatus.CANCELED or (limit is not None and spent > limit)
 
     def _residuals(self, solution: Solution) -> dict[str, ResidualSize]:
         """None of a fit that was stopped: whoever stops it does not wait."""

@@ -39,14 +39,20 @@ from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather, summed_
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.merged_columns import MergedColumns
 from sysid_ros.engine.inverse_dynamics.normal_equations import one_thread
-from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD, with_payload
+from sysid_ros.engine.inverse_dynamics.payload import (
+    PAYLOAD,
+    absent_columns,
+    condition_of,
+    robot_of,
+    with_payload,
+)
 from sysid_ros.engine.inverse_dynamics.prediction import (
     TorquePrediction,
     total_torques,
 )
 from sysid_ros.engine.inverse_dynamics.settled_delays import settled_estimate, with_settled_delays
 from sysid_ros.engine.inverse_dynamics.sharpened_friction import sharpen_friction
-from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, t_quantile
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
     doubtful_estimate,
     fit_evidence,
@@ -81,11 +87,13 @@ __all__ = [
     "Settings",
     "TorquePrediction",
     "Uncertainty",
+    "absent_columns",
     "base_combination",
     "base_names",
     "bodies_alone",
     "body_scales",
     "columns_of",
+    "condition_of",
     "contradicting_joint",
     "coupling_name",
     "doubtful_estimate",
@@ -100,9 +108,11 @@ __all__ = [
     "mujoco_torque",
     "one_thread",
     "residual_spread",
+    "robot_of",
     "settled_estimate",
     "sharpen_friction",
     "summed_again",
+    "t_quantile",
     "torque_rmse",
     "total_torques",
     "with_coupling",

@@ -15,13 +15,14 @@ hold the truth in 39 to 68 of a hundred cases.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.inverse_dynamics.evidence import Equations
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.statistics import (
     Uncertainty,
@@ -138,39 +139,41 @@ def estimate_base(
     names: tuple[str, ...],
     kept: IndexArray,
     combination: FloatArray,
-    hessians: FloatArray,
-    gradients: FloatArray,
+    system: Equations,
+    gains: FloatArray,
+    precision: FloatArray,
 ) -> BaseParameters:
     """Weighted least squares on base parameters, and the essential ones.
+
+    Unknown gains of torque, as far as their priors leave them open, are estimated beside.
 
     Args:
       names: Of all free parameters, (k,).
       kept: From :func:`base_combination`.
       combination: From the same.
-      hessians: Weighted R^T R by block of time, (blocks, k, k).
-      gradients: Weighted R^T tau by block, (blocks, k).
+      system: Of all free parameters and gains, by block of time.
+      gains: That the system is linearised about, (g,).
+      precision: Of the gains' priors about one, (g,).
     """
-    own = hessians[:, kept][:, :, kept]
-    side = gradients[:, kept]
-    values = least_squares(own.sum(axis=0), side.sum(axis=0))
-    uncertainty = jackknife_errors(values, own, side)
+    k, r = len(names), len(kept)
+    both = np.append(kept, np.arange(k, k + len(gains)))
+    own, side = system.hessians[:, both][:, :, both], system.gradients[:, both]
+    prior = np.diag(np.append(np.zeros(r), precision))
+    values = least_squares(own.sum(axis=0) + prior, side.sum(axis=0) + prior.sum(axis=0))
+    whole = jackknife(values, own, side, prior, np.zeros(len(both), dtype=np.bool_))
+    uncertainty = replace(
+        whole, covariance=whole.covariance[:r, :r], information=whole.information[:r]
+    )
+    alone = side[:, :r] - own[:, :r, r:] @ gains  # with gains as they are
+    own = own[:, :r, :r]
     use = np.diag(own.sum(axis=0)) > 0.0  # what this motion shows anything of
     uncertainty.covariance[~use, ~use] = np.inf
     while use.sum() > 1:
-        left, right = own[:, use][:, :, use], side[:, use]
+        left, right = own[:, use][:, :, use], alone[:, use]
         best = least_squares(left.sum(axis=0), right.sum(axis=0))
         relative = quick_errors(best, left, right) / np.maximum(np.abs(best), 1e-300)
         if relative.max() <= _ESSENTIAL * relative.min():
             break
         use[np.flatnonzero(use)[int(np.argmax(relative))]] = False
     label = base_names(names, kept, combination)
-    return BaseParameters(label, kept, combination, values, uncertainty, use)
-
-
-def jackknife_errors(
-    values: FloatArray, hessians: FloatArray, gradients: FloatArray
-) -> Uncertainty:
-    """The uncertainty of least squares without a prior, from equations by block."""
-    size = len(values)
-    nothing = np.zeros(size, dtype=np.bool_)
-    return jackknife(values, hessians, gradients, np.zeros((size, size)), nothing)
+    return BaseParameters(label, kept, combination, values[:r], uncertainty, use)

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics.base_parameters import jackknife_errors
 from sysid_ros.engine.inverse_dynamics.evidence import gather
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
-from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, residual_weights
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Filters, Recording, Regressor
 
@@ -69,10 +68,13 @@ def fit_combinations(
         used, squares = weights, grams.squares(basis @ values)
         weights = residual_weights(squares, grams.counts, grams.torque_squares())
     pairs = [grams.normal(used, gains, b) for b in range(len(grams.counts))]
-    uncertainty = jackknife_errors(
+    size = len(values)
+    uncertainty = jackknife(
         values,
         np.stack([basis.T @ hessian @ basis for hessian, _ in pairs]),
         np.stack([basis.T @ gradient for _, gradient in pairs]),
+        np.zeros((size, size)),  # without a prior
+        np.zeros(size, dtype=np.bool_),
     )
     spread = np.where(weights > 0.0, 1.0 / np.sqrt(np.maximum(weights, 1e-300)), np.nan)
     return CombinationFit(values, uncertainty, basis @ values, spread, evidence.filters)

@@ -8,10 +8,13 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import is_moved
+from sysid_ros.arrays import IndexArray
+from sysid_ros.engine.elements import INERTIAL, is_moved
+from sysid_ros.engine.regressor import Columns
 from sysid_ros.errors import ModelError
 
 PAYLOAD = "payload"
+_UNLOADED = " without payload"  # ends the conditions in which nothing is held
 _RADIUS = 0.05  # m, a guess
 
 
@@ -24,7 +27,7 @@ def with_payload(spec: mujoco.MjSpec, body: str, *, mass: float = 1.0) -> mujoco
     Args:
       spec: Left as it is.
       body: What holds the payload, whose frame is the payload's.
-      mass: kg, a guess.
+      mass: kg, a guess; 0 where nothing is held.
 
     Raises:
       ModelError: There is no such body, or one that is called "payload" already.
@@ -45,3 +48,23 @@ def with_payload(spec: mujoco.MjSpec, body: str, *, mass: float = 1.0) -> mujoco
     added.ipos = np.zeros(3)
     added.inertia = np.full(3, 0.4 * mass * _RADIUS**2)
     return copy
+
+
+def condition_of(spec: mujoco.MjSpec, robot: str | None) -> str:
+    """The condition of recordings of a robot: whether it holds its payload, if there is one."""
+    held = spec.body(PAYLOAD)
+    return (robot or "") + (_UNLOADED if held is not None and held.mass == 0.0 else "")
+
+
+def robot_of(condition: str) -> str:
+    """The robot that a condition is of."""
+    return condition.removesuffix(_UNLOADED)
+
+
+def absent_columns(columns: Columns, condition: str) -> IndexArray:
+    """The columns of a payload that is not held, else none."""
+    if not condition.endswith(_UNLOADED):
+        return np.zeros(0, dtype=np.intp)
+    pairs = zip(columns.names, columns.kinds, strict=True)
+    own = [name == f"{PAYLOAD}.{kind}" and kind in INERTIAL for name, kind in pairs]
+    return np.flatnonzero(own)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
     BaseParameters,
     base_combination,
@@ -107,7 +107,7 @@ def fit_evidence(
       final: What :func:`doubtful_estimate` makes of them, where it was asked before.
     """
     model, k = regressor.model, len(free.names)
-    gain_dofs, _ = estimated_gains(model, settings)
+    gain_dofs, spread = estimated_gains(model, settings)
     final = final or doubtful_estimate(model, free, settings, evidence)
     final = replace(
         final,
@@ -130,7 +130,7 @@ def fit_evidence(
         gains=gains,
         residual_std=residual_spread(final, free, evidence.grams),
         filters=evidence.filters,
-        base=_base(regressor, free, evidence.grams, final),
+        base=_base(regressor, free, evidence.grams, final, gain_dofs, spread),
         predictions=_predictions(regressor, recordings, free, evidence, final),
         status=final.solution.status,
     )
@@ -166,11 +166,16 @@ def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Gra
 
 
 def _base(
-    regressor: Regressor, free: FreeParameters, grams: Mapping[str, Grams], final: Estimate
+    regressor: Regressor,
+    free: FreeParameters,
+    grams: Mapping[str, Grams],
+    final: Estimate,
+    gain_dofs: IndexArray,
+    gain_spread: FloatArray,
 ) -> BaseParameters:
     condition, one = next(iter(grams.items()))
     matrix = free.matrix[condition]
-    rows = regressor.rows(random_motion(regressor.model))
+    rows = regressor.rows(regressor.coupled(random_motion(regressor.model)))
     exact = np.zeros((len(free.names), len(free.names)))
     for j in np.unique(one.dofs[final.weights > 0.0]):
         part = rows[:, j] @ matrix
@@ -180,8 +185,9 @@ def _base(
     by_column = grouping_order(regressor.model, regressor.columns)
     order = [x for column in by_column for x in np.flatnonzero(matrix[column])]
     kept, combination = base_combination(exact, np.array(list(dict.fromkeys(order)), dtype=np.intp))
-    system = equations(grams, free, final.weights, final.gains, np.zeros(0, dtype=np.intp), final.x)
-    return estimate_base(free.names, kept, combination, system.hessians, system.gradients)
+    system = equations(grams, free, final.weights, final.gains, gain_dofs, final.x)
+    gains = final.gains[gain_dofs]
+    return estimate_base(free.names, kept, combination, system, gains, gain_spread**-2.0)
 
 
 def random_motion(model: mujoco.MjModel) -> Motion:

@@ -8,7 +8,11 @@ from __future__ import annotations
 from sysid_ros.engine.measured_torque.beside_simulation import torque_beside_simulation
 from sysid_ros.engine.measured_torque.coupled_joints import Coupling, found_couplings
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
-from sysid_ros.engine.measured_torque.methods import METHODS, fit_by_method
+from sysid_ros.engine.measured_torque.methods import (
+    METHODS,
+    bias_check_by_method,
+    fit_by_method,
+)
 from sysid_ros.engine.measured_torque.odd_torque import found_odd_torque
 from sysid_ros.engine.measured_torque.parameter_kinds import speaks_of_torque
 from sysid_ros.engine.measured_torque.predicted_torque import TorqueTrace, torque_traces
@@ -33,6 +37,7 @@ __all__ = [
     "TorqueProblem",
     "TorqueSignal",
     "TorqueTrace",
+    "bias_check_by_method",
     "estimate_from",
     "fit_by_method",
     "fit_torque",

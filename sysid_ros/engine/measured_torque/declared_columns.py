@@ -21,7 +21,13 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, pseudo_inertia, theta_from_pseudo
 from sysid_ros.engine.friction import SHAPE, joint_frictions
-from sysid_ros.engine.inverse_dynamics import Columns, FreeParameters, columns_of
+from sysid_ros.engine.inverse_dynamics import (
+    Columns,
+    FreeParameters,
+    absent_columns,
+    columns_of,
+    robot_of,
+)
 from sysid_ros.engine.measured_torque.declared_part import Part, held_if_still, joined_parts
 from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta, theta_slope
 from sysid_ros.engine.measured_torque.parameter_kinds import (
@@ -57,7 +63,7 @@ class Declared:
       params: At their initial values.
       spec: The model, with no bodies fused.
       signals: That tell torque.
-      robots: Conditions; "" where all robots are alike.
+      robots: Conditions, those with a payload first; "" where all are alike.
       point: Values of the free parameters, (n,), about which friction laws are linearised; the
         initial ones if left out.
       known_bodies: Those that are no columns, since nothing of theirs is estimated.
@@ -166,11 +172,12 @@ class Declared:
             theta += self._shape_steps(values)
             at = self.params.copy()
             at.update_from_vector(values)
-            for p in at.for_robot(robot or None).values():
+            for p in at.for_robot(robot_of(robot) or None).values():
                 gain = gain_before(p, self.gains)
                 behind = 1.0 if gain is None else float(at[gain.name].value.item())
                 for column, factor in self._offsets(p):
                     theta[column] += factor * float(p.value.item()) / behind
+            theta[absent_columns(self.columns, robot)] = 0.0
             if len(self._known) > 64:
                 self._known.clear()
             self._known[key] = theta
@@ -250,7 +257,7 @@ class Declared:
 
     def compiled(self, values: FloatArray, robot: str) -> mujoco.MjModel:
         """The model without the springs that stand for offsets."""
-        params = self.params.for_robot(robot or None)
+        params = self.params.for_robot(robot_of(robot) or None)
         params.update_from_vector(values)
         for p in params.values():
             if key_of(p) == ("joint", "torque_offset") and not p.frozen:
@@ -260,15 +267,16 @@ class Declared:
 
     def _part(self, p: Parameter, x: FloatArray, values: FloatArray) -> Part:
         """One parameter at x, where all of them are at ``values``."""
-        robots = [r for r in self.robots if p.robot is None or p.robot == r]
+        suffix = f"@{p.robot}" if p.robot else ""
+        robots = [r for r in self.robots if p.robot in (None, robot_of(r))]
         mean, std = p.prior if p.prior is not None else (p.as_nominal_vector(), np.inf)
         precision = np.broadcast_to(1.0 / np.asarray(std) ** 2, p.size).astype(np.float64)
         lower, upper = p.get_bounds()
         nominal, names = p.as_nominal_vector(), tuple(p.scalar_names())
         if self._is_whole(p):
             bodies = [self.model.body(name).id for name in modifier_of(p).names]
-            names = tuple(f"{modifier_of(p).names[0]}.{k}{_suffix(p)}" for k in INERTIAL)
-            eye = self._zeros(10)
+            names = tuple(f"{modifier_of(p).names[0]}.{k}{suffix}" for k in INERTIAL)
+            eye = np.zeros((len(self.columns), 10))
             for body in bodies:
                 if (body, "m") in self.columns.place:
                     eye[self.columns.of_body(body)] = np.eye(10)
@@ -287,13 +295,13 @@ class Declared:
             step = _REACH * np.maximum(np.abs(x), 1.0)
             lower, upper = np.maximum(lower, x - step), np.minimum(upper, x + step)
         else:
-            block = self._zeros(p.size)
+            block = np.zeros((len(self.columns), p.size))
             for component, own in enumerate(columns):
                 for column, factor in own:
                     block[column, component] += factor
             blocks = dict.fromkeys(robots, block)
             if len(columns) == 1 and len(columns[0]) == 1:
-                names = (self.columns.names[columns[0][0][0]] + _suffix(p),)
+                names = (self.columns.names[columns[0][0][0]] + suffix,)
         given = np.broadcast_to(np.asarray(mean, dtype=np.float64), p.size)
         gain = gain_before(p, self.gains)
         if gain is not None:
@@ -358,7 +366,7 @@ class Declared:
                 break
             first += other.size
         lower, upper = p.get_bounds()
-        found = self._zeros(p.size)
+        found = np.zeros((len(self.columns), p.size))
         for i in range(p.size):
             ends = []
             step = _STEP * max(1.0, abs(float(values[first + i])))
@@ -389,10 +397,3 @@ class Declared:
             f"parameter {p.name!r}: inverse dynamics cannot fit the {modifier.attribute} of "
             f"{wanted!r}, only gain, bias and delay of what tells torque ({told}); freeze it"
         )
-
-    def _zeros(self, size: int) -> FloatArray:
-        return np.zeros((len(self.columns), size))
-
-
-def _suffix(p: Parameter) -> str:
-    return f"@{p.robot}" if p.robot else ""

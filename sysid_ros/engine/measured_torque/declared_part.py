@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics import Columns, FreeParameters
+from sysid_ros.engine.inverse_dynamics import Columns, FreeParameters, absent_columns
 from sysid_ros.engine.measured_torque.parameter_kinds import NEED_MOTION
 
 _HOLD = 1e-6  # of their size, by which they may stray
@@ -67,6 +67,8 @@ def joined_parts(
             matrix[robot][:, first : first + len(part.names)] = block
         first += len(part.names)
     x = _joined([part.x for part in parts])
+    for condition, own in matrix.items():
+        own[absent_columns(columns, condition)] = 0.0
     return FreeParameters(
         names=tuple(name for part in parts for name in part.names),
         columns=columns,

@@ -23,6 +23,7 @@ from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     FreeParameters,
     InverseDynamicsFit,
+    Settings,
     TorquePrediction,
     body_scales,
 )
@@ -31,7 +32,7 @@ from sysid_ros.engine.measured_torque.body_outlines import body_outlines
 from sysid_ros.engine.measured_torque.closest_friction import closest_friction, friction_notes
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.measured_torque.odd_torque import odd_torque
+from sysid_ros.engine.measured_torque.odd_torque import torque_doubts
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
 from sysid_ros.engine.regressor import DELAY
 from sysid_ros.engine.signals import force_unit
@@ -47,6 +48,7 @@ def torque_findings(
     fit: InverseDynamicsFit,
     values: FloatArray,
     still: Collection[int],
+    settings: Settings,
 ) -> TorqueFindings:
     """Collect what a fit found besides its parameters.
 
@@ -56,9 +58,9 @@ def torque_findings(
       fit: The regression.
       values: Of the declared parameters.
       still: Joints that do not move.
+      settings: Of the regression.
     """
     base, plain = _base(fit), closest_friction(problem.declared, evidence, fit)
-    odd = odd_torque(problem, evidence, fit.free, fit.x)
     counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
     return TorqueFindings(
         base=base,
@@ -76,7 +78,7 @@ def torque_findings(
             *friction_notes(plain),
         ),
         advice=advice(problem.declared.model, fit),
-        doubts=(odd.clause,) if odd else (),
+        doubts=torque_doubts(problem, evidence, fit, settings),
         sharp_friction=problem.friction_of is None,
         plain_friction=plain,
     )

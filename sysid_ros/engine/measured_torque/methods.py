@@ -12,9 +12,11 @@ from typing import Any
 from sysid_ros.engine.estimation import (
     DEFAULT_SETTINGS,
     NOTHING_KNOWN,
+    BiasCheck,
     FitResult,
     FitSettings,
     SignalNoise,
+    bias_check,
     fit,
 )
 from sysid_ros.engine.measured_torque.beside_simulation import (
@@ -27,7 +29,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ExperimentError, unknown_name
 
 # What a rollout has and a regression lacks: a state to carry on from, iterations to watch.
-_OF_ROLLOUTS = ("on_state", "resume", "start")
+_OF_ROLLOUTS = ("on_state", "resume", "start", "judged")
 
 
 def _inverse_dynamics(*given: Any, **options: Any) -> FitResult:
@@ -81,3 +83,11 @@ def fit_by_method(
     if settings.method not in METHODS:
         raise ExperimentError(unknown_name("method", settings.method, METHODS))
     return METHODS[settings.method](models_sequences, params, settings, **options)
+
+
+def bias_check_by_method(*given: Any, **options: Any) -> BiasCheck:
+    """Refit with other choices by the method that found the result, rows of torque included.
+
+    Takes what :func:`~sysid_ros.engine.estimation.bias_check.bias_check` takes.
+    """
+    return bias_check(*given, refit=fit_by_method, **options)

@@ -18,7 +18,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.inverse_dynamics import Recording
+from sysid_ros.engine.inverse_dynamics import Recording, condition_of
 from sysid_ros.engine.measured_torque.torque_signals import (
     TorqueSignal,
     known_dofs,
@@ -162,9 +162,8 @@ def sequence_recording(
         )
         torque += _external(model, qpos, sources.wrenches, wrench)
     torque[inside(times, excluded)] = np.nan
-    return Recording(
-        times, qpos, torque, name=group.sequence_name[number], condition=group.robot or ""
-    )
+    condition = condition_of(group.spec, group.robot)
+    return Recording(times, qpos, torque, name=group.sequence_name[number], condition=condition)
 
 
 def _move_to_bodies(signals: Iterable[JointSignal], qpos: FloatArray) -> None:

@@ -14,7 +14,14 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import compiled
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.inverse_dynamics import Recording, Regressor, Settings, columns_of
+from sysid_ros.engine.inverse_dynamics import (
+    Recording,
+    Regressor,
+    Settings,
+    absent_columns,
+    columns_of,
+    condition_of,
+)
 from sysid_ros.engine.measured_torque.contacts import without_contacts
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.sequence_recordings import (
@@ -83,16 +90,17 @@ def torque_problem(
       SysidError: The models differ, positions or torque are missing, or a parameter cannot be
         fitted in this way.
     """
-    specs = [_unfused(group.spec) for group in models_sequences]
+    groups = sorted(models_sequences, key=_holds_nothing)
+    specs = [_unfused(group.spec) for group in groups]
     plain = compiled(specs[0])
-    _check_alike(plain, models_sequences, specs)
-    robots = tuple(dict.fromkeys(group.robot or "" for group in models_sequences))
-    sources = torque_sources(plain, models_sequences[0])
+    _check_alike(plain, groups, specs)
+    robots = tuple(dict.fromkeys(condition_of(group.spec, group.robot) for group in groups))
+    sources = torque_sources(plain, groups[0])
     declared = _with_known_bodies(Declared(params, specs[0], sources.signals, robots))
     regressor = _regressor(declared)
     frozen = ParameterDict({n: p for n, p in params.items() if p.frozen})
     recordings = []
-    for group in models_sequences:
+    for group in groups:
         settings = signal_settings(frozen.for_robot(group.robot))
         own = torque_sources(plain, group)
         for i, name in enumerate(group.sequence_name):
@@ -204,6 +212,10 @@ def _unfused(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     return copy
 
 
+def _holds_nothing(group: ModelSequences) -> bool:
+    return condition_of(group.spec, group.robot) != (group.robot or "")
+
+
 def _check_alike(
     model: mujoco.MjModel, groups: Sequence[ModelSequences], specs: Sequence[mujoco.MjSpec]
 ) -> None:
@@ -211,7 +223,10 @@ def _check_alike(
     own = columns_of(model)
     for group, spec in zip(groups[1:], specs[1:], strict=True):
         other = columns_of(compiled(spec))
-        same = own.names == other.names and np.allclose(own.nominal, other.nominal)
+        same = own.names == other.names
+        if same:
+            absent = absent_columns(own, condition_of(spec, None))
+            same = np.allclose(np.delete(own.nominal - other.nominal, absent), 0.0)
         if not same:
             raise ModelError(
                 f"inverse dynamics fits one model; {group.name!r} is another than "

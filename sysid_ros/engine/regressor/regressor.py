@@ -150,6 +150,25 @@ class Regressor:
                 out[:, dof, column] = values
         return out
 
+    def coupled(self, motion: Motion) -> Motion:
+        """The motion in which joints that others drive follow them, as equality constraints say.
+
+        Args:
+          motion: n instants, of which coupled joints' own values do not count.
+        """
+        q, v, a = (np.array(part, dtype=np.float64) for part in motion)
+        tree = self._tree
+        for row in tree.coupling[::-1]:  # what drives others first
+            to, of = int(row[0]), int(row[1])
+            at = tree.joint_qpos[tree.dof_joint[to]]
+            law, here = np.polynomial.Polynomial(row[2:]), tree.joint_qpos[tree.dof_joint[of]]
+            x = q[:, here] - tree.qpos0[here] if of >= 0 else np.zeros(len(q))
+            slope = law.deriv()(x) if of >= 0 else np.zeros(len(q))
+            q[:, at] = tree.qpos0[at] + law(x)
+            a[:, to] = slope * a[:, of] + law.deriv(2)(x) * v[:, of] ** 2 * (of >= 0)
+            v[:, to] = slope * v[:, of]
+        return Motion(q, v, a)
+
     def torques(self, motion: Motion, parts: FloatArray) -> FloatArray:
         """Torque of several sets of parameters, (n, sets, nv).
 

@@ -24,41 +24,40 @@ from typing import Any
 import numba
 import numpy as np
 
+from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES, compiled_apart
+
 FORCE, MOMENTUM, REST = 0, 1, 2  # a row holds torque, momentum, or torque less d/dt it
 MUJOCO_LAW, VELOCITY_LAW = 0, 1
 _FREE, _BALL, _SLIDE = 0, 1, 2
 
-_compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"})
+_part: Any = compiled_apart
+_called: Any = numba.njit(
+    cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"}, **OPTIONS_OF_WHOLES
+)
 
 
-@_compiled
+@_part
 def _rotation(w, x, y, z, out):  # type: ignore[no-untyped-def]
     s = 2.0 / (w * w + x * x + y * y + z * z)
-    out[0, 0], out[0, 1], out[0, 2] = (
-        1 - s * (y * y + z * z),
-        s * (x * y - w * z),
-        s * (x * z + w * y),
-    )
-    out[1, 0], out[1, 1], out[1, 2] = (
-        s * (x * y + w * z),
-        1 - s * (x * x + z * z),
-        s * (y * z - w * x),
-    )
-    out[2, 0], out[2, 1], out[2, 2] = (
-        s * (x * z - w * y),
-        s * (y * z + w * x),
-        1 - s * (x * x + y * y),
-    )
+    out[0, 0] = 1 - s * (y * y + z * z)
+    out[0, 1] = s * (x * y - w * z)
+    out[0, 2] = s * (x * z + w * y)
+    out[1, 0] = s * (x * y + w * z)
+    out[1, 1] = 1 - s * (x * x + z * z)
+    out[1, 2] = s * (y * z - w * x)
+    out[2, 0] = s * (x * z - w * y)
+    out[2, 1] = s * (y * z + w * x)
+    out[2, 2] = 1 - s * (x * x + y * y)
 
 
-@_compiled
+@_part
 def _times(a, b, out):  # type: ignore[no-untyped-def]
     for i in range(3):
         for k in range(3):
             out[i, k] = a[i, 0] * b[0, k] + a[i, 1] * b[1, k] + a[i, 2] * b[2, k]
 
 
-@_compiled
+@_part
 def _apply(a, x, y, z):  # type: ignore[no-untyped-def]
     return (
         a[0, 0] * x + a[0, 1] * y + a[0, 2] * z,
@@ -67,7 +66,7 @@ def _apply(a, x, y, z):  # type: ignore[no-untyped-def]
     )
 
 
-@_compiled
+@_part
 def _apply_transposed(a, x, y, z):  # type: ignore[no-untyped-def]
     return (
         a[0, 0] * x + a[1, 0] * y + a[2, 0] * z,
@@ -76,12 +75,12 @@ def _apply_transposed(a, x, y, z):  # type: ignore[no-untyped-def]
     )
 
 
-@_compiled
+@_part
 def _cross(a, b):  # type: ignore[no-untyped-def]
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@_compiled
+@_part
 def _axis(subspace, dof, wx, wy, wz, arm):  # type: ignore[no-untyped-def]
     """A rotation about an axis through a point ``arm`` from the reference."""
     subspace[dof, 0], subspace[dof, 1], subspace[dof, 2] = wx, wy, wz
@@ -89,7 +88,7 @@ def _axis(subspace, dof, wx, wy, wz, arm):  # type: ignore[no-untyped-def]
     subspace[dof, 3], subspace[dof, 4], subspace[dof, 5] = moment[0], moment[1], moment[2]
 
 
-@_compiled
+@_part
 def _advance(subspace, slope, first, count, v, a, velocity, acceleration):  # type: ignore[no-untyped-def]
     """Add a joint's motion to its body's, and find the rates of change of its subspace."""
     for dof in range(first, first + count):
@@ -109,7 +108,7 @@ def _advance(subspace, slope, first, count, v, a, velocity, acceleration):  # ty
             acceleration[i] += s[i] * a[dof] + slope[dof, i] * v[dof]
 
 
-@_compiled
+@_part
 def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref, work):  # type: ignore[no-untyped-def]
     """Fill positions, orientations and motions of all bodies at one instant."""
     turn, old = work[0], work[1]
@@ -125,28 +124,22 @@ def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref,
             free = count > 0 and tree.joint_type[first] == _FREE
             for i in range(3):
                 ref[b, i] = q[tree.joint_qpos[first] + i] if free else pos[b, i]
-        velocity[b, :] = velocity[p, :]
-        acceleration[b, :] = acceleration[p, :]
+        for i in range(6):
+            velocity[b, i], acceleration[b, i] = velocity[p, i], acceleration[p, i]
         for joint in range(first, first + count):
             kind, dof, at = tree.joint_type[joint], tree.joint_dof[joint], tree.joint_qpos[joint]
             if kind == _FREE:
                 for i in range(3):
                     pos[b, i] = q[at + i]
-                    subspace[dof + i, :] = 0.0
-                    slope[dof + i, :] = 0.0
+                    for k in range(6):
+                        subspace[dof + i, k] = slope[dof + i, k] = 0.0
                     subspace[dof + i, 3 + i] = 1.0
                     velocity[b, 3 + i] += v[dof + i]
                     acceleration[b, 3 + i] += a[dof + i]
                 _rotation(q[at + 3], q[at + 4], q[at + 5], q[at + 6], rot[b])
                 for i in range(3):
-                    _axis(
-                        subspace,
-                        dof + 3 + i,
-                        rot[b, 0, i],
-                        rot[b, 1, i],
-                        rot[b, 2, i],
-                        (0.0, 0.0, 0.0),
-                    )
+                    axis = (rot[b, 0, i], rot[b, 1, i], rot[b, 2, i])
+                    _axis(subspace, dof + 3 + i, axis[0], axis[1], axis[2], (0.0, 0.0, 0.0))
                 _advance(subspace, slope, dof + 3, 3, v, a, velocity[b], acceleration[b])
                 continue
             jp = tree.joint_pos[joint]
@@ -163,7 +156,9 @@ def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref,
                     subspace[dof, 3 + i] = axis[i]
                 _advance(subspace, slope, dof, 1, v, a, velocity[b], acceleration[b])
                 continue
-            old[:, :] = rot[b]
+            for i in range(3):
+                for k in range(3):
+                    old[i, k] = rot[b, i, k]
             if kind == _BALL:
                 _rotation(q[at], q[at + 1], q[at + 2], q[at + 3], turn)
                 _times(old, turn, rot[b])
@@ -183,7 +178,7 @@ def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref,
                 _advance(subspace, slope, dof, 1, v, a, velocity[b], acceleration[b])
 
 
-@_compiled
+@_part
 def _local(rot, spatial, arm):  # type: ignore[no-untyped-def]
     """A spatial motion at the body's origin in the body's axes: angular and linear part."""
     w = (spatial[0], spatial[1], spatial[2])
@@ -195,7 +190,7 @@ def _local(rot, spatial, arm):  # type: ignore[no-untyped-def]
     return angular, linear
 
 
-@_compiled
+@_part
 def _power(out, w, u, first, second, linear, sign):  # type: ignore[no-untyped-def]
     """Add the power of a motion (w, u) on a momentum-like wrench linear in ten parameters.
 
@@ -222,7 +217,7 @@ def _power(out, w, u, first, second, linear, sign):  # type: ignore[no-untyped-d
     )
 
 
-@_compiled
+@_part
 def _bodies(tree, layout, form, pos, rot, velocity, acceleration, subspace, slope, ref, rows):  # type: ignore[no-untyped-def]
     """Add what the inertia of every body asks of every degree of freedom that moves it."""
     zero = (0.0, 0.0, 0.0)
@@ -258,14 +253,14 @@ def _bodies(tree, layout, form, pos, rot, velocity, acceleration, subspace, slop
             dof = tree.dof_parent[dof]
 
 
-@_compiled
+@_part
 def _sign(law, friction, place, v, a):  # type: ignore[no-untyped-def]
     if law == VELOCITY_LAW:
         return np.tanh(v / friction.width[place])
     return min(1.0, max(-1.0, (a + friction.rate[place] * v) / friction.width[place]))
 
 
-@_compiled
+@_part
 def _joints(tree, layout, friction, law, form, q, v, a, rows):  # type: ignore[no-untyped-def]
     """Add armature, damping, friction, spring and offset of every degree of freedom."""
     for dof in range(rows.shape[0]):
@@ -293,7 +288,7 @@ def _joints(tree, layout, friction, law, form, q, v, a, rows):  # type: ignore[n
             rows[dof, layout.offset[dof]] += 1.0
 
 
-@_compiled
+@_part
 def _tendons(tree, layout, friction, law, form, v, a, rows):  # type: ignore[no-untyped-def]
     """Add what fixed tendons do: they couple the joints in whose positions they are linear.
 
@@ -324,7 +319,7 @@ def _tendons(tree, layout, friction, law, form, v, a, rows):  # type: ignore[no-
                 rows[dof, layout.tendon_frictionloss[t]] += arm * sign
 
 
-@_compiled
+@_part
 def _fold(tree, q, rows):  # type: ignore[no-untyped-def]
     """Let what drives a coupled joint carry its torque; the joint's own row becomes zero."""
     for e in range(len(tree.coupling)):
@@ -336,10 +331,11 @@ def _fold(tree, q, rows):  # type: ignore[no-untyped-def]
             gain = c[3] + x * (2.0 * c[4] + x * (3.0 * c[5] + x * 4.0 * c[6]))
             for column in range(rows.shape[1]):
                 rows[driving, column] += gain * rows[dependent, column]
-        rows[dependent, :] = 0.0
+        for column in range(rows.shape[1]):
+            rows[dependent, column] = 0.0
 
 
-@_compiled
+@_called
 def _workspace(tree, nv):  # type: ignore[no-untyped-def]
     nb = len(tree.body_parent)
     rot = np.zeros((nb, 3, 3))
@@ -351,10 +347,12 @@ def _workspace(tree, nv):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@_compiled
+@_part
 def _sample(tree, layout, friction, law, form, q, v, a, space, rows):  # type: ignore[no-untyped-def]
     pos, rot, velocity, acceleration, subspace, slope, ref, work = space
-    rows[:, :] = 0.0
+    for dof in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            rows[dof, column] = 0.0
     _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref, work)
     _bodies(tree, layout, form, pos, rot, velocity, acceleration, subspace, slope, ref, rows)
     _joints(tree, layout, friction, law, form, q, v, a, rows)
@@ -362,7 +360,7 @@ def _sample(tree, layout, friction, law, form, q, v, a, space, rows):  # type: i
     _fold(tree, q, rows)
 
 
-@_compiled
+@_called
 def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ignore[no-untyped-def]
     """Write the regressor of n instants.
 
@@ -382,7 +380,7 @@ def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ign
         _sample(tree, layout, friction, law, form, qpos[k], qvel[k], qacc[k], space, out[k])
 
 
-@_compiled
+@_called
 def torques(tree, layout, friction, law, qpos, qvel, qacc, parts, out):  # type: ignore[no-untyped-def]
     """The torque of several sets of parameters, without keeping the regressor.
 

@@ -37,6 +37,7 @@ class SignalKind(str, Enum):
     WRENCH = "wrench"  # read as six signals of kind ACTUATOR
     EFFORT = "effort"  # read as one of kind ACTUATOR
     SERVO = "servo"  # read as one of kind ACTUATOR
+    VELOCITY_SERVO = "velocity_servo"  # read as one of kind ACTUATOR
 
 
 class MaskRequest(Protocol):

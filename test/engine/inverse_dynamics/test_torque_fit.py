@@ -88,6 +88,40 @@ def test_base_parameters_are_named_as_combinations(fit):
     assert relative[fit.base.essential].max() < np.median(relative[~fit.base.essential])
 
 
+def test_joints_that_follow_others_have_no_base_parameters_of_their_own() -> None:
+    xml = """<mujoco><worldbody>
+    <body><joint name="a" axis="0 1 0" armature="0.2" damping="0.5"/>
+    <inertial mass="2" pos="0.1 0 0.1" diaginertia="0.02 0.02 0.02"/>
+    <body pos="0.4 0 0"><joint name="b" axis="0 1 0" armature="0.1" damping="0.3"/>
+    <inertial mass="1" pos="0.1 0 0.05" diaginertia="0.01 0.01 0.01"/></body></body></worldbody>
+    <equality><joint joint1="b" joint2="a" polycoef="0.2 -1 0 0 0"/></equality></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(xml)
+    times, regressor = np.arange(0.0, 8.0, 0.02), Regressor(model, sharp_friction=True)
+    slow, fast = 1.2 * times, 2.9 * times + 0.4
+    motion = regressor.coupled(
+        Motion(
+            *(
+                np.column_stack([one, np.zeros_like(one)])
+                for one in (
+                    0.5 * np.sin(slow) + 0.3 * np.sin(fast),
+                    0.6 * np.cos(slow) + 0.87 * np.cos(fast),
+                    -0.72 * np.sin(slow) - 2.523 * np.sin(fast),
+                )
+            )
+        )
+    )
+    torque = regressor.rows(motion) @ regressor.columns.nominal
+    torque += coloured(np.random.default_rng(0), torque.shape, 50.0, 0.02, 0.02)
+    found = fit_inverse_dynamics(model, [Recording(times, motion.qpos, torque)])
+    (one,) = [name for name in found.base.names if "armature" in name]
+    assert "a.armature" in one
+    assert "b.armature" in one
+    (damping,) = [name for name in found.base.names if "damping" in name]
+    place = found.base.names.index(damping)
+    error = found.base.uncertainty.standard_errors[place]
+    assert found.base.values[place] == pytest.approx(0.8, abs=4.0 * error)
+
+
 def test_every_body_is_possible_and_open_directions_stay_near_the_model(fit):
     for body in fit.free.columns.bodies:
         parameters = fit.theta()[fit.free.columns.of_body(body)]

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.registry import CPUDispatcher
 
 from sysid_ros.engine.inverse_dynamics import Motion, Regressor, mujoco_torque
+from sysid_ros.engine.regressor import regressor_kernel
 from sysid_ros.engine.regressor.regressor_kernel import MOMENTUM, REST
 from sysid_ros.errors import ModelError
 
@@ -153,6 +155,13 @@ def test_friction_of_velocity_alone_changes_sign_smoothly():
     speed = np.array([[-0.1], [0.0], [0.2]])
     rows = regressor.rows(Motion(np.zeros((3, 1)), speed, np.full((3, 1), 9.0)))
     assert np.allclose(rows[:, 0, column], np.tanh([-1.0, 0.0, 2.0]))
+
+
+def test_parts_of_the_kernel_do_not_count_references():
+    found = {n: f for n, f in vars(regressor_kernel).items() if isinstance(f, CPUDispatcher)}
+    called = {"fill", "torques", "_workspace"}  # once for many instants
+    counting = {n for n, f in found.items() if f.targetoptions.get("_nrt", True)}
+    assert counting == called < set(found)
 
 
 def test_flexible_bodies_are_refused():
