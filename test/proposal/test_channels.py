@@ -54,6 +54,14 @@ def test_stamps_that_nobody_filled_in_give_way_to_the_time_of_publishing(tmp_pat
     assert stamped["position[elbow]"].clock == ""
 
 
+def test_what_is_no_measurement_is_left_out(tmp_path: Path) -> None:
+    rows = [
+        ("/commands", COMMAND, int(tick), messages.array(np.array([value])))
+        for tick, value in zip(TICKS, [1.0, np.nan, 1e300, -np.inf, 2.0], strict=False)
+    ]
+    assert read(written(tmp_path, rows), "/commands")["data[0]"].values[0].tolist() == [1.0, 2.0]
+
+
 def test_commands_without_a_stamp_are_dated_by_the_simulation(tmp_path: Path) -> None:
     clock = "rosgraph_msgs/msg/Clock"
     types = messages.types()

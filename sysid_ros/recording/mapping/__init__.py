@@ -18,6 +18,7 @@ from sysid_ros.recording.mapping.mapping_settings import (
     SignalKind,
     SignalRequest,
 )
+from sysid_ros.recording.mapping.samples import are_measurements
 from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
 from sysid_ros.recording.mapping.simulation_time import (
     CLOCK_TOPIC,
@@ -39,6 +40,7 @@ __all__ = [
     "SimulationTime",
     "TopicQuality",
     "WantedFields",
+    "are_measurements",
     "choose_stamps",
     "control_time_series",
     "export",

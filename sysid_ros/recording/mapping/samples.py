@@ -129,6 +129,12 @@ def _first_of_equal(times: FloatArray) -> BoolArray:
     return first
 
 
+def are_measurements(values: FloatArray) -> BoolArray:
+    """Tell which values something can have measured: no NaN, and nothing beyond 1e15."""
+    sane: BoolArray = np.abs(values) <= _LARGEST
+    return sane
+
+
 def check_samples(
     times: FloatArray, values: FloatArray, where: str, *, constant_allowed: bool, least: int = 2
 ) -> None:
@@ -147,7 +153,7 @@ def check_samples(
     if len(values) < least:
         raise DataError(f"{where} has {len(values)} samples; at least {least} are needed")
     table = values.reshape(len(values), -1)
-    usable = np.abs(table) <= _LARGEST  # which NaN is not
+    usable = are_measurements(table)
     bad = np.flatnonzero(~usable.all(axis=1))
     if len(bad):
         first = table[bad[0]][~usable[bad[0]]][0]
