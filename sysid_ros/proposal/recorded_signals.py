@@ -15,6 +15,7 @@ import numpy as np
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.errors import DataError
 from sysid_ros.proposal.channels import Channel, read_channels, topics_of
+from sysid_ros.proposal.lines import SERVOS
 from sysid_ros.proposal.mapping import Mapping, map_commanded_speeds, map_robot
 from sysid_ros.proposal.orders import Order, stated_orders
 from sysid_ros.proposal.servo_efforts import servo_efforts
@@ -90,7 +91,7 @@ def without_efforts(
         return None
     channels = [one for one in recorded.channels if one.quantity != "effort" or one.command]
     spec, mapping = map_robot(spec, channels, recorded.orders)
-    if not any(line.kind == "servo" for line in mapping.lines):
+    if not any(line.kind in SERVOS for line in mapping.lines):
         return None
     note = f"measured efforts are left out, commands taken instead: {others[0].sentence}"
     mapping = replace(mapping, unmapped=(*mapping.unmapped, note))

@@ -14,7 +14,12 @@ import pytest
 from robot_kinds import urdf_arm
 from robot_to_try import TORQUES
 
-from sysid_ros.proposal.recorded_signals import at_commanded_speeds, recorded_signals
+from sysid_ros.diagnosis import Finding, FindingKind
+from sysid_ros.proposal.recorded_signals import (
+    at_commanded_speeds,
+    recorded_signals,
+    without_efforts,
+)
 from sysid_ros.proposal.servo_efforts import servo_efforts
 from sysid_ros.rehearsal import Controller, Motion, generate
 
@@ -49,6 +54,10 @@ def test_gain_and_time_between_commands_decide(
     assert {line.placed for line in efforts} == {
         ("jointactuatorfrc", f"joint_{k + 1}") for k in range(4)
     }
+    currents = Finding(FindingKind.SCALE, ("joint_1_effort",), {}, "amperes", "", ())
+    commanded = without_efforts(seen.spec, seen, (currents,))
+    assert commanded is not None
+    assert {line.kind for line in commanded.mapping.lines} == {"qpos", "velocity_servo"}
     short = [one for one in seen.channels if (one.command, one.index) != (True, 3)]
     kept = at_commanded_speeds(replace(seen, channels=short))
     assert kept is not None
