@@ -30,12 +30,15 @@ _BETTER_BLOCKS = 0.75  # of the stretches of time, in which it must be better
 Pairs = tuple[tuple[str, str], ...]
 
 
-def exchanged_signals(groups: Sequence[ModelSequences], params: ParameterDict) -> Pairs:
+def exchanged_signals(
+    groups: Sequence[ModelSequences], params: ParameterDict, *, explained: bool = False
+) -> Pairs:
     """Find pairs of signals that carry each other's names.
 
     Args:
       groups: Sequences by model, at least one.
       params: The experiment's, which may say how the robot is mounted.
+      explained: Whether a robot is known that explains the torques as they are named.
 
     Returns:
       The labels of each pair; none where the names are right or nothing can tell.
@@ -48,7 +51,9 @@ def exchanged_signals(groups: Sequence[ModelSequences], params: ParameterDict) -
         if contradiction is not None and contradiction.candidates[0].exchange:
             return contradiction.candidates[0].exchange
         servos = [one.change.exchange for one in servo_explanations(seen) if one.change.exchange]
-        return servos[0] if servos else _by_dynamics(seen)
+        if servos or explained:
+            return servos[0] if servos else ()
+        return _by_dynamics(seen)
 
 
 def _by_dynamics(seen: Recorded) -> Pairs:

@@ -270,7 +270,10 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
     explained = score is not None and unexplained(score) < _HARDLY_ANYTHING
     mistakes = () if explained else mistaken_values(inputs.experiment, inputs.dataset)
     swapped = [one for one in mistakes if one.kind is FindingKind.SWAP]
-    exchanged = _exchanged(inputs.dataset, inputs.params) if swapped or not mistakes else ()
+    exchanged: tuple[str, ...] = ()
+    if swapped or not mistakes:
+        by_robot = explained and result.torque is not None
+        exchanged = _exchanged(inputs.dataset, inputs.params, explained=by_robot)
     if result.torque is not None and result.torque.doubts and not (exchanged or settled(mistakes)):
         return (*result.torque.doubts, *(one.claim for one in beside_odd_effort(mistakes)))
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
@@ -289,9 +292,9 @@ def _repeats(dataset: Dataset) -> list[str]:
     ]
 
 
-def _exchanged(dataset: Dataset, params: ParameterDict) -> tuple[str, ...]:
+def _exchanged(dataset: Dataset, params: ParameterDict, *, explained: bool) -> tuple[str, ...]:
     """Say that signals carry each other's names, if they do."""
-    pairs = exchanged_signals(dataset.training.groups, params)
+    pairs = exchanged_signals(dataset.training.groups, params, explained=explained)
     if not pairs:
         return ()
     named = " and ".join(f"{one!r} with {other!r}" for one, other in pairs)

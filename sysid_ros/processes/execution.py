@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib import metadata
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sysid_ros
@@ -215,6 +214,8 @@ def _where_alike(
 
 def _versions() -> dict[str, str]:
     """The versions that decide on a result."""
+    from importlib import metadata  # which reads e-mail: as long as the rest of a room
+
     return {"sysid_ros": sysid_ros.__version__, "mujoco": metadata.version("mujoco")}
 
 

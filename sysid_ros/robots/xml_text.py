@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 import xml.parsers.expat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from xml.sax.saxutils import escape
 
 import numpy as np
 import numpy.typing as npt
@@ -160,7 +160,8 @@ class XmlText:
                 if found is not None:
                     yield found.start(), found.end(), b""
                 continue
-            quoted = b'"' + escape(value, {'"': "&quot;"}).encode("utf-8") + b'"'
+            text = html.escape(value, quote=False).replace('"', "&quot;")
+            quoted = b'"' + text.encode("utf-8") + b'"'
             if found is not None:
                 yield found.start("value"), found.end("value"), quoted
             else:

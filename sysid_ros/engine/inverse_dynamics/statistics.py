@@ -21,7 +21,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.inverse_dynamics.normal_equations import (
@@ -29,6 +28,7 @@ from sysid_ros.engine.inverse_dynamics.normal_equations import (
     least_squares,
     solve_symmetric,
 )
+from sysid_ros.engine.uncertainty import student_quantile
 
 _LEAST_ROWS = 8
 _QUIETEST = 1e-4  # of the torque
@@ -59,17 +59,12 @@ class Uncertainty:
 
     def half_widths(self, level: float = 0.95) -> FloatArray:
         """Half the width of confidence intervals, (k,)."""
-        return self.standard_errors * t_quantile(level, self.blocks - 1)
+        return self.standard_errors * student_quantile(max(self.blocks - 1, 1), 0.5 + level / 2.0)
 
     @property
     def open(self) -> BoolArray:
         """Parameters that the prior determines rather than the data, (k,)."""
         return self.information < 1.0 - _OPEN
-
-
-def t_quantile(level: float, degrees: int) -> float:
-    """Two-sided quantile of Student's t at a level, for one degree of freedom at least."""
-    return float(scipy.special.stdtrit(max(degrees, 1), 0.5 + level / 2.0))
 
 
 def residual_weights(
