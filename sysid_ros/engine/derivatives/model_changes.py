@@ -40,6 +40,7 @@ _WITHOUT_EFFECT = frozenset((
     "dof_M0", "dof_simplenum", "dof_length", "actuator_acc0", "actuator_length0",
 ))
 # fmt: on
+_INERTIAL = ("body_mass", "body_ipos", "body_iquat", "body_inertia")
 # What is drawn, or touches: contacts show as a violated equation of motion.
 _UNSEEN = ("bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
 _SEEN = frozenset(("site_pos", "site_quat"))  # where sensors are
@@ -102,10 +103,16 @@ def model_derivative(
         _quotients(dof, [dof_fields(model) for model in moved], steps),
         _quotients(actuator, [actuator_fields(model) for model in moved], steps),
         _quotients(line_fields(base), [line_fields(model) for model in moved], steps),
-        _quotients(inertia, [inertial_parameters(model) for model in moved], steps),
+        _quotients(inertia, [_inertia(model, base, inertia) for model in moved], steps),
         _quotients(friction, [friction_fields(model) for model in moved], steps),
         _quotients(base.body_gravcomp, [model.body_gravcomp for model in moved], steps),
     )
+
+
+def _inertia(model: mujoco.MjModel, base: mujoco.MjModel, known: FloatArray) -> FloatArray:
+    """The inertial parameters of a model: those of the base, where its bodies are the same."""
+    same = all(np.array_equal(getattr(model, name), getattr(base, name)) for name in _INERTIAL)
+    return known if same else inertial_parameters(model)
 
 
 def _quotients(base: FloatArray, moved: Sequence[FloatArray], steps: Sequence[float]) -> FloatArray:

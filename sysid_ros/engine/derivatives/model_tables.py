@@ -172,7 +172,8 @@ def dof_fields(model: mujoco.MjModel) -> FloatArray:
         fields[STIFFNESS_2:SPRINGREF] = _polynomial(model, "jnt_stiffnesspoly", model.njnt)[
             :, joints
         ]
-        scalar = np.isin(np.asarray(model.jnt_type)[joints], (SLIDE, HINGE))
+        kinds = np.asarray(model.jnt_type)[joints]
+        scalar = (kinds == SLIDE) | (kinds == HINGE)
         addresses = np.asarray(model.jnt_qposadr)[joints[scalar]]
         fields[SPRINGREF, scalar] = model.qpos_spring[addresses]
     return fields
