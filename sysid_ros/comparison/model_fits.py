@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.uncertainty import misfit
-from sysid_ros.errors import SysidError
+from sysid_ros.errors import OutputError, SysidError
 from sysid_ros.judgement import Outcome
 from sysid_ros.pipeline import FitTask, folds_of, run_fit_task, unfinished, with_folds
 from sysid_ros.processes import TaskPool, Workers
@@ -200,6 +200,8 @@ def _attempt(task: FitTask) -> Outcome | str:
     """The outcome of a fit, or why there is none: one model that fails is not the end."""
     try:
         return run_fit_task(task)
+    except OutputError:
+        raise  # no model is at fault, and the next one would fail likewise
     except SysidError as error:
         return str(error)
 

@@ -218,7 +218,8 @@ def _dynamics(state: _State) -> list[Finding]:
         test = Dynamics.of(state.recorded)
         if test is None:
             break
-        turned = None if found else _other_gravity(state, test)
+        mounted = state.recorded.is_open_chain  # what is free shows how it is turned
+        turned = _other_gravity(state, test) if mounted and not found else None
         rival = 1.0 if turned is None else rival_of_mounting(state.recorded, test)
         # What another gravity leaves no room for is not looked for, as that takes long.
         settled = turned is not None and turned.after**2 <= _SETTLED and turned.beats(rival)
@@ -307,7 +308,9 @@ def _torque_grounds(best: Explanation) -> str:
 
 def _unit_of_torques(state: _State) -> list[Finding]:
     """Torques that are all much too large or too small for the model."""
-    moving = all(moves(state.recorded, joint) for joint in state.recorded.positions)
+    moving = state.recorded.is_open_chain and all(
+        moves(state.recorded, joint) for joint in state.recorded.positions
+    )
     test = Dynamics.of(state.recorded) if moving else None
     unit = None if test is None else torque_unit(state.recorded, test)
     if unit is None or state.declared.explains(unit.change, unit.size):

@@ -5,25 +5,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import (
     Misfit,
     PointMasses,
+    TorqueTable,
     ancestors,
-    bounded_fit,
+    beside_contacts,
+    joint_motion,
     misfit_of,
+    moment_arms,
     non_negative_fit,
     regressor,
 )
-from sysid_ros.diagnosis.recorded import Recorded, silent_joints, under_gravity
-from sysid_ros.diagnosis.sampling_mistakes import moves
+from sysid_ros.diagnosis.recorded import Recorded, under_gravity
+from sysid_ros.diagnosis.sampling_mistakes import moves, silent_joints
 from sysid_ros.engine.elements import affine_force, joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
@@ -34,47 +37,6 @@ _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 
 
 @dataclass(frozen=True)
-class _Table:
-    """The regressor of one motion.
-
-    A joint bears only what is behind it, so that most of a finger's row is zero.
-
-    Attributes:
-      used: By row the places of its k unknowns.
-      columns: By row (n, k), such that all p columns are of equal size.
-      grams: Their inner products, (k, k).
-      size: p.
-    """
-
-    used: tuple[IndexArray, ...]
-    columns: tuple[FloatArray, ...]
-    grams: tuple[FloatArray, ...]
-    size: int
-
-    @staticmethod
-    def of(columns: FloatArray) -> _Table:
-        """The table of a regressor, (n, rows, p)."""
-        size = np.sqrt(np.einsum("nrp,nrp->p", columns, columns))
-        told = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
-        scaled = (columns[:, :, told] / size[told]).transpose(1, 0, 2)
-        used = tuple(np.flatnonzero(row.any(axis=0)) for row in scaled)
-        rows = tuple(row[:, own] for row, own in zip(scaled, used, strict=True))
-        grams = tuple(row.T @ row for row in rows)
-        return _Table(used, rows, grams, int(np.count_nonzero(told)))
-
-    def fit(self, torque: FloatArray, weight: FloatArray) -> FloatArray:
-        """Fit non-negative unknowns; what they leave of torques (n, rows), weighted by row."""
-        hessian, target = np.zeros((self.size, self.size)), np.zeros(self.size)
-        for place, own in enumerate(self.used):
-            squared = weight[place] ** 2
-            hessian[np.ix_(own, own)] += squared * self.grams[place]
-            target[own] += squared * (torque[:, place] @ self.columns[place])
-        found = bounded_fit(hessian, target)
-        explained = [row @ found[own] for row, own in zip(self.columns, self.used, strict=True)]
-        return np.asarray(weight * (torque - np.column_stack(explained)))
-
-
-@dataclass(frozen=True)
 class _Tree:
     """A kinematic tree, as a leg on a trunk that stands still: what moves it moves no other.
 
@@ -82,11 +44,13 @@ class _Tree:
       dofs: Its degrees of freedom.
       rows: Places of those among the rows on which every force is known.
       labels: Signals that tell its positions and torques.
+      floats: Whether it has a free base.
     """
 
     dofs: tuple[int, ...]
     rows: tuple[int, ...]
     labels: frozenset[str]
+    floats: bool
 
 
 class Dynamics:
@@ -110,31 +74,38 @@ class Dynamics:
         self.silent = silent_joints(recorded)
         self._recorded = recorded
         self._rows = rows
-        self._joints = recorded.all_positions
+        self._coordinates = recorded.coordinates
         self._trees = _trees(recorded, rows)
         self._coarse, self._few = data.thinned(_COARSE), data.thinned(_FEW)
-        self._tables: dict[_Tree, dict[tuple[str, int], _Table]] = {t: {} for t in self._trees}
+        self._tables: dict[_Tree, dict[tuple[str, int], TorqueTable]] = {t: {} for t in self._trees}
         self._points: dict[_Tree, PointMasses] = {}
         self._unchanged: dict[tuple[_Tree, int], tuple[FloatArray, FloatArray]] = {}
+        self._arms: dict[tuple[str, int], FloatArray] = {}
+        self._size = _variation(self._torque(data))
 
     @classmethod
     def of(cls, recorded: Recorded) -> Dynamics | None:
         """The test of recordings.
 
-        ``None`` unless there is enough of them, and the model is a tree of measured hinges and
-        slides, some of which move under known torques.
+        ``None`` unless there is enough of them, and the model is a tree of measured hinges, slides
+        and free joints, some of which move under known torques, and not all held by contacts.
         """
         model = recorded.model
-        on_joints = all(joint_of(model, actuator) is not None for actuator in range(model.nu))
-        if not (recorded.is_open_chain and on_joints and recorded.efforts):
+        known = all(_moved_by(recorded, actuator) for actuator in range(model.nu))
+        if not (recorded.coordinates and known and recorded.efforts) or np.any(model.eq_active0):
             return None
         # What holds a joint that rests may be friction, whatever its motor does.
         told = {*range(model.njnt)} - silent_joints(recorded)
-        joints = {joint for joint in told if moves(recorded, joint)}
+        joints = {one for one in told if one in recorded.poses or moves(recorded, one)}
         rows = [dof for dof in _rows(recorded) if int(model.dof_jntid[dof]) in joints]
-        labels = [*recorded.all_positions, *recorded.efforts.values()]
+        labels = [*recorded.coordinates, *recorded.efforts.values()]
         data = filtered(recorded, labels, _LEAST_ROWS) if rows else None
-        return None if data is None else cls(recorded, data, rows)
+        if data is None:
+            return None
+        test = cls(recorded, data, rows)
+        floating = [tree for tree in test._trees if tree.floats]
+        blind = any(test._table(tree, (), test._coarse).is_blind for tree in floating)
+        return test if test._trees and not blind else None
 
     def misfit(self, *changes: Change) -> Misfit:
         """The residual after some repairs, applied in order."""
@@ -158,12 +129,25 @@ class Dynamics:
         Rows that the signals enter are taken to be explained: a torque its own, a position those
         of the joints before and behind its own. What is left of the others stays whatever the
         signals are, so that one fit tells of all their changes that they promise nothing.
+
+        A free base bears whatever a robot does. There forces are taken to have any factor and to
+        be late by little, and nothing is promised by positions, as each moves the contacts.
         """
-        data, torque = self._coarse, self._torque(self._coarse.value)
-        weight = np.where(self._entered(labels), 0.0, 1.0 / _variation(torque))
+        data, torque = self._coarse, self._torque(self._coarse)
+        usual = 1.0 / _variation(torque)
+        weight = np.where(self._entered(labels), 0.0, usual)
+        parts = ({k: v if k in labels else 0.0 * v for k, v in part.items()}
+                 for part in (data.value, data.rate))  # fmt: skip
+        free = np.stack([self._torque(replace(data, value=part)) for part in parts], axis=2)
         left = np.empty_like(torque)
         for tree in self._trees:
-            left[:, tree.rows] = self._left(tree, data, (), torque[:, tree.rows], weight)
+            rows = [*tree.rows]
+            if tree.floats and np.any(free[:, rows]):
+                table = self._table(tree, (), data)
+                left[:, rows] = table.fit(torque[:, rows], usual[rows], free[:, rows])
+            else:
+                wanted = usual if tree.floats else weight
+                left[:, rows] = self._left(tree, data, (), torque[:, rows], wanted)
         return misfit_of(left, data.block)
 
     def _entered(self, labels: Collection[str]) -> BoolArray:
@@ -172,9 +156,9 @@ class Dynamics:
         found = np.zeros(model.nv, dtype=np.bool_)
         for actuator, label in recorded.efforts.items():
             if label in labels:
-                found[model.jnt_dofadr[recorded.joint_of(actuator)]] = True
+                found[_moved_by(recorded, actuator)] = True
         chains = [ancestors(model, int(body)) for body in model.dof_bodyid]
-        for joint, label in enumerate(self._joints):
+        for joint, label in recorded.positions.items():
             if label in labels:
                 own = int(model.jnt_dofadr[joint])
                 found[chains[own]] = True
@@ -184,8 +168,11 @@ class Dynamics:
     def shares(self) -> dict[int, float]:
         """Unexplained share of the torque on each joint, as recorded."""
         left = np.sqrt(np.mean(self._residual(self.data, ()) ** 2, axis=0))
-        joints = [int(self._recorded.model.dof_jntid[dof]) for dof in self._rows]
-        return dict(zip(joints, left.tolist(), strict=True))
+        found: dict[int, float] = {}
+        for dof, share in zip(self._rows, left.tolist(), strict=True):
+            joint = int(self._recorded.model.dof_jntid[dof])
+            found[joint] = max(share, found.get(joint, 0.0))
+        return found
 
     def reversed_joints(self) -> tuple[int, ...]:
         """Joints whose torque some robot explains by itself only with its sign reversed.
@@ -193,10 +180,12 @@ class Dynamics:
         Each row is fitted alone: friction resists motion and masses are positive, whatever the
         signs of the others.
         """
-        torque, found = self._torque(self._coarse.value), []
+        torque, found = self._torque(self._coarse), []
         size = _variation(torque)
         for tree in self._trees:
             table = self._table(tree, (), self._coarse)
+            if tree.floats:
+                continue  # no row is there alone
             for place, row in enumerate(tree.rows):
                 weight = np.where(np.array(tree.rows) == row, 1.0 / size[row], 0.0)
                 fits = [table.fit(s * torque[:, tree.rows], weight) for s in (1.0, -1.0)]
@@ -225,7 +214,7 @@ class Dynamics:
         """
         kept = [row for row in range(self.tested) if row != without]
         dofs = [self._rows[row] for row in kept]
-        torque = self._torque(self.data.value)[:, kept]
+        torque = self._torque(self.data)[:, kept]
         weight = 1.0 / _variation(torque)
         left = torque if known is None else torque - known[:, dofs]
         matrix = (columns[:, dofs] * weight[None, :, None]).reshape(-1, columns.shape[2])
@@ -237,9 +226,9 @@ class Dynamics:
     def _residual(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray:
         """The remainder of the torques over their variation, (n, rows)."""
         data = data.delayed(total_delays(changes)).changed(changes)
-        torque = self._torque(data.value)
+        torque = self._torque(data, changes)
         weight = 1.0 / _variation(torque)
-        left = np.empty_like(torque)
+        left: FloatArray = np.zeros_like(torque)
         for tree in self._trees:
             own = tuple(change for change in changes if tree.labels & {*change.signals})
             left[:, tree.rows] = self._left(tree, data, own, torque[:, tree.rows], weight)
@@ -264,51 +253,68 @@ class Dynamics:
             self._unchanged[key] = own, left
         return left
 
-    def _table(self, tree: _Tree, changes: tuple[Change, ...], data: Filtered) -> _Table:
+    def _table(self, tree: _Tree, changes: tuple[Change, ...], data: Filtered) -> TorqueTable:
         """The regressor, which most changes leave as it was."""
-        joints = tree.labels & {*self._joints}
-        moved = [change for change in changes if joints & {*change.signals} and not change.delay]
-        key, tables = (repr(moved), len(data.block)), self._tables[tree]
+        key, tables = (self._moved(changes, tree.labels), len(data.block)), self._tables[tree]
         if key not in tables:
             if len(tables) >= _KEPT_TABLES:
                 tables.popitem()
             tables[key] = self._made(tree, data)
         return tables[key]
 
-    def _made(self, tree: _Tree, data: Filtered) -> _Table:
-        model, motion = self._recorded.model, data.motion(self._joints)
+    def _made(self, tree: _Tree, data: Filtered) -> TorqueTable:
+        model = self._recorded.model
+        motion = joint_motion(model, *data.motion(self._coordinates))
         if tree not in self._points:
             self._points[tree] = PointMasses.of(model, tree.dofs, self.silent)
         rows = [self._rows[row] for row in tree.rows]
-        return _Table.of(regressor(model, *motion, self._points[tree], rows))
+        weight = 1.0 / self._size[[*tree.rows]]
+        beside = beside_contacts(model, motion[0], rows, weight) if tree.floats else None
+        return TorqueTable.of(regressor(model, *motion, self._points[tree], rows), beside)
 
-    def _torque(self, value: Mapping[str, FloatArray]) -> FloatArray:
+    def _moved(self, changes: Sequence[Change], labels: Collection[str]) -> str:
+        """The changes that change the motion of some joints, in words."""
+        joints = {*labels} & {*self._recorded.positions.values()}
+        return repr([one for one in changes if joints & {*one.signals} and not one.delay])
+
+    def _torque(self, data: Filtered, changes: Sequence[Change] = ()) -> FloatArray:
         """Torque of the actuators on the tested joints, (n, rows)."""
-        return _acting(self._recorded, value)[:, self._rows]
+        recorded, model = self._recorded, self._recorded.model
+        torque: FloatArray = np.zeros((len(data.block), model.nv))
+        for actuator, label in recorded.efforts.items():
+            force = affine_force(model, actuator, data.value[label])
+            if joint_of(model, actuator) is None:
+                torque += force[:, None] * self._moments(data, changes)[:, actuator]
+            else:
+                dof = int(model.jnt_dofadr[recorded.joint_of(actuator)])
+                torque[:, dof] += model.actuator_gear[actuator, 0] * force
+        return torque[:, self._rows]
+
+    def _moments(self, data: Filtered, changes: Sequence[Change]) -> FloatArray:
+        """Generalized force per unit of each actuator's, (n, nu, nv)."""
+        key = self._moved(changes, self._coordinates), len(data.block)
+        if key not in self._arms:
+            motion = joint_motion(self._recorded.model, *data.motion(self._coordinates))
+            self._arms[key] = moment_arms(self._recorded.model, motion[0])
+        return self._arms[key]
 
 
 def _rows(recorded: Recorded) -> list[int]:
     """Degrees of freedom on which every force is known."""
     model = recorded.model
-    acting: dict[int, list[int]] = {}
-    for actuator in range(model.nu):
-        acting.setdefault(recorded.joint_of(actuator), []).append(actuator)
-    return [
-        int(model.jnt_dofadr[joint])
-        for joint in range(model.njnt)
-        if all(actuator in recorded.efforts for actuator in acting.get(joint, ()))
-    ]
+    unknown = [actuator for actuator in range(model.nu) if actuator not in recorded.efforts]
+    hidden = {dof for actuator in unknown for dof in _moved_by(recorded, actuator)}
+    return [dof for dof in range(model.nv) if dof not in hidden]
 
 
-def _acting(recorded: Recorded, value: Mapping[str, FloatArray]) -> FloatArray:
-    """Torque of the actuators on all degrees of freedom, (n, nv)."""
-    model = recorded.model
-    torque: FloatArray = np.zeros((len(next(iter(value.values()))), model.nv))
-    for actuator, label in recorded.efforts.items():
-        dof = int(model.jnt_dofadr[recorded.joint_of(actuator)])
-        force = affine_force(model, actuator, value[label])
-        torque[:, dof] += model.actuator_gear[actuator, 0] * force
-    return torque
+def _moved_by(recorded: Recorded, actuator: int) -> list[int]:
+    """Degrees of freedom that an actuator acts on; none where that is not known."""
+    model, joint = recorded.model, recorded.joint_of(actuator)
+    if joint_of(model, actuator) is not None:
+        return [int(model.jnt_dofadr[joint])]
+    if actuator not in recorded.efforts:
+        return []
+    return ancestors(model, int(model.site_bodyid[model.actuator_trnid[actuator, 0]]))
 
 
 def _trees(recorded: Recorded, rows: Sequence[int]) -> tuple[_Tree, ...]:
@@ -317,11 +323,12 @@ def _trees(recorded: Recorded, rows: Sequence[int]) -> tuple[_Tree, ...]:
     for tree in range(model.ntree):
         dofs = np.flatnonzero(model.dof_treeid == tree).tolist()
         joints = {int(model.dof_jntid[dof]) for dof in dofs}
-        positions = {recorded.all_positions[joint] for joint in joints}
+        positions = {label for joint, label in recorded.positions.items() if joint in joints}
+        floats = bool(joints & {*recorded.poses})
         torques = {one for a, one in recorded.efforts.items() if recorded.joint_of(a) in joints}
         own = tuple(place for place, dof in enumerate(rows) if dof in dofs)
-        if own:
-            found.append(_Tree(tuple(dofs), own, frozenset(positions | torques)))
+        if own and (torques or not floats):
+            found.append(_Tree(tuple(dofs), own, frozenset(positions | torques), floats))
     return tuple(found)
 
 

@@ -58,7 +58,7 @@ def exchanged_signals(
 
 def _by_dynamics(seen: Recorded) -> Pairs:
     """Find the exchange after which some robot explains the torques, where none did before."""
-    test = Dynamics.of(seen)
+    test = Dynamics.of(seen) if seen.is_open_chain else None
     if test is None or (before := test.misfit()).share < _DOUBTED:
         return ()
     most = _BETTER if before.share >= _SUSPECT else _HARDLY

@@ -10,6 +10,7 @@ differentiated twice without drowning in noise (as in identification by inverse 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -205,7 +206,8 @@ def _hermite(
 
 def _cutoff(recorded: Recorded, labels: Sequence[str], used: list[Mapping[str, Samples]]) -> float:
     """Choose the low-pass's cut-off [Hz]: above the motion, and below what the rate resolves."""
-    names = [name for name in labels if name in recorded.positions.values()]
+    told = {*recorded.positions.values(), *itertools.chain(*recorded.poses.values())}
+    names = [name for name in labels if name in told]
     rates, motions = [], []
     for signals in used:
         for name in names:

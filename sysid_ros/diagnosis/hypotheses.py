@@ -26,7 +26,8 @@ SERVO_LAGS = (
 LAGS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)  # s
 
 _BAD = 0.05  # share of a torque that is unexplained where something may be wrong
-_EXCHANGED = 0.3  # the same of two that may be exchanged
+_EXCHANGED = 0.3  # the same of two that may be exchanged ...
+_OF_WORST = 0.5  # ... or this much of the worst one's: what one leg does wrong, all have to bear
 _MOST_EXCHANGED = 6  # joints among which exchanges are looked for
 
 
@@ -70,7 +71,9 @@ class Suspects:
 
     def worst(self) -> tuple[int, ...]:
         """Those among which an exchange is looked for, in the model's order."""
-        bad = [joint for joint in self.joints if self.shares[joint] > _EXCHANGED]
+        worst = max(self.shares.values(), default=0.0)
+        least = min(_EXCHANGED, _OF_WORST * worst)
+        bad = [joint for joint in self.joints if self.shares[joint] > least]
         return tuple(sorted(bad[:_MOST_EXCHANGED]))
 
     def near(self, recorded: Recorded, joint: int) -> bool:
@@ -99,7 +102,11 @@ def discrete(recorded: Recorded, suspects: Suspects) -> Iterator[Change]:
         return
     efforts = tuple(recorded.efforts.values())
     joints = [joint for joint in recorded.positions if suspects.near(recorded, joint)]
-    acting = tuple(label for a, label in recorded.efforts.items() if recorded.joint_of(a) in joints)
+    acting = tuple(
+        label
+        for actuator, label in recorded.efforts.items()
+        if suspects.near(recorded, recorded.joint_of(actuator))
+    )
     measured = [joint_labels(recorded, joint) for joint in joints]
     for labels in dict.fromkeys([*((one,) for one in acting), *measured, efforts]):
         yield Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))
@@ -115,12 +122,13 @@ def discrete(recorded: Recorded, suspects: Suspects) -> Iterator[Change]:
 
 def _exchanges(recorded: Recorded, joints: tuple[int, ...]) -> Iterator[Change]:
     """Exchanged torques, positions, or both, of two joints."""
-    for first, second in itertools.combinations(joints, 2):
-        acting = [_effort_on(recorded, joint) for joint in (first, second)]
-        torques: tuple[tuple[str, str], ...] = ()
-        if acting[0] is not None and acting[1] is not None:
-            torques = ((acting[0], acting[1]),)
-            yield Change(FindingKind.SWAP, exchange=torques)
+    acting = [label for a, label in recorded.efforts.items() if recorded.joint_of(a) in joints]
+    for pair in itertools.combinations(acting, 2):
+        yield Change(FindingKind.SWAP, exchange=(pair,))
+    measured = [joint for joint in joints if joint in recorded.positions]
+    for first, second in itertools.combinations(measured, 2):
+        own = [_effort_on(recorded, joint) for joint in (first, second)]
+        torques = ((own[0], own[1]),) if own[0] is not None and own[1] is not None else ()
         if recorded.is_hinge(first) == recorded.is_hinge(second):
             pairs = joint_pairs(recorded, first, second)
             yield Change(FindingKind.SWAP, exchange=pairs)

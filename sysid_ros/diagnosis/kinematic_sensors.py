@@ -18,9 +18,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import least_between
-from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.diagnosis.recorded import Recorded, Samples, pose_of
 from sysid_ros.engine.elements import BALL, FREE
-from sysid_ros.engine.signals import JointSignal, joint_signal, without_sign_jumps, zero_phase
+from sysid_ros.engine.signals import zero_phase
 
 _S = mujoco.mjtSensor
 _TESTED = tuple(
@@ -144,34 +144,13 @@ def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | N
     sources: dict[int, Samples] = {}
     for joint in range(model.njnt):
         if int(model.jnt_type[joint]) in (FREE, BALL):
-            found = _pose_of(model, joint, recorded.vectors[number])
+            found = pose_of(model, joint, recorded.vectors[number])
         else:
             found = recorded.recordings[number].get(recorded.positions.get(joint, ""))
         if found is None:
             return None
         sources[joint] = found
     return sources
-
-
-def _pose_of(model: mujoco.MjModel, joint: int, vectors: Mapping[str, Samples]) -> Samples | None:
-    """The measured coordinates of a free or ball joint."""
-    parts: dict[int, tuple[JointSignal, Samples]] = {}
-    for name, one in vectors.items():
-        told = joint_signal(model, name)
-        if told is not None and told.joint == joint:
-            parts.setdefault(told.width, (told, one))
-    if 4 not in parts:
-        return None
-    signal, one = parts[4]
-    turned = Samples(one.times, without_sign_jumps(signal.body_orientation(one.values)))
-    if int(model.jnt_type[joint]) == BALL:
-        return turned
-    if 3 not in parts:
-        return None
-    signal, one = parts[3]
-    place = np.stack([np.interp(turned.times, one.times, x) for x in one.values.T], axis=1)
-    place = signal.body_position(place, turned.values)
-    return Samples(turned.times, np.concatenate([place, turned.values], axis=1))
 
 
 def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from sysid_ros.dataset import Dataset, torque_settings
 from sysid_ros.diagnosis.finding import Finding, FindingKind
-from sysid_ros.diagnosis.recorded import recorded, silent_joints
+from sysid_ros.diagnosis.recorded import recorded
 from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.diagnosis.sampling_mistakes import silent_joints
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,23 +16,31 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.engine.elements import (
+    BALL,
+    FREE,
     HINGE,
     SCALAR,
+    bodies_above,
     is_effort,
     is_servo,
     is_velocity_servo,
     joint_of,
     joints_of_tendon,
 )
-from sysid_ros.engine.signals import ModelSequences, SignalIntegral, TimeSeries, value_at
+from sysid_ros.engine.signals import (
+    JointSignal,
+    ModelSequences,
+    SignalIntegral,
+    TimeSeries,
+    joint_signal,
+    value_at,
+    without_sign_jumps,
+)
 from sysid_ros.engine.windows import pushed
-from sysid_ros.errors import listed
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
-_DROWNED = 0.25  # of a torque's power, noise with which no repair of it could be decisive
 PASSED_MOST = 20.0  # Hz, that a test's low-pass passes
 PASSED_SHARE = 0.15  # of the slowest sensor's rate, that it passes
-_NAMED = 4  # joints that a sentence names
 _LOOKS = 200  # postures
 _PUSHED = 0.1  # share of them in which something else than servos and loads pushes a joint
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
@@ -74,10 +83,11 @@ class Recorded:
       vectors: The same for those of several numbers.
       positions: The label of each joint's position, by the joint's number in the model.
       velocities: The same for velocities.
-      efforts: By actuator number the label of a force or torque on one joint.
+      efforts: By actuator number the label of a force or torque, on a joint or on a free body.
       servos: By actuator number the label of a position that a joint's servo is asked for.
       others: The same of velocities, and of lengths of tendons that are linear in joint positions.
       guessed: Servos that the model lacked, by actuator number: nobody knows their gains.
+      poses: Labels of the seven coordinates of each free joint whose pose is measured.
     """
 
     model: mujoco.MjModel
@@ -89,6 +99,7 @@ class Recorded:
     servos: Mapping[int, str]
     guessed: frozenset[int] = frozenset()
     others: Mapping[int, str] = field(default_factory=dict)
+    poses: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def commands(self) -> dict[int, str]:
@@ -119,6 +130,15 @@ class Recorded:
         return [self.positions[joint] for joint in joints] if measured else []
 
     @property
+    def coordinates(self) -> list[str]:
+        """Labels of all of qpos, of hinges, slides and free joints; none where one is unknown."""
+        own = {joint: (label,) for joint, label in self.positions.items()}
+        told = {**own, **self.poses}
+        joints = range(self.model.njnt)
+        known = all(joint in told for joint in joints)
+        return [label for joint in joints for label in told[joint]] if known else []
+
+    @property
     def is_open_chain(self) -> bool:
         """True if the model is a tree of hinges and slides whose positions are all measured."""
         return bool(self.all_positions) and not np.any(self.model.eq_active0)
@@ -129,7 +149,7 @@ class Recorded:
         return max(
             (
                 float(np.median(np.diff(samples.times)))
-                for label in self.positions.values()
+                for label in (*self.positions.values(), *itertools.chain(*self.poses.values()))
                 for samples in self.pooled(label)
             ),
             default=0.0,
@@ -152,41 +172,12 @@ class Recorded:
         return bool(share[self.model.jnt_dofadr[joint]] > _PUSHED)
 
     def joint_of(self, actuator: int) -> int:
-        """The joint that an actuator moves, the first one of a tendon's."""
-        return next(iter(self.arms(actuator)))
+        """The joint that an actuator moves, the first one of a tendon's, or its body's own."""
+        return next(iter(self.arms(actuator)), _joint_of_site(self.model, actuator))
 
     def arms(self, actuator: int) -> dict[int, float]:
         """The joints that an actuator moves, with what it moves for each of their units."""
         return _arms(self.model, actuator)
-
-
-def silent_joints(recorded: Recorded) -> frozenset[int]:
-    """Joints whose torques are below their noise, as a finger's: they say nothing about a robot.
-
-    The third difference of what is sampled much faster than it moves is noise, of twenty times its
-    power; its median knows nothing of steps, as dry friction makes them.
-    """
-    heard: dict[int, bool] = {}
-    for actuator, label in recorded.efforts.items():
-        joint = recorded.joint_of(actuator)
-        heard[joint] = heard.get(joint, False) or any(map(_is_heard, recorded.pooled(label)))
-    return frozenset(joint for joint, known in heard.items() if not known)
-
-
-def not_tested(recorded: Recorded) -> str:
-    """A sentence about what the tests by torque leave out; empty where that is nothing."""
-    names = [repr(recorded.joint_name(joint)) for joint in sorted(silent_joints(recorded))]
-    return f"not tested: torque below its noise, of {listed(names, _NAMED)}" if names else ""
-
-
-def _is_heard(one: Samples) -> bool:
-    """Return whether enough of a torque is no noise for a repair of it to be decisive."""
-    if len(one.times) < 8:
-        return False
-    noise = (np.median(np.abs(np.diff(one.values, 3))) / 0.6745) ** 2 / 20.0
-    rate = 1.0 / float(np.median(np.diff(one.times)))
-    passed = noise * min(2.0 * PASSED_MOST / rate, 2.0 * PASSED_SHARE)
-    return bool(np.mean(one.values**2) - noise >= (1.0 / _DROWNED - 1.0) * passed)
 
 
 def repaired(before: Recorded, change: Change) -> Recorded:
@@ -227,7 +218,7 @@ def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) ->
     model = spec.compile()
     if any(is_effort(model, a) for a in range(model.nu)):
         model = _without_unmeasured_joints(spec, _measured_labels(group)) or model
-    recordings = tuple(
+    recordings: tuple[Mapping[str, Samples], ...] = tuple(
         {**_signals(measured), **_signals(control)}
         for measured, control in zip(group.sensordata, group.control, strict=True)
     )
@@ -257,11 +248,68 @@ def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) ->
                 others[actuator] = label
         elif actuator >= 0 and _arms(model, actuator) and is_servo(model, actuator):
             others[actuator] = label
+        elif actuator >= 0 and is_effort(model, actuator) and _is_on_free(model, actuator):
+            efforts[actuator] = label
     vectors = tuple(_vectors(measured) for measured in group.sensordata)
     unknown = frozenset(a for a in (*servos, *others) if model.actuator(a).name in guessed)
+    poses, recordings = _with_poses(model, recordings, vectors)
     return Recorded(
-        model, recordings, vectors, positions, velocities, efforts, servos, unknown, others
+        model, recordings, vectors, positions, velocities, efforts, servos, unknown, others, poses
     )
+
+
+def pose_of(model: mujoco.MjModel, joint: int, vectors: Mapping[str, Samples]) -> Samples | None:
+    """The measured coordinates of a free or ball joint, (n, 7 or 4)."""
+    parts: dict[int, tuple[JointSignal, Samples]] = {}
+    for name, one in vectors.items():
+        told = joint_signal(model, name)
+        if told is not None and told.joint == joint:
+            parts.setdefault(told.width, (told, one))
+    if 4 not in parts:
+        return None
+    signal, one = parts[4]
+    turned = Samples(one.times, without_sign_jumps(signal.body_orientation(one.values)))
+    if int(model.jnt_type[joint]) == BALL:
+        return turned
+    if 3 not in parts:
+        return None
+    signal, one = parts[3]
+    place = np.stack([np.interp(turned.times, one.times, x) for x in one.values.T], axis=1)
+    place = signal.body_position(place, turned.values)
+    return Samples(turned.times, np.concatenate([place, turned.values], axis=1))
+
+
+def _with_poses(
+    model: mujoco.MjModel,
+    recordings: Sequence[Mapping[str, Samples]],
+    vectors: Sequence[Mapping[str, Samples]],
+) -> tuple[dict[int, tuple[str, ...]], tuple[Mapping[str, Samples], ...]]:
+    """Labels of the coordinates of free joints, and recordings that have them as signals."""
+    labels: dict[int, tuple[str, ...]] = {}
+    found = [dict(signals) for signals in recordings]
+    for joint in np.flatnonzero(np.asarray(model.jnt_type) == FREE).tolist():
+        for signals, own in zip(found, vectors, strict=True):
+            pose = pose_of(model, joint, own)
+            if pose is not None:
+                labels[joint] = tuple(f"coordinate {i} of free joint {joint}" for i in range(7))
+                for label, column in zip(labels[joint], pose.values.T, strict=True):
+                    signals[label] = Samples(pose.times, column)
+    return labels, tuple(found)
+
+
+def _joint_of_site(model: mujoco.MjModel, actuator: int) -> int:
+    """The last joint that moves the site which an actuator acts on; -1 where there is none."""
+    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_SITE):
+        return -1
+    body = int(model.site_bodyid[model.actuator_trnid[actuator, 0]])
+    moved = (b for b in bodies_above(model, body) if model.body_jntnum[b] > 0)
+    return next((int(model.body_jntadr[b] + model.body_jntnum[b]) - 1 for b in moved), -1)
+
+
+def _is_on_free(model: mujoco.MjModel, actuator: int) -> bool:
+    """Return whether an actuator pushes a site of a free body."""
+    joint = _joint_of_site(model, actuator)
+    return joint >= 0 and int(model.jnt_type[joint]) == FREE
 
 
 def _torque_sensors(group: ModelSequences) -> dict[str, str]:

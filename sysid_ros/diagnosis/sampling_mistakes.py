@@ -12,8 +12,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.filtered import motion_bandwidth
-from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.diagnosis.recorded import PASSED_MOST, PASSED_SHARE, Recorded, Samples
 from sysid_ros.engine.signals import Saturation, level_step, saturation
+from sysid_ros.errors import listed
 
 _ALWAYS_ENOUGH = 30.0  # Hz, for robots that move like ones
 _NEVER_ENOUGH = 5.0  # Hz
@@ -28,6 +29,8 @@ PLAYED = "command"  # its levels and rate are its own business
 _LEAST_TURN = 0.02  # rad: less may be the give of a gear
 _LEAST_TRAVEL = 0.002  # m
 _OVER_NOISE = 10.0  # range over the noise from sample to sample
+_DROWNED = 0.25  # of a torque's power, noise with which no repair of it could be decisive
+_NAMED = 4  # joints that a sentence names
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,35 @@ def moves(recorded: Recorded, joint: int) -> bool:
     """Return whether a joint moved enough to say anything about its zero and scale."""
     reach, least = motion_range(recorded, joint)
     return reach >= least
+
+
+def silent_joints(recorded: Recorded) -> frozenset[int]:
+    """Joints whose torques are below their noise, as a finger's: they say nothing about a robot.
+
+    The third difference of what is sampled much faster than it moves is noise, of twenty times its
+    power; its median knows nothing of steps, as dry friction makes them.
+    """
+    heard: dict[int, bool] = {}
+    for actuator, label in recorded.efforts.items():
+        joint = recorded.joint_of(actuator)
+        heard[joint] = heard.get(joint, False) or any(map(_is_heard, recorded.pooled(label)))
+    return frozenset(joint for joint, known in heard.items() if not known)
+
+
+def not_tested(recorded: Recorded) -> str:
+    """A sentence about what the tests by torque leave out; empty where that is nothing."""
+    names = [repr(recorded.joint_name(joint)) for joint in sorted(silent_joints(recorded))]
+    return f"not tested: torque below its noise, of {listed(names, _NAMED)}" if names else ""
+
+
+def _is_heard(one: Samples) -> bool:
+    """Return whether enough of a torque is no noise for a repair of it to be decisive."""
+    if len(one.times) < 8:
+        return False
+    noise = (np.median(np.abs(np.diff(one.values, 3))) / 0.6745) ** 2 / 20.0
+    rate = 1.0 / float(np.median(np.diff(one.times)))
+    passed = noise * min(2.0 * PASSED_MOST / rate, 2.0 * PASSED_SHARE)
+    return bool(np.mean(one.values**2) - noise >= (1.0 / _DROWNED - 1.0) * passed)
 
 
 def by_topic(labels: Mapping[str, str]) -> dict[str, list[str]]:

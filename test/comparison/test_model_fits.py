@@ -6,15 +6,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
+import pytest
 from outcomes import outcome as synthetic
 
-from sysid_ros.comparison.model_fits import _joined, led_astray, levels, misfits
+from sysid_ros.comparison import model_fits
+from sysid_ros.comparison.model_fits import _attempt, _joined, led_astray, levels, misfits
 from sysid_ros.engine.friction.models import MODELS, parameters_of
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize
+from sysid_ros.errors import DataError, OutputError, SysidError
 from sysid_ros.judgement.outcome import Outcome
-from sysid_ros.pipeline import with_folds
+from sysid_ros.pipeline import FitTask, with_folds
 
 
 def fitted(names: str, rms: float) -> Outcome:
@@ -78,3 +82,15 @@ def test_folds_that_are_not_scored_hold_nothing_out() -> None:
     found = with_folds(whole, [unscored, unscored])
     assert found.validation is None
     assert any("2 of 2 folds were not scored" in sentence for sentence in found.warnings)
+
+
+def test_what_concerns_no_model_alone_ends_the_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is not a reason for which one model has no outcome."""
+
+    def fails(error: SysidError) -> Any:
+        raise error
+
+    monkeypatch.setattr(model_fits, "run_fit_task", fails)
+    assert _attempt(cast(FitTask, DataError("no motion"))) == "no motion"
+    with pytest.raises(OutputError, match="no space"):
+        _attempt(cast(FitTask, OutputError("no space")))

@@ -17,7 +17,8 @@ from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import PointMasses, misfit_of, non_negative_fit, regressor
 from sysid_ros.diagnosis.hypotheses import Suspects, families
-from sysid_ros.diagnosis.recorded import Recorded, Samples, not_tested
+from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.diagnosis.sampling_mistakes import not_tested
 
 _LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="2"/>

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
+from sysid_ros.diagnosis.fits.floating_bases import beside_contacts, joint_motion, moment_arms
 from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
@@ -18,16 +19,21 @@ from sysid_ros.diagnosis.fits.point_mass_regressor import (
     regressor,
 )
 from sysid_ros.diagnosis.fits.servo_screening import ServoEquation
+from sysid_ros.diagnosis.fits.torque_table import TorqueTable
 
 __all__ = [
     "Misfit",
     "PointMasses",
     "ServoEquation",
+    "TorqueTable",
     "ancestors",
+    "beside_contacts",
     "body_torques",
     "bounded_fit",
     "decisive",
+    "joint_motion",
     "misfit_of",
+    "moment_arms",
     "moving_masses",
     "non_negative_fit",
     "other_gravity",

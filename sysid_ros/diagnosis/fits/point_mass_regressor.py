@@ -18,7 +18,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
-from sysid_ros.engine.elements import bodies_above, rotation_matrix
+from sysid_ros.engine.elements import SCALAR, bodies_above, rotation_matrix
 
 _STICTION_SHARE = 0.02  # of the usual speed, below which dry friction changes its sign smoothly
 _NEAR_ORIGIN = 0.3  # of a body's extent; its centre of mass has no direction then
@@ -130,6 +130,8 @@ def own_torques(
 ) -> FloatArray:
     """Joint torque per unit of what acts on one joint alone: armature, damping, friction, spring.
 
+    On a free body that is the air's resistance.
+
     Args:
       model: The model.
       qpos: (n, nq).
@@ -143,6 +145,9 @@ def own_torques(
     columns = []
     usual = np.sqrt(np.mean(qvel**2, axis=0)) + 1e-9
     for dof in range(model.nv) if dofs is None else dofs:
+        if int(model.jnt_type[model.dof_jntid[dof]]) not in SCALAR:
+            columns.append(_alone(qvel[:, dof], dof, model.nv))
+            continue
         friction = np.tanh(qvel[:, dof] / (_STICTION_SHARE * usual[dof]))
         for values in (qacc[:, dof], qvel[:, dof], friction):
             columns.append(_alone(values, dof, model.nv))

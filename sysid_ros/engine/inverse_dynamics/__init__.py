@@ -52,7 +52,7 @@ from sysid_ros.engine.inverse_dynamics.prediction import (
 )
 from sysid_ros.engine.inverse_dynamics.settled_delays import settled_estimate, with_settled_delays
 from sysid_ros.engine.inverse_dynamics.sharpened_friction import sharpen_friction
-from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, t_quantile
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
     doubtful_estimate,
     fit_evidence,
@@ -115,7 +115,6 @@ __all__ = [
     "settled_estimate",
     "sharpen_friction",
     "summed_again",
-    "t_quantile",
     "torque_rmse",
     "total_torques",
     "with_coupling",

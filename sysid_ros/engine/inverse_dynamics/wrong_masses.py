@@ -22,8 +22,9 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import inverse_root
-from sysid_ros.engine.inverse_dynamics.statistics import residual_weights, t_quantile
+from sysid_ros.engine.inverse_dynamics.statistics import residual_weights
 from sysid_ros.engine.regressor import Grams
+from sysid_ros.engine.uncertainty import student_quantile
 from sysid_ros.errors import listed
 
 OFF = 0.1  # by which a mass is another, interval included: models are rarely better
@@ -260,7 +261,9 @@ class _Judged:
     @property
     def _surely(self) -> BoolArray:
         """Suspects that are off by more than :data:`OFF`, and predict what is left, (c,)."""
-        reach = t_quantile(1.0 - _ALARMS / len(self.steps), self.blocks - 1) * self.errors
+        reach = (
+            student_quantile(self.blocks - 1, 1.0 - 0.5 * _ALARMS / len(self.steps)) * self.errors
+        )
         off = (np.abs(self.steps) - reach > OFF) & (self.steps > -1.0) & ~self.open
         return np.asarray(off & (self.left < (1.0 - _PREDICTED) * self.before))
 
@@ -299,7 +302,7 @@ def _described(
 ) -> WrongMass:
     """One mistake beside others."""
     judged = _Judged.of(moments, others)
-    step, reach = judged.steps[one], t_quantile(0.95, judged.blocks - 1) * judged.errors[one]
+    step, reach = judged.steps[one], student_quantile(judged.blocks - 1, 0.975) * judged.errors[one]
     total = moments.sums.sum(axis=0)
     inner = np.append(np.arange(moments.known), [moments.known + other for other in others])
     outer = np.array([moments.known + one, len(total) - 1])

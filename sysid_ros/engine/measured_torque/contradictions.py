@@ -30,7 +30,6 @@ from sysid_ros.engine.inverse_dynamics import (
     gather,
     one_thread,
     settled_estimate,
-    t_quantile,
     with_settled_delays,
     wrong_masses,
 )
@@ -41,6 +40,7 @@ from sysid_ros.engine.measured_torque.torque_problem import (
 )
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.uncertainty import student_quantile
 from sysid_ros.errors import listed
 
 _SPREAD = 0.5  # of factors beforehand
@@ -175,7 +175,10 @@ def contradicted_gains(
     k, uncertainty = len(fit.x), found.uncertainty
     before = _squares(evidence, fit.free, fit.x, np.ones(model.nv))
     after = _squares(evidence, fit.free, found.x, found.gains)
-    usual, sure = (t_quantile(level, uncertainty.blocks - 1) for level in (0.95, _SURE))
+    usual, sure = (
+        student_quantile(max(uncertainty.blocks - 1, 1), 0.5 + level / 2.0)
+        for level in (0.95, _SURE)
+    )
     factors = []
     for place, dof in enumerate(dofs.tolist(), k):
         value, error = float(found.gains[dof]), float(uncertainty.standard_errors[place])

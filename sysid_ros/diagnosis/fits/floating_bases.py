@@ -1,0 +1,128 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motion, thrusts and contacts of robots whose base moves freely, for inverse dynamics.
+
+A free base has six equations of motion more, and no motor acts on them: forces on its body, and the
+forces of what it touches do. These are unknown. What they can do is taken out of the equations, of
+which a legged robot that stands on all feet keeps six.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import FREE
+from sysid_ros.engine.signals import conjugate, quaternion_product
+
+_NEAR = 0.01  # m; geoms that are no farther apart may touch, as poses are measured no better
+_LEAST = 6  # equations that contacts must leave for anything to be tested
+_SMALL = 1e-9  # of the largest eigenvalue
+
+
+def joint_motion(
+    model: mujoco.MjModel, coordinates: FloatArray, rates: FloatArray, seconds: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Motion in MuJoCo's terms from coordinates and their derivatives, (n, nq) each.
+
+    Args:
+      model: Of hinges, slides and free joints; its ``qpos`` are the coordinates.
+      coordinates: Quaternions may have any length near one.
+      rates: Their first derivatives.
+      seconds: Their second derivatives.
+
+    Returns:
+      qpos (n, nq), qvel and qacc (n, nv).
+    """
+    if model.nq == model.nv:
+        return coordinates, rates, seconds
+    qpos = coordinates.copy()
+    qvel, qacc = np.zeros((len(qpos), model.nv)), np.zeros((len(qpos), model.nv))
+    for joint in range(model.njnt):
+        first, dof = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+        wide = 3 if int(model.jnt_type[joint]) == FREE else 1
+        qvel[:, dof : dof + wide] = rates[:, first : first + wide]
+        qacc[:, dof : dof + wide] = seconds[:, first : first + wide]
+        if wide == 1:
+            continue
+        turn, spin = slice(first + 3, first + 7), slice(dof + 3, dof + 6)
+        quaternion = coordinates[:, turn]
+        square = np.sum(quaternion**2, axis=1, keepdims=True)
+        back = conjugate(quaternion) * (2.0 / square)
+        # omega = 2 conj(q) q'; its derivative adds the scalar 2 conj(q') q', and 2 conj(q) q''.
+        qvel[:, spin] = quaternion_product(back, rates[:, turn])[:, 1:]
+        qacc[:, spin] = quaternion_product(back, seconds[:, turn])[:, 1:]
+        qpos[:, turn] /= np.sqrt(square)
+    return qpos, qvel, qacc
+
+
+def moment_arms(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
+    """Generalized force per unit of each actuator's force, (n, nu, nv), at postures (n, nq)."""
+    data, arms = mujoco.MjData(model), np.zeros((len(qpos), model.nu, model.nv))
+    for row, dense in zip(qpos, arms, strict=True):
+        data.qpos[:] = row
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_tendon(model, data)
+        mujoco.mj_transmission(model, data)
+        mujoco.mju_sparse2dense(
+            dense, data.actuator_moment, data.moment_rownnz, data.moment_rowadr,
+            data.moment_colind,
+        )  # fmt: skip
+    return arms
+
+
+def beside_contacts(
+    model: mujoco.MjModel, qpos: FloatArray, dofs: Sequence[int], weight: FloatArray
+) -> FloatArray | None:
+    """The part of k equations of motion that no force between bodies that touch can change.
+
+    Args:
+      model: With its geometry.
+      qpos: (n, nq).
+      dofs: Degrees of freedom that the equations are of.
+      weight: By which each counts, (k,).
+
+    Returns:
+      (n, k, k), to multiply the equations by; empty, (0, k, k), where too little is left of them;
+      ``None`` where nothing touches.
+    """
+    near = copy.copy(model)
+    near.geom_margin[:] = _NEAR
+    near.geom_gap[:] = 0.0
+    data, k = mujoco.MjData(near), len(dofs)
+    ways = np.zeros((len(qpos), k, k))
+    for place, row in enumerate(qpos):
+        data.qpos[:] = row
+        mujoco.mj_kinematics(near, data)
+        mujoco.mj_comPos(near, data)
+        mujoco.mj_collision(near, data)
+        if data.ncon:
+            pushed = _pushed(near, data)[:, dofs] * weight
+            ways[place] = pushed.T @ pushed
+    if not ways.any():
+        return None
+    size, axes = np.linalg.eigh(ways)
+    unmoved = size <= _SMALL * np.maximum(size[:, -1:], 1e-300)
+    axes = axes * unmoved[:, None]
+    if np.median(np.count_nonzero(unmoved, axis=1)) < min(_LEAST, k):
+        return np.empty((0, k, k))
+    return np.asarray(axes @ (axes.transpose(0, 2, 1) * weight))
+
+
+def _pushed(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
+    """The effect of forces at the contacts on each degree of freedom, (3 contacts, nv)."""
+    found: FloatArray = np.zeros((3 * data.ncon, model.nv))
+    one: FloatArray = np.zeros((3, model.nv))
+    for k in range(data.ncon):
+        contact = data.contact[k]
+        for geom, sign in zip(contact.geom, (-1.0, 1.0), strict=True):
+            if geom >= 0 and (body := int(model.geom_bodyid[geom])):
+                mujoco.mj_jac(model, data, one, None, contact.pos, body)
+                found[3 * k : 3 * k + 3] += sign * one
+    return found
