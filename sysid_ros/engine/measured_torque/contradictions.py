@@ -226,11 +226,11 @@ def torque_doubts(
 ) -> tuple[str, ...]:
     """Clauses on what puts the torque that was fitted in question.
 
-    Takes what :func:`contradicted_gains` takes. A signal or a few masses come first, as they
-    explain with less what factors of all joints would explain as well.
+    Takes what :func:`contradicted_gains` takes. Masses come first, as a few explain what many
+    factors would; where a factor explains more than any mass, those of all joints are told.
     """
-    found = contradictions(problem, evidence, fit.free, fit.x).clauses
-    if found:
-        return found
+    found = contradictions(problem, evidence, fit.free, fit.x)
+    if found.odd is not None or (found.masses and all(one.body for one in found.masses)):
+        return found.clauses
     factors = contradicted_gains(problem, evidence, fit, settings)
-    return (contradicted_clause(factors),) if factors else ()
+    return (contradicted_clause(factors),) if factors else found.clauses
