@@ -26,7 +26,7 @@ def scored_windows(
     for each in check.estimates:
         if not each.problem:
             try:
-                scored, _ = window_errors(inputs, used, each.values, should_stop, overlap=False)
+                scored, _ = window_errors(inputs, used, each.values, should_stop)
             except StopRequestedError:
                 return check
             total = score(scored)

@@ -12,7 +12,7 @@ recordings cut otherwise, which costs a fraction of a fit each.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -124,7 +124,7 @@ class WindowCheck:
         ]
         agreeing = [each.cut for each in self.possible[1:] if not self.apart(own, each)]
         if agreeing:
-            said.insert(0, f"With {own.cut} agree within their intervals: {listed(agreeing)}.")
+            said.insert(0, f"With {own.cut} agree within their intervals: {_all(agreeing)}.")
         return (*said, *self._halves(), self._which())
 
     def warnings(self) -> tuple[str, ...]:
@@ -154,9 +154,9 @@ class WindowCheck:
                 "Which length of windows can be trusted only recordings that are held out can "
                 "tell: see validation in the experiment file."
             )
-        good = " and ".join(f"{each.cut} ({self._error(each)})" for each in trusted)
+        good = _all(f"{each.cut} ({self._error(each)})" for each in trusted)
         rest = [e for e in self.possible if not e.is_half and all(e is not t for t in trusted)]
-        worse = listed([f"{each.cut} {self._error(each)}" for each in rest])
+        worse = _all(f"{each.cut} {self._error(each)}" for each in rest)
         beside = f"; values from the others predict worse: {worse}" if rest else ""
         return f"By the error on what is held out {good} can be trusted{beside}."
 
@@ -240,6 +240,10 @@ def _cuts(
 
 def _whole(length: float | None, longest: float) -> bool:
     return length is None or length >= longest
+
+
+def _all(parts: Iterable[str]) -> str:
+    return listed(parts, None, last=" and ")
 
 
 def _cut(length: float | None) -> str:

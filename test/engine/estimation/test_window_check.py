@@ -77,3 +77,13 @@ def test_the_error_on_what_is_held_out_tells_which_windows_can_be_trusted():
     assert "windows of 1 s (0.01 rad) and whole recordings (0.0105 rad) can be trusted" in warning
     unscored = replace(worse, scored_on="training")
     assert not unscored.trusted and "held out" in unscored.warnings()[0]
+
+
+def test_sentences_name_every_cut():
+    check = outcomes.windows()
+    own, _, whole, half = check.estimates
+    many = replace(
+        check, estimates=(own, *(replace(whole, cut=f"cut {k}") for k in range(6)), half)
+    )
+    first = many.sentences()[0]
+    assert all(f"cut {k}" in first for k in range(6))
