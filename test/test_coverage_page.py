@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import re
 from pathlib import Path
@@ -14,7 +13,6 @@ import mujoco
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.commands import COMMANDS
 from sysid_ros.engine.attributes.attribute_table import table
 from sysid_ros.experiment.experiment_schema import Experiment, SequenceConfig, ValidationConfig
 from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, WindowConfig
@@ -43,22 +41,10 @@ def test_library_names_exist(name: str) -> None:
         found = getattr(found, part)
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(sysid_ros(?:\.\w+)+)`", PAGE))))
-def test_modules_exist(name: str) -> None:
-    assert importlib.util.find_spec(name) is not None
-
-
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`(mujoco\.\w+)[`.]", HERE))))
 def test_names_of_mujoco_exist(name: str) -> None:
     attribute = name.split(".")[1]
     assert hasattr(mujoco, attribute) or importlib.util.find_spec(name) is not None
-
-
-def test_commands_exist() -> None:
-    commands = {module.__name__.rsplit(".", 1)[-1] for module in COMMANDS}
-    named = set(re.findall(r"`sysid_ros ([a-z]+)", PAGE))
-    assert named
-    assert named <= commands
 
 
 def test_experiment_keys_exist() -> None:
@@ -79,11 +65,6 @@ def test_attributes_exist() -> None:
     plain = {word for word in named if re.fullmatch(r"[a-z_]+", word)}
     assert plain <= known, plain - known
     assert len(plain) > 10
-
-
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"`(test/[\w/.]+)`", PAGE))))
-def test_files_exist(path: str) -> None:
-    assert (ROOT / path).exists()
 
 
 def test_every_document_of_the_references_has_its_section() -> None:

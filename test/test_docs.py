@@ -34,6 +34,26 @@ def test_experiments_are_valid(page: Path) -> None:
         assert parse_experiment(block).parameters
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_modules_and_commands_exist(page: Path) -> None:
+    text = text_of(page)
+    for path in re.findall(r"`((?:test|benchmark|examples|launch|config)/[\w/.]+(?<!json))`", text):
+        assert (ROOT / path).exists(), path
+    for name in re.findall(r"(?:`|-m )(sysid_ros(?:\.[a-z_]+){2,}|benchmark(?:\.[a-z_]+)+)", text):
+        place = ROOT / name.replace(".", "/")
+        assert place.is_dir() or place.with_suffix(".py").exists() or _defined(place), name
+    for command in re.findall(r"`sysid_ros ([a-z]+)", text):
+        assert command in {module.__name__.rsplit(".", 1)[-1] for module in COMMANDS}
+
+
+def _defined(place: Path) -> bool:
+    """Whether the module that a dotted name ends in has something of that name."""
+    file = (
+        place.parent / "__init__.py" if place.parent.is_dir() else place.parent.with_suffix(".py")
+    )
+    return file.exists() and bool(re.search(rf"\b{place.name}\b", file.read_text(encoding="utf-8")))
+
+
 def test_the_readme_shows_an_experiment() -> None:
     assert "```yaml experiment" in text_of(ROOT / "README.md")
 

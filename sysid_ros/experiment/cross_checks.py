@@ -187,7 +187,7 @@ def _check_method(experiment: Experiment, place: Callable[..., Place], problems:
             f"bag {bare[0].bag!r} has 'loaded: false', which needs the key 'payload' and "
             "fit: {method: inverse_dynamics}",
         )
-    if len(bare) == len((*experiment.sequences, *experiment.validation.bags)) > 0:
+    elif bare and len(bare) == len((*experiment.sequences, *experiment.validation.bags)):
         problems.add(place("sequences"), "every bag has 'loaded: false'; none tells the payload")
     if fit.simulates:
         return

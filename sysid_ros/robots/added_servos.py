@@ -16,6 +16,7 @@ from sysid_ros.experiment import SignalConfig, added_input
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots.source import LoadedModel
 
+_AFFINE = mujoco.mjtBias.mjBIAS_AFFINE
 _SETTLING = 0.1  # s, in which a servo of a velocity makes up for what one of a position sees
 # A servo of a velocity moves a light joint within a fraction of a millisecond. At a longer step its
 # gain is lost in the step's error, and with it the scale of friction.
@@ -26,12 +27,24 @@ def with_commanded_servos(model: LoadedModel, signals: Sequence[SignalConfig]) -
     """Add a servo for every joint that a signal commands as ``servo`` or ``velocity_servo``.
 
     Raises:
-      ModelError: There is no such hinge or slide, or the model has an actuator of that name.
+      ModelError: There is no such hinge or slide, or the model has a servo on it or an actuator of
+        that name.
     """
     spec = model.spec
+    servos = {
+        one.target: one.name
+        for one in spec.actuators
+        if one.biastype == _AFFINE and one.trntype == mujoco.mjtTrn.mjTRN_JOINT
+    }
     for kind in (SignalKind.SERVO, SignalKind.VELOCITY_SERVO):
         named = (getattr(signal, kind.value) for signal in signals)
         if joints := [joint for joint in named if joint is not None]:
+            for joint in joints:
+                if joint in servos:  # which would hold it against the one that is added
+                    raise ModelError(
+                        f"signals: the model has a servo on {joint!r}; map it as "
+                        f"{{actuator: {servos[joint]}, ...}}"
+                    )
             spec = with_servos(spec, joints, kind)
     return replace(model, spec=spec)
 

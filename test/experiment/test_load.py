@@ -191,6 +191,12 @@ def test_each_mistake_gets_its_sentence(text: str, sentence: str) -> None:
     assert sentence in errors_of(text)
 
 
+def test_a_bag_without_a_payload_that_there_is_not_is_one_mistake() -> None:
+    said = errors_of("model: a.xml\nsequences: [{bag: a, loaded: false}]")
+    assert "bag 'a' has 'loaded: false', which needs the key 'payload'" in said
+    assert "none tells the payload" not in said
+
+
 BAD_SIGNALS = [
     ("{actuator: m, sensor: s, topic: t, field: f}",
      "signals[0] needs exactly one of the keys actuator, sensor, qpos, qvel, wrench, effort, "

@@ -45,9 +45,13 @@ def test_a_commanded_position_gets_a_servo_and_its_joint_must_be_there(tmp_path:
     text = EXPERIMENT.format(model="swing.urdf").replace("effort: shoulder", "servo: shoulder")
     signals = parse_experiment(text, path=tmp_path / "experiment.yaml").signals
     assert signals[0].name == "shoulder_servo"
-    served = with_commanded_servos(model, signals).spec.compile()
+    with_servo = with_commanded_servos(model, signals)
+    served = with_servo.spec.compile()
     assert not model.spec.actuators
     assert is_servo(served, served.actuator("shoulder_servo").id)
+    other = parse_experiment(text.replace("{servo:", "{velocity_servo:"), path=tmp_path / "e")
+    with pytest.raises(ModelError, match=r"on 'shoulder'; map it as {actuator: shoulder_servo,"):
+        with_commanded_servos(with_servo, other.signals)
     wrong = parse_experiment(text.replace("servo: shoulder", "servo: sholder"), path=tmp_path / "e")
     with pytest.raises(ModelError, match="unknown joint 'sholder'; nearest: 'shoulder'"):
         with_commanded_servos(model, wrong.signals)
