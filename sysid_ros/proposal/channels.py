@@ -16,7 +16,12 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import Recording, open_recording, read_columns
-from sysid_ros.recording.mapping import SimulationTime, choose_stamps, simulation_time
+from sysid_ros.recording.mapping import (
+    SimulationTime,
+    choose_stamps,
+    is_number,
+    simulation_time,
+)
 from sysid_ros.recording.messages import (
     EVERY,
     Clock,
@@ -184,7 +189,7 @@ def _series(
         found = table.trajectories[path]
         return played(seconds[order], [found[row] for row in order])
     column = table.paths.index(path)
-    present = table.present[:, column] & np.isfinite(table.values[:, column])
+    present = table.present[:, column] & is_number(table.values[:, column])
     return seconds[present], table.values[present, column]
 
 

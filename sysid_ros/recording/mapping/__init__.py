@@ -18,6 +18,7 @@ from sysid_ros.recording.mapping.mapping_settings import (
     SignalKind,
     SignalRequest,
 )
+from sysid_ros.recording.mapping.samples import is_number
 from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
 from sysid_ros.recording.mapping.simulation_time import (
     CLOCK_TOPIC,
@@ -42,6 +43,7 @@ __all__ = [
     "choose_stamps",
     "control_time_series",
     "export",
+    "is_number",
     "map_columns",
     "map_recording",
     "measured_time_series",

@@ -13,6 +13,7 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.mapping.dating import DatedTopic
 
+_LARGEST = 1e100  # that a value may be, in any unit; squares of much larger ones overflow
 _LEAST_TURNS = 20  # messages from which turns are told from chance
 _TURNS = 5.0  # how much farther than the one before an earlier message's value may have been
 _STEPS = 8.0  # steps of its own course that a message is away from another course, at least
@@ -128,6 +129,11 @@ def _first_of_equal(times: FloatArray) -> BoolArray:
     return first
 
 
+def is_number(values: FloatArray) -> BoolArray:
+    """Mark values that can be computed with: finite, and small enough for sums of their squares."""
+    return np.asarray(np.isfinite(values) & (np.abs(values) <= _LARGEST))
+
+
 def check_samples(
     times: FloatArray, values: FloatArray, where: str, *, constant_allowed: bool, least: int = 2
 ) -> None:
@@ -141,17 +147,17 @@ def check_samples(
       least: How many there must be; one is enough of a command that stays in force.
 
     Raises:
-      DataError: There are fewer than that, some are not finite, or all are equal.
+      DataError: There are fewer than that, some are no numbers to compute with, or all are equal.
     """
     if len(values) < least:
         raise DataError(f"{where} has {len(values)} samples; at least {least} are needed")
     table = values.reshape(len(values), -1)
-    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    bad = np.flatnonzero(~is_number(table).all(axis=1))
     if len(bad):
         first = table[bad[0]]
         raise DataError(
-            f"{where} is not a number in {len(bad)} of {len(values)} samples, "
-            f"first at {times[bad[0]]:.3f} s ({first[~np.isfinite(first)][0]})"
+            f"{where} is not a number up to {_LARGEST:g} in {len(bad)} of {len(values)} samples, "
+            f"first at {times[bad[0]]:.3f} s ({first[~is_number(first)][0]:g})"
         )
     if not constant_allowed and np.all(table == table[0]):
         shown = ", ".join(f"{value:g}" for value in table[0])

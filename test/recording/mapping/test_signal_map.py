@@ -383,13 +383,16 @@ def test_a_topic_without_messages(arm, write_bag, ros2) -> None:
     assert "topic /joint_states of" in refused(path, SHOULDER, error=BagError)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1e308])
 def test_what_is_not_a_number(arm, write_bag, bad) -> None:
     for entry in arm[45:48]:
         if entry.topic == "/joint_states":
             entry.message.position[0] = bad
     message = refused(write_bag(arm), SHOULDER)
-    assert "'shoulder_pos' (/joint_states, position[shoulder]) is not a number in 2 of" in message
+    assert (
+        "'shoulder_pos' (/joint_states, position[shoulder]) is not a number up to 1e+100 in 2 of"
+        in message
+    )
     assert "100 samples, first at 0.300 s" in message
     assert DataError.code is ErrorCode.DATA_UNUSABLE
 
