@@ -8,10 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
 from arm_recording import arm_model, simulate, write_experiment
 
 from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.diagnosis.model_masses import _Joint
 from sysid_ros.experiment import load_experiment, with_overrides
 
 OFF = 1.5  # factor of the true mass
@@ -39,3 +41,17 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     assert finding.repair == "- {body: link1, mass: null}"
     free = with_overrides(experiment, ["parameters+=[{body: link1, mass: null}]"])
     assert check_experiment(free, None) == ()
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.1, True), (0.01, False)])
+def test_gravity_that_is_hardly_felt_is_no_evidence(share: float, told: bool) -> None:
+    """A servo's force is a model's, right to a percent of it at best."""
+    times = np.linspace(0.0, 20.0, 1000)
+    inertia, gravity = np.sin(3.0 * times), share * np.cos(2.1 * times)
+    blocks = (times * 0.999).astype(np.intp)
+    random = 1e-3 * share * np.random.default_rng(0).standard_normal(len(times))
+    joint = _Joint(0, inertia + 0.6 * gravity + random, gravity[:, None], inertia[:, None], blocks)
+    found = joint.factor()
+    assert (found is not None) == told
+    if found is not None:
+        assert found[0] <= 0.6 <= found[2]
