@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,27 +20,11 @@ from sysid_ros.commands.common import (
 from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
-    import mujoco
-
-    from sysid_ros.arrays import FloatArray
-    from sysid_ros.dataset import ExperimentModel
-    from sysid_ros.engine.parameters import ParameterDict
-    from sysid_ros.excitation.design import (
-        Demands,
-        DesignedMotion,
-        DesignSettings,
-        FittedParameters,
-    )
+    from sysid_ros.excitation.design import DesignedMotion, ExperimentDesign
     from sysid_ros.experiment import Experiment
-    from sysid_ros.judgement import ForecastCheck, MotionForecast
 
 _NORMAL = 1.96  # standard errors in half an interval of 95 %
 _SHOWN = 8  # parameters with the largest relative errors
-_WITHOUT_TORQUE = (
-    "No signal of the experiment tells a joint's torque, and there is no design for a fit by "
-    "simulation: {reason}. The motion serves, but these are errors that measured torque would "
-    "give. sysid_ros rehearse EXPERIMENT --motion FILE tries it."
-)
 
 
 def register(add_parser: AddParser) -> None:
@@ -122,192 +105,24 @@ def _check_numbers(options: argparse.Namespace) -> None:
         check_number("--torque-noise", noise, least=1e-9, most=1e6)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A motion with what it was designed for.
+def _designed(options: argparse.Namespace, experiment: Experiment) -> ExperimentDesign:
+    """Design what the options ask for."""
+    from sysid_ros.excitation.design import DesignSettings, MotionRequest, design_for
+    from sysid_ros.terminal import working
 
-    ``about`` are the experiment's parameters that ``information`` (p, p) of a recording is about.
-    """
-
-    motion: DesignedMotion
-    spec: mujoco.MjSpec
-    model: mujoco.MjModel
-    demands: Demands
-    home: FloatArray
-    ways: tuple[str, ...]
-    doubts: tuple[str, ...]
-    earlier: _Earlier | None
-    noise_factor: float
-    about: tuple[str, ...]
-    information: FloatArray
-
-    def forecast(self, file: Path) -> MotionForecast:
-        """The prediction that the report of its recording's fit looks for, of a motion's file."""
-        from sysid_ros.judgement import MotionForecast, motion_digest
-
-        return MotionForecast(
-            motion=motion_digest(file),
-            told_by=self.motion.told_by,
-            duration=self.motion.duration,
-            names=self.about,
-            information=self.information,
-            noise_factor=self.noise_factor,
-            known=None if self.earlier is None else self.earlier.parameters.information,
-            recordings=() if self.earlier is None else self.earlier.recordings,
-        )
-
-
-@dataclass(frozen=True)
-class _Earlier:
-    """A finished fit: its parameters, the SHA-256 of its recordings, and how its forecast did."""
-
-    parameters: FittedParameters
-    recordings: tuple[str, ...]
-    forecast: ForecastCheck | None
-
-
-def _designed(options: argparse.Namespace, experiment: Experiment) -> _Found:
-    """Design for measured torque, else for a fit by simulation where servos move the joints."""
-    from sysid_ros.dataset import model_of
-    from sysid_ros.engine.elements import places_in_qpos
-    from sysid_ros.excitation.design import (
-        DesignSettings,
-        approach,
-        declared_parameters,
-        information_about,
-        robot_demands,
-    )
-    from sysid_ros.robots import build_parameters
-
-    loaded = model_of(experiment, experiment.sequences[0], options.data)
-    spec = loaded.given.spec
-    params = build_parameters(experiment, spec)
-    earlier = None if options.after is None else _earlier(options.after, spec, params)
-    model = spec.compile() if earlier is None else earlier.parameters.model
-    joints, home, demands = robot_demands(
-        model, tuple(options.joints), keyframe=options.keyframe, limits=options.limits,
-        urdf=options.urdf, velocity=options.velocity, acceleration=options.acceleration,
-        jerk=options.jerk, fill=options.fill, clearance=options.clearance,
-    )  # fmt: skip
-    start = home[places_in_qpos(model, joints)]
-    ways = tuple(approach(model, joints, demands, home, start, key) for key in options.approach)
     settings = DesignSettings(
         duration=options.duration, criterion=options.criterion, interest=tuple(options.interest),
         budget=options.budget, seed=options.seed,
     )  # fmt: skip
-    robot = _Robot(
-        loaded, model, joints, home, demands, _torque_noise(options.torque_noise, joints)
-    )
-    motion, settings, doubts = _searched(options, experiment, robot, settings, earlier)
-    about, information = motion.names, motion.information
-    if about != tuple(params.scalar_names()):  # base parameters
-        declared = declared_parameters(spec, params)
-        about = declared.names
-        information = information_about(
-            declared, motion, demands, home, settings, robot.torque_noise
-        )
-    return _Found(
-        motion, spec, model, demands, home, ways, doubts, earlier, settings.noise_factor, about,
-        information,
+    request = MotionRequest(
+        settings, tuple(options.joints), keyframe=options.keyframe,
+        approaches=tuple(options.approach), limits=options.limits, urdf=options.urdf,
+        velocity=options.velocity, acceleration=options.acceleration, jerk=options.jerk,
+        fill=options.fill, clearance=options.clearance, torque_noise=tuple(options.torque_noise),
+        after=options.after, data_dir=options.data,
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Robot:
-    """A robot that is to move; see :func:`design_motion` for all but the first."""
-
-    loaded: ExperimentModel
-    model: mujoco.MjModel
-    joints: tuple[str, ...]
-    home: FloatArray
-    demands: Demands
-    torque_noise: FloatArray | None
-
-
-def _searched(
-    options: argparse.Namespace, experiment: Experiment, robot: _Robot, settings: DesignSettings,
-    earlier: _Earlier | None,
-) -> tuple[DesignedMotion, DesignSettings, tuple[str, ...]]:  # fmt: skip
-    """Return the motion, the settings that it was found with, and doubts about its worth."""
-    from sysid_ros.excitation.design import (
-        BY_SIMULATION,
-        BY_TORQUE,
-        SERVO_PIECE,
-        NoServoError,
-        design_motion,
-        design_servo_motion,
-        simulated_fit,
-    )
-    from sysid_ros.robots import build_parameters, measures_torque
-    from sysid_ros.terminal import working
-
-    after = None if earlier is None else earlier.parameters
-    given = (robot.model, robot.joints, robot.demands, robot.home)
-    doubts: tuple[str, ...] = ()
     with working("designing the motion") as share:
-        if not measures_torque(experiment, robot.loaded.given.spec):
-            spec = robot.loaded.with_sensors
-            params = build_parameters(experiment, spec)
-            values = params.as_vector() if after is None else after.values
-            fit = simulated_fit(experiment, spec, params, values, options.data)
-            factor = _noise_factor(earlier, BY_SIMULATION)
-            own = replace(settings, piece=SERVO_PIECE, noise_factor=factor)
-            try:
-                motion = design_servo_motion(*given, fit, own, after=after, progress=share)
-            except NoServoError as error:
-                doubts = (_WITHOUT_TORQUE.format(reason=error),)
-            else:
-                return motion, own, ()
-        if robot.torque_noise is None:
-            settings = replace(settings, noise_factor=_noise_factor(earlier, BY_TORQUE))
-        motion = design_motion(
-            *given, settings, after=after, progress=share, torque_noise=robot.torque_noise
-        )
-    return motion, settings, doubts
-
-
-def _earlier(folder: Path, spec: mujoco.MjSpec, params: ParameterDict) -> _Earlier:
-    """Read a finished fit.
-
-    Raises:
-      SysidError: There is none, or it is of other parameters.
-    """
-    from sysid_ros.excitation.design import fitted_parameters
-    from sysid_ros.results import read_results
-
-    outcome = read_results(folder)
-    fitted = dict.fromkeys(one.name for one in outcome.sequences if one.role == "training")
-    hashes = outcome.input_hashes
-    return _Earlier(
-        fitted_parameters(spec, params, outcome.fit),
-        tuple(hashes[name] for name in fitted if name in hashes),
-        outcome.forecast,
-    )
-
-
-def _noise_factor(earlier: _Earlier | None, told_by: str) -> float:
-    """By which noise counts more than is assumed, as far as an earlier fit tells."""
-    forecast = None if earlier is None else earlier.forecast
-    return forecast.noise_factor if forecast is not None and forecast.told_by == told_by else 1.0
-
-
-def _torque_noise(given: list[float], joints: tuple[str, ...]) -> FloatArray | None:
-    """Standard deviations (n,) of the joints.
-
-    Raises:
-      ExcitationError: There are neither one nor as many as joints, or one is not positive.
-    """
-    import numpy as np
-
-    from sysid_ros.excitation import ExcitationError
-
-    if not given:
-        return None
-    if len(given) not in (1, len(joints)) or min(given) <= 0.0:
-        raise ExcitationError(
-            f"--torque-noise takes one positive number, or one for each of {', '.join(joints)}"
-        )
-    return np.broadcast_to(np.array(given), len(joints)).astype(np.float64)
+        return design_for(experiment, request, share)
 
 
 def _summary(motion: DesignedMotion) -> str:

@@ -41,6 +41,7 @@ _UNIT = 1.5  # how far from a power of ten the factor of a unit may be, for othe
 _ALIKE = 3.0  # how far from all torques' factor a motor's own may be
 _LEFT = 0.7  # share of the torques that the model's bodies and some friction may leave
 _MUCH_BETTER = 0.5  # ratio of unexplained powers, of any factor over a trusted one
+_FELT = 0.01  # of a joint's force, that another gravity changes; servos' laws are no better known
 _BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
 _OFF = 1.1  # factor of a joint's gravity from which a mass is not the model's
 _CLEAR = 0.8  # of the power left with the model's gravity, that another factor may leave
@@ -148,6 +149,9 @@ class _Joint:
         inverse = np.linalg.pinv(matrix.T @ matrix, rcond=1e-8)
         found = inverse @ (matrix.T @ self.force)
         left, before = self.force - matrix @ found, self.without_others(self.force - whole)
+        off = (1.0 - found[0] / size[0]) * self.without_others(whole)
+        if np.mean(off**2) < _FELT**2 * np.mean(self.force**2):
+            return None
         parts = [self.block == number for number in np.unique(self.block)]
         better = np.mean([left[part] @ left[part] < before[part] @ before[part] for part in parts])
         if left @ left > _CLEAR * (before @ before) or better < _BETTER_BLOCKS:

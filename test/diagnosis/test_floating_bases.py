@@ -160,7 +160,11 @@ def test_mistakes_of_thrusts_are_found(flyer: Recorded, planted: Change) -> None
 
 
 @pytest.mark.parametrize(
-    "planted", [_sign("q2"), Change(FindingKind.SWAP, exchange=(("u2", "u5"),))]
+    "planted",
+    [
+        pytest.param(_sign("q2"), marks=pytest.mark.slow),
+        Change(FindingKind.SWAP, exchange=(("u2", "u5"),)),
+    ],
 )
 def test_mistakes_of_legs_on_a_floor_are_found(walker: Recorded, planted: Change) -> None:
     assert _told(walker, planted) == [(planted.kind, {*planted.signals})]

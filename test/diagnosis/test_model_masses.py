@@ -8,10 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
 from arm_recording import arm_model, simulate, write_experiment
 
 from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.diagnosis.model_masses import _Joint
 from sysid_ros.experiment import load_experiment, with_overrides
 
 OFF = 1.5  # factor of the true mass
@@ -46,3 +48,17 @@ def test_a_stop_that_bears_a_joint_is_no_gravity(tmp_path: Path) -> None:
     xml = xml.replace("<mujoco>", '<mujoco><compiler autolimits="true"/>')
     file = write_experiment(tmp_path, xml, simulate(xml, 2))
     assert check_experiment(load_experiment(file), None) == ()
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.1, True), (0.01, False)])
+def test_gravity_that_is_hardly_felt_is_no_evidence(share: float, told: bool) -> None:
+    """A servo's force is a model's, right to a percent of it at best."""
+    times = np.linspace(0.0, 20.0, 1000)
+    inertia, gravity = np.sin(3.0 * times), share * np.cos(2.1 * times)
+    blocks = (times * 0.999).astype(np.intp)
+    random = 1e-3 * share * np.random.default_rng(0).standard_normal(len(times))
+    joint = _Joint(0, inertia + 0.6 * gravity + random, gravity[:, None], inertia[:, None], blocks)
+    found = joint.factor()
+    assert (found is not None) == told
+    if found is not None:
+        assert found[0] <= 0.6 <= found[2]

@@ -46,6 +46,16 @@ def read(bag: Path, *topics: str) -> dict[str, Channel]:
     return {one.field: one for one in read_channels([bag], topics)}
 
 
+def test_what_nobody_can_compute_with_is_left_out(tmp_path: Path) -> None:
+    values = np.where(np.arange(50) == 7, 1e308, np.sin(TICKS / 1e9))
+    rows = [("/u", COMMAND, int(tick), messages.array(np.array([value])))
+            for tick, value in zip(TICKS, values, strict=True)]  # fmt: skip
+    found = read(written(tmp_path, rows), "/u")["data[0]"]
+    (known,) = found.values
+    assert len(known) == 49
+    assert np.abs(known).max() <= 1.0
+
+
 def test_stamps_that_nobody_filled_in_give_way_to_the_time_of_publishing(tmp_path: Path) -> None:
     found = read(written(tmp_path, states(0 * TICKS)), "/joint_states")["position[elbow]"]
     assert found.clock == "publish"

@@ -24,6 +24,11 @@ from sysid_ros.excitation.design.design import (
     information_about,
 )
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
+from sysid_ros.excitation.design.experiment_design import (
+    ExperimentDesign,
+    MotionRequest,
+    design_for,
+)
 from sysid_ros.excitation.design.fitted_parameters import (
     FittedParameters,
     declared_parameters,
@@ -50,13 +55,16 @@ __all__ = [
     "Demands",
     "DesignSettings",
     "DesignedMotion",
+    "ExperimentDesign",
     "FittedParameters",
+    "MotionRequest",
     "NoServoError",
     "RestSpline",
     "SimulatedFit",
     "approach",
     "criterion",
     "declared_parameters",
+    "design_for",
     "design_motion",
     "design_servo_motion",
     "fitted_parameters",

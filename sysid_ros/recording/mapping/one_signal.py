@@ -15,7 +15,7 @@ from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.gaps import published_on_change, unknown_intervals
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
-from sysid_ros.recording.mapping.samples import check_samples, samples
+from sysid_ros.recording.mapping.samples import are_measurements, check_samples, samples
 from sysid_ros.recording.messages import (
     Components,
     FieldPath,
@@ -87,7 +87,7 @@ def map_signal(
         indices = [topic.columns.paths.index(one) for one in numbers.paths]
         times, raw = samples(topic, indices, where)
     times, raw = _cut(times, raw, used, held=held, joined=played_back)
-    known = np.isfinite(raw).all(axis=1)
+    known = are_measurements(raw).all(axis=1)
     dropped = inside(times, masked) & (~known if control else True)
     if dropped.any():
         times, raw = times[~dropped], raw[~dropped]

@@ -1,0 +1,270 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A motion for an experiment: for measured torque, else for a fit by simulation.
+
+Where nothing tells torque and servos move the joints, the motion is the best for a fit by
+simulation; where they do not, it is that for torque, with a doubt. A finished fit's parameters and
+what it knows about them may be where it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.dataset import ExperimentModel, model_of
+from sysid_ros.engine.elements import places_in_qpos
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.excitation import ExcitationError
+from sysid_ros.excitation.design.approach import approach
+from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.design import (
+    BY_TORQUE,
+    DesignSettings,
+    design_motion,
+    information_about,
+)
+from sysid_ros.excitation.design.designed_motion import DesignedMotion
+from sysid_ros.excitation.design.fitted_parameters import (
+    FittedParameters,
+    declared_parameters,
+    fitted_parameters,
+)
+from sysid_ros.excitation.design.forward_design import (
+    BY_SIMULATION,
+    SERVO_PIECE,
+    design_servo_motion,
+)
+from sysid_ros.excitation.design.robot_demands import robot_demands
+from sysid_ros.excitation.design.servos import NoServoError
+from sysid_ros.excitation.design.simulated_fit import simulated_fit
+from sysid_ros.experiment import Experiment
+from sysid_ros.judgement import ForecastCheck, MotionForecast, motion_digest
+from sysid_ros.results import read_results
+from sysid_ros.robots import build_parameters, measures_torque
+
+_WITHOUT_TORQUE = (
+    "No signal of the experiment tells a joint's torque, and there is no design for a fit by "
+    "simulation: {reason}. The motion serves, but these are errors that measured torque would "
+    "give. sysid_ros rehearse EXPERIMENT --motion FILE tries it."
+)
+
+
+@dataclass(frozen=True)
+class MotionRequest:
+    """A wish for a motion: what it has to keep, and what is known before.
+
+    Attributes:
+      settings: Of the search.
+      joints: That move; all driven ones if empty.
+      keyframe: Of the model, to start from and return to.
+      approaches: Keyframes from which the straight way to the motion and back must be clear.
+      limits: A ``joint_limits.yaml``.
+      urdf: With the robot's limits.
+      velocity: Limit where no file has one, rad/s.
+      acceleration: The same, rad/s^2.
+      jerk: The same, rad/s^3.
+      fill: Share of the limits that may be used.
+      clearance: Between geoms, m.
+      torque_noise: Standard deviations of a torque sample, one or one per joint; none for 1 % of
+        the effort limit.
+      after: Folder of a finished fit, whose parameters and knowledge count.
+      data_dir: Where bags and models are found first.
+    """
+
+    settings: DesignSettings
+    joints: tuple[str, ...] = ()
+    keyframe: str | None = None
+    approaches: tuple[str, ...] = ()
+    limits: Path | None = None
+    urdf: Path | None = None
+    velocity: float | None = None
+    acceleration: float | None = None
+    jerk: float | None = None
+    fill: float = 0.9
+    clearance: float = 0.02
+    torque_noise: tuple[float, ...] = ()
+    after: Path | None = None
+    data_dir: Path | None = None
+
+
+@dataclass(frozen=True)
+class ExperimentDesign:
+    """A motion with what it was designed for.
+
+    Attributes:
+      motion: The motion.
+      spec: The experiment's model.
+      model: The same compiled, with the values that an earlier fit found.
+      demands: What the motion keeps.
+      home: Posture of all joints where it begins, (nq,).
+      ways: Sentences about the ways to it.
+      doubts: Sentences about its worth.
+      earlier: What was known before.
+      noise_factor: By which noise counts more than is assumed.
+      about: Names of the experiment's p parameters that ``information`` is about.
+      information: Of a recording of the motion, (p, p).
+    """
+
+    motion: DesignedMotion
+    spec: mujoco.MjSpec
+    model: mujoco.MjModel
+    demands: Demands
+    home: FloatArray
+    ways: tuple[str, ...]
+    doubts: tuple[str, ...]
+    earlier: EarlierFit | None
+    noise_factor: float
+    about: tuple[str, ...]
+    information: FloatArray
+
+    def forecast(self, file: Path) -> MotionForecast:
+        """The prediction that the report of its recording's fit looks for, of a motion's file."""
+        return MotionForecast(
+            motion=motion_digest(file),
+            told_by=self.motion.told_by,
+            duration=self.motion.duration,
+            names=self.about,
+            information=self.information,
+            noise_factor=self.noise_factor,
+            known=None if self.earlier is None else self.earlier.parameters.information,
+            recordings=() if self.earlier is None else self.earlier.recordings,
+        )
+
+
+@dataclass(frozen=True)
+class EarlierFit:
+    """A finished fit: its parameters, the SHA-256 of its recordings, and how its forecast did."""
+
+    parameters: FittedParameters
+    recordings: tuple[str, ...]
+    forecast: ForecastCheck | None
+
+
+def design_for(
+    experiment: Experiment,
+    request: MotionRequest,
+    progress: Callable[[float], None] = lambda _: None,
+) -> ExperimentDesign:
+    """Design for measured torque, else for a fit by simulation where servos move the joints.
+
+    Args:
+      experiment: Its first recording's model moves.
+      request: What the motion is wanted for.
+      progress: Told the share of the search that is done, 0 to 1.
+
+    Raises:
+      SysidError: The model, the limits or the earlier fit cannot be used, or no motion is possible.
+    """
+    loaded = model_of(experiment, experiment.sequences[0], request.data_dir)
+    spec = loaded.given.spec
+    params = build_parameters(experiment, spec)
+    earlier = None if request.after is None else _earlier(request.after, spec, params)
+    model = spec.compile() if earlier is None else earlier.parameters.model
+    joints, home, demands = robot_demands(
+        model, request.joints, keyframe=request.keyframe, limits=request.limits,
+        urdf=request.urdf, velocity=request.velocity, acceleration=request.acceleration,
+        jerk=request.jerk, fill=request.fill, clearance=request.clearance,
+    )  # fmt: skip
+    start = home[places_in_qpos(model, joints)]
+    ways = tuple(approach(model, joints, demands, home, start, key) for key in request.approaches)
+    noise = _torque_noise(request.torque_noise, joints)
+    robot = _Robot(loaded, model, joints, home, demands, noise)
+    motion, settings, doubts = _searched(experiment, request, robot, earlier, progress)
+    about, information = motion.names, motion.information
+    if about != tuple(params.scalar_names()):  # base parameters
+        declared = declared_parameters(spec, params)
+        about = declared.names
+        information = information_about(declared, motion, demands, home, settings, noise)
+    return ExperimentDesign(
+        motion, spec, model, demands, home, ways, doubts, earlier, settings.noise_factor, about,
+        information,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Robot:
+    """A robot that is to move; see :func:`design_motion` for all but the first."""
+
+    loaded: ExperimentModel
+    model: mujoco.MjModel
+    joints: tuple[str, ...]
+    home: FloatArray
+    demands: Demands
+    torque_noise: FloatArray | None
+
+
+def _searched(
+    experiment: Experiment,
+    request: MotionRequest,
+    robot: _Robot,
+    earlier: EarlierFit | None,
+    progress: Callable[[float], None],
+) -> tuple[DesignedMotion, DesignSettings, tuple[str, ...]]:
+    """Return the motion, the settings that it was found with, and doubts about its worth."""
+    after = None if earlier is None else earlier.parameters
+    given = (robot.model, robot.joints, robot.demands, robot.home)
+    settings = request.settings
+    doubts: tuple[str, ...] = ()
+    if not measures_torque(experiment, robot.loaded.given.spec):
+        spec = robot.loaded.with_sensors
+        params = build_parameters(experiment, spec)
+        values = params.as_vector() if after is None else after.values
+        fit = simulated_fit(experiment, spec, params, values, request.data_dir)
+        factor = _noise_factor(earlier, BY_SIMULATION)
+        own = replace(settings, piece=SERVO_PIECE, noise_factor=factor)
+        try:
+            motion = design_servo_motion(*given, fit, own, after=after, progress=progress)
+        except NoServoError as error:
+            doubts = (_WITHOUT_TORQUE.format(reason=error),)
+        else:
+            return motion, own, ()
+    if robot.torque_noise is None:
+        settings = replace(settings, noise_factor=_noise_factor(earlier, BY_TORQUE))
+    motion = design_motion(
+        *given, settings, after=after, progress=progress, torque_noise=robot.torque_noise
+    )
+    return motion, settings, doubts
+
+
+def _earlier(folder: Path, spec: mujoco.MjSpec, params: ParameterDict) -> EarlierFit:
+    """Read a finished fit.
+
+    Raises:
+      SysidError: There is none, or it is of other parameters.
+    """
+    outcome = read_results(folder)
+    fitted = dict.fromkeys(one.name for one in outcome.sequences if one.role == "training")
+    hashes = outcome.input_hashes
+    return EarlierFit(
+        fitted_parameters(spec, params, outcome.fit),
+        tuple(hashes[name] for name in fitted if name in hashes),
+        outcome.forecast,
+    )
+
+
+def _noise_factor(earlier: EarlierFit | None, told_by: str) -> float:
+    """By which noise counts more than is assumed, as far as an earlier fit tells."""
+    forecast = None if earlier is None else earlier.forecast
+    return forecast.noise_factor if forecast is not None and forecast.told_by == told_by else 1.0
+
+
+def _torque_noise(given: tuple[float, ...], joints: tuple[str, ...]) -> FloatArray | None:
+    """Standard deviations (n,) of the joints.
+
+    Raises:
+      ExcitationError: There are neither one nor as many as joints, or one is not positive.
+    """
+    if not given:
+        return None
+    if len(given) not in (1, len(joints)) or min(given) <= 0.0:
+        raise ExcitationError(
+            f"--torque-noise takes one positive number, or one for each of {', '.join(joints)}"
+        )
+    return np.broadcast_to(np.array(given), len(joints)).astype(np.float64)
