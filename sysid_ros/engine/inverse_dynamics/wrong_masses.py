@@ -98,9 +98,10 @@ class WrongMass:
         low, high = self.interval
         seen = f" at {listed(self.joints)}" if self.joints and self.body else ""
         others = "".join(f", or {one}" for one in self.rivals)
+        held = ", what it holds included" if self.body and self.factor > 1.0 else ""
         return (
             f"torque{seen} asks for {_named(self.body, self.joint)} {self.factor:.3g} times the "
-            f"model's (95 % interval {low:.3g} to {high:.3g}){others}"
+            f"model's (95 % interval {low:.3g} to {high:.3g}){held}{others}"
         )
 
 

@@ -108,6 +108,16 @@ def test_a_right_model_is_not_doubted(recorded):
     assert named(recorded) == ()
 
 
+def test_a_load_of_which_nothing_is_said_is_called_one_too(recorded):
+    _, motion, _ = recorded
+    held = true_spec()
+    held.body(BODIES[-1]).mass *= 1.4
+    loaded = mujoco_torque(held.compile(), motion) - mujoco_torque(true_spec().compile(), motion)
+    (found,) = named(recorded, more=loaded)
+    assert found.body == BODIES[-1]
+    assert "what it holds included" in found.clause
+
+
 def test_a_push_and_a_load_for_a_while_are_no_mass(recorded):
     times, motion, _ = recorded
     held = true_spec()
