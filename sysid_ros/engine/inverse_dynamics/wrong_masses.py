@@ -99,9 +99,10 @@ class WrongMass:
         low, high = self.interval
         seen = f" at {listed(self.joints)}" if self.joints and self.body else ""
         others = "".join(f", or {one}" for one in self.rivals)
+        held = ", what it holds included" if self.body and self.factor > 1.0 else ""
         return (
             f"torque{seen} asks for {_named(self.body, self.joint)} {self.factor:.3g} times the "
-            f"model's (95 % interval {low:.3g} to {high:.3g}){others}"
+            f"model's (95 % interval {low:.3g} to {high:.3g}){held}{others}"
         )
 
 
@@ -246,11 +247,14 @@ class _Judged:
         )  # fmt: skip
 
     def best(self) -> int | None:
-        """The suspect that predicts most of what is left, if it is surely another."""
-        surely = self._surely
-        if self.blocks < _FEWEST or not surely.any():
+        """The suspect that predicts most of what is left, if it is surely another.
+
+        Where it is not, what is surer and explains less may stand in for it.
+        """
+        if self.blocks < _FEWEST or not self._surely.any():
             return None
-        return int(np.argmin(np.where(surely, self.left, np.inf)))
+        likely = int(np.argmin(np.where(self.open | (self.steps <= -1.0), np.inf, self.left)))
+        return likely if self._surely[likely] else None
 
     def rivals(self, best: int) -> IndexArray:
         """Others that explain as much as the best."""

@@ -22,6 +22,7 @@ from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.inverse_dynamics import Motion, WrongMass, mujoco_torque
+from sysid_ros.engine.inverse_dynamics.wrong_masses import _Judged
 from sysid_ros.engine.measured_torque import fit_torque, found_contradictions
 from sysid_ros.experiment import load_experiment, parse_experiment
 from sysid_ros.robots import build_parameters
@@ -108,6 +109,16 @@ def test_a_right_model_is_not_doubted(recorded):
     assert named(recorded) == ()
 
 
+def test_a_load_of_which_nothing_is_said_is_called_one_too(recorded):
+    _, motion, _ = recorded
+    held = true_spec()
+    held.body(BODIES[-1]).mass *= 1.4
+    loaded = mujoco_torque(held.compile(), motion) - mujoco_torque(true_spec().compile(), motion)
+    (found,) = named(recorded, more=loaded)
+    assert found.body == BODIES[-1]
+    assert "what it holds included" in found.clause
+
+
 def test_a_push_and_a_load_for_a_while_are_no_mass(recorded):
     times, motion, _ = recorded
     held = true_spec()
@@ -116,3 +127,12 @@ def test_a_push_and_a_load_for_a_while_are_no_mass(recorded):
     some = np.where((times > 9.0) & (times < 13.0), 1.0, 0.0)[:, None]
     swell = np.clip(np.sin(np.pi * (times - 20.0) / 3.0), 0.0, None) * (abs(times - 21.5) < 1.5)
     assert named(recorded, more=some * loaded + swell[:, None] * np.array([3.0, 2.0, 1.0])) == ()
+
+
+@pytest.mark.parametrize(("error", "named"), [(0.2, None), (0.01, 0)])
+def test_what_is_surer_does_not_stand_in_for_what_explains_more(error: float, named: int | None):
+    """As where a load that comes in the middle makes every mass uncertain, and one joint's not."""
+    known = np.zeros(2, dtype=np.bool_)
+    left = np.array([0.85, 0.9])
+    judged = _Judged(np.array([0.4, 0.5]), np.array([error, 0.01]), left, 1.0, known, 28)
+    assert judged.best() == named
