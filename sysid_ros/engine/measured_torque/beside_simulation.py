@@ -65,14 +65,14 @@ def torque_beside_simulation(
     except SysidError:
         return None
     declared = problem.declared
+    model = declared.compiled(found.values, declared.robots[0])
     if found.torque is not None and not found.torque.sharp_friction:
-        model = declared.compiled(found.values, declared.robots[0])
         problem = with_own_law(problem, model)
     names = params.scalar_names()
     places = np.array([names.index(name) for name in own.scalar_names()], dtype=np.intp)
     proposal = params.as_vector()
     proposal[places] = found.values
-    even = without_ripple(declared.model, problem.recordings, models_sequences, params)
+    even = without_ripple(model, problem.recordings, models_sequences, params)
     noise = {dof: found.noise.get(name, np.inf) for dof, name in kinds.items()}
     data = _data(problem, settings.torque, kinds, noise, even, (places, len(proposal), proposal))
     return TorqueRows(data, ())
@@ -156,18 +156,20 @@ def _data(
     settings: TorqueSettings,
     kinds: Mapping[int, str],
     noise: Mapping[int, float],
-    even: Sequence[Recording],
+    even: Sequence[Sequence[Recording]],
     unknowns: tuple[IndexArray, int, FloatArray],
 ) -> TorqueData:
-    """Rows of torque as measured and of the same without the sawtooth of held references."""
+    """Rows of torque without the sawtooth of held references, without its jumps, as measured."""
     model = problem.declared.model
     cut = [s for i, one in enumerate(problem.recordings) for s in stretches_of(model, one, i)]
-    other = [s for i, one in enumerate(even) for s in stretches_of(model, one, i)]
+    others = [
+        [s for i, one in enumerate(other) for s in stretches_of(model, one, i)] for other in even
+    ]
     filters = choose_filters(model, cut, settings.motion_cutoff, settings.row_cutoff)
     found = []
-    for stretch, without in zip(cut, other, strict=True):
-        rows, even_rows = smooth(model, stretch, filters), smooth(model, without, filters)
-        if rows is not None and even_rows is not None:
-            both = np.concatenate([even_rows.shifted, rows.shifted], axis=2)
-            found.append(replace(rows, shifted=both))
+    for parts in zip(*others, cut, strict=True):
+        rows = [one for part in parts if (one := smooth(model, part, filters)) is not None]
+        if len(rows) == len(parts):
+            every = np.concatenate([one.shifted for one in rows], axis=2)
+            found.append(replace(rows[-1], shifted=every))
     return TorqueData(problem, filters, tuple(found), kinds, noise, *unknowns)

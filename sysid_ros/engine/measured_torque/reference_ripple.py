@@ -6,16 +6,18 @@
 A servo whose reference jumps every few milliseconds pushes hardest just behind each jump and least
 just before the next. Samples that always meet the same part of this sawtooth have another mean than
 the torque that moved the joint, by up to the gain times half a jump; as jumps are proportional to
-the velocity, that looks like damping. To first order the sawtooth is the gain times that of the
-reference, which is known: its samples less its mean around each of them.
+the velocity, that looks like damping. The sawtooth is the gain times that of the reference, its
+values less their slow course, and what servos answer as the joints give way to it, each with the
+inertia of its pose and the others'.
 
 How much of it there is depends on what stamps do not tell: whether a sample was taken just before
-or behind a jump, whether a drive interpolates, how far the joint gives way. So its share of the
-torque, one by the stamps, is estimated anew for every span (and eliminated, see :func:`reduced`).
+or behind a jump, whether a drive interpolates. So its share of the torque, one by the stamps, and
+that of the last jump are estimated anew for every span (and eliminated, see :func:`reduced`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -39,6 +41,7 @@ from sysid_ros.engine.signals import (
 
 _SHARE_SPREAD = 3.0  # of the sawtooth that stamps tell; a sample just before a jump has -1 of it
 _SAME = 1e-6  # s, within which a sample meets a jump
+_STEP = 1e-3  # s, at most, in which joints give way
 
 
 def without_ripple(
@@ -46,8 +49,8 @@ def without_ripple(
     recordings: Sequence[Recording],
     groups: Sequence[ModelSequences],
     params: ParameterDict,
-) -> list[Recording]:
-    """Recordings whose torque lacks the sawtooth that held references make of it.
+) -> tuple[list[Recording], list[Recording]]:
+    """Recordings whose torque lacks the sawtooth, and others that lack its last jump.
 
     Args:
       model: The robot's, with the gains of its servos.
@@ -55,45 +58,53 @@ def without_ripple(
       groups: The sequences that they come from, with the references.
       params: With the delays, gains and biases of references.
     """
-    found, recorded = [], {one.name: one for one in recordings}
+    even, before, recorded = [], [], {one.name: one for one in recordings}
     for group in groups:
         settings = signal_settings(params.for_robot(group.robot))
         for name, control in zip(group.sequence_name, group.control, strict=True):
             own = recorded[name]
-            ripple = _ripple(model, own.times, control, settings)
-            found.append(replace(own, torque=own.torque - ripple))
-    return found
+            ripple, jump = _ripple(model, own, control, settings)
+            even.append(replace(own, torque=own.torque - ripple))
+            before.append(replace(own, torque=own.torque - jump))
+    return even, before
 
 
 def reduced(sums: FloatArray, noise: float) -> FloatArray:
-    """Sums of rows (R, tau) for the best share of the sawtooth in each span.
+    """Sums of rows (R, tau) for the best shares of the sawtooth and of its jumps in each span.
 
     Args:
-      sums: Of rows (R, tau without the sawtooth, tau as measured), (spans, s + 2, s + 2).
+      sums: Of rows (R, tau without the sawtooth, tau without its last jump, tau as measured),
+        (spans, s + 3, s + 3).
       noise: Standard deviation of the mean of a row's torque.
 
     Returns:
       Shape (spans, s + 1, s + 1).
     """
     change = np.eye(sums.shape[-1])
-    change[-2, -1] = -1.0  # the sawtooth itself
+    change[-2:, -2], change[-3, -1] = (-1.0, 1.0), -1.0  # the jump and the sawtooth themselves
     sums = change.T @ sums @ change
-    size = sums[:, -1, -1] + (noise / _SHARE_SPREAD) ** 2
-    own = sums[:, :-1, -1]
-    found: FloatArray = sums[:, :-1, :-1] - own[:, :, None] * own[:, None, :] / size[:, None, None]
+    size = sums[:, -2:, -2:] + (noise / _SHARE_SPREAD) ** 2 * np.eye(2)
+    own = sums[:, :-2, -2:]
+    found: FloatArray = sums[:, :-2, :-2] - own @ np.linalg.solve(size, own.transpose(0, 2, 1))
     return found
 
 
 def _ripple(
     model: mujoco.MjModel,
-    times: FloatArray,
+    own: Recording,
     control: TimeSeries,
     settings: Mapping[str, SignalSettings],
-) -> FloatArray:
-    """The sawtooth at some instants, (n, nv) N m; zero where references are not held."""
-    found: FloatArray = np.zeros((len(times), model.nv))
-    mapping = control.signal_mapping or {}
-    width = float(np.median(np.diff(times)))
+) -> tuple[FloatArray, FloatArray]:
+    """The sawtooth just behind each sample, (n, nv) N m, and its jump there.
+
+    Both are zero where references are not held.
+    """
+    times, mapping = own.times, control.signal_mapping or {}
+    width, nv = float(np.median(np.diff(times))), model.nv
+    behind, jump = np.zeros((2, len(times), nv))
+    steps = math.ceil(width / _STEP - _SAME)
+    push = np.zeros((len(times), steps, nv))
+    spring, damper = np.zeros((nv, nv)), np.zeros((nv, nv))
     for name in control_names(model):
         key = next((n for n in (name, name + SUFFIXES[SignalType.MjCtrl]) if n in mapping), None)
         actuator = model.actuator(name).id
@@ -103,15 +114,84 @@ def _ripple(
         given, column = settings.get(name, UNCHANGED), int(mapping[key][1][0])
         known = np.isfinite(control.data[:, column])
         series = control.times[known] + given.delay, given.gain * control.data[known, column]
-        sharp, even = (_beyond_mean(*series, times, width, held=held) for held in (True, False))
-        gain = float(model.actuator_gainprm[actuator, 0])
-        found += (gain * (sharp - even))[:, None] * force_arm(model, actuator)
+        arm, (_, stiff, slow, *_) = force_arm(model, actuator), model.actuator_biasprm[actuator]
+        force = float(model.actuator_gainprm[actuator, 0]) * arm
+        sharp, means = _sawtooth(series, times, width, steps)
+        behind += sharp[:, None] * force
+        ends = (value_at(*series, times + side * _SAME, held=True) for side in (1.0, -1.0))
+        jump += np.subtract(*ends)[:, None] * force
+        push += means[:, :, None] * force
+        spring -= float(stiff) * np.outer(arm, arm)
+        damper -= float(slow) * np.outer(arm, arm)
+    if push.any():
+        behind += _answer(model, own, push, spring, damper)
+    return behind, jump
+
+
+def _answer(
+    model: mujoco.MjModel,
+    own: Recording,
+    push: FloatArray,
+    spring: FloatArray,
+    damper: FloatArray,
+) -> FloatArray:
+    """The answer of servos whose joints give way to a sawtooth, at each sample, (n, nv) N m.
+
+    Args:
+      model: The robot's.
+      own: Its motion at n samples.
+      push: Torque of the sawtooth if they did not, means of the steps to the next sample,
+        (n, steps, nv).
+      spring: Of the servos, N m/rad, (nv, nv).
+      damper: Likewise, N m s/rad.
+    """
+    n, steps, nv = push.shape
+    data, inertia = mujoco.MjData(model), np.zeros((nv, nv))
+    loss = damper + np.diag(model.dof_damping)
+    place, speed, found = np.zeros(nv), np.zeros(nv), np.zeros((n, nv))
+    lengths = np.diff(own.times, append=own.times[-1]) / steps
+    usual = np.median(lengths)
+    for k, h in enumerate(lengths.tolist()):
+        found[k] = -spring @ place - damper @ speed
+        if h > 2.0 * usual:  # a gap, behind which they have settled
+            place, speed = np.zeros(nv), np.zeros(nv)
+            continue
+        data.qpos[:] = own.qpos[k]
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fullM(model, data, inertia)
+        slowed = 0.5 * h * loss + 0.25 * h**2 * spring  # the trapezoidal rule
+        inverse = np.linalg.inv(inertia + slowed)
+        kept, pulled, pushed = inverse @ (inertia - slowed), h * inverse @ spring, h * inverse
+        for force in push[k] @ pushed.T:
+            before, speed = speed, kept @ speed - pulled @ place + force
+            place = place + 0.5 * h * (before + speed)
     return found
 
 
-def _beyond_mean(
-    stamps: FloatArray, values: FloatArray, times: FloatArray, width: float, *, held: bool
-) -> FloatArray:
-    """A signal at some instants less its mean around each of them, (n,)."""
-    mean = SignalIntegral(stamps, values, held=held).mean(times - 0.5 * width, width)
-    return value_at(stamps, values, times + _SAME, held=held) - mean
+def _sawtooth(
+    series: tuple[FloatArray, FloatArray], times: FloatArray, width: float, steps: int
+) -> tuple[FloatArray, FloatArray]:
+    """The share of a held signal beyond its slow course.
+
+    The course is a mean over triangles, twice (Tukey's twicing), which leaves curvature as it is.
+
+    Args:
+      series: Instants and values of the signal.
+      times: (n,) s.
+      width: s between them.
+      steps: Of which means are given, from each to the next.
+
+    Returns:
+      Just behind each instant, (n,); and means of steps, (n, steps).
+    """
+    integral, hold = SignalIntegral(*series, held=True), float(np.median(np.diff(series[0])))
+    step = width / steps
+    taps = max(1, round(hold * np.ceil(width / hold - _SAME) / step))
+    edge = 4 * taps
+    grid = times[0] + step * np.arange(-edge, round((times[-1] - times[0]) / step) + edge + steps)
+    triangle = np.convolve(np.full(taps, 1.0 / taps), np.full(taps, 1.0 / taps))
+    once = np.convolve(integral.mean(grid, step), triangle, mode="same")
+    slow = 2.0 * once - np.convolve(once, triangle, mode="same")
+    middle, fine = grid + 0.5 * step, times[:, None] + step * np.arange(steps)
+    behind = value_at(*series, times + _SAME, held=True) - np.interp(times, middle, slow)
+    return behind, integral.mean(fine, step) - np.interp(fine + 0.5 * step, middle, slow)

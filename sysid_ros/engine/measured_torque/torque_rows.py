@@ -33,7 +33,8 @@ class TorqueData:
     Attributes:
       problem: Parameters, regressor and recordings.
       filters: Low-passes.
-      smooth: What passes them; torque without the sawtooth of held references, and as measured.
+      smooth: What passes them; torque without the sawtooth of held references, without its jumps,
+        and as measured.
       kinds: Degrees of freedom whose torque a sensor shows, with the sensor's name.
       noise: Standard deviation of their rows, about.
       places: Where the problem's free scalars stand among those of the fit, (k,).
@@ -59,7 +60,7 @@ class TorqueData:
         if missing:
             blocks = [self._spans_of(one, missing) for one in self.smooth]
             _, sums, counts, *_ = sum_joined(
-                self.problem.regressor, self.smooth, self.filters, blocks, len(missing) + 1, 2,
+                self.problem.regressor, self.smooth, self.filters, blocks, len(missing) + 1, 3,
                 momentum=False, apart=False,
             )  # fmt: skip
             own = [reduced(sums[dof], self.noise[dof]) for dof in self.kinds]

@@ -217,12 +217,13 @@ def test_one_gram_matrix_per_window_has_the_cost_its_slope_and_adds_up(recording
 
 @pytest.mark.parametrize("late", [True, False], ids=["behind jumps", "before jumps"])
 def test_torque_that_is_sampled_where_references_jump_is_not_taken_for_damping(late):
-    held = recorded(0, hold=0.008, late=late)
+    held = recorded(7, hold=0.008, late=late)
     rows = rows_of(held).over([Span("run", 2.0 * k, 2.0 * k + 2.0) for k in range(5)])
     truth = np.array(list(TRUTH.values()))
     gram = rows.grams(truth, dict.fromkeys(rows.signals, 0.03)).sum(axis=0)[[0, 1, 2, 3, -1]]
     step = np.linalg.solve(gram[:-1, :4], -gram[:-1, -1])
-    np.testing.assert_allclose(step / truth[:4], 0.0, atol=0.2)  # 1.1 of damping with the sawtooth
+    # 1.1 of damping with the sawtooth, 0.09 where joints that give way to it are not allowed for
+    np.testing.assert_allclose(step / truth[:4], 0.0, atol=0.03)
 
 
 @pytest.mark.slow  # 60 s
