@@ -29,7 +29,12 @@ from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta
 from sysid_ros.engine.measured_torque.parameter_kinds import key_of
 from sysid_ros.engine.measured_torque.settled_sums import settled_sums
-from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, about, gains_at
+from sysid_ros.engine.measured_torque.torque_problem import (
+    TorqueProblem,
+    about,
+    gains_at,
+    with_own_law,
+)
 from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.regressor import LAW_KINDS
@@ -42,7 +47,11 @@ _GAIN = 1.0  # of twice the log-likelihood, below which a round is the last
 def with_settled_laws(
     problem: TorqueProblem, settings: Settings
 ) -> tuple[TorqueProblem, FloatArray]:
-    """The problem about the friction laws that explain it best, and the parameters there, (n,)."""
+    """The problem about the friction laws that explain it best, and the parameters there, (n,).
+
+    Friction has the sign of the velocity, or if that explains torque better that of MuJoCo's own
+    constraint, which is ahead of it: that of a simulated robot.
+    """
     declared, evidence = problem.declared, None
     if not declared.has_laws:
         return problem, declared.params.as_vector()
@@ -51,11 +60,15 @@ def with_settled_laws(
         params = _with_law(declared.params, kinds)
         part = replace(problem, declared=replace(declared, params=params, point=None, _known={}))
         start = np.concatenate([at[p.name].as_vector() for p in params.free()])
-        values, evidence = _settled(part, settings, start, evidence)
+        values, evidence, left = _settled(part, settings, start, evidence)
         params.update_from_vector(values)
         for p in params.values():
             at[p.name].value = p.value
     values = at.as_vector()
+    own = with_own_law(problem, declared.compiled(values, declared.robots[0]))
+    others, _, less = _settled(own, settings, values, evidence)
+    if less < left:
+        problem, values = own, others
     return about(problem, values), values
 
 
@@ -87,8 +100,8 @@ def _is_of_law(p: Parameter) -> bool:
 
 def _settled(
     problem: TorqueProblem, settings: Settings, values: FloatArray, evidence: Evidence | None
-) -> tuple[FloatArray, Evidence | None]:
-    """Values (n,) about which linearised equations explain torque best, and the recordings' sums.
+) -> tuple[FloatArray, Evidence | None, float]:
+    """Values (n,) about which linearised equations explain torque best, the sums, and its misfit.
 
     Load and the two parameters of shape are taken from the estimate of the round before. A round
     that explains the torque worse than one before it is gone back on by half.
@@ -111,7 +124,7 @@ def _settled(
         dofs, spread = estimated_gains(declared.model, settings)
         found = estimate(declared.model, sums.free, evidence.grams, settings, dofs, spread)
         values = values_at(declared, found.x, found.gains)[0]
-    return best, evidence
+    return best, evidence, least
 
 
 def _halfway(declared: Declared, one: FloatArray, other: FloatArray) -> FloatArray:

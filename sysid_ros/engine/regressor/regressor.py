@@ -30,7 +30,13 @@ from sysid_ros.engine.regressor.friction_laws import (
     law_columns,
     loaded,
 )
-from sysid_ros.engine.regressor.regressor_tables import Friction, layout_of, tree_of, with_inertia
+from sysid_ros.engine.regressor.regressor_tables import (
+    Friction,
+    at_once,
+    layout_of,
+    tree_of,
+    with_inertia,
+)
 from sysid_ros.engine.regressor.regressor_tables import friction_of as friction_table
 from sysid_ros.errors import ModelError
 
@@ -94,7 +100,8 @@ class Regressor:
             law is, and about which its torque is linearised; by default ``model``, whose law's
             share of the friction stays as it is.
           laws: Friction beyond viscous and dry, about whose values its columns are linearised;
-            without them these columns are zero.
+            without them these columns are zero. Its sign is that of the velocity, unless
+            ``friction_of`` says otherwise.
           known: Bodies without columns, whose torque is among what :meth:`known_torque` gives.
 
         Raises:
@@ -117,6 +124,8 @@ class Regressor:
         self._tree = tree_of(model)
         self._layout = layout_of(model, self.columns)
         self._friction = friction_table(friction_of or model, friction_velocity, sharp_friction)
+        if laws is not None and friction_of is None and friction_velocity is None:
+            self._friction = at_once(self._friction, list(laws.laws))
         from sysid_ros.engine.regressor import kernels
 
         self._law = kernels.MUJOCO_LAW if friction_velocity is None else kernels.VELOCITY_LAW
