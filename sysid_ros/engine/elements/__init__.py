@@ -72,6 +72,7 @@ from sysid_ros.engine.elements.pseudo_inertia import (
 )
 from sysid_ros.engine.elements.slim_model import (
     SlimModel,
+    leave_undrawn,
     remove_visuals,
     undrawn,
     without_visuals,
@@ -116,6 +117,7 @@ __all__ = [
     "joints_above",
     "joints_of_tendon",
     "keep_authored",
+    "leave_undrawn",
     "linear",
     "make_explicit",
     "matching",

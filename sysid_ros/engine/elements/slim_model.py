@@ -52,15 +52,20 @@ def remove_visuals(in_spec: Any) -> Any:
     return spec
 
 
-def undrawn(spec: mujoco.MjSpec) -> mujoco.MjSpec:
-    """Return a copy that compiles without its visual geoms, whose meshes take longest to read.
+def leave_undrawn(spec: mujoco.MjSpec) -> None:
+    """Have a spec compile without its visual geoms, whose meshes take longest to read.
 
-    A body that has no others keeps all of the model's: they tell its size.
+    One with a body that has no others keeps all: they tell its size.
     """
-    copy = spec.copy()
     shaped = [body.geoms for body in spec.bodies[1:] if body.geoms]
     if all(any(geom.contype or geom.conaffinity for geom in geoms) for geoms in shaped):
-        copy.compiler.discardvisual = True
+        spec.compiler.discardvisual = True
+
+
+def undrawn(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """Return a copy of a spec that compiles as :func:`leave_undrawn` has it."""
+    copy = spec.copy()
+    leave_undrawn(copy)
     return copy
 
 
