@@ -223,9 +223,9 @@ class FitRounds:
     def _better_place(self, solution: Solution, iterations: int) -> Point | None:
         """Return where a walk along delays finds a lower cost; ``None`` ends the search."""
         problem, self._walk = self._problem, None
-        if self._no_time(solution) or iterations >= self._settings.max_iterations:
+        if not self._alternatives or not can_walk(problem):
             return None
-        if not can_walk(problem):
+        if self._no_time(solution) or iterations >= self._settings.max_iterations:
             return None
         try:
             errors = uncertainty_of(problem, solution, self._settings.intervals).errors
