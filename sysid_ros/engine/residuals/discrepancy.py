@@ -123,8 +123,8 @@ def compare(
     residual = _differences(blocks, data, values, comparison, mapping)
     return (
         residual,
-        TimeSeries(chosen.times, values, mapping, chosen.interpolation),
-        TimeSeries(chosen.times, data, mapping, chosen.interpolation),
+        TimeSeries.of_checked(chosen.times, values, mapping, chosen.interpolation),
+        TimeSeries.of_checked(chosen.times, data, mapping, chosen.interpolation),
     )
 
 
@@ -148,8 +148,9 @@ def _simulated(
     """The simulated counterpart of every measured column."""
     sensors = predicted.signal_mapping or sensor_mapping(model)
     states: dict[str, tuple[SignalType, IndexArray]] = {}
-    for part in state_mappings(model):
-        states.update(part)
+    if any(kind is not SignalType.MjSensor for kind, _ in mapping.values()):
+        for part in state_mappings(model):
+            states.update(part)
     width = width_of(mapping)
     values = np.empty((len(predicted), width))
     for name, (kind, columns) in mapping.items():
@@ -170,7 +171,7 @@ def _simulated(
                 f"signal {name!r} is of type {kind.name}, which no model can predict: give "
                 "modify_residual a function that does"
             )
-    return TimeSeries(predicted.times, values, mapping)
+    return TimeSeries.of_checked(predicted.times, values, mapping)
 
 
 def _within(

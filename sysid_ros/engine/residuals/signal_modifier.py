@@ -133,11 +133,8 @@ def at_delayed_times(ts: TimeSeries, times: FloatArray, delays: FloatArray) -> F
     methods = ts.interpolation
     for delay in np.unique(delays):
         columns = np.flatnonzero(delays == delay)
-        part = TimeSeries(
-            ts.times,
-            ts.data[:, columns],
-            interpolation=None if methods is None else tuple(methods[i] for i in columns),
-        )
+        some = None if methods is None else tuple(methods[i] for i in columns)
+        part = TimeSeries.of_checked(ts.times, ts.data[:, columns], None, some)
         result[:, columns] = part.interpolate(times - delay)
     return result
 

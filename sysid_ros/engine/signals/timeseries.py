@@ -83,6 +83,14 @@ class TimeSeries:
     # From data and names
 
     @classmethod
+    def of_checked(cls, *parts: Any) -> TimeSeries:
+        """A series of attributes that are known to fit, as parts of another do: not copied."""
+        series, given = object.__new__(cls), timeseries_io.SeriesParts(*parts)
+        vars(series).update(given._asdict(), times=given.times.view(), data=given.data.view())
+        series.times.flags.writeable = series.data.flags.writeable = False
+        return series
+
+    @classmethod
     def create(
         cls,
         times: FloatArray,
@@ -236,10 +244,8 @@ class TimeSeries:
             kind, original = ts.get_indices(name)
             mapping[name] = (kind, np.arange(len(columns), len(columns) + len(original)))
             columns.extend(original.tolist())
-        methods = None
-        if ts.interpolation is not None:
-            methods = tuple(ts.interpolation[i] for i in columns)
-        return cls(ts.times, ts.data[..., columns], mapping, methods)
+        methods = ts.interpolation and tuple(ts.interpolation[i] for i in columns)
+        return cls.of_checked(ts.times, ts.data[..., columns], mapping, methods)
 
     def slice_by_time(self, start: float, end: float) -> TimeSeries:
         """The samples with start <= time <= end.
@@ -253,7 +259,8 @@ class TimeSeries:
                 f"no samples between {start:g} s and {end:g} s; there are some from "
                 f"{self.times[0]:g} s to {self.times[-1]:g} s"
             )
-        return replace(self, times=self.times[first:last], data=self.data[first:last])
+        mapping, methods = self.signal_mapping, self.interpolation
+        return self.of_checked(self.times[first:last], self.data[first:last], mapping, methods)
 
     def remove_from_beginning(self, time_to_remove_s: float) -> TimeSeries:
         """Without the first seconds; the remaining times start at zero.
@@ -338,13 +345,8 @@ class TimeSeries:
         if len(self) < 2:
             raise SignalError("Must have at least two timestamps to compute dt statistics.")
         intervals = np.diff(self.times)
-        return {
-            "mean": float(np.mean(intervals)),
-            "median": float(np.median(intervals)),
-            "std": float(np.std(intervals)),
-            "min": float(np.min(intervals)),
-            "max": float(np.max(intervals)),
-        }
+        kinds = ("mean", "median", "std", "min", "max")
+        return {kind: float(getattr(np, kind)(intervals)) for kind in kinds}
 
     # On disk
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import mujoco
@@ -64,7 +65,7 @@ class Candidate:
         same_filters = np.array_equal(self.model.actuator_dynprm, other.model.actuator_dynprm)
         return self.signals == other.signals and self.starts == other.starts and same_filters
 
-    @property
+    @cached_property
     def starts(self) -> bytes:
         """The values of all parameters that move the start of a recording."""
         return _values(p for p in self.params.values() if isinstance(p.modifier, StartModifier))

@@ -22,8 +22,8 @@ def comparison_slope(
     model: Any,
     comparison: Comparison,
     corrections: Mapping[str, SignalCorrection],
-) -> tuple[FloatArray, ResidualSlope]:
-    """Return a comparison's residuals and their derivative by the prediction.
+) -> ResidualSlope:
+    """Return the derivative of a comparison's residuals by the prediction.
 
     Args:
       predicted: Simulated sensors, equally spaced.
@@ -33,15 +33,16 @@ def comparison_slope(
       corrections: Delay, gain and bias by signal; no orientations are compared.
 
     Returns:
-      The residuals, flattened as in ``sysid.residual``, signal fastest, and their derivative by
-      the sensor data.
+      The derivative by the sensor data of residuals that are flattened as in ``sysid.residual``,
+      signal fastest.
     """
     residual, compared, _ = compare(predicted, measured, model, comparison, corrections=corrections)
     mapping = compared.signal_mapping or {}
     blocks = blocks_of(model, mapping, comparison.wrapped)
     # Interpolation weights add up to one, so a constant shows every other factor.
     step = 1e-3
-    raised = TimeSeries(predicted.times, predicted.data + step, predicted.signal_mapping)
+    more, mapping_of_all = predicted.data + step, predicted.signal_mapping
+    raised = TimeSeries.of_checked(predicted.times, more, mapping_of_all)
     shifted, *_ = compare(raised, measured, model, comparison, corrections=corrections)
     factors = (shifted - residual) / step
     for column in factors.T:  # one number each, but for missing samples and angles that wrap
@@ -59,12 +60,11 @@ def comparison_slope(
             weights.append(each[1])
             columns.append(np.full(len(instants), sensors[block.name][1][k]))
     scaled = np.stack(weights, axis=1) * factors[:, :, None]
-    slope = ResidualSlope(
+    return ResidualSlope(
         np.stack(rows, axis=1).reshape(-1, 4).astype(np.int64),
         np.ascontiguousarray(scaled.reshape(-1, 4)),
         np.stack(columns, axis=1).ravel().astype(np.int64),
     )
-    return residual.ravel(), slope
 
 
 def _interpolation(

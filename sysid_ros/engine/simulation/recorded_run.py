@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -64,6 +63,7 @@ class RecordedRun:
         self._name = name
         self._controls: tuple[tuple[float, Mapping[str, SignalSettings]], StepControls] | None
         self._controls = None
+        self._slope: tuple[FloatArray, dict[str, SignalCorrection], ResidualSlope] | None = None
         # A simulation starts at its state's time with the recording's first command.
         self._shift = float(recording.control.times[0] - recording.initial_state[0])
 
@@ -168,15 +168,8 @@ class RecordedRun:
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """The differences, flattened as in the residual function, of sensor data."""
-        predicted = self._predicted(candidate, data)
-        residual, *_ = compare(
-            predicted,
-            self._measured(predicted),
-            candidate.model,
-            self._options.comparison(self._options.signal_transform),
-            corrections=self.corrections(candidate.params, candidate.model),
-        )
-        return residual.ravel()
+        corrections = self.corrections(candidate.params, candidate.model)
+        return self._residual(candidate, self._predicted(candidate, data), corrections)
 
     def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
         """Return whether equal sensor data gives equal residuals."""
@@ -190,13 +183,36 @@ class RecordedRun:
     ) -> tuple[FloatArray, ResidualSlope]:
         """The residual of sensor data, and how it depends on it where that is linear."""
         predicted = self._predicted(candidate, data)
-        return comparison_slope(
+        corrections = self.corrections(candidate.params, candidate.model)
+        residual = self._residual(candidate, predicted, corrections)
+        return residual, self._slope_of(predicted, candidate, corrections)
+
+    def _residual(
+        self, candidate: Candidate, predicted: TimeSeries, corrections: dict[str, SignalCorrection]
+    ) -> FloatArray:
+        residual, *_ = compare(
             predicted,
             self._measured(predicted),
             candidate.model,
             self._options.comparison(self._options.signal_transform),
-            self.corrections(candidate.params, candidate.model),
+            corrections=corrections,
         )
+        return residual.ravel()
+
+    def _slope_of(
+        self, predicted: TimeSeries, candidate: Candidate, corrections: dict[str, SignalCorrection]
+    ) -> ResidualSlope:
+        """The comparison's derivative, the same for any sensor data at the same instants."""
+        if self._slope is not None:
+            times, before, slope = self._slope
+            alike = all(one.equals(before[name]) for name, one in corrections.items())
+            if alike and np.array_equal(times, predicted.times):
+                return slope
+        comparison = self._options.comparison(self._options.signal_transform)
+        measured = self._measured(predicted)
+        slope = comparison_slope(predicted, measured, candidate.model, comparison, corrections)
+        self._slope = (predicted.times, corrections, slope)
+        return slope
 
     def _mapping(self) -> SignalMapping:
         return self.recording.sensordata.signal_mapping or self._sensors
@@ -205,7 +221,7 @@ class RecordedRun:
         """Sensor data with the times that its simulation gives it."""
         start = float(self.recording.initial_state[0])
         times = step_times(start, candidate.model.opt.timestep, len(data))
-        return TimeSeries(times, data, self._sensors)
+        return TimeSeries.of_checked(times, data, self._sensors)
 
     def _measured(self, predicted: TimeSeries) -> TimeSeries:
         """The measurements on the simulation's clock."""
@@ -219,7 +235,10 @@ class RecordedRun:
 
 def _later(series: TimeSeries, seconds: float) -> TimeSeries:
     """The series with its times later by ``seconds``."""
-    return series if seconds == 0.0 else replace(series, times=series.times + seconds)
+    if seconds == 0.0:
+        return series
+    times, mapping, methods = series.times + seconds, series.signal_mapping, series.interpolation
+    return TimeSeries.of_checked(times, series.data, mapping, methods)
 
 
 def _check_types(measured: TimeSeries, enabled: Sequence[tuple[str, SignalType]]) -> None:
