@@ -225,7 +225,7 @@ class FitRounds:
         problem, self._walk = self._problem, None
         if self._no_time(solution) or iterations >= self._settings.max_iterations:
             return None
-        if not can_walk(problem):
+        if not (self._alternatives and can_walk(problem)):  # a walk is of what is beyond noise
             return None
         try:
             errors = uncertainty_of(problem, solution, self._settings.intervals).errors
