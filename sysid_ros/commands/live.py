@@ -69,7 +69,8 @@ def _run(options: argparse.Namespace) -> int:
             latest = found.estimate
             table.add(latest)
     if latest is None:
-        raise DataError(problem or f"{bag.name} is shorter than a window; nothing is estimated")
+        reason = "" if problem else " is shorter than a window;"  # a problem has been told
+        raise DataError(f"{bag.name}{reason} nothing is estimated")
     if options.output is not None:
         table.write(options.output)
     print_estimates(latest.parameters, (*latest.undetermined, *latest.unexplained, *latest.wrong))

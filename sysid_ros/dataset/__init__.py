@@ -6,7 +6,13 @@
 from __future__ import annotations
 
 from sysid_ros.dataset.fit_inputs import FitInputs, FitSource, fit_settings, torque_settings
-from sysid_ros.dataset.loading import ExperimentModel, load_dataset, mapped_sequence, model_of
+from sysid_ros.dataset.loading import (
+    ExperimentModel,
+    load_dataset,
+    mapped_sequence,
+    model_of,
+    model_with_payload,
+)
 from sysid_ros.dataset.recorded_noise import noise_of
 from sysid_ros.dataset.repeats import Repeat, repeated_recordings
 from sysid_ros.dataset.sequences import (
@@ -30,6 +36,7 @@ __all__ = [
     "mapped_sequence",
     "model_of",
     "model_sequences",
+    "model_with_payload",
     "noise_of",
     "repeated_recordings",
     "torque_settings",

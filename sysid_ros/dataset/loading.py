@@ -184,6 +184,19 @@ def _load_models(
     return models
 
 
+def model_with_payload(experiment: Experiment, data_dir: Path | None) -> ExperimentModel:
+    """The model of the first recording, with the payload even if that one was made without.
+
+    Args:
+      experiment: The experiment.
+      data_dir: Where models and bags are found first.
+
+    Raises:
+      SysidError: As of :func:`model_of`.
+    """
+    return model_of(experiment, replace(experiment.sequences[0], loaded=True), data_dir)
+
+
 def model_of(
     experiment: Experiment, config: SequenceConfig, data_dir: Path | None
 ) -> ExperimentModel:

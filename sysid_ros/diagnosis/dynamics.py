@@ -98,6 +98,7 @@ class Dynamics:
         told = {*range(model.njnt)} - silent_joints(recorded)
         joints = {one for one in told if one in recorded.poses or moves(recorded, one)}
         rows = [dof for dof in _rows(recorded) if int(model.dof_jntid[dof]) in joints]
+        rows = [rows[i] for i in sorted(i for tree in _trees(recorded, rows) for i in tree.rows)]
         labels = [*recorded.coordinates, *recorded.efforts.values()]
         data = filtered(recorded, labels, _LEAST_ROWS) if rows else None
         if data is None:

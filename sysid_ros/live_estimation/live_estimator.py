@@ -24,7 +24,7 @@ from sysid_ros.engine.moving_horizon import (
     TorqueMemory,
 )
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
-from sysid_ros.errors import BagError, DataError, ExperimentError
+from sysid_ros.errors import BagError, DataError, ExperimentError, listed
 from sysid_ros.experiment import Experiment, SequenceConfig, ValidationConfig
 from sysid_ros.live_estimation.message_buffer import MessageBuffer, known_until
 from sysid_ros.recording.bags import TopicTypes
@@ -38,6 +38,7 @@ from sysid_ros.robots import build_parameters, by_sensor, have_own_parameters, w
 
 PERIOD = 0.1  # s between estimates
 LONGEST_FAILURE = 2.0  # s after which messages that cannot be used are forgotten
+LONGEST_SILENCE = 2.0  # s after which a signal without samples is named where estimates rest
 AT_FIRST = 0.3  # s that a robot is listened to before the first look
 
 
@@ -166,12 +167,14 @@ class LiveEstimator:
         except DataError as error:
             return replace(self._latest, problem=self._failed(str(error)))
         self._failing_since = None
+        before = self._latest.estimate
+        rests = estimate is None or (before is not None and estimate.time <= before.time)
         if estimate is not None:
             stamp_ns = mapped.start_ns + round(1e9 * estimate.time)
             self._latest = LiveEstimate(estimate, stamp_ns)
         if not math.isnan(self._horizon.needed_from):
             self._buffer.forget_before(self._horizon.needed_from)
-        return self._latest
+        return replace(self._latest, problem=_lost(mapped)) if rests else self._latest
 
     def _failed(self, problem: str) -> str:
         """Begin with new messages where those kept cannot be used: a clock was set, for example."""
@@ -193,6 +196,21 @@ class LiveEstimator:
         found.control = [_held(control, until, self._max_gap)]
         found.sensordata = [by_sensor(self._spec, measured_time_series(mapped))]
         return found
+
+
+def _lost(mapped: MappedRecording) -> str:
+    """A sentence on signals that have no samples any more; empty where all have."""
+    names = [
+        signal.name
+        for signal in mapped.measured
+        if mapped.end - (signal.times[-1] if len(signal.times) else 0.0) > LONGEST_SILENCE
+    ]
+    if not names:
+        return ""
+    return (
+        f"no sample of {listed(names, 4)} for more than {LONGEST_SILENCE:g} s, though its topic or "
+        "others go on: are names in its messages still those that the experiment has?"
+    )
 
 
 def _held(control: TimeSeries, until: float, max_gap: float) -> TimeSeries:

@@ -19,12 +19,11 @@ from sysid_ros.engine.estimation import (
     FitState,
     WindowCheck,
     flagged,
-    window_check,
 )
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.inverse_dynamics import sharpen_friction
 from sysid_ros.engine.least_squares import FitStatus, Iteration
-from sysid_ros.engine.measured_torque import bias_check_by_method
+from sysid_ros.engine.measured_torque import bias_check_by_method, window_check_by_method
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.engine.uncertainty import unfitted
@@ -247,7 +246,7 @@ class _Run:
         if not (self.inputs.experiment.fit.window_check and _ended(result)):
             return None
         self.stage("comparing windows")
-        return window_check(
+        return window_check_by_method(
             self.inputs.dataset.training.groups,
             self.inputs.params,
             result,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import FitInputs, model_of
+from sysid_ros.dataset import FitInputs, model_with_payload
 from sysid_ros.diagnosis import check_dataset
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.errors import DataError, SysidError
@@ -125,7 +125,7 @@ def _attempted(task: _Task) -> Attempt:
     with tempfile.TemporaryDirectory(prefix="sysid_ros_rehearsal_") as name:
         experiment, data_dir, folder = task.experiment, task.data_dir, Path(name)
         if task.motion is not None:
-            spec = model_of(experiment, experiment.sequences[0], data_dir).given.spec
+            spec = model_with_payload(experiment, data_dir).given.spec
             new = {
                 bag: folder / f"commanded_{number}" for number, bag in enumerate(_bags(experiment))
             }

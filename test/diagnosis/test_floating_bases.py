@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -98,6 +100,24 @@ def walker() -> Recorded:
             effort.append(data.ctrl.copy())
         mujoco.mj_step(model, data)
     return _recorded(model, np.array(qpos), np.array(effort))
+
+
+def test_what_no_force_moves_does_not_seem_explained(flyer: Recorded) -> None:
+    """Such as an object that is tracked beside a robot."""
+    tracked = '<body name="cube" pos="3 0 0"><freejoint/><geom size=".1"/></body></worldbody>'
+    model = mujoco.MjModel.from_xml_string(FLYER.replace("</worldbody>", tracked))
+    times = flyer.recordings[0]["p0"].times
+    still = {
+        f"c{i}": Samples(times, 0.0 * times + value) for i, value in enumerate(model.qpos0[7:])
+    }
+    both = replace(
+        repaired(flyer, _sign("u2")), model=model, poses={**flyer.poses, 1: tuple(still)}
+    )
+    both = replace(both, recordings=({**both.recordings[0], **still},))
+    alone, beside = Dynamics.of(repaired(flyer, _sign("u2"))), Dynamics.of(both)
+    assert alone is not None and beside is not None
+    assert {*beside.shares()} == {0}
+    assert beside.misfit().share == pytest.approx(alone.misfit().share, rel=1e-3)
 
 
 def _sign(label: str) -> Change:

@@ -30,6 +30,7 @@ def arm(*, mass: float = 2.0, armature: float = 0.1, size: float = 0.05) -> mujo
         (arm(), arm(mass=50.0), "hand with 50 kg would be denser than lead"),
         (arm(), arm(mass=1e-4), "hand with 0.0001 kg would be lighter than foam"),
         (arm(size=0.01), arm(size=0.01, mass=5.0), ""),  # its box is not its size
+        (arm(size=0.03), arm(size=0.03, mass=3.0), ""),  # a part of it at most
     ],
 )
 def test_values_are_ruled_out_by_size(

@@ -94,14 +94,22 @@ def test_the_command_writes_a_table(
     )
 
 
+@pytest.mark.parametrize(
+    ("last", "reason"), [("", "first is shorter than a window"), ("no torque", "")]
+)
 def test_a_problem_is_told_once_though_it_comes_and_goes(
-    followed: Followed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    last: str,
+    reason: str,
+    followed: Followed,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
-    problems = ["", "no torque", "", "no torque", "no torque", ""]
+    problems = ["", "no torque", "", "no torque", "no torque", last]
     found = [LiveEstimate(None, problem=problem) for problem in problems]
     monkeypatch.setattr("sysid_ros.live_estimation.estimates_of_bag", lambda *_, **__: found)
     assert (
         main(["live", str(followed.experiment.path), "--bag=bags/first"]) == ErrorCode.DATA_UNUSABLE
     )
     said, end = capsys.readouterr().err.splitlines()
-    assert said == "sysid_ros: no torque" and "shorter than a window" in end
+    assert said == "sysid_ros: no torque"
+    assert reason in end and "nothing is estimated" in end and "no torque" not in end

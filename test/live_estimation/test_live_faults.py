@@ -104,6 +104,18 @@ def test_a_gap_costs_no_more_than_its_windows(folder: Path):
     assert found[-1].estimate is not None and 5 <= found[-1].estimate.windows <= 8
 
 
+def test_a_signal_whose_name_changes_is_named(folder: Path):
+    def renamed(message: RawMessage, at: float) -> RawMessage:
+        return (
+            message._replace(data=message.data.replace(b"pivot", b"tovip")) if at > 2.2 else message
+        )
+
+    found = list(_follow(folder, renamed))
+    assert [bool(one.problem) for one in found] == [k > 7 for k in range(len(found))]
+    assert found[-1].problem.startswith("no sample of angle for more than 2 s")
+    assert found[-1].estimate is not None
+
+
 def test_a_sample_that_is_no_number_is_left_out(folder: Path):
     write_pendulum_bag(folder / "bags" / "nan", duration=4.0, nan=True)
     found = list(_follow(folder, lambda m, at: m, bag="nan"))

@@ -26,6 +26,7 @@ from torque_arm import (
 )
 
 from sysid_ros.comparison import evaluate_files
+from sysid_ros.dataset import model_with_payload
 from sysid_ros.engine.inverse_dynamics import (
     mujoco_torque,
     sharpen_friction,
@@ -38,6 +39,7 @@ from sysid_ros.judgement import evaluate, evaluate_model
 from sysid_ros.pipeline import run_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.results import read_results
+from sysid_ros.robots import build_parameters
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 
@@ -238,6 +240,16 @@ def test_a_run_without_its_payload_tells_the_gains_that_a_payload_needs(folder):
     assert not outcome.verdict.startswith("Suspect")
     with pytest.raises(ExperimentError, match="'loaded: false', which needs the key 'payload'"):
         parse_experiment(both.replace("payload: {body: fore}", ""), path=folder / "no.yaml")
+
+
+def test_a_motion_is_designed_with_the_payload_that_the_first_run_lacks(tmp_path):
+    (tmp_path / "arm.xml").write_text(true_spec().to_xml())
+    text = experiment_text().partition("parameters:")[0] + "payload: {body: fore}\n"
+    text = text.replace("[bag]", "[{bag: bare, loaded: false}, held]")
+    experiment = parse_experiment(text, path=tmp_path / "experiment.yaml")
+    spec = model_with_payload(experiment, None).given.spec
+    assert spec.body("payload").mass == 1.0
+    assert "payload_inertia" in build_parameters(experiment, spec)
 
 
 def test_a_model_file_that_has_payload_and_couplings_is_scored(tmp_path):

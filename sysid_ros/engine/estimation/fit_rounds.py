@@ -223,7 +223,7 @@ class FitRounds:
     def _better_place(self, solution: Solution, iterations: int) -> Point | None:
         """Return where a walk along delays finds a lower cost; ``None`` ends the search."""
         problem, self._walk = self._problem, None
-        if not self._alternatives or not can_walk(problem):
+        if not (self._alternatives and can_walk(problem)):  # a walk is of what is beyond noise
             return None
         if self._no_time(solution) or iterations >= self._settings.max_iterations:
             return None

@@ -29,7 +29,7 @@ from sysid_ros.engine.least_squares import (
     minimize,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.problem import AddedRows, WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import (
@@ -172,6 +172,7 @@ def window_check(
     *,
     known: SignalNoise,
     should_stop: Callable[[], bool] | None = None,
+    added: AddedRows | None = None,
 ) -> WindowCheck:
     """Estimate anew with windows of other lengths, and from halves of the recordings.
 
@@ -182,7 +183,10 @@ def window_check(
       settings: The settings it was found with.
       known: As for the fit.
       should_stop: Asked while simulating; true leaves out what is not finished.
+      added: Rows that the result was found with beside those of simulation, at a time step of zero
+        as there.
     """
+    finer = added is not None and settings.model_error
     own = _cut(settings.window_length)
     found = [_with_intervals(own, result.parameters, is_half=False)]
     with (
@@ -191,7 +195,7 @@ def window_check(
     ):
         for cut, is_half, other, gaps in _cuts(models_sequences, settings, known.gaps):
             try:
-                groups = groups_of(models_sequences, params, other, gaps)
+                groups = groups_of(models_sequences, params, other, gaps, extrapolated=finer)
                 problem = WindowedProblem(
                     groups,
                     params,
@@ -200,6 +204,7 @@ def window_check(
                     noise=dict(result.noise),
                     engine=settings.engine,
                     hold=True,
+                    added=added,
                 )
                 found.append(_estimated(problem, result, settings, known, cut, is_half))
             except StopRequestedError:

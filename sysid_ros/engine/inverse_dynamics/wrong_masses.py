@@ -315,7 +315,7 @@ def _described(
     ends = combined[:, 1] - step * combined[:, 0]
     after = np.einsum("i,jik,k->j", ends, moments.joints, ends)
     shows = np.flatnonzero(after < (1.0 - _SEEN) * before)
-    seen = tuple(model.joint(int(model.dof_jntid[dof])).name for dof in shows)
+    seen = tuple(_joint_name(model, dof) for dof in shows.tolist())
     rivals = tuple(
         f"{_named(*names[other])} {1.0 + judged.steps[other]:.3g} times"
         for other in judged.rivals(one)
@@ -327,8 +327,13 @@ def _described(
 
 def _names(model: mujoco.MjModel, suspects: Suspects, dofs: IndexArray) -> list[tuple[str, str]]:
     """Of each suspect the body, or the joint."""
-    bodies = [(str(model.body(body).name), "") for body in suspects.bodies]
-    return bodies + [("", str(model.joint(int(model.dof_jntid[dof])).name)) for dof in dofs]
+    bodies = [(str(model.body(body).name) or f"body_{body}", "") for body in suspects.bodies]
+    return bodies + [("", _joint_name(model, int(dof))) for dof in dofs]
+
+
+def _joint_name(model: mujoco.MjModel, dof: int) -> str:
+    joint = int(model.dof_jntid[dof])
+    return str(model.joint(joint).name) or f"joint_{joint}"
 
 
 def _named(body: str, joint: str) -> str:

@@ -13,6 +13,7 @@ from sysid_ros.engine.measured_torque.methods import (
     METHODS,
     bias_check_by_method,
     fit_by_method,
+    window_check_by_method,
 )
 from sysid_ros.engine.measured_torque.parameter_kinds import speaks_of_torque
 from sysid_ros.engine.measured_torque.predicted_torque import TorqueTrace, torque_traces
@@ -53,4 +54,5 @@ __all__ = [
     "torque_problem",
     "torque_signals",
     "torque_traces",
+    "window_check_by_method",
 ]

@@ -77,7 +77,7 @@ def fit_torque(
     with one_thread():
         problem = torque_problem(models_sequences, params, known.gaps)
         own = regression_settings(problem.declared, settings.torque)
-        problem, values = with_settled_laws(problem, own)
+        problem, values = with_settled_laws(problem, own, should_stop)
         settled = with_settled_friction(problem, own, values, should_stop)
         problem, sums = settled.problem, settled.sums
         end_if_asked(should_stop)

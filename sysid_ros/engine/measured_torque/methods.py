@@ -16,14 +16,17 @@ from sysid_ros.engine.estimation import (
     FitResult,
     FitSettings,
     SignalNoise,
+    WindowCheck,
     bias_check,
     fit,
+    window_check,
 )
 from sysid_ros.engine.measured_torque.beside_simulation import (
     torque_beside_simulation,
     without_torque,
 )
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
+from sysid_ros.engine.measured_torque.torque_rows import TorqueRows
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ExperimentError, unknown_name
@@ -44,15 +47,25 @@ def _forward(
     known: SignalNoise = NOTHING_KNOWN,
     **options: Any,
 ) -> FitResult:
+    groups, own, rows = _beside(models_sequences, params, settings, known)
+    return fit(groups, params, settings, known=own, added=rows, **options)
+
+
+def _beside(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    settings: FitSettings,
+    known: SignalNoise,
+) -> tuple[Sequence[ModelSequences], SignalNoise, TorqueRows | None]:
+    """Return sequences to simulate, with their noise, and the rows of torque beside them."""
     rows = None
     if settings.torque.beside_simulation:
         rows = torque_beside_simulation(models_sequences, params, settings, known)
     if rows is None:
-        return fit(models_sequences, params, settings, known=known, **options)
+        return models_sequences, known, None
     groups = [without_torque(group, rows.signals) for group in models_sequences]
     levels = {name: one for name, one in known.levels.items() if name not in rows.signals}
-    own = replace(known, levels=levels)  # of torque as measured; what is filtered has less noise
-    return fit(groups, params, settings, known=own, added=rows, **options)
+    return groups, replace(known, levels=levels), rows  # filtered torque has less noise
 
 
 METHODS: Mapping[str, Callable[..., FitResult]] = {
@@ -91,3 +104,22 @@ def bias_check_by_method(*given: Any, **options: Any) -> BiasCheck:
     Takes what :func:`~sysid_ros.engine.estimation.bias_check.bias_check` takes.
     """
     return bias_check(*given, refit=fit_by_method, **options)
+
+
+def window_check_by_method(
+    models_sequences: Sequence[ModelSequences],
+    params: ParameterDict,
+    result: FitResult,
+    settings: FitSettings,
+    *,
+    known: SignalNoise,
+    should_stop: Callable[[], bool] | None = None,
+) -> WindowCheck:
+    """Estimate anew from other windows of what the result was found from, rows of torque included.
+
+    Takes what :func:`~sysid_ros.engine.estimation.window_check.window_check` takes.
+    """
+    groups, own, rows = _beside(models_sequences, params, settings, known)
+    return window_check(
+        groups, params, result, settings, known=own, should_stop=should_stop, added=rows
+    )

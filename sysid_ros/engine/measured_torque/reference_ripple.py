@@ -157,7 +157,10 @@ def _answer(
             place, speed = np.zeros(nv), np.zeros(nv)
             continue
         data.qpos[:] = own.qpos[k]
-        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_tendon(model, data)
+        mujoco.mj_makeM(model, data)
         mujoco.mj_fullM(model, data, inertia)
         slowed = 0.5 * h * loss + 0.25 * h**2 * spring  # the trapezoidal rule
         inverse = np.linalg.inv(inertia + slowed)

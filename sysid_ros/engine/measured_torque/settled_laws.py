@@ -11,7 +11,7 @@ its terms astray, and they all others.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +27,7 @@ from sysid_ros.engine.inverse_dynamics import (
 )
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta
+from sysid_ros.engine.measured_torque.own_friction import end_if_asked
 from sysid_ros.engine.measured_torque.parameter_kinds import key_of
 from sysid_ros.engine.measured_torque.settled_sums import settled_sums
 from sysid_ros.engine.measured_torque.torque_problem import (
@@ -45,12 +46,17 @@ _GAIN = 1.0  # of twice the log-likelihood, below which a round is the last
 
 
 def with_settled_laws(
-    problem: TorqueProblem, settings: Settings
+    problem: TorqueProblem,
+    settings: Settings,
+    should_stop: Callable[[], bool] | None = None,
 ) -> tuple[TorqueProblem, FloatArray]:
     """The problem about the friction laws that explain it best, and the parameters there, (n,).
 
     Friction has the sign of the velocity, or if that explains torque better that of MuJoCo's own
     constraint, which is ahead of it: that of a simulated robot.
+
+    Raises:
+      StopRequestedError: ``should_stop``, which is asked before every round, asked for it.
     """
     declared, evidence = problem.declared, None
     if not declared.has_laws:
@@ -60,13 +66,13 @@ def with_settled_laws(
         params = _with_law(declared.params, kinds)
         part = replace(problem, declared=replace(declared, params=params, point=None, _known={}))
         start = np.concatenate([at[p.name].as_vector() for p in params.free()])
-        values, evidence, left = _settled(part, settings, start, evidence)
+        values, evidence, left = _settled(part, settings, start, evidence, should_stop)
         params.update_from_vector(values)
         for p in params.values():
             at[p.name].value = p.value
     values = at.as_vector()
     own = with_own_law(problem, declared.compiled(values, declared.robots[0]))
-    others, _, less = _settled(own, settings, values, evidence)
+    others, _, less = _settled(own, settings, values, evidence, should_stop)
     if less < left:
         problem, values = own, others
     return about(problem, values), values
@@ -99,7 +105,11 @@ def _is_of_law(p: Parameter) -> bool:
 
 
 def _settled(
-    problem: TorqueProblem, settings: Settings, values: FloatArray, evidence: Evidence | None
+    problem: TorqueProblem,
+    settings: Settings,
+    values: FloatArray,
+    evidence: Evidence | None,
+    should_stop: Callable[[], bool] | None,
 ) -> tuple[FloatArray, Evidence | None, float]:
     """Values (n,) about which linearised equations explain torque best, the sums, and its misfit.
 
@@ -108,6 +118,7 @@ def _settled(
     """
     least, best, back = np.inf, values, 0
     for _ in range(_ROUNDS):
+        end_if_asked(should_stop)
         problem = about(problem, values)
         declared = problem.declared
         sums = settled_sums(problem, settings, values, evidence)

@@ -18,7 +18,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import ExperimentModel, model_of
+from sysid_ros.dataset import ExperimentModel, model_with_payload
 from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.excitation import ExcitationError
@@ -162,7 +162,7 @@ def design_for(
     Raises:
       SysidError: The model, the limits or the earlier fit cannot be used, or no motion is possible.
     """
-    loaded = model_of(experiment, experiment.sequences[0], request.data_dir)
+    loaded = model_with_payload(experiment, request.data_dir)
     spec = loaded.given.spec
     params = build_parameters(experiment, spec)
     earlier = None if request.after is None else _earlier(request.after, spec, params)

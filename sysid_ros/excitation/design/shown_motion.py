@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import model_of
+from sysid_ros.dataset import model_with_payload
 from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.excitation import ExcitationError, TrajectoryTable, read_trajectory
 from sysid_ros.excitation.design.servos import NoServoError, servo_motion
@@ -74,7 +74,7 @@ def load_planned(experiment: Path, motion: Path) -> tuple[RobotMotion, mujoco.Mj
     read = load_experiment(experiment)
     if not read.sequences:
         raise ExcitationError(f"{experiment} names no sequence, whose model would be shown")
-    model = model_of(read, read.sequences[0], None).given.spec.compile()
+    model = model_with_payload(read, None).given.spec.compile()
     return shown_motion(model, read_trajectory(motion), motion.name), model
 
 

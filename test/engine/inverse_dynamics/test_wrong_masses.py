@@ -61,10 +61,14 @@ def named(
     body: str = "",
     more: np.ndarray | float = 0.0,
     gain: np.ndarray | float = 1.0,
+    *,
+    nameless: bool = False,
 ) -> tuple[WrongMass, ...]:
     """What is found where the model has another mass of a body, or torque something more."""
     times, motion, torque = recorded
     spec = wrong_spec(body)
+    if nameless:
+        spec.body(body).name = ""
     positions, torque = noisy(motion.qpos, gain * (torque + more))
     params = build_parameters(parse_experiment(EXPERIMENT), spec)
     groups = [torque_sequences(spec, times, positions, torque)]
@@ -103,6 +107,11 @@ def test_a_torque_with_a_factor_is_named_and_no_mass(recorded):
     assert (found.body, found.joint) in {("", "c"), ("fore", "")}
     assert found.factor == pytest.approx(1.3, rel=0.1)
     assert "a torque of 'c' 1.3" in found.clause
+
+
+def test_a_body_without_a_name_is_told_from_a_torque(recorded):
+    (found,) = named(recorded, "fore", nameless=True)
+    assert found.clause.count("a mass of 'body_") == 1 and "a torque of ''" not in found.clause
 
 
 def test_a_right_model_is_not_doubted(recorded):

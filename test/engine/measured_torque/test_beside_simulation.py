@@ -194,6 +194,18 @@ def test_refits_of_the_bias_check_have_rows_of_torque_at_a_time_step_of_zero(
     assert all(one["added"] is not None and not one["judged"] for one in asked)
 
 
+def test_the_check_of_windows_has_rows_of_torque_of_each_cut(recording, fitted):
+    check = methods.window_check_by_method(
+        [recording], parameters(recording.spec), fitted, SETTINGS, known=NOTHING_KNOWN
+    )
+    assert [one.cut for one in check.possible] == [one.cut for one in check.estimates]
+    own, *others = check.estimates
+    width = own.upper - own.lower
+    for one in others:  # without these rows nothing tells masses
+        assert np.all(one.upper - one.lower < 4.0 * width)
+        assert not check.apart(own, one)
+
+
 def rows_of(recording, params=None):
     return torque_beside_simulation(
         [recording], params or parameters(recording.spec), SETTINGS, NOTHING_KNOWN

@@ -25,6 +25,7 @@ from sysid_ros.engine.measured_torque import settled_laws
 from sysid_ros.engine.measured_torque.torque_problem import regression_settings, torque_problem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.engine.regressor import FrictionLaws, Motion, Regressor, mujoco_torque
+from sysid_ros.errors import StopRequestedError
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 
@@ -103,6 +104,10 @@ def test_a_round_that_explains_torque_worse_is_gone_back_on(monkeypatch):
     own = regression_settings(problem.declared, INVERSE.torque)
     _, values = settled_laws.with_settled_laws(problem, own)
     np.testing.assert_allclose(values, rounds[0], rtol=0.5, atol=0.1)
+    asked = iter([False, True])
+    with pytest.raises(StopRequestedError):
+        settled_laws.with_settled_laws(problem, own, lambda: next(asked))
+    assert next(asked, None) is None  # in the second of many rounds
 
 
 def misfit_with(model: str, torque: np.ndarray, times: np.ndarray, qpos: np.ndarray) -> float:
