@@ -17,6 +17,7 @@ import numpy as np
 
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.engine.parameters import BESIDE_IMPLAUSIBLE, IMPLAUSIBLE
 from sysid_ros.errors import listed
 from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
 from sysid_ros.judgement.scoring import in_units_of_noise
@@ -256,6 +257,16 @@ def _by_kind(score: Score) -> Mapping[str, list[str]]:
     return kinds
 
 
+def _implausible(outcome: Outcome) -> str:
+    """Say what no such robot has, and how many intervals that puts in question."""
+    if not outcome.implausible:
+        return ""
+    flags = {IMPLAUSIBLE, BESIDE_IMPLAUSIBLE}
+    touched = sum(not flags.isdisjoint(p.flags) for p in outcome.fit.parameters)
+    doubted = f" (intervals not to be relied on: {touched})" if touched else ""
+    return f"{listed(outcome.implausible, _NAMED)}{doubted}"
+
+
 def _not_identifiable(outcome: Outcome) -> str:
     parameters = outcome.fit.parameters
     opened = [p.name for p in parameters if p.unidentifiable]
@@ -286,7 +297,7 @@ FINDINGS = (
     Row(Judgement.NO_IMPROVEMENT, "No improvement", _no_improvement),
     Row(Judgement.MIXED, "Mixed", _mixed),
     Row(Judgement.UNEXPLAINED, "Mostly unexplained", _unexplained),
-    Row(Judgement.IMPLAUSIBLE, "Implausible", lambda outcome: listed(outcome.implausible, _NAMED)),
+    Row(Judgement.IMPLAUSIBLE, "Implausible", _implausible),
     Row(Judgement.NOT_IDENTIFIABLE, "Not identifiable", _not_identifiable),
     Row(Judgement.AT_BOUND, "At a bound", _at_bound),
 )

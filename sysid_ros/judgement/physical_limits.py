@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import HINGE, moved_inertia
+from sysid_ros.engine.elements import HINGE, actuators_on, moved_inertia
 
 _DENSEST = 12_000.0  # kg/m^3, lead; of the boxes around a link's geoms
 _LIGHTEST = 5.0  # kg/m^3, the lightest foam, none of which is a robot's link
@@ -33,9 +34,26 @@ _SOLID = frozenset(
 )
 
 
+@dataclass(frozen=True)
+class Impossible:
+    """A value that a robot of this size does not have.
+
+    Attributes:
+      clause: Of the verdict.
+      element: joint or body; empty for what no one element has.
+      name: The element's.
+      actuators: Those that act on it, whose gains trade places with what is impossible.
+    """
+
+    clause: str
+    element: str = ""
+    name: str = ""
+    actuators: tuple[str, ...] = ()
+
+
 def impossible_values(
     before: mujoco.MjModel, after: mujoco.MjModel, *, by_torque: bool = False
-) -> tuple[str, ...]:
+) -> tuple[Impossible, ...]:
     """Name the masses and armatures that a robot of this size does not have.
 
     Args:
@@ -45,14 +63,14 @@ def impossible_values(
         anything else.
 
     Returns:
-      A clause for each.
+      Each with its clause.
     """
     share = _MEASURED if by_torque else _WHOLE
     weight = _gravity(before, after) if by_torque else []
     return (*_armatures(before, after, share), *_masses(before, after), *weight)
 
 
-def _gravity(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
+def _gravity(before: mujoco.MjModel, after: mujoco.MjModel) -> list[Impossible]:
     """Gravity that is many times the model's, as of torque in another unit."""
     sizes = [float(np.linalg.norm(_weight_torques(model))) for model in (before, after)]
     if not all(size > 0.0 for size in sizes):
@@ -61,8 +79,10 @@ def _gravity(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
     if 1.0 / _HEAVIER <= ratio <= _HEAVIER:
         return []
     return [
-        f"gravity on the joints is {ratio:.2g} times the model's, as if torque were in another "
-        "unit, a current, or that of a motor before its gear"
+        Impossible(
+            f"gravity on the joints is {ratio:.2g} times the model's, as if torque were in another "
+            "unit, a current, or that of a motor before its gear"
+        )
     ]
 
 
@@ -85,7 +105,7 @@ def _poses(model: mujoco.MjModel) -> Iterator[mujoco.MjData]:
         yield data
 
 
-def _masses(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
+def _masses(before: mujoco.MjModel, after: mujoco.MjModel) -> list[Impossible]:
     volumes = _volumes(after)
     said = []
     for body in np.flatnonzero(volumes > 0.0):
@@ -96,7 +116,9 @@ def _masses(before: mujoco.MjModel, after: mujoco.MjModel) -> list[str]:
         if not min(_LIGHTEST, first / _RAISED) <= last <= max(_DENSEST, first * _RAISED):
             than = "denser than lead" if last > _DENSEST else "lighter than foam"
             mass = float(after.body_mass[body])
-            said.append(f"{after.body(int(body)).name} with {mass:.3g} kg would be {than}")
+            name = str(after.body(int(body)).name)
+            clause = f"{name} with {mass:.3g} kg would be {than}"
+            said.append(Impossible(clause, "body", name))
     return said
 
 
@@ -110,7 +132,7 @@ def _volumes(model: mujoco.MjModel) -> FloatArray:
     return volumes
 
 
-def _armatures(before: mujoco.MjModel, after: mujoco.MjModel, share: float) -> list[str]:
+def _armatures(before: mujoco.MjModel, after: mujoco.MjModel, share: float) -> list[Impossible]:
     # The most, as an arm that is stretched along an axis weighs nothing about it.
     moved = np.max([moved_inertia(after, data) for data in _poses(after)], axis=0)
     said = []
@@ -122,8 +144,11 @@ def _armatures(before: mujoco.MjModel, after: mujoco.MjModel, share: float) -> l
         hinges = [int(after.jnt_dofadr[j]) for j in range(after.njnt)]
         least = max(_MOVED * moved[dof], share * float(moved[hinges].max()), _RAISED * first)
         if value > least:
-            said.append(
-                f"an armature of {value:.3g} kg m^2 on {after.joint(joint).name} is "
+            name = str(after.joint(joint).name)
+            clause = (
+                f"an armature of {value:.3g} kg m^2 on {name} is "
                 f"{value / max(moved[dof], 1e-300):.2g} times the inertia that it moves"
             )
+            drives = tuple(str(after.actuator(a).name) for a in actuators_on(after, joint))
+            said.append(Impossible(clause, "joint", name, drives))
     return said

@@ -18,9 +18,11 @@ import numpy as np
 
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitResult
-from sysid_ros.engine.parameters import AT_LOWER_BOUND, IMPLAUSIBLE
+from sysid_ros.engine.parameters import AT_LOWER_BOUND, BESIDE_IMPLAUSIBLE, IMPLAUSIBLE, Target
 from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.errors import listed
 from sysid_ros.judgement.outcome import AppliedParameter
+from sysid_ros.judgement.physical_limits import Impossible
 
 
 @dataclass(frozen=True)
@@ -43,22 +45,27 @@ _RANGES: Mapping[tuple[str, str], _Range] = {
     # Stamps of torque may be late, too: the delay is then negative.
     ("signal", "delay"): _Range(-0.05, 0.2, False, "a robot that late could hardly be controlled"),
 }
+# What is impossible of an element.
+_RULED_OUT = {"joint": ("armature",), "body": ("mass", "inertia")}
 _NEVER_NEGATIVE = {("joint", name) for name in ("frictionloss", "damping", "armature")}
 
 
 def with_plausibility(
-    result: FitResult, applied: Sequence[AppliedParameter]
+    result: FitResult,
+    applied: Sequence[AppliedParameter],
+    impossible: Sequence[Impossible] = (),
 ) -> tuple[FitResult, tuple[str, ...]]:
     """Flag implausible values, and say why they are.
 
     Args:
       result: The fit.
       applied: What its parameters are written into.
+      impossible: What a robot of this size does not have, as :func:`impossible_values` found.
 
     Returns:
-      The result with the flag :data:`IMPLAUSIBLE` where it applies, and one sentence
-      for each of these parameters. Values without a claim, at bounds or not determined, are said
-      to be that already.
+      The result with the flag :data:`IMPLAUSIBLE` where it applies and :data:`BESIDE_IMPLAUSIBLE`
+      on what else is free of an element with an impossible value, and sentences about both. Values
+      without a claim, at bounds or not determined, are said to be that already.
     """
     places = {each.name: each.target for each in applied}
     ranges = {name: _RANGES.get((at.element, at.attribute)) for name, at in places.items()}
@@ -69,7 +76,48 @@ def with_plausibility(
             parameter = replace(parameter, flags=(*parameter.flags, IMPLAUSIBLE))
             said.append(sentence)
         parameters.append(parameter)
-    return replace(result, parameters=tuple(parameters)), tuple(said)
+    result = replace(result, parameters=tuple(parameters))
+    return _beside_impossible(result, places, impossible, said)
+
+
+def _beside_impossible(
+    result: FitResult,
+    places: Mapping[str, Target],
+    impossible: Sequence[Impossible],
+    said: Sequence[str],
+) -> tuple[FitResult, tuple[str, ...]]:
+    """Flag impossible values and all that is free beside them, which trades places with them."""
+    flags: dict[str, str] = {}
+    sentences = []
+    for one in impossible:
+        own = {p.name: flag for p in result.parameters if (flag := _touched(places, p.name, one))}
+        flags = {
+            **flags,
+            **own,
+            **{name: flag for name, flag in flags.items() if flag == IMPLAUSIBLE},
+        }
+        if own:
+            sentences.append(
+                f"{one.clause[0].upper()}{one.clause[1:]}. Something that the model lacks is "
+                f"absorbed in it: no interval of {listed(own, None, last=' and ')} is to be "
+                "relied on."
+            )
+    parameters = tuple(
+        replace(p, flags=tuple(dict.fromkeys((*p.flags, flags[p.name])))) if p.name in flags else p
+        for p in result.parameters
+    )
+    return replace(result, parameters=parameters), (*said, *sentences)
+
+
+def _touched(places: Mapping[str, Target], name: str, one: Impossible) -> str:
+    """The flag that an impossible value puts on a parameter; empty for none."""
+    at = places.get(name) or places.get(name.rpartition("[")[0])  # one of several values
+    if at is None:
+        return ""
+    if at.element == one.element and one.name in at.names:
+        return IMPLAUSIBLE if at.attribute in _RULED_OUT[one.element] else BESIDE_IMPLAUSIBLE
+    drives = at.element == "actuator" and not set(one.actuators).isdisjoint(at.names)
+    return BESIDE_IMPLAUSIBLE if drives else ""
 
 
 def absent_effects(

@@ -149,14 +149,16 @@ def outcome_of(
     experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
     values = result.values
     applied = applied_parameters(params, values)
-    result, unusual = with_plausibility(result, applied)
-    simulated = _simulated(inputs, result, of_a_part, should_stop)
-    repeats = [] if of_a_part else _repeats(dataset)
-    combinations = servo_combinations(result, params, dataset.source.spec)
     builder = CandidateBuilder(
         undrawn(dataset.source.spec), params.for_robot(dataset.training.groups[0].robot)
     )
     before = builder.build(params.as_vector()).model
+    after = builder.build(values).model
+    impossible = impossible_values(before, after, by_torque=result.torque is not None)
+    result, unusual = with_plausibility(result, applied, impossible)
+    simulated = _simulated(inputs, result, of_a_part, should_stop)
+    repeats = [] if of_a_part else _repeats(dataset)
+    combinations = servo_combinations(result, params, dataset.source.spec)
     outcome = Outcome(
         title=title_of(experiment),
         fit=result,
@@ -173,9 +175,7 @@ def outcome_of(
         applied=applied,
         doubts=(*repeats, *simulated.mistaken, *doubts_of(dataset.quality)),
         undriven=dataset.undriven,
-        implausible=impossible_values(
-            before, builder.build(values).model, by_torque=result.torque is not None
-        ),
+        implausible=tuple(one.clause for one in impossible),
         absent=absent_effects(result, applied, dataset.source.spec),
         torques=simulated.torques,
     )

@@ -38,6 +38,7 @@ from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.contact_windows import FEW_CONTACTS, with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
+from sysid_ros.proposal.held_friction import chosen
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import SERVOS, Line
 from sysid_ros.proposal.mapping import Mapping, as_drafted
@@ -347,18 +348,14 @@ def _with_parameters(
         least = FEW_CONTACTS if draft.contacts_left_out else 0.0
         touching = bool(seen.overlaps) or any(s > least for s in seen.touching.values())
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
-        answers = found.answers
+        kept, dropped = chosen(offered, found.answers)
         if found.rolled:
-            draft = in_a_usual_time(draft, experiment, dataset, sum(answers), touching=touching)
+            draft = in_a_usual_time(draft, experiment, dataset, len(kept), touching=touching)
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings
-        answers = [not one.on_demand for one in offered]
-    kept: list[Candidate] = []
-    dropped: list[Candidate] = []
-    for one, answer in zip(offered, answers, strict=True):
-        (kept if answer else dropped).append(one)
-    return replace(draft, parameters=tuple(kept), undetermined=tuple(dropped))
+        kept, dropped = chosen(offered, [not one.on_demand for one in offered])
+    return replace(draft, parameters=kept, undetermined=dropped)
 
 
 def _inputs(mapping: Mapping) -> Inputs:

@@ -13,9 +13,10 @@ import pytest
 from outcomes import fit_result
 
 from sysid_ros.engine.estimation.fit_result import FitResult
-from sysid_ros.engine.parameters import IMPLAUSIBLE
+from sysid_ros.engine.parameters import BESIDE_IMPLAUSIBLE, IMPLAUSIBLE
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import AppliedParameter
+from sysid_ros.judgement.physical_limits import Impossible
 from sysid_ros.judgement.plausibility import absent_effects, with_plausibility
 
 MASS = {"type": "attribute", "element": "body", "attribute": "mass", "name": "link"}
@@ -61,6 +62,38 @@ def test_the_sentence_says_how_far_off() -> None:
 def test_what_claims_nothing_is_not_judged(flag: str) -> None:
     assert judged(3.0, MASS, (flag,))[1] == ()
     assert judged(3.0, MASS, ("moves with half the time step",))[1] != ()
+
+
+def test_what_is_free_beside_an_impossible_value_is_flagged_with_it() -> None:
+    places = {
+        "elbow_armature": ARMATURE,
+        "elbow_damping": ARMATURE | {"attribute": "damping"},
+        "motor_kp": {
+            "type": "attribute",
+            "element": "actuator",
+            "attribute": "kp",
+            "name": "motor",
+        },
+        "wrist_armature": ARMATURE | {"name": "wrist"},
+        "link_mass": MASS,
+    }
+    result = replace(
+        fit_result(np.random.default_rng(0)),
+        parameters=tuple(
+            ParameterEstimate(name, "", 1.0, 1.0, 0.0, 9.0, 0.1, 20.0) for name in places
+        ),
+    )
+    applied = [AppliedParameter(name, (1.0,), at) for name, at in places.items()]
+    heavy = Impossible("an armature of 1 kg m^2 on elbow is too much", "joint", "elbow", ("motor",))
+    result, (said,) = with_plausibility(result, applied, [heavy, Impossible("gravity is odd")])
+    assert {p.name: p.flags for p in result.parameters} == {
+        "elbow_armature": (IMPLAUSIBLE,),
+        "elbow_damping": (BESIDE_IMPLAUSIBLE,),
+        "motor_kp": (BESIDE_IMPLAUSIBLE,),
+        "wrist_armature": (),
+        "link_mass": (),
+    }
+    assert "no interval of elbow_armature, elbow_damping and motor_kp is to be relied" in said
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from sysid_ros.engine.parameters.bounds import Bounds, parameter_scale
 from sysid_ros.engine.parameters.flags import (
     AT_A_BOUND,
     AT_LOWER_BOUND,
+    BESIDE_IMPLAUSIBLE,
     BIASED_BY_NOISE,
     DIFFERS_BETWEEN_RECORDINGS,
     FROM_THE_PRIOR,
@@ -50,6 +51,7 @@ from sysid_ros.engine.parameters.start_parameters import (
 __all__ = [
     "AT_A_BOUND",
     "AT_LOWER_BOUND",
+    "BESIDE_IMPLAUSIBLE",
     "BIASED_BY_NOISE",
     "DIFFERS_BETWEEN_RECORDINGS",
     "FROM_THE_PRIOR",

@@ -17,6 +17,7 @@ NO_UNCERTAINTY = "no uncertainty: the fit did not end"
 WITHOUT_EFFECT = "without effect: no Stribeck term"
 
 IMPLAUSIBLE = "outside the plausible range"
+BESIDE_IMPLAUSIBLE = "beside an implausible value"  # which may have taken a part of it
 BIASED_BY_NOISE = "biased by noise"
 DIFFERS_BETWEEN_RECORDINGS = "differs between recordings"
 

@@ -251,16 +251,19 @@ def _open_directions(hessian: FloatArray, variance: float, precision: FloatArray
     p = hessian.shape[0]
     if p == 0:
         return np.zeros((0, 0))
-    # What starts can make up for is left with a rounding error, of either sign.
+    # What starts can make up for is left with a rounding error, of either sign. Such parameters
+    # are judged one by one: mixed with those that priors hold, they would seem to be held as well.
     lengths = np.sqrt(np.maximum(np.diag(hessian), 0.0))
     heard = lengths > MARGIN * WINDOW_DIFFERENCES * lengths.max()
-    found = directions_of_gram(hessian * np.outer(heard, heard), WINDOW_DIFFERENCES)
-    dependent = list(found.vectors[found.open] / found.length)
-    values, vectors = np.linalg.eigh(hessian)
-    vague = [vectors[:, i] for i in np.flatnonzero(values <= variance / UNIFORM**2)]
+    own = hessian[np.ix_(heard, heard)]
+    found = directions_of_gram(own, WINDOW_DIFFERENCES)
+    dependent = found.vectors[found.open] / found.length
+    values, vectors = np.linalg.eigh(own)
+    vague = vectors.T[values <= variance / UNIFORM**2]
+    among_heard = np.eye(p)[heard]
     columns = [
         v / np.linalg.norm(v)
-        for v in [*dependent, *vague]
+        for v in [*(np.vstack([dependent, vague]) @ among_heard), *np.eye(p)[~heard]]
         if not precision @ v**2 > HELD * max(v @ hessian @ v, 0.0)
     ]
     if not columns:

@@ -107,3 +107,23 @@ def test_what_one_window_determines_alone_is_as_uncertain_as_noise_leaves_it():
     np.testing.assert_allclose(found.errors[-1], expected[-1], rtol=0.1)
     np.testing.assert_allclose(found.errors[:-1], expected[:-1], rtol=0.5)  # by scatter
     assert found.dof[-1] > windows  # nothing of it is estimated from windows
+
+
+def test_what_has_no_effect_is_open_beside_what_only_priors_hold():
+    jacobian = 1e7 * np.random.default_rng(0).normal(size=(60, 20))
+    prior, data = np.zeros(30), np.zeros((30, 30))
+    prior[20:29] = 100.0
+    data[:20, :20] = jacobian.T @ jacobian
+    order = np.random.default_rng(1).permutation(30)
+    data, prior = data[np.ix_(order, order)], prior[order]
+    found = covariance(
+        ReducedSystem(data + np.diag(prior), np.zeros(30), data[None], np.zeros((1, 30))),
+        np.ones(30),
+        np.full(30, True),
+        method="white",
+        n_samples=1030,
+        residual_square=1000.0,
+        prior=prior,
+    )
+    assert np.flatnonzero(~np.isfinite(found.errors)).tolist() == [order.tolist().index(29)]
+    assert found.errors[prior > 0.0] == pytest.approx(0.1, rel=0.05)

@@ -1,0 +1,54 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction that hangs together with what is free of its joint is not taken for certain."""
+
+from __future__ import annotations
+
+import pytest
+
+from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.held_friction import chosen
+
+
+def of_joint(attribute: str, joint: str = "finger", *, on_demand: bool = False) -> Candidate:
+    return Candidate(
+        element="joint",
+        name=joint,
+        attribute=attribute,
+        low=0.0,
+        high=10.0,
+        typical=0.2,
+        on_demand=on_demand,
+    )
+
+
+@pytest.mark.parametrize(
+    ("determined", "priors"),
+    [
+        ("damping armature", {"frictionloss": 0.2, "damping": None, "armature": None}),
+        ("armature", {"frictionloss": 0.2, "armature": None}),
+        ("frictionloss damping armature", dict.fromkeys(("frictionloss", "damping", "armature"))),
+        ("frictionloss", {"frictionloss": None}),
+        ("", {}),
+    ],
+)
+def test_friction_that_others_hang_on_is_held_by_a_prior(
+    determined: str, priors: dict[str, float | None]
+) -> None:
+    offered = [of_joint(attribute) for attribute in ("frictionloss", "damping", "armature")]
+    kept, dropped = chosen(offered, [one.attribute in determined.split() for one in offered])
+    assert {one.attribute: one.std for one in kept} == priors
+    assert {one.attribute for one in kept}.isdisjoint(one.attribute for one in dropped)
+    assert len(kept) + len(dropped) == 3
+
+
+def test_what_a_model_lacks_and_what_other_joints_have_stay_as_they_are() -> None:
+    offered = [
+        of_joint("frictionloss", on_demand=True),
+        of_joint("armature"),
+        of_joint("frictionloss", "wrist"),
+    ]
+    kept, dropped = chosen(offered, [False, True, False])
+    assert kept == (offered[1],)
+    assert dropped == (offered[0], offered[2])
