@@ -76,6 +76,18 @@ def moved(
     return times, motion, mujoco_torque(model, motion) + OFFSETS
 
 
+def slowed(times: np.ndarray, motion: Motion, at: float, to: float = 0.0) -> Motion:
+    """The same until an instant, at a share of its speed half a second later."""
+    share = np.clip((times - at) / 0.5, 0.0, 1.0)
+    rate = to + (1.0 - to) * 0.5 * (1.0 + np.cos(np.pi * share))
+    slower = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * np.diff(times))])
+    qpos = np.stack([np.interp(slower, times, each) for each in motion.qpos.T], axis=1)
+    along = np.stack([np.interp(slower, times, v) for v in motion.qvel.T], axis=1)
+    qacc = np.stack([np.interp(slower, times, a) for a in motion.qacc.T], axis=1)
+    turn = np.gradient(rate, times)[:, None]
+    return Motion(qpos, rate[:, None] * along, rate[:, None] ** 2 * qacc + turn * along)
+
+
 def noisy(positions: np.ndarray, torque: np.ndarray, rate: float = 250.0) -> Any:
     """Positions and torque as sensors give them: 1e-5 rad, and coloured 0.05 N m."""
     rng = np.random.default_rng(1)

@@ -61,7 +61,13 @@ from sysid_ros.engine.inverse_dynamics.torque_fit import (
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.inverse_dynamics.torque_scores import torque_rmse
-from sysid_ros.engine.inverse_dynamics.wrong_masses import Suspects, WrongMass, wrong_masses
+from sysid_ros.engine.inverse_dynamics.wrong_masses import (
+    Suspects,
+    WrongMass,
+    are_factors,
+    clauses_of,
+    wrong_masses,
+)
 from sysid_ros.engine.regressor import (
     Columns,
     Filters,
@@ -91,10 +97,12 @@ __all__ = [
     "Uncertainty",
     "WrongMass",
     "absent_columns",
+    "are_factors",
     "base_combination",
     "base_names",
     "bodies_alone",
     "body_scales",
+    "clauses_of",
     "columns_of",
     "condition_of",
     "contradicting_joint",

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.wrong_masses import Suspects
-from sysid_ros.engine.regressor import Columns
+from sysid_ros.engine.regressor import WEIGHT, Columns
 
-_REST, _SUSPECT = "the rest", "suspect"
+_REST, _SUSPECT, _WEIGHT = "the rest", "suspect", "weight"
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,31 @@ class MergedColumns:
         return cls(free, merged, used, matrix, suspects)
 
     def theta(self, whole: FloatArray) -> FloatArray:
-        """Factors of merged columns, (u + suspects + 1,), of all parameters (p,)."""
+        """Factors of merged columns, those of a weight included, of all parameters (p,)."""
         nothing = np.zeros(len(self.suspects.bodies))
-        return np.concatenate([whole[self.used], nothing, [1.0]])
+        besides = np.zeros(len(self.free.columns) - self.matrix.shape[1])
+        return np.concatenate([whole[self.used], nothing, [1.0], besides])
+
+    def weighed(self, body: int) -> MergedColumns:
+        """The same with the columns of a body's weight alone besides, whose factors are zero."""
+        (condition,) = self.free.conditions
+        matrix, fixed = self.free.matrix[condition], self.free.fixed[condition]
+        columns, none = self.free.columns, np.zeros((WEIGHT, len(self.suspects.bodies)))
+        free = replace(
+            self.free,
+            columns=replace(
+                columns,
+                names=(*columns.names, *(f"{_WEIGHT}.{kind}" for kind in INERTIAL[:WEIGHT])),
+                kinds=(*columns.kinds, *[_WEIGHT] * WEIGHT),
+                owners=(*columns.owners, *[body] * WEIGHT),
+                nominal=np.append(columns.nominal, np.zeros(WEIGHT)),
+            ),
+            matrix={condition: np.vstack([matrix, np.zeros((WEIGHT, matrix.shape[1]))])},
+            fixed={condition: np.append(fixed, np.zeros(WEIGHT))},
+        )
+        directions = np.vstack([self.suspects.directions, none])
+        suspects = replace(self.suspects, directions=directions)
+        return replace(self, free=free, suspects=suspects)
 
 
 def _columns(whole: Columns, used: IndexArray, suspects: Suspects) -> Columns:

@@ -141,7 +141,7 @@ def _result(
         singular_values=_directions(evidence, fit).sizes,
         unidentifiable=open_sentences(estimates),
         optimizer="convex program",
-        torque=torque_findings(problem, evidence, fit, values, still, settings),
+        torque=torque_findings(problem, evidence, fit, values, still),
     )
 
 

@@ -23,14 +23,13 @@ from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     FreeParameters,
     InverseDynamicsFit,
-    Settings,
     TorquePrediction,
     body_scales,
 )
 from sysid_ros.engine.measured_torque.advice import advice
 from sysid_ros.engine.measured_torque.body_outlines import body_outlines
 from sysid_ros.engine.measured_torque.closest_friction import closest_friction, friction_notes
-from sysid_ros.engine.measured_torque.contradictions import torque_doubts
+from sysid_ros.engine.measured_torque.contradictions import contradictions
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
@@ -48,7 +47,6 @@ def torque_findings(
     fit: InverseDynamicsFit,
     values: FloatArray,
     still: Collection[int],
-    settings: Settings,
 ) -> TorqueFindings:
     """Collect what a fit found besides its parameters.
 
@@ -58,7 +56,6 @@ def torque_findings(
       fit: The regression.
       values: Of the declared parameters.
       still: Joints that do not move.
-      settings: Of the regression.
     """
     base, plain = _base(fit), closest_friction(problem.declared, evidence, fit)
     counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
@@ -78,7 +75,7 @@ def torque_findings(
             *friction_notes(plain),
         ),
         advice=advice(problem.declared.model, fit),
-        doubts=torque_doubts(problem, evidence, fit, settings),
+        doubts=contradictions(problem, evidence, fit.free, fit.x).clauses,
         sharp_friction=problem.friction_of is None,
         plain_friction=plain,
     )

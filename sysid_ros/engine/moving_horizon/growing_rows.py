@@ -52,6 +52,7 @@ class GrowingRows:
         *,
         apart: bool,
         merge: FloatArray | None = None,
+        weight: Regressor | None = None,
     ) -> None:
         """Begin without rows.
 
@@ -60,8 +61,9 @@ class GrowingRows:
           filters: The low-passes.
           apart: Whether rows are kept apart in which friction's sign is uncertain.
           merge: From columns that are wanted to all of them, (p, w); by default all are.
+          weight: Of one body alone, whose weight has columns besides.
         """
-        self._reversals_apart, self._merge = apart, merge
+        self._reversals_apart, self._merge, self._weight = apart, merge, weight
         self.filters = filters
         self.done = math.nan
         self.latest: list[SmoothStretch] = []
@@ -82,7 +84,7 @@ class GrowingRows:
         numbers = [np.zeros(len(s.times), dtype=np.intp) for s in found]
         grams = sum_grams(
             self._regressor, found, self.filters, numbers, 1,
-            apart=self._reversals_apart, merge=self._merge,
+            apart=self._reversals_apart, merge=self._merge, weight=self._weight,
         )  # fmt: skip
         return Block(begin, self.done, grams)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.inverse_dynamics import FreeParameters, MergedColumns, Recording
+from sysid_ros.engine.inverse_dynamics import PAYLOAD, FreeParameters, MergedColumns, Recording
 from sysid_ros.engine.measured_torque import (
     TorqueEstimate,
     TorqueProblem,
@@ -25,7 +25,7 @@ from sysid_ros.engine.moving_horizon.growing_rows import GrowingRows, shortest_f
 from sysid_ros.engine.moving_horizon.resting_joints import RestingJoints, followed_from_rest
 from sysid_ros.engine.moving_horizon.torque_blocks import LENGTH, Block
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import Filters, choose_filters, stretches_of
+from sysid_ros.engine.regressor import Filters, Regressor, choose_filters, stretches_of
 
 FEWEST = 3  # blocks before something is known
 EXCESS = 3.0  # times the usual residual: such rows are not explained
@@ -40,6 +40,8 @@ class GrowingTorque:
     Attributes:
       regular: Rows of the fit.
       provisional: Rows of shorter filters, where those of the fit lie too far back.
+      held: The body that is declared as what is held, whose weight has columns of its own, the last
+        ones; ``None`` without any.
       latest: The provisional ones that still count.
       spread: Their squared residuals and their number, of each kind of rows, (2, kinds).
       resting: Joints that have not moved so far.
@@ -52,6 +54,7 @@ class GrowingTorque:
     provisional: GrowingRows | None
     resting: RestingJoints
     merged: MergedColumns | None
+    held: int | None = None
     latest: list[Block] = field(default_factory=list)
     spread: FloatArray | None = None
     strange: float = -math.inf
@@ -60,7 +63,7 @@ class GrowingTorque:
         """Return whether joints move for the first time, whose parameters count from now on."""
         if not self.resting.begun(self.regular.latest):
             return False
-        self.merged = merged_columns(problem.declared, self.resting.joints)
+        self.merged = _merged(problem, self.resting.joints)
         self.strange = self.regular.done + FEWEST * LENGTH
         return True
 
@@ -132,9 +135,31 @@ def filtered_rows(
         return None
     short = shortest_filters(filters, 1.0 / stretches[0].step)
     apart = regression_settings(problem.declared, settings).reversals_apart
-    merged = merged_columns(problem.declared, still)
+    merged = _merged(problem, still)
     merge = None if merged is None else merged.matrix
-    rows_of = partial(GrowingRows, problem.regressor, apart=apart, merge=merge)
+    held = None if merged is None else _payload(problem, merged.free)
+    weight = None if held is None else _alone(problem, held)
+    rows_of = partial(GrowingRows, problem.regressor, apart=apart, merge=merge, weight=weight)
     resting = RestingJoints(problem.regressor.model, still, filters)
     ahead = None if short is None else rows_of(short)
-    return GrowingTorque(rows_of(filters), ahead, resting, merged)
+    return GrowingTorque(rows_of(filters), ahead, resting, merged, held)
+
+
+def _payload(problem: TorqueProblem, free: FreeParameters) -> int | None:
+    """The body that is declared as what is held, if its inertia is estimated."""
+    model = problem.declared.model
+    own = [body for _, body in free.bodies() if model.body(body).name == PAYLOAD]
+    return own[0] if own else None
+
+
+def _merged(problem: TorqueProblem, still: list[int]) -> MergedColumns | None:
+    """The columns that are needed, where they are known beforehand."""
+    found = merged_columns(problem.declared, still)
+    held = None if found is None else _payload(problem, found.free)
+    return found if found is None or held is None else found.weighed(held)
+
+
+def _alone(problem: TorqueProblem, body: int) -> Regressor:
+    """Make the rows of a single body."""
+    model = problem.regressor.model
+    return Regressor(model, kinds=(), known=set(range(model.nbody)) - {body})

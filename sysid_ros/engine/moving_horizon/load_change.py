@@ -19,6 +19,7 @@ from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics import PAYLOAD, Estimate, FreeParameters, bodies_alone
 from sysid_ros.engine.measured_torque import TorqueEstimate, TorqueProblem
 from sysid_ros.engine.moving_horizon.growing_torque import EXCESS, GrowingTorque
+from sysid_ros.engine.moving_horizon.held_force import Cause, cause_of
 from sysid_ros.engine.moving_horizon.torque_blocks import (
     Block,
     explained_share,
@@ -103,6 +104,10 @@ class LoadChange:
             return None
         whole = np.append(x, before.solution.x[len(x) :])
         return replace(before, x=x, solution=replace(before.solution, x=whole), judged=False)
+
+    def cause(self, told: Sequence[Block]) -> Cause:
+        """Tell whether a load explains rows better than a force that has only its weight."""
+        return cause_of(self.rows, self.free, self.latest, told)
 
     def contact(self, told: Sequence[Block]) -> str:
         """One sentence on rows that no load explains."""

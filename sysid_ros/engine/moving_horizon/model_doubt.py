@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sysid_ros.engine.inverse_dynamics import Suspects, WrongMass, wrong_masses
+from sysid_ros.engine.inverse_dynamics import Suspects, are_factors, clauses_of, wrong_masses
 from sysid_ros.engine.measured_torque import TorqueEstimate, TorqueProblem
 from sysid_ros.engine.moving_horizon.growing_torque import GrowingTorque
 from sysid_ros.engine.moving_horizon.torque_blocks import LENGTH, Block, joined
@@ -61,11 +61,8 @@ class ModelDoubt:
         (condition,) = free.conditions
         model, x = problem.declared.model, estimate.regression.x
         found = wrong_masses(model, {condition: joined(blocks)}, free, suspects, x)
-        names = frozenset(one.body or one.joint for one in found)
-        if names == self._latest:
-            self.said = tuple(map(_sentence, found))
-        self._latest = names
-
-
-def _sentence(wrong: WrongMass) -> str:
-    return f"the model is wrong: {wrong.clause}"
+        # Which of several joints' factors are surely off changes from one test to the next.
+        joints = {""} if are_factors(found) else {one.body or one.joint for one in found}
+        if joints == self._latest:
+            self.said = tuple(f"the model is wrong: {clause}" for clause in clauses_of(found))
+        self._latest = frozenset(joints)

@@ -34,18 +34,14 @@ from sysid_ros.engine.moving_horizon.growing_torque import (
     chosen_rows,
     filtered_rows,
 )
+from sysid_ros.engine.moving_horizon.held_force import EITHER, Cause
 from sysid_ros.engine.moving_horizon.horizon_memory import refuse_others
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.load_change import Before, LoadChange
 from sysid_ros.engine.moving_horizon.model_doubt import ModelDoubt
 from sysid_ros.engine.moving_horizon.resting_joints import at_rest
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, TorqueTraces
-from sysid_ros.engine.moving_horizon.torque_blocks import (
-    LENGTH,
-    Block,
-    TorqueBlocks,
-    joined,
-)
+from sysid_ros.engine.moving_horizon.torque_blocks import LENGTH, Block, TorqueBlocks, joined
 from sysid_ros.engine.moving_horizon.torque_memory import OTHER_MODEL, TorqueMemory
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -82,6 +78,7 @@ class TorqueHorizon:
         self._latest: TorqueEstimate | None = None
         self._changed: float | None = None
         self._before: Before | None = None  # the load changed
+        self._either = False  # the load changed, or a force presses
         self._returning: list[Block] = []  # rows that what was known before explains
         self._thinned = 0.0
         self._apart: list[Block] = []  # rows that are not explained
@@ -99,7 +96,7 @@ class TorqueHorizon:
         if self._before is not None and self._is_unknown:
             self._return_to(self._before)
         self._blocks.begin_anew()
-        self._changed = self._before = None
+        self._changed, self._before, self._either = None, None, False
         self._returning.clear()
         self._apart.clear()
         self._doubt.begin_anew()
@@ -164,6 +161,7 @@ class TorqueHorizon:
                 return None
             elif self._is_unknown and not said:
                 said = (f"the load has changed at {self._changed:.1f} s; it is not known yet",)
+            said = (*said, EITHER) if self._either else said
             return self._answer(self._problem, rows, self._latest, said)
 
     def traces(self) -> tuple[SignalTrace, ...]:
@@ -275,14 +273,20 @@ class TorqueHorizon:
         """Take what was due to another load for a push."""
         self._blocks.recall(before.blocks)
         self._latest, self._changed, self._before = before.latest, before.changed, None
+        self._either = False
         self._apart.clear()
 
     def _confirmed(self, problem: TorqueProblem, rows: GrowingTorque) -> tuple[str, ...]:
         """Go back where what was taken for another load turns out to be none."""
         before, since = self._before, self._since
-        if before is None or not self._is_unknown or len(since) < FEWEST:
+        if before is None or not (self._is_unknown or self._either):
             return ()
-        found = LoadChange.of(problem, rows, self._params, before.latest).explained(since)
+        change = LoadChange.of(problem, rows, self._params, before.latest)
+        cause = change.cause(since) if self._either else Cause.LOAD
+        self._either = cause is Cause.EITHER
+        if cause is not Cause.FORCE and not (self._is_unknown and len(since) >= FEWEST):
+            return ()
+        found = None if cause is Cause.FORCE else change.explained(since)
         if found is not None:
             self._latest = replace(before.latest, regression=found)
             return ()
@@ -314,6 +318,9 @@ class TorqueHorizon:
             return ("torque differs from what is expected; a moment tells why",)
         telling = self._apart[-TELLING:]
         change = LoadChange.of(problem, rows, self._params, latest)
+        cause = change.cause(self._apart[AT_EDGE:])
+        if cause is Cause.FORCE:
+            return (change.contact(telling),)
         found = change.explained(telling, self._since)
         if found is not None:  # little was seen of this load so far
             self._latest = replace(latest, regression=found)
@@ -321,7 +328,7 @@ class TorqueHorizon:
             return ()
         if change.explained(telling) is not None:
             self._before = Before(self._blocks.at(telling[0].begin), latest, self._changed)
-            self._changed = telling[0].begin
+            self._changed, self._either = telling[0].begin, cause is Cause.EITHER
             self._blocks.recall(change.without_load(self._before.blocks))
             self._add_told(telling)
             return ()

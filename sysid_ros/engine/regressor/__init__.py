@@ -18,7 +18,7 @@ from sysid_ros.engine.regressor.filtering import (
     thin,
 )
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws
-from sysid_ros.engine.regressor.gram import Grams, sum_grams, sum_joined
+from sysid_ros.engine.regressor.gram import WEIGHT, Grams, sum_grams, sum_joined
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
     friction_of,
@@ -41,6 +41,7 @@ __all__ = [
     "HALF_LENGTH",
     "INDEPENDENT",
     "LAW_KINDS",
+    "WEIGHT",
     "Columns",
     "Filters",
     "FrictionLaws",

@@ -23,6 +23,7 @@ from sysid_ros.engine.regressor.reversals import CLASSES, row_classes
 
 _CHUNK = 500_000  # numbers of the regressor at a time
 _FEWEST_ROWS = 16
+WEIGHT = 4  # columns of a body's weight: its mass, and that times its centre
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ def sum_grams(
     momentum: bool = False,
     apart: bool = False,
     merge: FloatArray | None = None,
+    weight: Regressor | None = None,
 ) -> Grams:
     """The sums of all stretches.
 
@@ -137,10 +139,12 @@ def sum_grams(
       momentum: Whether rows are in momentum form, without accelerations.
       apart: Whether rows are kept apart by how sure friction's sign is.
       merge: From columns that are wanted to all of them, (p, w); by default all are.
+      weight: Of one body alone, whose :data:`WEIGHT` columns at rest follow the others: what it
+        does by gravity without its inertia.
     """
     parts = sum_joined(
         regressor, stretches, filters, block_of, blocks, 1, momentum=momentum, apart=apart,
-        merge=merge,
+        merge=merge, weight=weight,
     )  # fmt: skip
     return Grams(*parts)
 
@@ -156,6 +160,7 @@ def sum_joined(
     momentum: bool,
     apart: bool,
     merge: FloatArray | None = None,
+    weight: Regressor | None = None,
 ) -> tuple[tuple[IndexArray, ...], tuple[FloatArray, ...], IntArray, int, IndexArray]:
     """The fields of :class:`Grams`, with torque at several shifts in place of one.
 
@@ -168,6 +173,11 @@ def sum_joined(
         used = [np.flatnonzero(np.any(merge[one] != 0.0, axis=0)) for one in regressor.support]
         pairs = zip(regressor.support, used, strict=True)
         changes = [merge[np.ix_(own, kept)] for own, kept in pairs]
+    width = len(regressor.columns) if merge is None else merge.shape[1]
+    if weight is not None:
+        more = [np.arange(WEIGHT if one.size else 0) for one in weight.support]
+        used = [np.append(own, width + new) for own, new in zip(used, more, strict=True)]
+        width += WEIGHT
     support = [one for one in used for _ in range(classes)]
     sums = [np.zeros((blocks, len(s) + nodes, len(s) + nodes)) for s in support]
     counts = np.zeros((blocks, len(dofs)), dtype=np.int64)
@@ -177,6 +187,10 @@ def sum_joined(
             tables = rows.regressor
             if changes is not None:
                 tables = tuple(t @ change for t, change in zip(tables, changes, strict=True))
+            if weight is not None:
+                part = slice(first, first + len(rows.times))
+                lifted = _weights(weight, stretch, filters, part)
+                tables = tuple(map(np.hstack, zip(tables, lifted, strict=True)))
             here = numbers[first : first + len(rows.times)]
             first += len(rows.times)
             for block in np.unique(here):
@@ -189,8 +203,22 @@ def sum_joined(
                     joined = np.hstack([tables[j][use], rows.torque[use, j]])
                     sums[kind][block] += joined.T @ joined
                     counts[block, kind] += int(use.sum())
-    width = len(regressor.columns) if merge is None else merge.shape[1]
     return tuple(support), tuple(sums), counts, width, dofs
+
+
+def _weights(
+    weight: Regressor, stretch: SmoothStretch, filters: Filters, part: slice
+) -> tuple[FloatArray, ...]:
+    """Columns of a body's weight in some rows of a stretch, (rows, 4 or 0) by degree of freedom."""
+    taps, every = row_weights(filters, stretch.inner, 0), stretch.every
+    samples = slice(part.start * every, (part.stop - 1) * every + len(taps))
+    qpos, none = stretch.motion[0][samples], np.zeros((samples.stop - samples.start, 1))
+    still = none + np.zeros(weight.model.nv)
+    rows = np.ascontiguousarray(weight.rows(Motion(qpos, still, still))[:, :, :WEIGHT])
+    filtered = np.zeros((part.stop - part.start, rows[0].size))
+    thin(taps, every, rows.reshape(len(rows), -1), filtered)
+    table = filtered.reshape(len(filtered), -1, WEIGHT)
+    return tuple(table[:, j, : WEIGHT * bool(u.size)] for j, u in enumerate(weight.support))
 
 
 def filtered_rows(

@@ -21,7 +21,13 @@ from torque_arm import (
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.inverse_dynamics import Motion, WrongMass, mujoco_torque
+from sysid_ros.engine.inverse_dynamics import (
+    Motion,
+    WrongMass,
+    are_factors,
+    clauses_of,
+    mujoco_torque,
+)
 from sysid_ros.engine.inverse_dynamics.wrong_masses import _Judged
 from sysid_ros.engine.measured_torque import fit_torque, found_contradictions
 from sysid_ros.experiment import load_experiment, parse_experiment
@@ -112,6 +118,16 @@ def test_a_torque_with_a_factor_is_named_and_no_mass(recorded):
 def test_a_body_without_a_name_is_told_from_a_torque(recorded):
     (found,) = named(recorded, "fore", nameless=True)
     assert found.clause.count("a mass of 'body_") == 1 and "a torque of ''" not in found.clause
+
+
+def test_factors_of_all_joints_are_told_together_and_no_mass(recorded):
+    gains = np.array([1.14, 0.88, 1.12])
+    found = named(recorded, gain=gains)
+    assert are_factors(found)
+    for one in found:
+        assert one.factor == pytest.approx(gains["abc".index(one.joint)], abs=0.05)
+    (clause,) = clauses_of(found)
+    assert "the masses that are taken for known ask for another torque" in clause
 
 
 def test_a_right_model_is_not_doubted(recorded):

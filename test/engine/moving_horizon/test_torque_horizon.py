@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torque_arm import BODIES, moved, noisy, part_of, torque_sequences, true_spec
+from torque_arm import BODIES, moved, noisy, part_of, slowed, torque_sequences, true_spec
 
 from sysid_ros.engine.estimation import FitSettings
-from sysid_ros.engine.inverse_dynamics import Motion, mujoco_torque, with_payload
+from sysid_ros.engine.inverse_dynamics import mujoco_torque, with_payload
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings, TorqueHorizon
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -41,7 +41,7 @@ def _recorded() -> ModelSequences:
         body.explicitinertial, body.mass, body.ipos = True, mass, np.array(CENTRE)
         body.inertia = np.full(3, 1e-3)
     times, motion, _ = moved(spec.compile(), END)
-    motion = _ending(times, motion)
+    motion = slowed(times, motion, STOPPED)
     bare, heavy, heavier_ = (
         mujoco_torque(each.compile(), motion) for each in (spec, loaded, pressed)
     )
@@ -54,19 +54,6 @@ def _recorded() -> ModelSequences:
     positions, torque = noisy(motion.qpos, torque)
     held = with_payload(spec, BODIES[-1])
     return torque_sequences(held, times, positions, torque)
-
-
-def _ending(times: np.ndarray, motion: Motion) -> Motion:
-    """The same until :data:`STOPPED`, at rest half a second later."""
-    share = np.clip((times - STOPPED) / 0.5, 0.0, 1.0)
-    rate = 0.5 * (1.0 + np.cos(np.pi * share))
-    slower = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * np.diff(times))])
-    qpos = np.stack([np.interp(slower, times, each) for each in motion.qpos.T], axis=1)
-    qvel = rate[:, None] * np.stack([np.interp(slower, times, v) for v in motion.qvel.T], axis=1)
-    qacc = np.stack([np.interp(slower, times, a) for a in motion.qacc.T], axis=1)
-    turn = np.gradient(rate, times)[:, None]
-    along = np.stack([np.interp(slower, times, v) for v in motion.qvel.T], axis=1)
-    return Motion(qpos, qvel, rate[:, None] ** 2 * qacc + turn * along)
 
 
 @pytest.fixture(scope="module")
