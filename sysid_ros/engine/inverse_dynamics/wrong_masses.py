@@ -128,7 +128,7 @@ def clauses_of(found: Sequence[WrongMass]) -> tuple[str, ...]:
     return (
         "the masses that are taken for known ask for another torque than was measured, which is "
         f"so many times theirs: {listed(told, 3)}. What is estimated makes up for that, and its "
-        "intervals do not know of it; free the gains of these signals, with a prior, or the masses",
+        "intervals do not know of it; free the gains of these torques, with a prior, or the masses",
     )
 
 
