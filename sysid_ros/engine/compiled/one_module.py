@@ -180,6 +180,19 @@ if numba.version_info[:2] in _TRIED:
             manager, builder = codegen._module_pass_manager()
             manager.run(self._final_module, builder)
 
+        def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+            """Return what is kept: machine code, and in LLVM's language the names in it alone.
+
+            What callers would link in is kept of no whole, which has none: reading that took
+            longer than all else that is done to load the machine code.
+            """
+            own: Any = self
+            own._ensure_finalized()
+            names = [each.name for each in own._final_module.functions if not each.is_declaration]
+            text = "".join(f'define void @"{name}"() {{ ret void }}\n' for name in names)
+            bitcode = binding.parse_assembly(text).as_bitcode()
+            return own.name, "object", (own._get_compiled_object(), bitcode)
+
     def _compiler(library: Any, target: Any) -> Any:
         """Return numba's compiler with another library for the code, and another target."""
 

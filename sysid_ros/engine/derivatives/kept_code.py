@@ -33,7 +33,9 @@ _POLL = 0.05  # s
 
 def keeping(function: Callable[..., Any]) -> Any:
     """A function compiled when it is first called, kept on disk where there is a place for it."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **OPTIONS_OF_WHOLES}
+    # Nothing is allocated: numba's runtime, which takes a while to load, is not used.
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+    options |= OPTIONS_OF_WHOLES
     njit: Any = numba.njit
     with suppress(RuntimeError):  # numba found no place
         return soon_loaded(njit(cache=True, **options)(function))
@@ -59,7 +61,8 @@ def soon_loaded(compiled: Any) -> Any:
         cache = compiled._cache
 
         def load_overload(signature: Any, target: Any) -> Any:
-            rtsys.initialize(target)
+            if compiled.targetoptions.get("_nrt", True):
+                rtsys.initialize(target)
             with cache._guard_against_spurious_io_errors():
                 return cache._load_overload(signature, target)
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
@@ -50,6 +51,27 @@ def test_a_folder_for_temporary_files_serves_where_nothing_else_may_be_written(
     again = keeping(twice)
     assert again(2.0) == 4.0
     assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_loading_reads_no_code_that_callers_would_link_in(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert keeping(twice)(2.0) == 4.0
+    parsed = []
+    binding = numba.core.codegen.ll
+    parse = binding.parse_bitcode
+
+    def parse_bitcode(bitcode: bytes) -> Any:
+        parsed.append(parse(bitcode))
+        return parsed[-1]
+
+    monkeypatch.setattr(binding, "parse_bitcode", parse_bitcode)
+    assert keeping(twice)(3.0) == 6.0
+    (module,) = parsed
+    functions = [each for each in module.functions if not each.is_declaration]
+    assert functions
+    for function in functions:
+        assert [len(list(block.instructions)) for block in function.blocks] == [1]
 
 
 def test_code_is_not_kept_where_others_could_put_theirs(nowhere: Path) -> None:
