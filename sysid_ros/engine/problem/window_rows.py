@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.windows import WindowBatch
+
+MANY = 1 << 18  # numbers in a window's rows from which on zeros are looked for
 
 
 @dataclass(frozen=True)
@@ -33,3 +35,23 @@ def start_rows(batch: WindowBatch, starts: FloatArray, width: int) -> FloatArray
     rows[:, own, width - 1 - n_start + own] = 1.0 / batch.spread
     rows[:, :, -1] = starts / batch.spread
     return rows
+
+
+def gram_of(rows: FloatArray, signals: IndexArray) -> FloatArray:
+    """``rows.T @ rows`` of a window, without the columns that are zero in all rows of a signal.
+
+    A leg's parameters do not move the joints of the others.
+
+    Args:
+      rows: Of the window, (m, n).
+      signals: Which signal each compares, (m,).
+    """
+    if rows.size < MANY:
+        return np.asarray(rows.T @ rows)
+    total = np.zeros((rows.shape[1], rows.shape[1]))
+    for signal in np.unique(signals):
+        own = rows[signals == signal]
+        used = np.flatnonzero(np.einsum("ij,ij->j", own, own))
+        own = own[:, used]
+        total[np.ix_(used, used)] += own.T @ own
+    return total

@@ -34,7 +34,7 @@ from sysid_ros.engine.problem.visit import (
     extrapolated_jacobians,
     extrapolated_residuals,
 )
-from sysid_ros.engine.problem.window_rows import WindowRows, start_rows
+from sysid_ros.engine.problem.window_rows import WindowRows, gram_of, start_rows
 from sysid_ros.engine.simulation import (
     BatchRollout,
     RolloutPool,
@@ -187,7 +187,7 @@ class WindowedProblem:
             rows = self._weighted(batch, derivatives)
             prior = start_rows(batch, starts, rows.shape[1])
             grams += [
-                rows[own].T @ rows[own] + rest.T @ rest
+                gram_of(rows[own], batch.signals[own]) + rest.T @ rest
                 for own, rest in zip(run_slices(batch.samples), prior, strict=True)
             ]
             cost += self.loss.cost(derivatives.residual / batch.sigma(self.noise))

@@ -46,6 +46,9 @@ class WindowBatch:
 
     Args:
       windows: At least one, all of one model; those of a recording in a row.
+
+    Attributes:
+      signals: Which signal each sample is of, (m,).
     """
 
     def __init__(self, windows: Sequence[WindowSimulation]) -> None:
@@ -97,7 +100,7 @@ class WindowBatch:
         of_sample = np.concatenate(
             [own[id(each.sequence)][each.window.samples.signals] for each in windows]
         )
-        self._columns, self._signal, self._sensor = of_sample[:, [0, 2, 3]].astype(np.intp).T
+        self._columns, self.signals, self._sensor = of_sample[:, [0, 2, 3]].astype(np.intp).T
         samples = [each.window.samples for each in windows]
         self._instants = np.concatenate([each.times for each in samples]) - of_sample[:, 1]
         self._values = np.concatenate([each.values for each in samples])
@@ -131,19 +134,19 @@ class WindowBatch:
     def sigma(self, noise: Mapping[str, float]) -> FloatArray:
         """The noise level of every sample, (m,); infinite for what a start was read off."""
         levels = np.array([noise[name] for name in self._names])
-        sigma: FloatArray = levels[self._signal]
+        sigma: FloatArray = levels[self.signals]
         sigma[self._is_start] = np.inf
         return sigma
 
     def samples_of(self, signals: Collection[str]) -> BoolArray:
         """True for the samples of some signals, given by name, (m,)."""
-        chosen: BoolArray = np.array([name in signals for name in self._names])[self._signal]
+        chosen: BoolArray = np.array([name in signals for name in self._names])[self.signals]
         return chosen
 
     def squares(self, residual: FloatArray) -> dict[str, tuple[float, int]]:
         """Per signal the sum of squared residuals (its unit squared) and their number."""
         counted = ~self._is_start
-        signals = self._signal[counted]
+        signals = self.signals[counted]
         sums = np.bincount(signals, residual[counted] ** 2, minlength=len(self._names))
         counts = np.bincount(signals, minlength=len(self._names))
         found = zip(self._names, sums.tolist(), counts.tolist(), strict=True)
