@@ -36,27 +36,28 @@ class SignalIntegral:
         self._times = np.asarray(times, dtype=float)
         self._values = np.asarray(values, dtype=float)
         steps = np.diff(self._times)
-        slopes = np.zeros(len(values))
+        self._slopes: FloatArray | None = None
         if held:
             areas = self._values[:-1] * steps
         else:
             areas = 0.5 * (self._values[:-1] + self._values[1:]) * steps
-            slopes[:-1] = np.diff(self._values) / steps
-        self._slopes = slopes
+            self._slopes = np.append(np.diff(self._values) / steps, 0.0)
         self._areas = np.concatenate([[0.0], np.cumsum(areas)])
 
     def __call__(self, t: FloatArray) -> FloatArray:
         """Integral from the first sample to ``t``, any shape, in value-seconds."""
-        index = np.clip(np.searchsorted(self._times, t, side="right") - 1, 0, None)
+        index = np.maximum(self._times.searchsorted(t, side="right") - 1, 0)
         dt = t - self._times[index]
-        slope = np.where(dt >= 0.0, self._slopes[index], 0.0)
-        area: FloatArray = self._areas[index] + dt * (self._values[index] + 0.5 * slope * dt)
+        value = self._values[index]
+        if self._slopes is not None:
+            value = value + 0.5 * self._slopes[index] * np.maximum(dt, 0.0)
+        area: FloatArray = self._areas[index] + dt * value
         return area
 
     def mean(self, start: FloatArray, width: float) -> FloatArray:
-        """Mean over ``[start, start + width]``."""
-        area: FloatArray = (self(start + width) - self(start)) / width
-        return area
+        """Mean over ``[start, start + width]``, shape as that of ``start``."""
+        before, after = self(np.stack([start, start + width]))
+        return np.asarray((after - before) / width)
 
 
 def step_offsets(model: mujoco.MjModel) -> FloatArray:

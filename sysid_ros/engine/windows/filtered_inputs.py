@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import mujoco
 import numpy as np
@@ -45,14 +46,20 @@ class FilteredInput:
           begins: When the steps begin that the output acts in, (w,) s.
           constant: The filter's time constant, s.
         """
-        share = self.timestep / max(constant, 1e-9)
-        kept = float(np.exp(-share)) if self.exact else max(0.0, 1.0 - share)
-        count = 1 if kept <= _FORGOTTEN else int(np.ceil(np.log(_FORGOTTEN) / np.log(kept)))
-        ago = np.arange(min(count, _LONGEST), 0, -1)
-        times = begins[:, np.newaxis] - self.timestep * ago
-        commands = integral.mean(times.ravel(), self.timestep).reshape(times.shape)
-        weights = kept ** (ago - 1.0)
-        return np.asarray(commands @ (weights / weights.sum()))
+        ago, weights = _memory(self.exact, self.timestep, constant)
+        times = begins[:, np.newaxis] - ago
+        return np.asarray(integral.mean(times, self.timestep) @ weights)
+
+
+@lru_cache(maxsize=8)  # the same for all recordings
+def _memory(exact: bool, timestep: float, constant: float) -> tuple[FloatArray, FloatArray]:
+    """How long ago steps began that a filter remembers, s, and their shares in its output."""
+    share = timestep / max(constant, 1e-9)
+    kept = float(np.exp(-share)) if exact else max(0.0, 1.0 - share)
+    count = 1 if kept <= _FORGOTTEN else int(np.ceil(np.log(_FORGOTTEN) / np.log(kept)))
+    ago = np.arange(min(count, _LONGEST), 0, -1)
+    weights = kept ** (ago - 1.0)
+    return timestep * ago, weights / weights.sum()
 
 
 def filtered_inputs(model: mujoco.MjModel) -> tuple[FilteredInput, ...]:
