@@ -130,17 +130,17 @@ def covariance(
     closed = ~involved_in(open_directions)
     evidence = replace(evidence, opened=np.flatnonzero(~closed))
     chosen = free & closed
-    caught = [
-        j for j in np.flatnonzero(closed & ~free) if evidence.with_one(chosen, int(j)).by_chance
-    ]
-    chosen[caught] = True
+    pushed = {int(j): evidence.with_one(chosen, int(j)) for j in np.flatnonzero(closed & ~free)}
+    caught = [j for j, part in pushed.items() if part.by_chance]
+    if caught:
+        chosen[caught] = True
+        pushed = {j: evidence.with_one(chosen, j) for j in pushed if not chosen[j]}
     matrix = np.full((p, p), np.nan)
     errors, dof, from_prior = np.full(p, np.nan), np.full(p, evidence.dof), np.zeros(p)
     main = evidence.of(np.flatnonzero(chosen))
     keep = np.ix_(main.chosen, main.chosen)
     matrix[keep] = main.matrix * np.outer(width, width)[keep]
-    parts = [main, *(evidence.with_one(chosen, int(j)) for j in np.flatnonzero(closed & ~chosen))]
-    for part in reversed(parts):
+    for part in reversed([main, *pushed.values()]):
         errors[part.chosen] = np.sqrt(np.diag(part.matrix)) * width[part.chosen]
         dof[part.chosen], from_prior[part.chosen] = part.dof, part.from_prior
     return Covariance(
