@@ -4,13 +4,15 @@
 """The changes of a model by parameters: differences of compiled models, table by table.
 
 The model is compiled once per parameter, so everything the compiler couples (a damping ratio makes
-armature change an actuator's bias) is in the derivative. A parameter that changes something the
-pass has no table for is left to finite differences of rollouts.
+armature change an actuator's bias) is in the derivative. That shows which joints, actuators, lines
+and bodies a parameter touches; later, one compilation serves all that touch different ones. A
+parameter that changes something the pass has no table for is left to finite differences of
+rollouts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -18,12 +20,12 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
 from sysid_ros.engine.derivatives.lines import line_fields
 from sysid_ros.engine.derivatives.model_tables import actuator_fields, dof_fields, friction_fields
 from sysid_ros.engine.elements import BALL, FREE, inertial_parameters
-from sysid_ros.engine.simulation import size_signature
+from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation, size_signature
 
 # What a parameter may change in a model that the pass follows; the second group follows from the
 # first and is not used in a simulation without contacts, or is read as dof_invweight0.
@@ -106,6 +108,116 @@ def model_derivative(
         _quotients(inertia, [_inertia(model, base, inertia) for model in moved], steps),
         _quotients(friction, [friction_fields(model) for model in moved], steps),
         _quotients(base.body_gravcomp, [model.body_gravcomp for model in moved], steps),
+    )
+
+
+class SharedMoves:
+    """The parameters that can be moved in one model, as they touch different elements of it.
+
+    Attributes:
+      groups: By component, those that are moved together.
+    """
+
+    def __init__(self) -> None:
+        self.groups: list[list[int]] = []
+        self._touched: dict[int, BoolArray] = {}
+
+    @property
+    def components(self) -> list[int]:
+        """All that share, ascending."""
+        return sorted(j for group in self.groups for j in group)
+
+    def learn(
+        self,
+        builder: CandidateBuilder,
+        base: Candidate,
+        moved: Mapping[int, Perturbation],
+        changes: ModelChanges,
+    ) -> None:
+        """Find out which parameters can share models from now on.
+
+        Args:
+          builder: Of the models.
+          base: The candidate at the point.
+          moved: Parameters moved alone, by component.
+          changes: Theirs, in this order.
+        """
+        marks, components = _touched(changes), []
+        for k, (j, column) in enumerate(moved.items()):
+            if builder.independent(j) and column.candidate.same_inputs(base):
+                before = self._touched.get(j, marks[:, k])
+                same = before.shape == marks[:, k].shape
+                self._touched[j] = marks[:, k] | before if same else marks[:, k]
+                components.append(j)
+        groups: list[tuple[list[int], BoolArray]] = []
+        for j in components:
+            own = self._touched[j]
+            free = next((group for group in groups if not np.any(group[1] & own)), None)
+            if free is None:
+                groups.append(([j], own.copy()))
+            else:
+                free[0].append(j)
+                free[1][:] |= own
+        self.groups = [group for group, _ in groups] if len(groups) < len(components) else []
+
+    def changes(
+        self,
+        builder: CandidateBuilder,
+        base: Candidate,
+        theta: FloatArray,
+        steps: Sequence[float],
+    ) -> ModelChanges | None:
+        """The changes by all components, in ascending order.
+
+        Args:
+          builder: Of the models.
+          base: The candidate at the point.
+          theta: The point, (p,).
+          steps: How far each parameter is moved, not zero.
+
+        Returns:
+          ``None`` where nothing is shared, or something changed that no parameter of the group is
+          known to touch.
+        """
+        components = self.components
+        moved = [
+            builder.together(base, {j: theta[j] + steps[j] for j in group}) for group in self.groups
+        ]
+        if not moved or any(model is None for model in moved):
+            return None
+        of = np.array(
+            [next(g for g, own in enumerate(self.groups) if j in own) for j in components]
+        )
+        marks = np.stack([self._touched[j] for j in components], axis=1)
+        found = model_derivative(base.model, moved, [1.0] * len(moved))
+        changed = _touched(found)
+        if len(changed) != len(marks):
+            return None
+        for g in range(len(moved)):
+            if np.any(changed[:, g] & ~marks[:, of == g].any(axis=1)):
+                return None
+        sizes = (base.model.nv, base.model.nu, found.line_fields.shape[1], base.model.nbody)
+        own = marks / np.array([steps[j] for j in components])
+        dof, actuator, line, body = np.split(own, np.cumsum(sizes)[:-1])
+        return ModelChanges(
+            found.dof_fields[..., of] * dof,
+            found.actuator_fields[..., of] * actuator,
+            found.line_fields[..., of] * line,
+            found.inertia[..., of] * body[:, np.newaxis],
+            found.friction_fields[..., of] * dof,
+            found.compensation[..., of] * body,
+        )
+
+
+def _touched(changes: ModelChanges) -> BoolArray:
+    """Mark the joints' axes, actuators, lines and bodies that change, (elements, n_model)."""
+    return np.concatenate(
+        [
+            np.any(changes.dof_fields, axis=0) | np.any(changes.friction_fields, axis=0),
+            np.any(changes.actuator_fields, axis=0),
+            np.any(changes.line_fields, axis=0),
+            np.any(changes.inertia, axis=1) | (changes.compensation != 0.0),
+        ]
     )
 
 

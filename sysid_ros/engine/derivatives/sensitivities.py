@@ -18,7 +18,12 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.derivatives.model_changes import FollowedModel, model_derivative
+from sysid_ros.engine.derivatives.directions import ModelChanges
+from sysid_ros.engine.derivatives.model_changes import (
+    FollowedModel,
+    SharedMoves,
+    model_derivative,
+)
 from sysid_ros.engine.derivatives.model_parts import model_parts
 from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
 from sysid_ros.engine.derivatives.run_pass import BatchPass, Pass, differentiated
@@ -33,6 +38,7 @@ from sysid_ros.engine.simulation import (
     RunBatch,
     RunJacobian,
     finite_differences,
+    inward,
     perturbed,
     portions,
     run_slices,
@@ -78,6 +84,7 @@ class Sensitivities:
         self._obstacle = unsupported(model) or unsupported_sensor(model, sensors)
         self._unfollowed: dict[int, str] = {}
         self._followed: set[int] = set()
+        self._shared = SharedMoves()
         self._seen = self._violated = 0
         self._latest: tuple[bytes, Pass] | None = None
 
@@ -111,6 +118,7 @@ class Sensitivities:
         self._obstacle = self._obstacle or other._obstacle
         self._unfollowed.update(other._unfollowed)
         self._followed |= other._followed
+        self._shared = other._shared
         if self._group.builder is other._group.builder and self._reads_as(other):
             self._latest = other._latest
 
@@ -262,28 +270,54 @@ class Sensitivities:
         return self._latest[1]
 
     def _prepared(self, theta: FloatArray, base: Candidate | None) -> Pass:
-        columns = perturbed(
-            self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP, base=base
-        )
-        model = columns.base.model
-        sensors = self._start_sensors
-        table, known = FollowedModel(model), columns.base.rollout_key(sensors)
+        builder = self._group.builder
+        base = base or builder.build(theta)
+        model, sensors = base.model, self._start_sensors
+        steps = list(map(inward, theta, TABLE_STEP * self._scale, self._upper))
+        shared = self._shared.changes(builder, base, theta, steps)
+        sharing = [] if shared is None else self._shared.components
+        moved = self._moved_alone(theta, base, steps, sharing)
+        table, known = FollowedModel(model), base.rollout_key(sensors)
         reading, followed = [], []
-        for j, column in enumerate(columns.moved):
-            other = column.candidate
+        for j in np.setdiff1d(np.arange(theta.size), sharing).tolist():
+            column, other = moved[j], moved[j].candidate
             if other.model_key == known[0] and other.rollout_key(sensors) == known:
                 reading.append(j)
             elif self._is_followed(j, table, column):
                 followed.append(j)
-        moved = [columns.moved[j] for j in followed]
+        own = [moved[j] for j in followed]
+        changes = model_derivative(
+            model, [each.candidate.model for each in own], [each.step for each in own]
+        )
+        if shared is None:
+            self._shared.learn(builder, base, dict(zip(followed, own, strict=True)), changes)
+        else:
+            followed += sharing
+            order = np.argsort(followed)
+            pairs = zip(changes, shared, strict=True)
+            changes = ModelChanges(*(np.concatenate(both, axis=-1)[..., order] for both in pairs))
         return Pass(
-            columns,
-            tuple(followed),
+            Perturbations(base, tuple(moved)),
+            tuple(sorted(followed)),
             tuple(reading),
-            model_derivative(model, [c.candidate.model for c in moved], [c.step for c in moved]),
+            changes,
             self._addresses,
             model_parts(tables_of(model), readings(model, self._addresses)),
         )
+
+    def _moved_alone(
+        self, theta: FloatArray, base: Candidate, steps: Sequence[float], sharing: Sequence[int]
+    ) -> list[Perturbation]:
+        """All parameters moved, those that share models without one."""
+        alone = np.setdiff1d(np.arange(theta.size), sharing).tolist()
+        columns = perturbed(
+            self._group.builder, theta, self._upper, self._scale,
+            step=TABLE_STEP, base=base, components=alone,
+        )  # fmt: skip
+        moved = [Perturbation(base, step) for step in steps]
+        for j, column in zip(alone, columns.moved, strict=True):
+            moved[j] = column
+        return moved
 
     def _is_followed(self, j: int, base: FollowedModel, column: Perturbation) -> bool:
         """Return whether the pass has tables for all that a parameter changes, found out once."""

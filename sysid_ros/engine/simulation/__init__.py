@@ -11,6 +11,7 @@ from sysid_ros.engine.simulation.finite_differences import (
     Perturbation,
     Perturbations,
     finite_differences,
+    inward,
     perturbed,
     quotient,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "collected_warnings",
     "control_integrals",
     "finite_differences",
+    "inward",
     "perturbed",
     "portions",
     "quotient",

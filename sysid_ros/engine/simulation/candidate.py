@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -127,40 +127,62 @@ class CandidateBuilder:
         Raises:
           ModelError: The model does not compile with it.
         """
-        name, index = self._owners[component]
+        own = self._parameter(base, component, value)
         params = ParameterDict(dict(base.params.parameters))  # the others are shared, and only read
-        own = params[name].copy()
-        vector = np.array(own.as_vector())
-        vector[index] = value
-        own.update_from_vector(vector)
-        params.parameters[name] = own
+        params.parameters[self._owners[component][0]] = own
         if not shapes_model(own):
             is_signal = isinstance(own.modifier, SignalModifier)
             signals = signal_settings(params) if is_signal else base.signals
             return Candidate(params, base.model, base.model_key, signals)
-        model = (
-            self._with_one_changed(base, own) if self._independent.get(component, True) else None
-        )
+        model = self._with_changed(base, [own]) if self._independent.get(component, True) else None
         if component not in self._independent:
             whole = (self._build or self._compile)(params)
             same = model is not None and _content(model) == _content(whole)
             self._independent[component], model = same, whole
         model = model or (self._build or self._compile)(params)
-        return Candidate(params, model, base.model_key + vector.tobytes(), base.signals)
+        return Candidate(params, model, base.model_key + own.as_vector().tobytes(), base.signals)
+
+    def independent(self, component: int) -> bool:
+        """Return whether a neighbour showed that a free scalar alone can be written anew."""
+        return self._independent.get(component, False)
+
+    def together(self, base: Candidate, values: Mapping[int, float]) -> mujoco.MjModel | None:
+        """The model of a candidate of this builder with several free scalars changed.
+
+        Args:
+          base: The candidate.
+          values: By component, each :meth:`independent` and of another parameter.
+
+        Returns:
+          ``None`` where they make none.
+        """
+        moved = [self._parameter(base, component, value) for component, value in values.items()]
+        return self._with_changed(base, moved)
+
+    def _parameter(self, base: Candidate, component: int, value: float) -> Parameter:
+        """A copy of the parameter that a free scalar belongs to, with this one changed."""
+        name, index = self._owners[component]
+        own = base.params[name].copy()
+        vector = np.array(own.as_vector())
+        vector[index] = value
+        own.update_from_vector(vector)
+        return own
 
     def trust(self, other: CandidateBuilder) -> None:
         """Take over what another builder of the same parameters found out about them."""
         self._independent = other._independent
 
-    def _with_one_changed(self, base: Candidate, own: Parameter) -> mujoco.MjModel | None:
-        """The model with one more parameter written; ``None`` where that makes none."""
-        if self._build is not None or own.modifier is None:
+    def _with_changed(self, base: Candidate, moved: Sequence[Parameter]) -> mujoco.MjModel | None:
+        """The model with some parameters written once more; ``None`` where that makes none."""
+        if self._build is not None:
             return None
         if self._latest is None or self._latest[0] != base.model_key:
             self._latest = (base.model_key, self._applied(base.params))
         spec = self._latest[1].copy()
         try:
-            own.modifier(spec, own)
+            for own in moved:
+                if own.modifier is not None:
+                    own.modifier(spec, own)
             return spec.compile()
         except (SysidError, ValueError):
             return None  # a full build says why

@@ -73,11 +73,14 @@ def perturbed(
     base = base or builder.build(theta)
     moved = []
     for j in range(theta.size) if components is None else components:
-        change = step * scale[j]
-        if theta[j] + change > upper[j]:
-            change = -change
+        change = inward(theta[j], step * scale[j], upper[j])
         moved.append(Perturbation(builder.neighbour(base, j, theta[j] + change), change))
     return Perturbations(base, tuple(moved))
+
+
+def inward(value: float, step: float, upper: float) -> float:
+    """A step that does not lead beyond the upper bound."""
+    return -step if value + step > upper else step
 
 
 def finite_differences(

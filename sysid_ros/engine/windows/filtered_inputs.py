@@ -53,13 +53,13 @@ class FilteredInput:
 
 @lru_cache(maxsize=8)  # the same for all recordings
 def _memory(exact: bool, timestep: float, constant: float) -> tuple[FloatArray, FloatArray]:
-    """How long ago steps began that a filter remembers, s, and their shares in its output."""
+    """Return how long ago the steps began that a filter remembers, s, and their shares in it."""
     share = timestep / max(constant, 1e-9)
     kept = float(np.exp(-share)) if exact else max(0.0, 1.0 - share)
     count = 1 if kept <= _FORGOTTEN else int(np.ceil(np.log(_FORGOTTEN) / np.log(kept)))
-    ago = np.arange(min(count, _LONGEST), 0, -1)
-    weights = kept ** (ago - 1.0)
-    return timestep * ago, weights / weights.sum()
+    ago = np.arange(min(count, _LONGEST), 0, -1, dtype=np.float64)
+    weights: FloatArray = kept ** (ago - 1.0)
+    return np.multiply(timestep, ago), np.divide(weights, weights.sum())
 
 
 def filtered_inputs(model: mujoco.MjModel) -> tuple[FilteredInput, ...]:
