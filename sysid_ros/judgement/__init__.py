@@ -33,19 +33,11 @@ from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics, residu
 from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title_of, with_provenance
 from sysid_ros.judgement.scoring import pooled_score
 from sysid_ros.judgement.signal_corrections import signal_corrections
-from sysid_ros.judgement.sufficiency import (
-    PRECISION,
-    LiveSufficiency,
-    Sufficiency,
-    prepare,
-    sufficiency_of,
-)
 from sysid_ros.judgement.verdict import result_warnings, scored_warnings, with_verdict
 from sysid_ros.judgement.window_scores import scored_windows
 
 __all__ = [
     "HASH_PREFIX",
-    "PRECISION",
     "RECORDED_PREFIX",
     "VERSION_PREFIX",
     "AppliedParameter",
@@ -53,7 +45,6 @@ __all__ = [
     "ForecastCheck",
     "JointTorque",
     "Judgement",
-    "LiveSufficiency",
     "MotionForecast",
     "Outcome",
     "ResidualDiagnostics",
@@ -61,7 +52,6 @@ __all__ = [
     "Score",
     "SequenceFit",
     "SignalFit",
-    "Sufficiency",
     "applied_parameters",
     "evaluate",
     "evaluate_model",
@@ -71,13 +61,11 @@ __all__ = [
     "outcome_of",
     "pooled_score",
     "prediction_errors",
-    "prepare",
     "residual_diagnostics",
     "result_warnings",
     "scored_warnings",
     "scored_windows",
     "signal_corrections",
-    "sufficiency_of",
     "title_of",
     "versions",
     "with_provenance",

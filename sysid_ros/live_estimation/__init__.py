@@ -8,5 +8,23 @@ from __future__ import annotations
 from sysid_ros.live_estimation.bag_estimates import estimates_of_bag
 from sysid_ros.live_estimation.estimate_table import EstimateTable
 from sysid_ros.live_estimation.live_estimator import PERIOD, LiveEstimate, LiveEstimator
+from sysid_ros.live_estimation.sufficiency import (
+    PRECISION,
+    LiveSufficiency,
+    Sufficiency,
+    prepare,
+    sufficiency_of,
+)
 
-__all__ = ["PERIOD", "EstimateTable", "LiveEstimate", "LiveEstimator", "estimates_of_bag"]
+__all__ = [
+    "PERIOD",
+    "PRECISION",
+    "EstimateTable",
+    "LiveEstimate",
+    "LiveEstimator",
+    "LiveSufficiency",
+    "Sufficiency",
+    "estimates_of_bag",
+    "prepare",
+    "sufficiency_of",
+]

@@ -10,7 +10,7 @@ from typing import Any
 from rclpy.node import Node
 
 from sysid_ros.engine.moving_horizon import HorizonEstimate
-from sysid_ros.judgement import PRECISION, sufficiency_of
+from sysid_ros.live_estimation import PRECISION, sufficiency_of
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros_interfaces.srv import Stop

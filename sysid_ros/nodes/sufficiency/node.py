@@ -24,7 +24,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.errors import StopRequestedError, SysidError
 from sysid_ros.experiment import load_experiment
-from sysid_ros.judgement import PRECISION, LiveSufficiency, Sufficiency, prepare
+from sysid_ros.live_estimation import PRECISION, LiveSufficiency, Sufficiency, prepare
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.number_topics import NumberTopics

@@ -16,7 +16,7 @@ from pendulum_experiment import EXPERIMENT, TRUE, write_pendulum_experiment
 
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import load_experiment
-from sysid_ros.judgement.sufficiency import LiveSufficiency, Sufficiency
+from sysid_ros.live_estimation.sufficiency import LiveSufficiency, Sufficiency
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.recording.bags import BagFolder, BagTopic, Recording, open_recording
 from sysid_ros.recording.messages import RawMessage

@@ -14,7 +14,7 @@ from pathlib import Path
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings
 from sysid_ros.errors import DataError
 from sysid_ros.experiment import Experiment, SequenceConfig, message_paths_of
-from sysid_ros.live_estimation import LiveEstimator
+from sysid_ros.live_estimation.live_estimator import LiveEstimator
 from sysid_ros.recording.bags import GrowingBag, open_recording
 
 _TOO_LONG = 20.0  # times the recording so far: nobody waits for that
