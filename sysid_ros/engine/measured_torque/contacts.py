@@ -1,7 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contact: where the model touches something, torque says nothing about its parameters."""
+"""Contact: where the model touches something, torque says nothing about its parameters.
+
+Unless it is the model alone that touches: meshes collide as their convex hulls, and are drawn with
+room about the links. Then torque is explained there as well as elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,25 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.inverse_dynamics import Recording
+from sysid_ros.engine.elements import FREE
+from sysid_ros.engine.inverse_dynamics import (
+    Recording,
+    Regressor,
+    Settings,
+    free_parameters,
+    gather,
+    settled_estimate,
+    total_torques,
+    without_effect,
+)
+from sysid_ros.engine.regressor import row_classes, row_weights
 from sysid_ros.engine.windows import EVERY, RESTING, Pair, Touches, shares, touches_at
 
 # What pushes lightly is as deep as an encoder's noise: one look in two would miss it.
 _CLOSE = 1e-3  # m
+_KINDS = ("armature", "damping", "frictionloss", "offset")  # besides inertia, of a plain robot
+_FELT = 2.0  # times the squared residuals elsewhere, that contact leaves in some joint's torque
+_FEWEST = 10  # rows of a joint, in contact and elsewhere, that tell
 
 
 def without_contacts(
@@ -31,7 +49,8 @@ def without_contacts(
 
     Returns:
       The recordings, the seconds that were left out, and sentences about geometry that overlaps,
-      or is closer than a millimetre, more than 30 % of the time: it is drawn so, which is ignored.
+      or is closer than a millimetre, more than 30 % of the time, or where torque does not show it:
+      it is drawn so, which is ignored.
     """
     seen = [_touches(model, one, base_is_known) for one in recordings]
     drawn = {pair for pair, share in shares(seen).items() if share > RESTING}
@@ -46,7 +65,50 @@ def without_contacts(
         torque[away] = np.nan
         masked += float(bad.sum()) * EVERY
         kept.append(replace(recording, torque=torque))
+    if masked and not _is_felt(model, recordings, kept):
+        return list(recordings), 0.0, (*_sentences(model, drawn, 0.0), _unfelt(masked))
     return kept, masked, _sentences(model, drawn, masked)
+
+
+def _is_felt(
+    model: mujoco.MjModel, recordings: Sequence[Recording], kept: Sequence[Recording]
+) -> bool:
+    """Tell whether contact leaves more of some joint's torque unexplained than there is elsewhere.
+
+    A robot with any inertia and friction is fitted to all torque, and rows in which the sign of
+    friction is known are compared. What stands on something is in contact, whatever torque says.
+
+    Args:
+      model: Of the robot.
+      recordings: Motion and torque.
+      kept: The same without torque in contact.
+    """
+    if np.any(model.jnt_type == FREE):
+        return True
+    regressor = Regressor(model, kinds=_KINDS, sharp_friction=True)
+    conditions = tuple(dict.fromkeys(one.condition for one in recordings))
+    free = free_parameters(
+        regressor.columns, frozen=without_effect(regressor.columns), conditions=conditions
+    )
+    settings = Settings(kinds=_KINDS, reversals_count=False)
+    evidence = gather(regressor, recordings, settings)
+    x = settled_estimate(model, free, evidence, settings)
+    squares, rows = np.zeros((2, model.nv)), np.zeros((2, model.nv))  # elsewhere, in contact
+    for s in evidence.smooth:
+        own, away = recordings[s.recording], kept[s.recording]
+        lost = np.isfinite(own.torque).any(axis=1) & ~np.isfinite(away.torque).any(axis=1)
+        touched = _near(s.times, own.times[lost]) if lost.any() else np.zeros(len(s.times), bool)
+        theta = free.theta(x, own.condition)
+        _, (total,) = total_torques(regressor, s, evidence.filters, theta[None])
+        weights = row_weights(evidence.filters, s.inner, 0)
+        sure = row_classes(model, s.motion, weights, s.every, len(s.times)) == 0
+        for where, at in enumerate((~touched, touched)):
+            used = sure & at[:, None] & np.isfinite(s.torque)
+            squares[where] += np.sum(np.where(used, s.torque - total, 0.0) ** 2, axis=0)
+            rows[where] += used.sum(axis=0)
+    told = np.all(rows >= _FEWEST, axis=0)
+    mean = squares[:, told] / rows[:, told]
+    return not told.any() or bool(np.any(mean[1] > _FELT * mean[0]))
 
 
 def _touches(model: mujoco.MjModel, recording: Recording, base_is_known: bool) -> Touches:
@@ -67,6 +129,13 @@ def _near(times: FloatArray, bad: FloatArray) -> BoolArray:
     before = bad[np.clip(after - 1, 0, len(bad) - 1)]
     behind = bad[np.clip(after, 0, len(bad) - 1)]
     return np.asarray(np.minimum(np.abs(times - before), np.abs(behind - times)) <= EVERY)
+
+
+def _unfelt(seconds: float) -> str:
+    return (
+        f"The geometry touches for {seconds:.1f} s in which torque is explained as well as "
+        "elsewhere: it is larger than the robot, and not taken for contact."
+    )
 
 
 def _sentences(model: mujoco.MjModel, drawn: set[Pair], masked: float) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from sysid_ros.engine.regressor.regressor_tables import (
     friction_signs,
     sharp_friction,
 )
-from sysid_ros.engine.regressor.reversals import sure_kinds
+from sysid_ros.engine.regressor.reversals import row_classes, sure_kinds
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
 from sysid_ros.engine.regressor.torque_delay import (
     ShiftedGrams,
@@ -61,6 +61,7 @@ __all__ = [
     "friction_of",
     "friction_signs",
     "mujoco_torque",
+    "row_classes",
     "row_weights",
     "sharp_friction",
     "smooth",

@@ -305,7 +305,8 @@ def test_stretches_that_do_not_count_are_left_out():
     assert value(result, "a_torque_offset") == pytest.approx(OFFSETS[0], abs=0.05)
 
 
-def test_contact_is_left_out_and_counted():
+@pytest.mark.parametrize("push", [30.0, 0.0])
+def test_contact_that_torque_shows_is_left_out_and_counted(push):
     spec = true_spec()
     spec.option.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     spec.worldbody.add_geom(
@@ -322,9 +323,10 @@ def test_contact_is_left_out_and_counted():
         data.qpos[:] = q
         mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)
-        row += 30.0 * bool(np.any(data.contact.dist < 0.0))
+        row += push * bool(np.any(data.contact.dist < 0.0))
     result = sysid.fit([torque_sequences(spec, times, qpos, torque)], of_joints(spec), INVERSE)
-    assert 0.1 < result.torque.masked < 6.0
+    assert 0.1 < result.torque.masked < 6.0 if push else result.torque.masked == 0.0
+    assert any("larger than the robot" in note for note in result.torque.notes) == (not push)
     assert value(result, "b_torque_offset") == pytest.approx(OFFSETS[1], abs=0.1)
 
 
