@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import mujoco
@@ -49,6 +50,8 @@ from sysid_ros.robots import (
     with_namespace,
     with_state_sensors,
 )
+
+_POWER = ("kp", "gain")  # without which an actuator at rest gives nothing
 
 
 @dataclass(frozen=True)
@@ -302,14 +305,23 @@ def _sequence_set(models: Mapping[str, ExperimentModel], reads: Sequence[_Read])
 
 
 def _undriven(experiment: Experiment, models: Mapping[str, ExperimentModel]) -> tuple[str, ...]:
-    """The actuators that no signal drives; a fit to measured torque drives none."""
+    """The actuators that no signal drives; a fit to measured torque drives none.
+
+    One whose gain is frozen at zero, as while there is no power, needs no signal.
+    """
     if not experiment.fit.simulates:
         return ()
     driven = {s.name for s in experiment.signals if s.kind is SignalKind.ACTUATOR}
+    powerless = [
+        p.pattern
+        for p in experiment.parameters
+        if p.element == "actuator" and p.attribute in _POWER and p.frozen and p.initial == 0.0
+    ]
     idle = {
         actuator.name
         for model in models.values()
         for actuator in model.given.spec.actuators
         if actuator.name not in driven
+        and not any(fnmatchcase(actuator.name, pattern) for pattern in powerless)
     }
     return tuple(sorted(idle))

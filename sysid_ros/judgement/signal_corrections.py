@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sysid_ros.errors import listed
 from sysid_ros.judgement.outcome import AppliedParameter
 
 _NEUTRAL = {"gain": 1.0}  # of what changes nothing; zero for the others
@@ -36,7 +37,7 @@ def corrections_warning(applied: Iterable[AppliedParameter]) -> tuple[str, ...]:
     if not found:
         return ()
     return (
-        f"A model file cannot carry {', '.join(found)}: the scores are with "
+        f"A model file cannot carry {listed(found)}: the scores are with "
         f"{'it' if len(found) == 1 else 'them'}. sysid_ros evaluate with --parameters model.xml "
         "gives the score of the file as written.",
     )

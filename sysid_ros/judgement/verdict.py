@@ -13,6 +13,8 @@ import mujoco
 from sysid_ros.engine.elements import is_effort
 from sysid_ros.engine.estimation import FitResult, model_error_sentences
 from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.engine.parameters import AT_LOWER_BOUND
+from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment, SignalConfig
 from sysid_ros.judgement.findings import falls, findings, yardstick
@@ -93,20 +95,26 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
         "stay as near to the model's own values as the data allows, and no interval is claimed for "
         "them. The report lists them under Identifiability.",
     )
-    at_bounds = [(p.name, flag) for p in result.parameters for flag in p.bounds_reached]
+    at_bounds = [(p, flag) for p in result.parameters for flag in p.bounds_reached]
     found += _few_or_counted(
         [
-            f"{name} is {flag}: its interval ends there; the data may want it further out, or "
+            f"{p.name} is {flag}: its interval ends there; {_wanted(p, flag)}, or "
             "something the model lacks is being absorbed."
-            for name, flag in at_bounds
+            for p, flag in at_bounds
         ],
-        f"parameters are at a bound ({listed([name for name, _ in at_bounds])}): their intervals "
-        "end there; the data may want them further out, or something the model lacks is being "
-        "absorbed. The report lists them under Identifiability.",
+        f"parameters are at a bound ({listed([p.name for p, _ in at_bounds])}): their intervals "
+        "end there; the data may want them further out (at zero: none of them), or something the "
+        "model lacks is being absorbed. The report lists them under Identifiability.",
     )
     if result.model_error is not None:
         found += model_error_sentences(result.parameters, result.model_error)
     return tuple(found)
+
+
+def _wanted(parameter: ParameterEstimate, flag: str) -> str:
+    """Say what data may want that ends at a bound, beyond which there may be nothing."""
+    nothing = flag == AT_LOWER_BOUND and parameter.lower == 0.0
+    return "the data wants none of it" if nothing else "the data may want it further out"
 
 
 def _few_or_counted(sentences: list[str], together: str) -> list[str]:

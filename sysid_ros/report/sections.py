@@ -102,8 +102,9 @@ def _parameters(shown: Shown) -> Content:
 def _signals(shown: Shown) -> Content | None:
     if not shown.outcome.sequences:
         return None
-    columns, sequences = table_rows.sequence_rows(shown.outcome.sequences)
-    return {"signal_columns": columns, "sequence_rows": sequences}
+    columns, rows = table_rows.sequence_rows(shown.outcome.sequences)
+    first = table_rows.first_shown(shown.outcome.sequences)
+    return {"signal_columns": columns, "sequence_rows": rows, "first_shown": first}
 
 
 def _torque(shown: Shown) -> Content | None:

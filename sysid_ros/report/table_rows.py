@@ -134,18 +134,28 @@ def sequence_rows(sequences: Sequence[SequenceFit]) -> tuple[list[str], list[Seq
     rows = []
     for index, sequence in enumerate(sequences):
         by_name = {signal.name: signal for signal in sequence.signals}
-        spans = [(float(s.times[0]), float(s.times[-1])) for s in sequence.signals if s.times.size]
-        length = max(b for _, b in spans) - min(a for a, _ in spans) if spans else 0.0
         rows.append(
             SequenceRow(
                 index=index,
                 name=sequence.name,
                 role=sequence.role,
-                duration=f"{length:.1f} s",
+                duration=f"{_length(sequence):.1f} s",
                 errors=tuple(_errors(by_name.get(name)) for name in units),
             )
         )
     return [with_unit(name, text) for name, text in units.items()], rows
+
+
+def first_shown(sequences: Sequence[SequenceFit]) -> int:
+    """The index of the longest sequence that was held out, or else that was fitted."""
+    held_out = any(s.role == "validation" for s in sequences)
+    eligible = [i for i, s in enumerate(sequences) if s.role == "validation" or not held_out]
+    return max(eligible, key=lambda i: round(_length(sequences[i]), 1))
+
+
+def _length(sequence: SequenceFit) -> float:
+    spans = [(float(s.times[0]), float(s.times[-1])) for s in sequence.signals if s.times.size]
+    return max(b for _, b in spans) - min(a for a, _ in spans) if spans else 0.0
 
 
 def _errors(signal: SignalFit | None) -> tuple[str, str]:

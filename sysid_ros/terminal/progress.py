@@ -78,6 +78,7 @@ class FitProgress:
         self._lines = _Lines(self._stream, clock)
         self._task: TaskID | None = None
         self._stage = ""
+        self._step = (0, "")  # that was shown last: its number and cost
 
     def __enter__(self) -> FitProgress:
         self._bar.start()
@@ -121,10 +122,17 @@ class FitProgress:
             self._bar.update(self._task, completed=share, total=1.0, count=f"{share:.0%}")
 
     def iteration(self, step: Iteration) -> None:
-        """Show one accepted step of the optimizer."""
+        """Show one accepted step of the optimizer.
+
+        The same number once more begins anew with other noise levels, in which errors are counted.
+        """
         cost = f"cost {step.cost:.6g}"
+        before, self._step = self._step, (step.iteration, cost)
         if self._bar.disable:
-            self._lines.write(f"iteration {step.iteration}: {cost}, {step.elapsed:.1f} s")
+            if before == self._step:
+                return
+            again = ", weighed anew" * (0 < step.iteration == before[0])
+            self._lines.write(f"iteration {step.iteration}{again}: {cost}, {step.elapsed:.1f} s")
             return
         if self._task is None:
             self.stage("fitting")

@@ -44,6 +44,17 @@ def test_only_what_is_fitted_dates_a_result(tmp_path: Path) -> None:
     assert set(dataset.recorded) == {"first"}
 
 
+def test_an_actuator_without_power_needs_no_signal(tmp_path: Path) -> None:
+    file = write_pendulum_experiment(tmp_path, duration=1.0)
+    text = file.read_text()
+    driven = next(line for line in text.splitlines() if "actuator: " in line)
+    file.write_text(text.replace(driven + "\n", ""))
+    assert load_dataset(load_experiment(file), None).undriven == ("motor",)
+    frozen = "parameters:\n  - {actuator: motor, gain: {initial: 0.0, frozen: true}}"
+    file.write_text(file.read_text().replace("parameters:", frozen))
+    assert load_dataset(load_experiment(file), None).undriven == ()
+
+
 LIMITED = '<motor name="motor" joint="pivot" ctrlrange="-1 1" forcerange="-2 2"/>'
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from sysid_ros.exports.model_notes import with_notes
 from sysid_ros.judgement.outcome import AppliedParameter
-from sysid_ros.judgement.signal_corrections import signal_corrections
+from sysid_ros.judgement.signal_corrections import corrections_warning, signal_corrections
 
 MODEL = b'<?xml version="1.0"?>\n<!-- mine --><mujoco model="m"><worldbody/></mujoco>\n'
 
@@ -33,6 +33,11 @@ def applied(attribute: str, value: float, name: object = "servo") -> AppliedPara
 )
 def test_what_changes_a_signal_is_named(parameter: AppliedParameter, said: str | None) -> None:
     assert signal_corrections([parameter]) == (() if said is None else (said,))
+
+
+def test_of_many_signals_a_warning_names_some() -> None:
+    (line,) = corrections_warning([applied("bias", 0.1, f"joint_{k}") for k in range(12)])
+    assert "joint_3: 0.1) and 8 more: the scores are with them" in line
 
 
 def test_notes_stand_before_the_model_whatever_they_contain() -> None:

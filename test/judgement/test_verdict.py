@@ -204,6 +204,13 @@ def test_many_warnings_of_one_kind_become_one_line_with_their_number() -> None:
     assert line.startswith("14 combinations of parameters are left open by the data")
 
 
+def test_what_ends_at_zero_is_not_told_to_go_further() -> None:
+    one = replace(result(opened=False).parameters[0], flags=("at lower bound",))
+    for lower, said in ((0.0, "the data wants none of it, or"), (0.1, "may want it further out,")):
+        made = replace(result(opened=False), parameters=(replace(one, lower=lower),))
+        assert said in result_warnings(replace(made, unidentifiable=()))[0]
+
+
 def test_an_absent_effect_at_zero_is_not_what_a_verdict_begins_with() -> None:
     made = outcome_with(result(opened=False), score(1.0, 0.5), score(1.0, 0.6))
     flagged = _flagged("at lower bound")(made)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from outcomes import outcome as synthetic
 
+from sysid_ros.engine.estimation.torque_findings import BodyFinding, TorqueFindings
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import JointTorque, Outcome
@@ -203,6 +204,26 @@ def test_the_table_of_errors_has_torques_and_a_robot_that_stands_still() -> None
     assert "3.21" in page
     assert "times their noise" in page
     assert "all together" in page
+
+
+def test_bodies_are_told_in_numbers_of_bodies() -> None:
+    body = BodyFinding(
+        body="forearm",
+        mass=2.0089,
+        centre=np.array([-3.7e-44, 0.0174, 0.137]),
+        moments=np.array([0.00956, 0.024, 0.0268]),
+        axes=np.array([1.0, 0.0, 0.0, 0.0]),
+        eigenvalues=np.ones(4),
+        on_edge=False,
+    )
+    found = TorqueFindings(
+        base=(), bodies=(body,), joints=(), row_cutoff=18.0, rows=100, masked=0.0, blocks=25,
+        inflation=1.0, notes=(), advice=(),
+    )  # fmt: skip
+    made = synthetic()
+    page = text(render_report(replace(made, fit=replace(made.fit, torque=found))))
+    assert "forearm 2.009 0.0000, 0.0174, 0.1370 0.00956, 0.024, 0.0268" in " ".join(page.split())
+    assert "stand under Bodies" in page
 
 
 def test_tone_follows_the_result() -> None:

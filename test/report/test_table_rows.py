@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from outcomes import outcome
 
-from sysid_ros.report.table_rows import parameter_rows, sequence_rows
+from sysid_ros.report.table_rows import first_shown, parameter_rows, sequence_rows
 
 
 def test_a_part_of_a_recording_is_as_long_as_the_part() -> None:
@@ -17,6 +17,15 @@ def test_a_part_of_a_recording_is_as_long_as_the_part() -> None:
     late = tuple(replace(signal, times=signal.times + 100.0) for signal in whole.signals)
     _, rows = sequence_rows([whole, replace(whole, signals=late)])
     assert [row.duration for row in rows] == ["4.0 s", "4.0 s"]
+
+
+def test_the_longest_recording_that_was_held_out_is_shown_first() -> None:
+    long, short = (
+        outcome(sequences=1, duration=length, rate=100.0).sequences[0] for length in (9.0, 0.2)
+    )
+    held_out = [replace(one, role="validation") for one in (short, long)]
+    assert first_shown([replace(long, role="training"), *held_out]) == 2
+    assert first_shown([replace(one, role="training") for one in (short, long)]) == 1
 
 
 def test_what_is_as_good_as_zero_reads_so() -> None:

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import body_inertia
 from sysid_ros.engine.parameters.modifiers import SignalModifier
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
@@ -133,6 +134,19 @@ def test_settings_of_an_entry_arrive(spec: mujoco.MjSpec) -> None:
 def test_a_joints_state_is_called_like_its_sensor(spec: mujoco.MjSpec) -> None:
     parameters = built(spec, '{signal: "*", delay: {max: 0.02}}')
     assert parameters.keys() == ["hip_pos_delay", "knee_delay", "left_knee_qpos_delay"]
+
+
+def test_a_bias_has_the_unit_of_what_it_is_added_to(spec: mujoco.MjSpec) -> None:
+    spec.add_sensor(
+        name="knee_force",
+        type=mujoco.mjtSensor.mjSENS_ACTUATORFRC,
+        objtype=mujoco.mjtObj.mjOBJ_ACTUATOR,
+        objname="knee",
+    )
+    for label, unit in {"hip_pos": "rad", "knee_force": "N m", "knee": ""}.items():
+        bias = lookup("signal", "bias")
+        assert bias.unit_for(spec, label) == unit
+        assert lookup("signal", "gain").unit_for(spec, label) == ""
 
 
 def test_a_topic_stands_for_its_signals(spec: mujoco.MjSpec) -> None:

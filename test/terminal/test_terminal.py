@@ -69,6 +69,20 @@ def test_without_a_terminal_progress_is_plain_lines(stage: str) -> None:
     ]
 
 
+def test_a_cost_that_is_counted_anew_is_no_step_back() -> None:
+    stream = io.StringIO()
+    steps = ((0, 9.0), (1, 2.0), (1, 80.0), (1, 80.0), (2, 79.0))
+    with FitProgress(10, stream=stream) as progress:
+        for number, cost in steps:
+            progress.iteration(Iteration(number, cost, 0.1, ("a",), np.array([1.0]), 1.0))
+    assert stream.getvalue().splitlines() == [
+        "iteration 0: cost 9, 1.0 s",
+        "iteration 1: cost 2, 1.0 s",
+        "iteration 1, weighed anew: cost 80, 1.0 s",
+        "iteration 2: cost 79, 1.0 s",
+    ]
+
+
 class Clock:
     """Tells the time that a test sets."""
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import is_slide
+from sysid_ros.engine.signals import unit_of_sensor_named
 
 # nominal value -> (lower, upper), all of the attribute's size
 BoundsRule = Callable[[FloatArray], "tuple[FloatArray, FloatArray]"]
@@ -60,7 +61,9 @@ class Attribute:
     least: float = -math.inf
 
     def unit_for(self, spec: Any, name: str) -> str:
-        """The unit for one element, which for a slide joint differs from a hinge's."""
+        """The unit for one element, which depends on what slides and what a sensor reads."""
+        if (self.element, self.name) == ("signal", "bias"):
+            return unit_of_sensor_named(spec, name)
         if self.element != "joint":
             return self.unit
         return _LINEAR_UNITS.get(self.unit, self.unit) if is_slide(spec, name) else self.unit

@@ -34,7 +34,13 @@ from sysid_ros.engine.signals.mappings import (
 )
 from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_offset
 from sysid_ros.engine.signals.rendering import render_rollout
-from sysid_ros.engine.signals.sensor_units import force_unit, is_position, joint_shown, sensor_unit
+from sysid_ros.engine.signals.sensor_units import (
+    force_unit,
+    is_position,
+    joint_shown,
+    sensor_unit,
+    unit_of_sensor_named,
+)
 from sysid_ros.engine.signals.spectra import density, lagged_products
 from sysid_ros.engine.signals.splines import CubicSlope, Line
 from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
@@ -110,6 +116,7 @@ __all__ = [
     "stamp_offsets",
     "state_mappings",
     "step_offsets",
+    "unit_of_sensor_named",
     "value_at",
     "width_of",
     "with_wrenches",

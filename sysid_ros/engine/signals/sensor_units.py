@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mujoco
 
 from sysid_ros.engine.elements import FREE, SLIDE, joint_of
@@ -44,6 +46,20 @@ def sensor_unit(model: mujoco.MjModel, sensor: int) -> str:
     if kind in _BY_JOINT:
         return _BY_JOINT[kind][int(_is_linear(model, sensor))]
     return _FIXED.get(kind, "")
+
+
+def unit_of_sensor_named(spec: Any, name: str) -> str:
+    """SI unit of the reading of a sensor of an MjSpec; empty for what is none, as an actuator."""
+    sensor = spec.sensor(name)
+    if sensor is None:
+        return ""
+    kind, read = _S(int(sensor.type)), sensor.objname
+    if kind not in _BY_JOINT:
+        return _FIXED.get(kind, "")
+    if int(sensor.objtype) == int(_O.mjOBJ_ACTUATOR):
+        read = spec.actuator(read).target
+    joint = spec.joint(read)
+    return "" if joint is None else _BY_JOINT[kind][int(joint.type == SLIDE)]
 
 
 def force_unit(model: mujoco.MjModel, dof: int) -> str:

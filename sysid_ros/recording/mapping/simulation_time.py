@@ -21,6 +21,7 @@ from sysid_ros.recording.messages import CLOCK, TopicColumns, parse_field
 CLOCK_TOPIC = "/clock"
 CLOCK_FIELDS = (parse_field("clock.sec"), parse_field("clock.nanosec"))
 _MARGIN_NS = 1_000_000_000
+_SHARING = 0.05  # of the messages that may share a tick before the clock counts as the slower one
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,18 @@ class SimulationTime:
     def stamps(self, columns: TopicColumns) -> IntArray:
         """Date messages by the last ``/clock`` before they were published, or else received.
 
-        That is the time that their publisher went by.
+        That is the time that their publisher went by. Of a few that share a tick, as where a node
+        was held up and answers two at once, the last one counts from that tick on.
         """
         both = self.published and columns.publish_ns is not None
         wall = columns.publish_ns if both and columns.publish_ns is not None else columns.log_ns
         last = np.searchsorted(self.wall_ns, wall, side="right") - 1
         stamps: IntArray = self.simulation_ns[np.maximum(last, 0)]
-        if np.all(np.diff(stamps) > 0):
-            return stamps
+        shared = np.append(np.diff(stamps) == 0, False)  # with the message that follows
+        if np.count_nonzero(shared) <= _SHARING * len(stamps):
+            ends = np.flatnonzero(~shared)
+            place = np.arange(len(stamps))
+            return np.asarray(stamps - (ends[np.searchsorted(ends, place)] - place))
         # The clock ticks more slowly than these messages come, which lie between its ticks.
         first, zero = self.wall_ns[0], self.simulation_ns[0]
         since = np.interp(wall - first, self.wall_ns - first, self.simulation_ns - zero)

@@ -308,6 +308,5 @@
     redraw();
   });
 
-  const heldOut = sequences.findIndex((sequence) => sequence.role === "validation");
-  showSequence(Math.max(heldOut, 0));
+  showSequence(Number($("sequence").dataset.first));
 })();

@@ -52,3 +52,22 @@ def test_a_slow_clock_loses_no_commands(arm, write_bag, ros2, multi_array):
     motor = mapped(write_bag(entries), COMMAND, SHOULDER).controls[0]
     np.testing.assert_array_equal(motor.values, np.arange(99))
     np.testing.assert_allclose(motor.times, 0.01 * np.arange(99), atol=1e-3)
+
+
+def test_two_commands_on_one_tick_leave_the_others_their_ticks(arm, write_bag, ros2, multi_array):
+    types, entries = ros2.types, []
+    for tick, entry in enumerate(states(arm)):
+        time = types["builtin_interfaces/msg/Time"](5, tick * 10_000_000)
+        entry.message.header.stamp = time
+        # The robot waits for each command, and every other one takes four times as long.
+        at = START_NS + (tick // 2 * 5 + tick % 2) * 1_000_000
+        late = 1_500_000 if tick == 40 else 1000  # its answer comes after the next tick
+        clock = types["rosgraph_msgs/msg/Clock"](time)
+        entries.append(Entry("/clock", at, clock))
+        entries.append(Entry("/command", at + late, multi_array(float(tick))))
+        entries.append(Entry("/joint_states", at, entry.message))
+    entries.sort(key=lambda entry: entry.log_ns)
+    motor = mapped(write_bag(entries), COMMAND, SHOULDER).controls[0]
+    ticks = np.delete(0.01 * np.arange(len(states(arm))), 40)
+    np.testing.assert_array_equal(motor.values[41:43], [40.0, 42.0])
+    np.testing.assert_allclose(np.delete(motor.times, 40), ticks, atol=1e-12)
