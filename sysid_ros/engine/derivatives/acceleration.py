@@ -21,8 +21,11 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.derivatives.constraint_rows import Rows, constrain, new_rows
+from sysid_ros.engine.derivatives.contact_forces import stand
+from sysid_ros.engine.derivatives.floor_contacts import Footing, new_footing
 from sysid_ros.engine.derivatives.forces import Forces, act, new_forces
 from sysid_ros.engine.derivatives.linear_algebra import (
+    add_scaled,
     copy_vector,
     factorize,
     solve_vector,
@@ -60,6 +63,7 @@ class Workspace(NamedTuple):
     forces: Forces
     rows: Rows
     line_rows: Rows
+    footing: Footing
     line_change: FloatArray  # (1, n): scratch
     friction: FrictionLimits
     inertia: FloatArray  # (nv, nv): mass matrix with armature
@@ -80,7 +84,7 @@ class Workspace(NamedTuple):
     frame_axes: FloatArray  # (3, 3)
 
 
-def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n: int) -> Workspace:
+def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n_feet: int, n: int) -> Workspace:
     """Room for ``n`` directions."""
     return Workspace(
         new_pose(nbody, nv),
@@ -89,6 +93,7 @@ def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n: int) -> Workspac
         new_forces(nv, nu, n_line),
         new_rows(nv),
         new_rows(n_line),
+        new_footing(n_feet, nv),
         np.zeros((1, n)),
         new_friction_limits(nv, n),
         np.zeros((nv, nv)),
@@ -163,6 +168,7 @@ def evaluate(
         w.qacc[i] += a[i]
     limit_friction(t, w.forces, w.derivatives, v, a, w.friction)
     constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
+    stand(t, w.pose, v, w.qacc, w.rows.force, w.footing)
     worst, scale = 0.0, 1e-12
     for i in range(nv):
         worst = max(worst, abs(w.residual[i] - w.rows.force[i]))
@@ -279,14 +285,15 @@ def factorize_with(
     everywhere: bool,
     scale: float,
 ) -> bool:
-    """Factorize the inertia and ``scale`` times what acts at joints and along lines.
+    """Factorize the inertia and ``scale`` times what acts at joints, along lines and on feet.
 
     Args:
       t: The model.
       w: The instant; its ``factor`` is written.
       diagonal: Of the joints, (nv,).
       by_line: Of the lines, (n_line,).
-      everywhere: Whether lines couple all their joints, or related ones only.
+      everywhere: Whether these are rows of the constraint solver: lines couple all their
+        joints, not related ones only, and feet press.
       scale: Of both.
 
     Returns:
@@ -299,6 +306,9 @@ def factorize_with(
         w.system[i, i] += scale * diagonal[i]
     for k in range(by_line.size):
         spread_square(t.lines, k, scale * by_line[k], everywhere, w.system)
+    if everywhere and w.footing.pressed[0] > 0:
+        for i in range(nv):
+            add_scaled(w.system, i, scale, w.footing.stiffness, i, nv)
     return factorize(w.system, w.factor)
 
 

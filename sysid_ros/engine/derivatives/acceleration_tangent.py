@@ -13,6 +13,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with, set_acceleration
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
+from sysid_ros.engine.derivatives.contact_forces import add_footing_changes, add_product
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.linear_algebra import add_scaled, copy_matrix, solve_rows
 from sysid_ros.engine.derivatives.lines import (
@@ -78,7 +79,7 @@ def tangent(
       Whether the linear systems could be solved.
     """
     nv, n = dq.shape
-    quadratic, damped = False, False
+    quadratic, damped = w.footing.pressed[0] > 0, False
     for i in range(nv):
         quadratic |= w.rows.stiffness[i] > 0.0
         damped |= h * w.forces.implicit[i] != 0.0
@@ -114,6 +115,8 @@ def tangent(
             w.line_change[:] = 0.0
             add_along(t.lines, k, -w.line_rows.stiffness[k], w.d_qacc, w.line_change, 0, n)
             spread_row(t.lines, k, 1.0, w.line_change, w.d_rows)
+        if w.footing.pressed[0] > 0:
+            add_product(w.footing.stiffness, -1.0, w.d_qacc, w.d_rows)
     for i in range(nv):
         add_scaled(out, i, 1.0, w.d_rows, i, n)
     if quadratic and not damped:
@@ -148,6 +151,7 @@ def _row_changes(
         add_scaled(change, 0, rows.by_frictionloss[k], m.line_fields[LINE_FRICTIONLOSS], k, n_model)
         add_scaled(change, 0, rows.by_invweight[k], m.line_fields[LINE_INVWEIGHT], k, n_model)
         spread_row(t.lines, k, 1.0, change, w.d_rows)
+    add_footing_changes(t, w.footing, m.body_weight, dq, dv, w.d_rows)
     for k in range(t.friction_dofs.size):
         i = t.friction_dofs[k]
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], w.friction.change, i, n)

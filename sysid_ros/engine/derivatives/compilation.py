@@ -14,21 +14,29 @@ import hashlib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import source_files
-from sysid_ros.engine.derivatives import rollout, row_interpolation, smallest_pass
+from sysid_ros.engine.derivatives import linear_algebra, rollout
+from sysid_ros.engine.derivatives.directions import BatchDirections, model_directions
 from sysid_ros.engine.derivatives.kept_code import keeping, turn
+from sysid_ros.engine.derivatives.model_changes import model_derivative
+from sysid_ros.engine.derivatives.model_tables import tables_of
+from sysid_ros.engine.derivatives.sensors import readings
+
+_SMALLEST = """<mujoco><worldbody><body><joint name="hinge"/><geom size="1"/></body></worldbody>
+<actuator><motor joint="hinge"/></actuator><sensor><jointpos joint="hinge"/></sensor></mujoco>"""
 
 
 class EntryPoints(NamedTuple):
     """The compiled functions of the pass; arguments as of the functions of the same name."""
 
     differentiate_rollouts: Callable[..., None]  # rollout.differentiate_rollouts
-    interpolate: Callable[..., None]  # row_interpolation.interpolate
+    interpolate: Callable[..., None]  # linear_algebra.interpolate
 
 
 @lru_cache(maxsize=1)
@@ -47,7 +55,7 @@ def entry_points() -> EntryPoints:
         digest.update(Path(file).read_bytes())
     entries = _kept_on_disk(digest.hexdigest())
     with turn(entries.differentiate_rollouts):
-        smallest_pass.run(*entries)
+        _run_once(*entries)
     return entries
 
 
@@ -72,8 +80,31 @@ def _kept_on_disk(digest: str) -> EntryPoints:
         derivatives, rows, weights, slots, samples, columns, total, out
     ):
         len(digest)
-        row_interpolation.interpolate(
-            derivatives, rows, weights, slots, samples, columns, total, out
-        )
+        linear_algebra.interpolate(derivatives, rows, weights, slots, samples, columns, total, out)
 
     return EntryPoints(keeping(differentiate_rollouts), keeping(interpolate))
+
+
+def _run_once(differentiate_rollouts: Callable[..., Any], interpolate: Callable[..., Any]) -> None:
+    """Call both once, with arguments of the types that every fit has, which loads or compiles."""
+    model = mujoco.MjModel.from_xml_string(_SMALLEST)
+    tables, steps = tables_of(model), 1
+    directions = BatchDirections(
+        np.zeros((1, 2, 1)), np.zeros(0, dtype=np.int64), np.zeros((steps, 0, 1))
+    )
+    derivatives = np.zeros((steps, 1, 1))
+    differentiate_rollouts(
+        tables,
+        model_directions(model_derivative(model, [], [])),
+        readings(model, np.zeros(1, dtype=np.int64)),
+        directions,
+        np.array([steps]),
+        np.zeros((steps + 1, 2)),
+        np.zeros((steps, 1)),
+        rollout.new_buffers(tables, 1),
+        derivatives,
+        np.zeros((steps, 2)),
+    )
+    first = np.zeros(1, dtype=np.int64)
+    rows, weights = np.zeros((1, 4), dtype=np.int64), np.ones((1, 4))
+    interpolate(derivatives, rows, weights, first, first, first, np.zeros(1), np.zeros((1, 1)))

@@ -133,9 +133,9 @@ def _friction(
     out: Rows,
     i: int,
 ) -> None:
-    _, damping = _reference(t, solref, solimp)
-    impedance, _ = _impedance(solimp, 0.0)
-    resistance = max(MIN_VALUE, (1.0 - impedance) / impedance * weight)
+    _, damping = reference(t, solref, solimp)
+    share, _ = impedance(solimp, 0.0)
+    resistance = max(MIN_VALUE, (1.0 - share) / share * weight)
     violation = acceleration + damping * v
     if abs(violation) >= resistance * loss:
         sign = -np.sign(violation)
@@ -186,23 +186,23 @@ def _quadratic(
     only_pushes: bool,
 ) -> None:
     """A limit that is reached, or an equality; ``sign`` is the row's Jacobian."""
-    stiffness, damping = _reference(t, solref, solimp)
-    impedance, slope = _impedance(solimp, depth)
-    resistance = max(MIN_VALUE, (1.0 - impedance) / impedance * weight)
-    violation = sign * acceleration + damping * sign * v + stiffness * impedance * depth
+    stiffness, damping = reference(t, solref, solimp)
+    share, slope = impedance(solimp, depth)
+    resistance = max(MIN_VALUE, (1.0 - share) / share * weight)
+    violation = sign * acceleration + damping * sign * v + stiffness * share * depth
     if only_pushes and violation >= 0.0:
         return
     out.force[i] -= sign * violation / resistance
     out.stiffness[i] += 1.0 / resistance
     out.by_velocity[i] -= damping / resistance
-    out.by_position[i] -= stiffness * (impedance + depth * slope) / resistance
+    out.by_position[i] -= stiffness * (share + depth * slope) / resistance
     if resistance > MIN_VALUE:
-        out.by_position[i] -= violation * slope / (impedance * (1.0 - impedance) * resistance)
+        out.by_position[i] -= violation * slope / (share * (1.0 - share) * resistance)
         out.by_invweight[i] += sign * violation / (resistance * weight)
 
 
 @compiled
-def _reference(t: Tables, solref: FloatArray, solimp: FloatArray) -> tuple[float, float]:
+def reference(t: Tables, solref: FloatArray, solimp: FloatArray) -> tuple[float, float]:
     """Stiffness and damping of the reference acceleration."""
     width = min(MAX_IMPEDANCE, max(MIN_IMPEDANCE, solimp[1]))
     first, second = solref
@@ -216,7 +216,7 @@ def _reference(t: Tables, solref: FloatArray, solimp: FloatArray) -> tuple[float
 
 
 @compiled
-def _impedance(solimp: FloatArray, depth: float) -> tuple[float, float]:
+def impedance(solimp: FloatArray, depth: float) -> tuple[float, float]:
     """The impedance at a depth, and its derivative."""
     low = min(MAX_IMPEDANCE, max(MIN_IMPEDANCE, solimp[0]))
     high = min(MAX_IMPEDANCE, max(MIN_IMPEDANCE, solimp[1]))

@@ -26,6 +26,7 @@ class ModelChanges(NamedTuple):
     inertia: FloatArray  # (nbody, 10, n_model)
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     compensation: FloatArray  # (nbody, n_model)
+    body_weight: FloatArray  # (nbody, n_model): of inverse inertia, which contacts feel
 
 
 class ModelDirections(NamedTuple):
@@ -46,6 +47,7 @@ class ModelDirections(NamedTuple):
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     lifted: IntArray  # (k,): the bodies whose gravity compensation changes
     compensation: FloatArray  # (nbody, n_model)
+    body_weight: FloatArray  # (nbody, n_model)
 
 
 class InputChanges(NamedTuple):
@@ -74,7 +76,7 @@ class BatchDirections(NamedTuple):
 
 def model_directions(changes: ModelChanges) -> ModelDirections:
     """Find what is touched."""
-    dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation = changes
+    dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation, _ = changes
     body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
     return ModelDirections(
         np.ascontiguousarray(dof_fields),
@@ -89,6 +91,7 @@ def model_directions(changes: ModelChanges) -> ModelDirections:
         np.ascontiguousarray(friction_fields),
         np.flatnonzero(np.any(compensation != 0.0, axis=1)).astype(np.int64),
         np.ascontiguousarray(compensation),
+        np.ascontiguousarray(changes.body_weight),
     )
 
 

@@ -81,7 +81,9 @@ class FrameReadings(NamedTuple):
 
 def unsupported_frame(model: mujoco.MjModel, sensor: int) -> str | None:
     """Return why a sensor of a kind in FRAME_SENSORS cannot be differentiated, if it cannot."""
-    kinds = (int(_O.mjOBJ_SITE), int(_O.mjOBJ_XBODY), int(_O.mjOBJ_JOINT))
+    kinds = (
+        int(_O.mjOBJ_SITE), int(_O.mjOBJ_XBODY), int(_O.mjOBJ_BODY), int(_O.mjOBJ_JOINT)
+    )  # fmt: skip
     if int(model.sensor_objtype[sensor]) not in kinds:
         return "a sensor's frame is neither a site nor a body's"
     if int(model.sensor_refid[sensor]) >= 0:
@@ -124,7 +126,19 @@ def _mounting(model: mujoco.MjModel, sensor: int) -> tuple[int, Any, Any]:
         return int(model.site_bodyid[item]), model.site_pos[item], model.site_quat[item]
     if kind == int(_O.mjOBJ_JOINT):
         return int(model.jnt_dofadr[item]), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    if kind == int(_O.mjOBJ_BODY):  # its inertial frame
+        return item, model.body_ipos[item], model.body_iquat[item]
     return item, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def frames_alike(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
+    """Return whether the inertial frames that are measured are where they were."""
+    seen = np.asarray(one.sensor_objtype) == int(_O.mjOBJ_BODY)
+    bodies = np.asarray(one.sensor_objid)[seen]
+    return all(
+        np.array_equal(getattr(one, name)[bodies], getattr(other, name)[bodies])
+        for name in ("body_ipos", "body_iquat")
+    )
 
 
 @compiled_apart

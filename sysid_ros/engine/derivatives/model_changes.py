@@ -22,6 +22,8 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
+from sysid_ros.engine.derivatives.floor_contacts import feet_of, stand_alike
+from sysid_ros.engine.derivatives.frame_sensors import frames_alike
 from sysid_ros.engine.derivatives.lines import line_fields
 from sysid_ros.engine.derivatives.model_tables import actuator_fields, dof_fields, friction_fields
 from sysid_ros.engine.elements import BALL, FREE, inertial_parameters
@@ -35,10 +37,10 @@ _FOLLOWED = frozenset((
     "dof_frictionloss", "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness",
     "jnt_stiffnesspoly", "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear",
     "actuator_forcerange", "actuator_dynprm", "jnt_user", "tendon_armature", "tendon_damping",
-    "tendon_frictionloss", "tendon_invweight0", "tendon_stiffness",
+    "tendon_frictionloss", "tendon_invweight0", "tendon_stiffness", "body_invweight0",
 ))
 _WITHOUT_EFFECT = frozenset((
-    "body_subtreemass", "body_invweight0", "body_sameframe", "body_simple", "body_margin",
+    "body_subtreemass", "body_sameframe", "body_simple", "body_margin",
     "dof_M0", "dof_simplenum", "dof_length", "actuator_acc0", "actuator_length0",
 ))
 # fmt: on
@@ -82,9 +84,16 @@ class FollowedModel:
         ball = np.isin(np.asarray(self._base.jnt_type), (FREE, BALL))
         if np.any(np.asarray(moved.jnt_stiffness)[ball]):
             return "jnt_stiffness"
+        if not frames_alike(self._base, moved):
+            return "an inertial frame that is measured"
+        if not stand_alike(self._base, moved):
+            return "what touches the floor"
         for name, array in self._arrays.items():
             after = getattr(moved, name)
-            if array.shape != after.shape or (array != after).any():
+            if array.shape != after.shape:
+                return name
+            # Most are the same byte by byte, which is seen sooner.
+            if array.tobytes() != after.tobytes() and (array != after).any():
                 return name
         return None
 
@@ -100,7 +109,7 @@ def model_derivative(
       steps: By how much, not zero.
     """
     dof, actuator, inertia = dof_fields(base), actuator_fields(base), inertial_parameters(base)
-    friction = friction_fields(base)
+    friction, stands = friction_fields(base), bool(feet_of(base).body.size)
     return ModelChanges(
         _quotients(dof, [dof_fields(model) for model in moved], steps),
         _quotients(actuator, [actuator_fields(model) for model in moved], steps),
@@ -108,6 +117,7 @@ def model_derivative(
         _quotients(inertia, [_inertia(model, base, inertia) for model in moved], steps),
         _quotients(friction, [friction_fields(model) for model in moved], steps),
         _quotients(base.body_gravcomp, [model.body_gravcomp for model in moved], steps),
+        _quotients(_weights(base, stands), [_weights(model, stands) for model in moved], steps),
     )
 
 
@@ -206,6 +216,7 @@ class SharedMoves:
             found.inertia[..., of] * body[:, np.newaxis],
             found.friction_fields[..., of] * dof,
             found.compensation[..., of] * body,
+            found.body_weight[..., of] * body,
         )
 
 
@@ -216,9 +227,16 @@ def _touched(changes: ModelChanges) -> BoolArray:
             np.any(changes.dof_fields, axis=0) | np.any(changes.friction_fields, axis=0),
             np.any(changes.actuator_fields, axis=0),
             np.any(changes.line_fields, axis=0),
-            np.any(changes.inertia, axis=1) | (changes.compensation != 0.0),
+            np.any(changes.inertia, axis=1)
+            | (changes.compensation != 0.0)
+            | (changes.body_weight != 0.0),
         ]
     )
+
+
+def _weights(model: mujoco.MjModel, stands: bool) -> FloatArray:
+    """Inverse inertia of the bodies, (nbody,); zeros where nothing stands on it."""
+    return np.array(model.body_invweight0[:, 0]) * stands
 
 
 def _inertia(model: mujoco.MjModel, base: mujoco.MjModel, known: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, IndexArray, IntArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
+from sysid_ros.engine.derivatives.floor_contacts import Feet
 from sysid_ros.engine.derivatives.frame_sensors import (
     BALL_ORIENTATION,
     BALL_SPIN,
@@ -92,7 +93,11 @@ def model_parts(t: Tables, readings: Readings) -> tuple[ModelPart, ...]:
     owners = _owners(t)
     of_readings = _reading_owners(readings, owners)
     parts = []
-    for k in range(max(1, int(owners.dofs.max(initial=0)) + 1)):
+    count = max(1, int(owners.dofs.max(initial=0)) + 1)
+    if count == 1:
+        every = Elements(*(np.arange(own.size) for own in owners))
+        return (ModelPart(every, np.arange(of_readings.size), t, readings),)
+    for k in range(count):
         elements = Elements(
             _carried(t, owners.bodies, k), *(np.flatnonzero(own == k) for own in owners[1:])
         )
@@ -112,6 +117,7 @@ def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:
         changes.inertia[own.bodies],
         changes.friction_fields[:, own.dofs],
         changes.compensation[own.bodies],
+        changes.body_weight[own.bodies],
     )
 
 
@@ -178,6 +184,8 @@ def _tables(t: Tables, own: Elements) -> Tables:
         kind = _COUNTS.get(name) or _COUNTS.get(name.partition("_")[0])
         if name == "lines":
             result[name] = _lines(t.lines, own)
+        elif name == "feet":
+            result[name] = _feet(t.feet, own)
         elif name in _LISTS:
             chosen = getattr(own, _LISTS[name])
             result[name] = _renumbered(table[np.isin(table, chosen)], chosen)
@@ -207,6 +215,15 @@ def _lines(lines: Lines, own: Elements) -> Lines:
         name: table[own.lines] for name, table in lines._asdict().items() if name not in changed
     }
     return Lines(**changed, **rest)
+
+
+def _feet(feet: Feet, own: Elements) -> Feet:
+    """The feet of a part."""
+    chosen = np.isin(feet.body, own.bodies)
+    part: dict[str, Any] = {
+        name: np.ascontiguousarray(table[chosen]) for name, table in feet._asdict().items()
+    }
+    return Feet(**{**part, "body": _renumbered(part["body"], own.bodies)})
 
 
 def _readings(r: Readings, rows: IndexArray, own: Elements) -> Readings:

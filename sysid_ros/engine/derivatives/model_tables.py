@@ -12,6 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.compiled import TERMS
+from sysid_ros.engine.derivatives.floor_contacts import Feet, feet_of
 from sysid_ros.engine.derivatives.lines import Lines, lines_of, unsupported_lines
 from sysid_ros.engine.elements import BALL, FREE, HINGE, SLIDE, inertial_parameters
 from sysid_ros.engine.friction import friction_rows
@@ -77,6 +78,9 @@ class Tables(NamedTuple):
     jnt_solimp: FloatArray
     jnt_forcerange: FloatArray  # (njnt, 2): of all actuators together, infinite where unlimited
     lines: Lines
+    feet: Feet
+    elliptic: bool  # whether cones of friction are
+    impratio: float
     actuator_dof: IntArray  # (nu,): -1 where it acts on a site or a tendon
     actuator_line: IntArray  # (nu,): the tendon that it acts on, -1 for none
     site_actuators: IntArray  # those that do
@@ -138,6 +142,9 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         jnt_solimp=_floats(model.jnt_solimp),
         jnt_forcerange=_ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
         lines=lines_of(model),
+        feet=feet_of(model),
+        elliptic=int(model.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC),
+        impratio=float(model.opt.impratio),
         actuator_dof=_actuator_dofs(model),
         actuator_line=_actuator_tendons(model),
         site_actuators=_ints(np.flatnonzero(_acts_on_sites(model))),

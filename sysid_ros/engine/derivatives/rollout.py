@@ -58,7 +58,7 @@ def new_buffers(t: Tables, n: int) -> Buffers:
     """Room for ``n`` directions."""
     nbody, nq, nv = t.body_parentid.size, t.qpos0.size, t.dof_bodyid.size
     return Buffers(
-        new_workspace(nbody, nv, t.actuator_dof.size, t.lines.equality.size, n),
+        new_workspace(nbody, nv, t.actuator_dof.size, t.lines.equality.size, t.feet.body.size, n),
         _new_stage(nq, nv, n),
         np.zeros(t.actuator_dof.size),
         np.zeros((np.count_nonzero(t.actuator_act >= 0), n)),

@@ -122,7 +122,8 @@ class SlimModel:
           states: Full-physics states of its simulations, (n, nstate) each.
           full: Makes the same model with geoms.
         """
-        if self._slim is None:
+        off = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+        if self._slim is None or off:
             return False
         if self._full is None or not _same(self._full, model, _PLACES):
             self._full = full()

@@ -151,7 +151,8 @@ class Objective:
     def linearize(self, point: Point) -> Linearization:
         """The Gauss-Newton model around a point, with all residuals in one Gram matrix."""
         x = point.theta
-        jacobian, residual = self.jacobian(x), self.at(x)
+        residual = self.at(x)  # first, as the Jacobian goes on from its simulation
+        jacobian = self.jacobian(x)
         slope = self.loss.gradient_weight(residual)
         gradient = jacobian.T @ (slope * residual)
         weighted = jacobian

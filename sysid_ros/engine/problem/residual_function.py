@@ -102,8 +102,9 @@ class ResidualFunction:
             return None
         self._exact = self._exact or ResidualJacobian(self._threads())
         x = np.asarray(x, dtype=np.float64)
-        known = [(own, [_rollout(run) for run in runs]) for own, runs in self._at(x, params)]
-        return self._exact(x, params, self._groups(params), known)
+        groups, simulated = self._at(x, params)
+        known = [(own, [_rollout(run) for run in runs]) for own, runs in simulated]
+        return self._exact(x, params, groups, known)
 
     def evaluate(
         self,
@@ -114,15 +115,16 @@ class ResidualFunction:
         """Residuals of all groups' recordings for every column of ``x``."""
         x = np.asarray(x, dtype=np.float64)
         columns = list(x.reshape(len(x), -1).T) if x.ndim > 1 else [x]
-        if self.options.custom_rollout is None:
-            simulated = self._checked(columns, params, groups)
+        custom = self.options.custom_rollout
+        if custom is None:
+            own, simulated = self._checked(columns, params, groups)
         else:
-            custom = self.options.custom_rollout
-            simulated = [self._custom(custom, columns, group) for group in groups(params)]
+            own = groups(params)
+            simulated = [self._custom(custom, columns, group) for group in own]
         residuals: list[FloatArray] = []
         predictions: list[list[TimeSeries]] = []
         records: list[list[TimeSeries]] = []
-        for group, found in zip(groups(params), simulated, strict=True):
+        for group, found in zip(own, simulated, strict=True):
             for r, run in enumerate(group.batches):
                 parts = [run.compared(candidate, runs[r]) for candidate, runs in found]
                 residuals.append(np.stack([np.ravel(part[0]) for part in parts], axis=-1))
@@ -157,28 +159,34 @@ class ResidualFunction:
             self._slim[id(sequences)] = SlimModel(sequences.spec)
         return self._slim[id(sequences)]
 
-    def _at(self, x: FloatArray, params: ParameterDict) -> list[Simulated]:
-        """Simulations at one point, the latest ones where they fit."""
+    def _at(
+        self, x: FloatArray, params: ParameterDict
+    ) -> tuple[list[RecordingGroup], list[Simulated]]:
+        """All groups with their simulations at one point, the latest ones where they fit."""
         groups = self._groups(params)
         if len(self._latest) == len(groups):
             known = [candidate for candidate, _ in self._latest]
             made = [group.builder.build(x, [own]) for group, own in zip(groups, known, strict=True)]
             if all(a.rollout_key() == b.rollout_key() for a, b in zip(made, known, strict=True)):
                 # The latest candidate may read its sensors otherwise.
-                return [(each, runs) for each, (_, runs) in zip(made, self._latest, strict=True)]
-        return [found[0] for found in self._checked([x], params, self._groups)]
+                latest = zip(made, self._latest, strict=True)
+                return groups, [(each, runs) for each, (_, runs) in latest]
+        groups, simulated = self._checked([x], params, self._groups)
+        return groups, [found[0] for found in simulated]
 
     def _checked(
         self,
         columns: list[FloatArray],
         params: ParameterDict,
         groups: Callable[[ParameterDict], list[RecordingGroup]],
-    ) -> list[list[Simulated]]:
+    ) -> tuple[list[RecordingGroup], list[list[Simulated]]]:
         """Simulations; of a single candidate again where the slim model was too slim for it."""
-        simulated = self._simulated(columns, groups(params))
+        own = groups(params)
+        simulated = self._simulated(columns, own)
         if len(columns) == 1 and self._touching([found[0] for found in simulated]):
-            simulated = self._simulated(columns, groups(params))
-        return simulated
+            own = groups(params)
+            simulated = self._simulated(columns, own)
+        return own, simulated
 
     def _touching(self, simulated: list[Simulated]) -> bool:
         """Return whether geoms that were left out would have touched in the simulations."""

@@ -348,13 +348,86 @@ def test_geometry_is_left_to_finite_differences() -> None:
     assert set(sources.values()) == {"exact"}
 
 
+STANDING = """<mujoco><option timestep="{timestep}" integrator="{integrator}" cone="{cone}"
+  impratio="2" tolerance="1e-15" iterations="200"/>
+  <default><geom condim="{condim}" friction="{friction}"/></default><worldbody>
+  <geom type="plane" size="1 1 1" euler="5 -8 0" solref="0.03 1.2" solmix="2"/>
+  <body name="base" pos="0 0 {height}"><freejoint/><inertial mass="1" pos="0.02 0 0.05"
+  fullinertia="0.02 0.03 0.04 0.001 0.002 -0.003"/><geom type="box" size="0.15 0.1 0.05"/>
+  <body name="body0" pos="0.2 0 0"><joint name="joint0" axis="0 1 0.2" damping="0.3"
+  armature="0.01" stiffness="2"/><geom type="sphere" pos="0.1 0 -0.1" size="0.03" mass="0.3"/>
+  </body></body></worldbody>
+  <actuator><motor name="actuator0" joint="joint0"/></actuator><sensor>
+  <jointpos name="mjSENS_JOINTPOS0" joint="joint0"/>
+  <framepos name="middle" objtype="body" objname="base"/>
+  <framepos name="position" objtype="xbody" objname="base"/>
+  <framequat name="orientation" objtype="xbody" objname="base"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("cone", "condim", "friction", "integrator"),
+    [
+        ("pyramidal", 3, 1.0, "implicitfast"),
+        ("pyramidal", 3, 0.05, "Euler"),
+        ("elliptic", 3, 1.0, "Euler"),
+        ("elliptic", 3, 0.05, "implicitfast"),
+        ("elliptic", 1, 1.0, "implicitfast"),
+    ],
+)
+def test_feet_on_a_floor(cone: str, condim: int, friction: float, integrator: str) -> None:
+    """A box and a foot on a slope stick, slide and turn over each other."""
+    text = STANDING.format(
+        timestep=chains.TIMESTEP, integrator=integrator, cone=cone, condim=condim,
+        friction=friction, height=0.06,
+    )  # fmt: skip
+    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
+    for element, name, attribute, value in (
+        ("joint", "joint0", "armature", 0.01), ("joint", "joint0", "damping", 0.3),
+        ("joint", "joint0", "stiffness", 2.0), ("body", "base", "mass", 1.0),
+    ):  # fmt: skip
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(attribute, value, -5.0, 5.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    error = largest_error(problem, problem.initial_point())
+    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert error < TOLERANCE
+
+
+def test_what_changes_a_contact_is_left_to_finite_differences() -> None:
+    root = mujoco.MjSpec.from_string(
+        STANDING.format(
+            timestep=chains.TIMESTEP,
+            integrator="Euler",
+            cone="elliptic",
+            condim=3,
+            friction=0.1,
+            height=0.06,
+        )
+    )
+
+    def roughen(spec: mujoco.MjSpec, parameter: Parameter) -> None:
+        for geom in spec.geoms:
+            geom.friction = [float(parameter.value[0]), 0.005, 0.0001]
+
+    params = ParameterDict()
+    params.add(Parameter("friction", 0.1, 0.0, 1.0, modifier=roughen))
+    damping = AttributeModifier("joint", "joint0", "damping")
+    params.add(Parameter("damping", 0.3, 0.0, 1.0, modifier=damping))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < 1e-3
+    assert problem.derivative_sources() == {
+        "friction": "finite differences: it changes what touches the floor",
+        "damping": "exact",
+    }
+
+
 def test_contacts_are_noticed() -> None:
-    """A ball on a slide falls onto the floor; before it arrives nothing is in the way."""
+    """What the pass has no contact for falls onto the floor, and meets nothing before."""
     root = mujoco.MjSpec.from_string(
         f"""<mujoco><option timestep="{chains.TIMESTEP}" integrator="implicitfast"/><worldbody>
         <geom type="plane" size="1 1 1"/><body name="body0" pos="0 0 0.15">
-        <joint name="joint0" type="slide" axis="0 0 1" damping="0.1"/><geom size="0.1" mass="1"/>
-        </body></worldbody>
+        <joint name="joint0" type="slide" axis="0 0 1" damping="0.1"/>
+        <geom type="ellipsoid" size="0.1 0.1 0.1" mass="1"/></body></worldbody>
         <actuator><motor name="actuator0" joint="joint0"/></actuator>
         <sensor><jointpos name="mjSENS_JOINTPOS0" joint="joint0"/></sensor></mujoco>"""
     )
