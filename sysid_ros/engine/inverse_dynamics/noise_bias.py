@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The effect of noise of measured positions on the normal equations.
+"""What noise of measured positions adds to the normal equations.
 
 The regressor is made of measured motion, so that its noise adds its own second moment to R^T R and
 pulls estimates towards zero (errors in variables). The moment is measured: noise as strong as the
@@ -9,10 +9,8 @@ positions' own is added once more, with either sign, through the same filters,
 
     E[R^T R + R^T R of noise] = (G(q + n) + G(q - n)) / 2,
 
-and its effect on the estimates, to first order, is what the noise that is there has done to them
-(simulation extrapolation; Cook & Stefanski, Journal of the American Statistical Association 89,
-1994). It is named rather than taken away: the moment of one draw is itself uncertain, and the
-filters leave a bias that is small beside the standard errors.
+which is what the noise that is there has done to the sums (simulation extrapolation; Cook &
+Stefanski, Journal of the American Statistical Association 89, 1994).
 """
 
 from __future__ import annotations
@@ -36,7 +34,6 @@ from sysid_ros.engine.regressor import (
 )
 
 _SEED = 20260101
-_SHARE = 0.25  # of a long stretch
 _PIECE = 12.0  # reaches of the filters, that a piece of it is long
 
 
@@ -45,6 +42,9 @@ def noise_moments(
     recordings: Sequence[Recording],
     evidence: Evidence,
     settings: Settings,
+    *,
+    share: float,
+    draw: int = 0,
 ) -> dict[str, Grams]:
     """Sums that noise of positions has added to those of the data, by condition; of one block.
 
@@ -53,10 +53,12 @@ def noise_moments(
       recordings: What was measured.
       evidence: Its sums, with cut-offs that were chosen from the data.
       settings: Form of the rows.
+      share: Of a long stretch, that noise is added to.
+      draw: The number of the noise.
     """
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(_SEED + draw)
     length = _PIECE * evidence.filters.reach
-    pieces = [p for s in evidence.stretches for p in s.pieces(length, _SHARE)]
+    pieces = [p for s in evidence.stretches for p in s.pieces(length, share)]
     noises = [_noise(regressor, evidence, piece, rng) for piece in pieces]
     plus, minus, plain = (
         _sums(regressor, recordings, pieces, noises, sign, evidence, settings)
@@ -73,10 +75,13 @@ def _noise(
     regressor: Regressor, evidence: Evidence, stretch: Stretch, rng: np.random.Generator
 ) -> FloatArray:
     noise: FloatArray = np.zeros_like(stretch.qpos)
+    choices, rate = evidence.filters.choices, 1.0 / stretch.step
     for group in coordinate_groups(regressor.model):
-        for i in group:
-            size = evidence.filters.choices[i].noise(1.0 / stretch.step)
-            noise[:, i] = size * rng.standard_normal(len(noise))
+        # Noise of a rotation moves its quaternion in three of four directions; what is added along
+        # the fourth is taken away when its length is made one.
+        seen = len(group) - (len(group) > 1)
+        size = np.sqrt(sum(choices[i].noise(rate) ** 2 for i in group) / seen)
+        noise[:, group] = size * rng.standard_normal((len(noise), len(group)))
     return noise
 
 
