@@ -26,6 +26,7 @@ _LOWEST = 1.0  # Hz, of the low-pass
 _MOTION = 0.95  # of the velocity's power is the motion ...
 _PASSED = 3.0  # ... whose highest frequency, times this, still passes
 _QUIET = 5  # values of a spectrum below the noise, where the motion ends
+_OVER_NOISE = 10.0  # range of a motion over its noise; in less, noise passes for motion
 _GRID = 8.0  # grid points per period of the low-pass
 _ROWS = 1500  # instants that a test uses at most
 _FEWEST = 8  # samples of a signal that a recording must have
@@ -240,6 +241,9 @@ def motion_bandwidth(position: FloatArray, rate: float, step: float | None = Non
         return None
     frequency, power = density(position, rate, min(len(position), max(256, int(8.0 * rate))))
     noise = float(np.median(power[2 * len(power) // 3 :]))
+    low, high = np.percentile(position, [1.0, 99.0])
+    if high - low < _OVER_NOISE * np.sqrt(0.5 * rate * noise):
+        return None
     if step:
         crossings = float(np.mean(np.abs(np.diff(position)))) * rate / step
         noise = max(noise, step**2 / 12.0 / max(min(0.5 * rate, crossings), frequency[1]))

@@ -135,7 +135,9 @@ def _still(recorded: Recorded, lines: ExperimentLines, declared: Declared) -> li
     for joint, label in recorded.positions.items():
         name = recorded.joint_name(joint)
         reach, least = motion_range(recorded, joint)
-        parameters = declared.names("joint", name)
+        # Torque's offset is free where nobody asked for it.
+        named = declared.names("joint", name)
+        parameters = [one for one in named if not one.endswith("_torque_offset")]
         if reach >= least or not parameters:
             continue
         repair: Repair = lines.frozen("joint", name, names)

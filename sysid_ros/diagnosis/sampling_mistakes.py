@@ -28,6 +28,7 @@ _AT_STOP = 0.02  # of a joint's range: how far its model's stop may be off
 PLAYED = "command"  # its levels and rate are its own business
 _LEAST_TURN = 0.02  # rad: less may be the give of a gear
 _LEAST_TRAVEL = 0.002  # m
+_LEAST_SHARE = 0.1  # of a joint's range, of one with less than ten times the above
 _OVER_NOISE = 10.0  # range over the noise from sample to sample
 _DROWNED = 0.25  # of a torque's power, noise with which no repair of it could be decisive
 _NAMED = 4  # joints that a sentence names
@@ -154,6 +155,8 @@ def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
     if sampled is not None and _is_fine(sampled):
         noise = jitter_of([part.values for part in parts])
     least = _LEAST_TURN if recorded.is_hinge(joint) else _LEAST_TRAVEL
+    if recorded.model.jnt_limited[joint]:
+        least = min(least, _LEAST_SHARE * float(np.ptp(recorded.model.jnt_range[joint])))
     return float(high - low), max(least, _OVER_NOISE * noise)
 
 
@@ -172,6 +175,12 @@ def moves(recorded: Recorded, joint: int) -> bool:
     """Return whether a joint moved enough to say anything about its zero and scale."""
     reach, least = motion_range(recorded, joint)
     return reach >= least
+
+
+def still_joints(recorded: Recorded) -> frozenset[str]:
+    """Names of the measured joints that moved too little to say anything about them."""
+    still = (joint for joint in recorded.positions if not moves(recorded, joint))
+    return frozenset(recorded.joint_name(joint) for joint in still)
 
 
 def silent_joints(recorded: Recorded) -> frozenset[int]:

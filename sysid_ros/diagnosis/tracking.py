@@ -7,9 +7,9 @@ A servo with gain kp pulls its joint with kp (u - q) - kv v, so that
 
     u = q + (kv + d)/kp v + f/kp sign(v) + M(q)/kp q'' + gravity(q)/kp
 
-with the command u at the instant it takes effect; through a gear, all in units of the command. All
-terms but q are non-negative multiples of known columns, and limited: a servo sags under a load, but
-not by many times what the model says.
+with the command u at the instant it takes effect; through a gear, all in units of the command, with
+the command for zero added where it is another than zero. All terms but q are non-negative multiples
+of known columns, and limited: a servo sags under a load, but not by many times what the model says.
 """
 
 from __future__ import annotations
@@ -143,9 +143,11 @@ class Tracking:
 
     def _position(self, data: Filtered, servo: int) -> FloatArray:
         """The command that asks for what the servo's joint does, (n,)."""
-        by_rate = is_velocity_servo(self._recorded.model, servo)
+        model = self._recorded.model
+        by_rate = is_velocity_servo(model, servo)
         moved = self._moved(data.rate if by_rate else data.value, servo)
-        return _asked(self._recorded.model, servo) * moved
+        rest = -float(model.actuator_biasprm[servo, 0] / model.actuator_gainprm[servo, 0])
+        return rest + _asked(model, servo) * moved
 
     def _moved(self, part: Mapping[str, FloatArray], servo: int) -> FloatArray:
         """Values, or derivatives, of what a servo moves: a joint, or a tendon of some, (n,)."""

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
+from sysid_ros.diagnosis import recorded, still_joints
 from sysid_ros.engine.derivatives import EXACT
 from sysid_ros.engine.least_squares import (
     Linearization,
@@ -25,6 +26,7 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import first_noise
 from sysid_ros.engine.windows import WindowGroup, model_group
+from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.robots import build_parameters
@@ -46,6 +48,7 @@ _DEMANDED = {"kp": 0.2}  # as below, of settings that somebody chose
 _DEMANDED_OTHERS = 0.05  # of what is left unexplained that a parameter on demand must explain
 _LEAST_LEFT = 1e-4  # of the squares that are open, of which a fit leaves some
 _SHARES = (1.0, 0.3)  # of the step that are tried
+_NAMED = 6  # joints in a sentence
 _LEAST_NOISE = 1e-3  # of that tenth
 
 
@@ -56,10 +59,12 @@ class Determined:
     Attributes:
       answers: One per candidate.
       rolled: Whether derivatives are rollouts of their own.
+      notes: Sentences about joints that hardly move.
     """
 
     answers: list[bool]
     rolled: bool
+    notes: tuple[str, ...] = ()
 
 
 def determined(
@@ -89,8 +94,27 @@ def determined(
       touching: Whether bodies touch in the recorded postures.
 
     Returns:
-      Its answers are all but those on demand where the model cannot be simulated.
+      Its answers are all but those on demand where the model cannot be simulated. Joints that
+      hardly move have no parameters, as ``check`` would say of them.
     """
+    tried = _determined(experiment, dataset, offered, window, touching)
+    still = still_joints(recorded(dataset.training.groups))
+    answers = [
+        answer and not (one.element == "joint" and one.name in still)
+        for answer, one in zip(tried.answers, offered, strict=True)
+    ]
+    names = listed(sorted(map(repr, still)), _NAMED)
+    note = f"moved too little to tell their parameters: {names}" if still else ""
+    return replace(tried, answers=answers, notes=(note,) if note else ())
+
+
+def _determined(
+    experiment: Experiment,
+    dataset: Dataset,
+    offered: Sequence[Candidate],
+    window: float | None,
+    touching: bool,
+) -> Determined:
     params = _as_offered(build_parameters(experiment, dataset.training.groups[0].spec), offered)
     with RolloutPool(None) as rollouts, single_blas_thread():
         length = min(window or _WHOLE, _WHOLE)

@@ -138,7 +138,7 @@ def propose(
         on_stage("looking for motors that turn with two joints")
         dataset = dataset or _load(parse_experiment(draft.text(), path=output))
         silent = torque_proposal.left_out_joints(dataset, on_stage)
-        torque = torque_proposal.torque_parameters(compiled, mapping, silent)
+        torque = torque_proposal.torque_parameters(compiled, mapping, dataset, silent)
         draft = replace(draft, torque=torque)
         experiment = parse_experiment(draft.text(), path=output)
         coupled = torque_proposal.coupled_joints(experiment, dataset, silent)
@@ -349,6 +349,7 @@ def _with_parameters(
         touching = bool(seen.overlaps) or any(s > least for s in seen.touching.values())
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
         kept, dropped = chosen(offered, found.answers)
+        draft = replace(draft, notes=(*draft.notes, *found.notes))
         if found.rolled:
             draft = in_a_usual_time(draft, experiment, dataset, len(kept), touching=touching)
     except ExperimentError:

@@ -14,31 +14,39 @@ from sysid_ros.diagnosis.finding import FindingKind
 from sysid_ros.diagnosis.recorded import recorded
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
 
-SLIDE = """
+AXIS = """
 <mujoco>
   <worldbody><body>
-    <joint name="axis" type="slide" axis="1 0 0" damping="200" armature="30"/>
+    <joint name="axis" type="{kind}" axis="1 0 0" damping="200" armature="30"/>
     <geom size="0.1" mass="5"/>
   </body></worldbody>
-  <actuator><position name="screw" joint="axis" gear="{gear}" kp="{kp}" kv="{kv}"/></actuator>
+  <actuator>
+    <general name="screw" joint="axis" gear="{gear}" gainprm="{kp}" biastype="affine"
+      biasprm="{constant} -{kp} -{kv}"/>
+  </actuator>
   <sensor><jointpos name="place" joint="axis"/></sensor>
 </mujoco>
 """
 
 
-def moved(gear: float, scale: float = 1.0) -> sysid.ModelSequences:
-    """A screw that its servo moves, recorded with commands times a scale."""
-    spec = mujoco.MjSpec.from_string(SLIDE.format(gear=gear, kp=5e4 / gear**2, kv=2e3 / gear**2))
+def moved(gear: float, scale: float = 1.0, rest: float = 0.0) -> sysid.ModelSequences:
+    """A screw that its servo moves, recorded with commands times a scale; zero asks for -rest."""
+    kp, kv = 5e4 / gear**2, 2e3 / gear**2
+    kind = "hinge" if rest else "slide"
+    text = AXIS.format(kind=kind, gear=gear, kp=kp, kv=kv, constant=-kp * rest)
+    spec = mujoco.MjSpec.from_string(text)
     model = spec.compile()
     data, step = mujoco.MjData(model), model.opt.timestep
     times = np.arange(0.0, 8.0, step)
     asked = 0.2 * np.sin(2.0 * np.pi * 0.4 * times) + 0.05 * np.sin(2.0 * np.pi * 1.3 * times)
     places = np.empty(len(times))
     for i, place in enumerate(asked):
-        data.ctrl[0], places[i] = gear * place, data.qpos[0]
+        data.ctrl[0], places[i] = gear * place + rest, data.qpos[0]
         mujoco.mj_step(model, data)
     control = sysid.TimeSeries(
-        times, scale * gear * asked[:, None], {"screw": (sysid.SignalType.MjCtrl, np.array([0]))}
+        times,
+        scale * (gear * asked[:, None] + rest),
+        {"screw": (sysid.SignalType.MjCtrl, np.array([0]))},
     )
     measured = sysid.TimeSeries.from_names(times, places[:, None], model)
     start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
@@ -48,6 +56,10 @@ def moved(gear: float, scale: float = 1.0) -> sysid.ModelSequences:
 @pytest.mark.parametrize("gear", [1.0, 1257.0, -30.0])
 def test_a_gear_is_no_mistake(gear: float) -> None:
     assert servo_explanations(recorded([moved(gear)])) == []
+
+
+def test_a_command_of_its_own_for_zero_is_no_mistake() -> None:
+    assert servo_explanations(recorded([moved(1.0, rest=0.4)])) == []
 
 
 @pytest.mark.parametrize("gear", [1.0, 1257.0])

@@ -12,7 +12,7 @@ import mujoco
 from sysid_ros.dataset import load_dataset
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.identifiability import determined
+from sysid_ros.proposal.identifiability import Determined, determined
 from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
 
 # Two pendulums, of which the second is not measured.
@@ -29,12 +29,13 @@ def candidate(joint: str, attribute: str) -> Candidate:
     )
 
 
-def test_answers_are_those_of_the_parameters_however_a_file_groups_them(tmp_path: Path) -> None:
+def tried(folder: Path, reach: float) -> Determined:
+    """Answers about damping and then armature of both joints, of which the first moves by that."""
     spec = mujoco.MjSpec.from_string(ARM.format(LINK.format(0), LINK.format(1)))
-    (tmp_path / "robot.xml").write_text(spec.to_xml())
-    plan = RecordingPlan(duration=6.0, sensors=(JointStates(position=Reading(noise=1e-4)),),
-                         motion=Motion(reach=0.6))  # fmt: skip
-    generate(spec, plan, tmp_path / "bag")
+    (folder / "robot.xml").write_text(spec.to_xml())
+    plan = RecordingPlan(duration=4.0, sensors=(JointStates(position=Reading(noise=1e-5)),),
+                         motion=Motion(reach=reach))  # fmt: skip
+    generate(spec, plan, folder / "bag")
     text = """
 model: robot.xml
 sequences: [bag]
@@ -46,8 +47,16 @@ parameters:
   - {joint: j0, damping: {min: 0.0, max: 10.0}, armature: {min: 0.0, max: 10.0}}
   - {joint: j1, damping: {min: 0.0, max: 10.0}, armature: {min: 0.0, max: 10.0}}
 """
-    experiment = parse_experiment(text, path=tmp_path / "experiment.yaml")
+    experiment = parse_experiment(text, path=folder / "experiment.yaml")
     offered = [candidate(joint, what) for what in ("damping", "armature") for joint in ("j0", "j1")]
-    dataset = load_dataset(experiment, None)
-    found = determined(experiment, dataset, offered, 1.0)
-    assert found.answers == [True, False, True, False]
+    return determined(experiment, load_dataset(experiment, None), offered, 1.0)
+
+
+def test_answers_are_those_of_the_parameters_however_a_file_groups_them(tmp_path: Path) -> None:
+    assert tried(tmp_path, 0.6).answers == [True, False, True, False]
+
+
+def test_a_joint_that_hardly_moves_has_no_parameters(tmp_path: Path) -> None:
+    found = tried(tmp_path, 0.012)
+    assert found.answers == [False, False, False, False]
+    assert found.notes == ("moved too little to tell their parameters: 'j0'",)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,7 @@ _LONG_RUN = 5  # equal samples at the extreme, of a signal that never repeats on
 _RARE = 0.02  # of all samples that may equal the one before in such a signal
 _SATURATED = 0.005  # of all samples
 _ABRUPT = 0.25  # of the usual change from sample to sample; a clipped signal stops that suddenly
+_TURN = 5.0  # steps of an encoder that a smooth turn falls by within half a run beside it, at most
 _STEPS = 1.5  # of an encoder, up to which a change is as short as it can be
 _SWITCHED = 0.7  # of all samples at the extremes; more are a command that switches between them
 _STEADY = 0.3  # of all samples that equal the one before; more are a stepped command
@@ -77,30 +79,42 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     limits = (float(values.max()), float(values.min()))
     cut = {limit: [r for part in parts for r in _runs(part, limit, reach)] for limit in limits}
     runs = [run for limit in limits for run in cut[limit]]
-    stuck = sum(length for length, _ in runs)
+    stuck = sum(run.length for run in runs)
     if len(moving) + stuck < (1.0 - _STEADY) * len(changes) or stuck > _SWITCHED * len(values):
         return None
     usual = float(np.median(moving)) if len(moving) else 0.0
     quantum = level_step(parts) or float(moving.min(initial=usual))
     least = max(_ABRUPT * usual, _STEPS * quantum)
-    abrupt = [length for length, before in runs if before > least]
-    again = max(sum(before > least for _, before in cut[limit]) for limit in limits) > 1
+    abrupt = [run.length for run in runs if run.before > least]
+    again = max(sum(run.before > least for run in cut[limit]) for limit in limits) > 1
     repeats = len(changes) - len(moving) - (stuck - len(runs))
     noisy = repeats < _RARE * len(changes)  # then nothing but a limit repeats a value exactly
-    counted = [length for length, _ in runs if length >= _LONG_RUN] if noisy else abrupt
+    long = [r.length for r in runs if r.length >= _LONG_RUN and r.fall > _TURN * quantum]
+    counted = long if noisy else abrupt
     enough = (bool(counted) if noisy else again) and len(counted) > len(runs) / 2
     if not enough or sum(counted) / len(values) <= _SATURATED:
         return None
-    limit = max(limits, key=lambda one: sum(length for length, _ in cut[one]))
+    limit = max(limits, key=lambda one: sum(run.length for run in cut[one]))
     return Saturation(limit, sum(counted) / len(values), len(counted))
 
 
-def _runs(part: FloatArray, limit: float, reach: float) -> list[tuple[int, float]]:
-    """(length, last step before) of every run at a limit inside a recording."""
+class _Run(NamedTuple):
+    """Equal samples at a limit."""
+
+    length: int
+    before: float  # the last step on the way there
+    fall: float  # from the limit, half the run's length before it or after, whichever is more
+
+
+def _runs(part: FloatArray, limit: float, reach: float) -> list[_Run]:
+    """Every run at a limit inside a recording."""
     at = np.abs(part - limit) <= _SAME * reach
     edges = np.flatnonzero(np.diff(np.concatenate([[False], at, [False]]).astype(int)))
     found = []
-    for start, end in zip(edges[::2], edges[1::2], strict=True):
+    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         if end - start >= _RUN and start >= 2 and end < len(part):
-            found.append((int(end - start), float(abs(part[start - 1] - part[start - 2]))))
+            half = (end - start) // 2
+            beside = part[[max(start - half, 0), min(end - 1 + half, len(part) - 1)]]
+            before = float(abs(part[start - 1] - part[start - 2]))
+            found.append(_Run(end - start, before, float(np.abs(beside - limit).max())))
     return found

@@ -41,6 +41,11 @@ FLICKER = [1, 0, 0, 0, -1] * 4
 SLOW_TURN = np.cumsum([*[3, 2, 3, 2, 3, 2, 0] * 30, *FLICKER, *[-2, -3] * 20])
 
 
+# A second of a motion that hardly repeats a value but where it turns.
+SHORT = np.arange(0.0, 1.25, 0.005)
+LONG_TURNS = np.round(500.0 * np.sin(1.2 * np.pi * SHORT) + 150.0 * SHORT)
+
+
 @pytest.mark.parametrize(
     "signal",
     [
@@ -51,8 +56,9 @@ SLOW_TURN = np.cumsum([*[3, 2, 3, 2, 3, 2, 0] * 30, *FLICKER, *[-2, -3] * 20])
         np.minimum(1.0, 0.2 * TIMES) ** 2,
         1e-4 * ONE_TURN_EACH,
         1e-4 * SLOW_TURN,
+        1e-4 * LONG_TURNS,
     ],
-    ids=["wave", "noise", "levels", "switched", "arrives", "turns once", "flickers"],
+    ids=["wave", "noise", "levels", "switched", "arrives", "turns once", "flickers", "long turns"],
 )
 def test_no_limit_is_seen_where_there_is_none(signal: np.ndarray) -> None:
     assert saturation([signal]) is None
