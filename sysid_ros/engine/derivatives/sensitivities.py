@@ -18,7 +18,11 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.derivatives.model_changes import FollowedModel, model_derivative
+from sysid_ros.engine.derivatives.model_changes import (
+    FollowedModel,
+    KnownChanges,
+    model_derivative,
+)
 from sysid_ros.engine.derivatives.model_parts import model_parts
 from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
 from sysid_ros.engine.derivatives.run_pass import BatchPass, Pass, differentiated
@@ -80,6 +84,7 @@ class Sensitivities:
         self._followed: set[int] = set()
         self._seen = self._violated = 0
         self._latest: tuple[bytes, Pass] | None = None
+        self._known_changes: KnownChanges | None = None
 
     @property
     def gave_up(self) -> bool:
@@ -111,6 +116,7 @@ class Sensitivities:
         self._obstacle = self._obstacle or other._obstacle
         self._unfollowed.update(other._unfollowed)
         self._followed |= other._followed
+        self._known_changes = other._known_changes or self._known_changes
         if self._group.builder is other._group.builder and self._reads_as(other):
             self._latest = other._latest
 
@@ -262,28 +268,58 @@ class Sensitivities:
         return self._latest[1]
 
     def _prepared(self, theta: FloatArray, base: Candidate | None) -> Pass:
-        columns = perturbed(
-            self._group.builder, theta, self._upper, self._scale, step=TABLE_STEP, base=base
-        )
+        columns, lasting = self._moved_models(theta, base or self._group.builder.build(theta))
         model = columns.base.model
         sensors = self._start_sensors
         table, known = FollowedModel(model), columns.base.rollout_key(sensors)
         reading, followed = [], []
         for j, column in enumerate(columns.moved):
             other = column.candidate
-            if other.model_key == known[0] and other.rollout_key(sensors) == known:
+            if j in lasting:
+                followed.append(j)
+            elif other.model_key == known[0] and other.rollout_key(sensors) == known:
                 reading.append(j)
             elif self._is_followed(j, table, column):
                 followed.append(j)
-        moved = [columns.moved[j] for j in followed]
+        moved = [columns.moved[j] for j in followed if j not in lasting]
+        models, steps = [c.candidate.model for c in moved], [c.step for c in moved]
+        changes = model_derivative(model, models, steps)
+        if self._known_changes is not None and lasting:
+            changes = self._known_changes.joined(followed, lasting, changes)
+        self._known_changes = KnownChanges.at(theta, model, followed, changes)
         return Pass(
             columns,
             tuple(followed),
             tuple(reading),
-            model_derivative(model, [c.candidate.model for c in moved], [c.step for c in moved]),
+            changes,
             self._addresses,
             model_parts(tables_of(model), readings(model, self._addresses)),
         )
+
+    def _moved_models(self, theta: FloatArray, base: Candidate) -> tuple[Perturbations, list[int]]:
+        """Every parameter moved, but those whose effect on the model is known to last."""
+        lasting = self._lasting(theta, base)
+        others = [j for j in range(theta.size) if j not in lasting]
+        done = perturbed(
+            self._group.builder, theta, self._upper, self._scale,
+            step=TABLE_STEP, base=base, components=others,
+        )  # fmt: skip
+        moved = dict(zip(others, done.moved, strict=True))
+        stays = Perturbation(base, 1.0)
+        return Perturbations(base, tuple(moved.get(j, stays) for j in range(theta.size))), lasting
+
+    def _lasting(self, theta: FloatArray, base: Candidate) -> list[int]:
+        """The parameters whose effect on the model is what it was, as one compiled model shows."""
+        known = self._known_changes
+        lasting = [] if known is None else known.lasting(theta, base.model)
+        if known is None or len(lasting) < 2:
+            return []
+        change = np.zeros(theta.size)
+        # Each by another share of its scale, so that two of them hardly make up for each other.
+        change[lasting] = TABLE_STEP * self._scale[lasting] * np.linspace(1.0, 2.0, len(lasting))
+        change[theta + change > self._upper] *= -1.0
+        moved = self._group.builder.build(theta + change).model
+        return lasting if known.hold(base.model, moved, change) else []
 
     def _is_followed(self, j: int, base: FollowedModel, column: Perturbation) -> bool:
         """Return whether the pass has tables for all that a parameter changes, found out once."""
