@@ -150,7 +150,7 @@ class KnownChanges:
         parameters: Sequence[int],
         changes: ModelChanges,
     ) -> KnownChanges:
-        """What is known at a point whose model is compiled."""
+        """The changes that are known at a point whose model is compiled."""
         return cls(theta, _changing(model, _stands(model)), tuple(parameters), changes)
 
     def lasting(self, theta: FloatArray, model: mujoco.MjModel) -> list[int]:
