@@ -166,10 +166,13 @@ class KnownChanges:
         wrong = self._wrong(self.tables, model, (theta - self.theta)[columns])
         # What filters is an input of the simulation, for which models are compared.
         lasts = ~np.any(self.changes.actuator_fields[TIME] != 0.0, axis=0)
+        acts = np.zeros(len(columns), dtype=bool)  # on the model, rather than on a command
         for table, change in zip(wrong, self.changes, strict=True):
-            doubted = (change != 0.0) & table[..., np.newaxis]
-            lasts &= ~doubted.any(axis=tuple(range(doubted.ndim - 1)))
-        return [j for j, last in zip(columns, lasts, strict=True) if last]
+            touched = change != 0.0
+            axes = tuple(range(touched.ndim - 1))
+            acts |= touched.any(axis=axes)
+            lasts &= ~(touched & table[..., np.newaxis]).any(axis=axes)
+        return [j for j, last in zip(columns, lasts & acts, strict=True) if last]
 
     def hold(self, model: mujoco.MjModel, moved: mujoco.MjModel, change: FloatArray) -> bool:
         """Return whether the derivatives lead from one model to another, in all their numbers.

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.residuals import Comparison, SignalCorrection, compare
+from sysid_ros.engine.residuals import Comparison, PreparedComparison, SignalCorrection
 from sysid_ros.engine.signals import TimeSeries, blocks_of, cubic_weights, stamp_offsets
 from sysid_ros.engine.simulation.run_batch import ResidualSlope
 
 
 def comparison_slope(
     predicted: TimeSeries,
-    measured: TimeSeries,
+    ready: PreparedComparison,
     model: Any,
     comparison: Comparison,
     corrections: Mapping[str, SignalCorrection],
@@ -27,7 +27,7 @@ def comparison_slope(
 
     Args:
       predicted: Simulated sensors, equally spaced.
-      measured: The recording.
+      ready: The comparison with the recording.
       model: The model that was simulated.
       comparison: What is compared.
       corrections: Delay, gain and bias by signal; no orientations are compared.
@@ -36,14 +36,14 @@ def comparison_slope(
       The derivative by the sensor data of residuals that are flattened as in ``sysid.residual``,
       signal fastest.
     """
-    residual, compared, _ = compare(predicted, measured, model, comparison, corrections=corrections)
+    residual, compared, _ = ready.against(predicted, model)
     mapping = compared.signal_mapping or {}
     blocks = blocks_of(model, mapping, comparison.wrapped)
     # Interpolation weights add up to one, so a constant shows every other factor.
     step = 1e-3
     more, mapping_of_all = predicted.data + step, predicted.signal_mapping
     raised = TimeSeries.of_checked(predicted.times, more, mapping_of_all)
-    shifted, *_ = compare(raised, measured, model, comparison, corrections=corrections)
+    shifted, *_ = ready.against(raised, model)
     factors = (shifted - residual) / step
     for column in factors.T:  # one number each, but for missing samples and angles that wrap
         if np.any(column != 0.0):

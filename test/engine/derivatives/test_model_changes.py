@@ -52,7 +52,8 @@ def known(values: Callable[[FloatArray], dict[str, float]], x: FloatArray) -> Kn
         (summed, [0.1, 0.2, 0.0, 0.01], [0, 1, 2], True),
         (product, [0.1, 0.2, -0.3, 0.01], [0], True),
         (product, [0.1, 0.2, 0.0, 0.01], [0, 1, 2], False),  # by the second it is more than it was
-        (kinked, [0.1, -0.9, 0.2, 0.01], [0, 2], False),  # what had no effect has one
+        (kinked, [0.1, -0.9, 0.2, 0.01], [0], True),
+        (kinked, [0.1, 0.2, 0.1, 0.01], [0, 1], True),  # what had no effect is none that lasts
     ],
 )
 def test_what_lasts_is_what_one_model_confirms(
