@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
-from sysid_ros.engine.derivatives.floor_contacts import feet_of, stand_alike
+from sysid_ros.engine.derivatives.floor_contacts import has_feet, stand_alike
 from sysid_ros.engine.derivatives.frame_sensors import frames_alike
 from sysid_ros.engine.derivatives.lines import line_fields
 from sysid_ros.engine.derivatives.model_tables import (
@@ -115,7 +115,7 @@ def model_derivative(
       moved: The model with one parameter moved each.
       steps: By how much, not zero.
     """
-    stands = _stands(base)
+    stands = has_feet(base)
     tables, inertia = _changing(base, stands), inertial_parameters(base)
     others = [_changing(model, stands, _inertia(model, base, inertia)) for model in moved]
     return ModelChanges(
@@ -135,12 +135,14 @@ class KnownChanges:
       tables: The tables there, as in :class:`ModelChanges`.
       parameters: Those that the changes are by, in their order.
       changes: The derivatives.
+      stands: Whether anything may press on a floor.
     """
 
     theta: FloatArray
     tables: tuple[FloatArray, ...]
     parameters: tuple[int, ...]
     changes: ModelChanges
+    stands: bool
 
     @classmethod
     def at(
@@ -151,7 +153,8 @@ class KnownChanges:
         changes: ModelChanges,
     ) -> KnownChanges:
         """The changes that are known at a point whose model is compiled."""
-        return cls(theta, _changing(model, _stands(model)), tuple(parameters), changes)
+        stands = has_feet(model)
+        return cls(theta, _changing(model, stands), tuple(parameters), changes, stands)
 
     def lasting(self, theta: FloatArray, model: mujoco.MjModel) -> list[int]:
         """The parameters whose derivatives seem to be what they were.
@@ -182,7 +185,7 @@ class KnownChanges:
           moved: With several parameters changed at once.
           change: By how much, (p,).
         """
-        tables = _changing(model, _stands(model))
+        tables = _changing(model, self.stands)
         wrong = self._wrong(tables, moved, change[list(self.parameters)])
         return not any(table.any() for table in wrong)
 
@@ -191,7 +194,7 @@ class KnownChanges:
     ) -> list[BoolArray]:
         """Mark where a step does not lead from tables to those of a model."""
         result = []
-        after = _changing(moved, _stands(moved))
+        after = _changing(moved, self.stands)
         for old, new, change in zip(tables, after, self.changes, strict=True):
             parts = change * step
             with np.errstate(invalid="ignore"):  # limits that are infinite
@@ -229,11 +232,6 @@ def _changing(
         np.array(model.body_gravcomp),
         _weights(model, stands),
     )
-
-
-def _stands(model: mujoco.MjModel) -> bool:
-    """Return whether anything may press on a floor."""
-    return bool(feet_of(model).body.size)
 
 
 def _weights(model: mujoco.MjModel, stands: bool) -> FloatArray:
