@@ -66,8 +66,19 @@ class Pass:
     models: dict[tuple[int, bytes], ModelDirections] = field(default_factory=dict)
 
     @cached_property
+    def moved(self) -> list[Perturbation]:
+        """The followed columns."""
+        return [self.columns.moved[j] for j in self.followed]
+
+    @cached_property
+    def moving(self) -> list[int]:
+        """Those of them that change starts or controls."""
+        base = self.columns.base
+        return [k for k, c in enumerate(self.moved) if not c.candidate.same_inputs(base)]
+
+    @cached_property
     def touched(self) -> tuple[BoolArray, ...]:
-        """Which directions change anything of each part, (n_model,)."""
+        """Marks of the directions that change anything of each part, (n_model,)."""
         return tuple(part.touched(self.changes) for part in self.parts)
 
     def model(self, number: int, places: IndexArray) -> ModelDirections:
@@ -121,8 +132,7 @@ class BatchPass:
         self._pass, self._batch, self._rollouts = pass_, batch, rollouts
         base = pass_.columns.base
         self._residual, self._slope = batch.linearized(base, rollouts.sensordata)
-        moved = [pass_.columns.moved[j] for j in pass_.followed]
-        moving = [k for k, c in enumerate(moved) if not c.candidate.same_inputs(base)]
+        moved, moving = pass_.moved, pass_.moving
         control = batch.controls(base)
         starts = batch.starts(base, deviations)[:, 1:]
         directions = BatchDirections(

@@ -45,20 +45,27 @@ def comparison_slope(
     raised = TimeSeries.of_checked(predicted.times, more, mapping_of_all)
     shifted, *_ = ready.against(raised, model)
     factors = (shifted - residual) / step
-    for column in factors.T:  # one number each, but for missing samples and angles that wrap
-        if np.any(column != 0.0):
-            column[column != 0.0] = np.median(column[column != 0.0])
+    if np.all(factors):  # one number each, but for missing samples and angles that wrap
+        factors[:] = np.median(factors, axis=0)
+    else:
+        for column in factors.T:
+            if np.any(column != 0.0):
+                column[column != 0.0] = np.median(column[column != 0.0])
     offsets = stamp_offsets(model, mapping, comparison.stamping)
     sensors = predicted.signal_mapping or {}
     rows, weights, columns = [], [], []
+    known: dict[float, tuple[IndexArray, FloatArray]] = {}  # by how late a signal is
     for block in blocks:
         for k, column in enumerate(block.columns):
             correction = corrections.get(block.name, SignalCorrection())
-            instants = compared.times - correction.delay - offsets[column]
-            each = _interpolation(predicted.times, instants, comparison.stamping == "true")
-            rows.append(each[0])
-            weights.append(each[1])
-            columns.append(np.full(len(instants), sensors[block.name][1][k]))
+            late = correction.delay + float(offsets[column])
+            if late not in known:
+                instants = compared.times - correction.delay - offsets[column]
+                cubic = comparison.stamping == "true"
+                known[late] = _interpolation(predicted.times, instants, cubic)
+            rows.append(known[late][0])
+            weights.append(known[late][1])
+            columns.append(np.full(len(residual), sensors[block.name][1][k]))
     scaled = np.stack(weights, axis=1) * factors[:, :, None]
     return ResidualSlope(
         np.stack(rows, axis=1).reshape(-1, 4).astype(np.int64),
