@@ -82,7 +82,7 @@ class Pass:
         return tuple(part.touched(self.changes) for part in self.parts)
 
     def model(self, number: int, places: IndexArray) -> ModelDirections:
-        """How a part changes in some of the followed directions."""
+        """The changes of a part in some of the followed directions."""
         key = number, places.tobytes()
         if key not in self.models:
             own = changes_of(self.changes, self.parts[number].elements)
