@@ -143,7 +143,7 @@ class RecordedRun:
     def _prepared(
         self, predicted: TimeSeries, candidate: Candidate, corrections: dict[str, SignalCorrection]
     ) -> PreparedComparison:
-        """What does not depend on simulated values, of the latest simulation where that fits."""
+        """The comparison but for simulated values, that of the latest simulation where it fits."""
         if self._ready is not None:
             times, before, ready = self._ready
             if _correct_alike(corrections, before) and np.array_equal(times, predicted.times):
