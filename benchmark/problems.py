@@ -130,6 +130,11 @@ def sequences16(sysid: Any, _: Path | None = None) -> Problem:
     return arm_recordings(sysid, [0.5 + 0.1 * k for k in range(16)])
 
 
+def windows300(sysid: Any, _: Path | None = None) -> Problem:
+    """As many recordings of 0.2 s of the arm, as windows of a long one would be."""
+    return arm_recordings(sysid, [0.2] * 300)
+
+
 PROBLEMS: dict[str, Make] = {
     "arm": arm,
     "panda21": lambda sysid, path: panda(sysid, path, 0),
@@ -137,6 +142,7 @@ PROBLEMS: dict[str, Make] = {
     "panda91": lambda sysid, path: panda(sysid, path, 7),
     "contacts": contacts,
     "sequences16": sequences16,
+    "windows300": windows300,
 }
 
 

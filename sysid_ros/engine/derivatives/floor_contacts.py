@@ -108,6 +108,11 @@ def feet_of(model: mujoco.MjModel) -> Feet:
     )
 
 
+def has_feet(model: mujoco.MjModel) -> bool:
+    """Return whether a model has any."""
+    return bool(_touching_pairs(model))
+
+
 def stand_alike(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
     """Return whether two models of equal sizes have the same feet and planes, weights aside.
 
@@ -117,7 +122,7 @@ def stand_alike(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
         getattr(one.opt, n) == getattr(other.opt, n) for n in _OPTIONS
     ):
         return True
-    return not (feet_of(one).body.size or feet_of(other).body.size)
+    return not (has_feet(one) or has_feet(other))
 
 
 def _planes(

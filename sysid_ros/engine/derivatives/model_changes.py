@@ -12,7 +12,8 @@ rollouts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
@@ -22,10 +23,15 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
-from sysid_ros.engine.derivatives.floor_contacts import feet_of, stand_alike
+from sysid_ros.engine.derivatives.floor_contacts import has_feet, stand_alike
 from sysid_ros.engine.derivatives.frame_sensors import frames_alike
 from sysid_ros.engine.derivatives.lines import line_fields
-from sysid_ros.engine.derivatives.model_tables import actuator_fields, dof_fields, friction_fields
+from sysid_ros.engine.derivatives.model_tables import (
+    TIME,
+    actuator_fields,
+    dof_fields,
+    friction_fields,
+)
 from sysid_ros.engine.elements import BALL, FREE, inertial_parameters
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation, size_signature
 
@@ -49,6 +55,9 @@ _INERTIAL = ("body_mass", "body_ipos", "body_iquat", "body_inertia")
 _UNSEEN = ("bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
 _SEEN = frozenset(("site_pos", "site_quat"))  # where sensors are
 _OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
+
+# How far from where derivatives lead to a number may be, relative to the way, and to its value.
+LASTING, ROUNDING = 1e-7, 1e-15
 
 
 class FollowedModel:
@@ -108,16 +117,122 @@ def model_derivative(
       moved: The model with one parameter moved each.
       steps: By how much, not zero.
     """
-    dof, actuator, inertia = dof_fields(base), actuator_fields(base), inertial_parameters(base)
-    friction, stands = friction_fields(base), bool(feet_of(base).body.size)
+    stands = has_feet(base)
+    tables, inertia = _changing(base, stands), inertial_parameters(base)
+    others = [_changing(model, stands, _inertia(model, base, inertia)) for model in moved]
     return ModelChanges(
-        _quotients(dof, [dof_fields(model) for model in moved], steps),
-        _quotients(actuator, [actuator_fields(model) for model in moved], steps),
-        _quotients(line_fields(base), [line_fields(model) for model in moved], steps),
-        _quotients(inertia, [_inertia(model, base, inertia) for model in moved], steps),
-        _quotients(friction, [friction_fields(model) for model in moved], steps),
-        _quotients(base.body_gravcomp, [model.body_gravcomp for model in moved], steps),
-        _quotients(_weights(base, stands), [_weights(model, stands) for model in moved], steps),
+        *(
+            _quotients(table, [other[k] for other in others], steps)
+            for k, table in enumerate(tables)
+        )
+    )
+
+
+@dataclass(frozen=True)
+class KnownChanges:
+    """The changes of a model's tables at a point, most of which last: damping adds to damping.
+
+    Attributes:
+      theta: The point, (p,).
+      tables: The tables there, as in :class:`ModelChanges`.
+      parameters: Those that the changes are by, in their order.
+      changes: The derivatives.
+      stands: Whether anything may press on a floor.
+    """
+
+    theta: FloatArray
+    tables: tuple[FloatArray, ...]
+    parameters: tuple[int, ...]
+    changes: ModelChanges
+    stands: bool
+
+    @classmethod
+    def at(
+        cls,
+        theta: FloatArray,
+        model: mujoco.MjModel,
+        parameters: Sequence[int],
+        changes: ModelChanges,
+    ) -> KnownChanges:
+        """The changes that are known at a point whose model is compiled."""
+        stands = has_feet(model)
+        return cls(theta, _changing(model, stands), tuple(parameters), changes, stands)
+
+    def lasting(self, theta: FloatArray, model: mujoco.MjModel) -> list[int]:
+        """The parameters whose derivatives seem to be what they were.
+
+        Whatever such a parameter changes has gone where the derivatives lead to.
+
+        Args:
+          theta: Another point, (p,).
+          model: The model there.
+        """
+        columns = list(self.parameters)
+        wrong = self._wrong(self.tables, model, (theta - self.theta)[columns])
+        # What filters is an input of the simulation, for which models are compared.
+        lasts = ~np.any(self.changes.actuator_fields[TIME] != 0.0, axis=0)
+        acts = np.zeros(len(columns), dtype=bool)  # on the model, rather than on a command
+        for table, change in zip(wrong, self.changes, strict=True):
+            touched = change != 0.0
+            axes = tuple(range(touched.ndim - 1))
+            acts |= touched.any(axis=axes)
+            lasts &= ~(touched & table[..., np.newaxis]).any(axis=axes)
+        return [j for j, last in zip(columns, lasts & acts, strict=True) if last]
+
+    def hold(self, model: mujoco.MjModel, moved: mujoco.MjModel, change: FloatArray) -> bool:
+        """Return whether the derivatives lead from one model to another, in all their numbers.
+
+        Args:
+          model: At a point.
+          moved: With several parameters changed at once.
+          change: By how much, (p,).
+        """
+        tables = _changing(model, self.stands)
+        wrong = self._wrong(tables, moved, change[list(self.parameters)])
+        return not any(table.any() for table in wrong)
+
+    def _wrong(
+        self, tables: Sequence[FloatArray], moved: mujoco.MjModel, step: FloatArray
+    ) -> list[BoolArray]:
+        """Mark where a step does not lead from tables to those of a model."""
+        result = []
+        after = _changing(moved, self.stands)
+        for old, new, change in zip(tables, after, self.changes, strict=True):
+            parts = change * step
+            with np.errstate(invalid="ignore"):  # limits that are infinite
+                error = np.abs(new - old - parts.sum(axis=-1))
+            near = error <= LASTING * np.abs(parts).sum(axis=-1) + ROUNDING * np.abs(old)
+            result.append((old != new) & ~near)
+        return result
+
+    def joined(
+        self, parameters: Sequence[int], lasting: Collection[int], fresh: ModelChanges
+    ) -> ModelChanges:
+        """The changes by parameters, of which the lasting ones are known and the others fresh."""
+        places = {j: k for k, j in enumerate(self.parameters)}
+        own = [k for k, j in enumerate(parameters) if j not in lasting]
+        kept = [k for k, j in enumerate(parameters) if j in lasting]
+        known = [places[parameters[k]] for k in kept]
+        tables = []
+        for new, old in zip(fresh, self.changes, strict=True):
+            table = np.empty((*new.shape[:-1], len(parameters)))
+            table[..., own], table[..., kept] = new, old[..., known]
+            tables.append(table)
+        return ModelChanges(*tables)
+
+
+def _changing(
+    model: mujoco.MjModel, stands: bool, inertia: FloatArray | None = None
+) -> tuple[FloatArray, ...]:
+    """The tables that parameters change, in the order of :class:`ModelChanges`."""
+    return (
+        dof_fields(model),
+        actuator_fields(model),
+        line_fields(model),
+        inertial_parameters(model) if inertia is None else inertia,
+        friction_fields(model),
+        np.array(model.body_gravcomp),
+        _weights(model, stands),
     )
 
 
@@ -131,6 +246,14 @@ class SharedMoves:
     def __init__(self) -> None:
         self.groups: list[list[int]] = []
         self._touched: dict[int, BoolArray] = {}
+
+    def without(self, lasting: Collection[int]) -> SharedMoves:
+        """Those whose effect on the model is not known already."""
+        rest = SharedMoves()
+        rest.groups = [[j for j in group if j not in lasting] for group in self.groups]
+        rest.groups = [group for group in rest.groups if group]
+        rest._touched = self._touched
+        return rest
 
     @property
     def components(self) -> list[int]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ class Pass:
       changes: How the followed columns change the model.
       addresses: The columns of the sensor data that are differentiated, sorted.
       parts: The parts of the model that do not feel each other.
+      models: How parts change in some directions, by both, as far as it was asked for.
     """
 
     columns: Perturbations
@@ -61,6 +63,32 @@ class Pass:
     changes: ModelChanges
     addresses: IndexArray
     parts: tuple[ModelPart, ...]
+    models: dict[tuple[int, bytes], ModelDirections] = field(default_factory=dict)
+
+    @cached_property
+    def moved(self) -> list[Perturbation]:
+        """The followed columns."""
+        return [self.columns.moved[j] for j in self.followed]
+
+    @cached_property
+    def moving(self) -> list[int]:
+        """Those of them that change starts or controls."""
+        base = self.columns.base
+        return [k for k, c in enumerate(self.moved) if not c.candidate.same_inputs(base)]
+
+    @cached_property
+    def touched(self) -> tuple[BoolArray, ...]:
+        """Marks of the directions that change anything of each part, (n_model,)."""
+        return tuple(part.touched(self.changes) for part in self.parts)
+
+    def model(self, number: int, places: IndexArray) -> ModelDirections:
+        """The changes of a part in some of the followed directions."""
+        key = number, places.tobytes()
+        if key not in self.models:
+            own = changes_of(self.changes, self.parts[number].elements)
+            changes = [table[..., places] for table in own]
+            self.models[key] = model_directions(ModelChanges(*changes))
+        return self.models[key]
 
 
 @dataclass(frozen=True)
@@ -104,8 +132,7 @@ class BatchPass:
         self._pass, self._batch, self._rollouts = pass_, batch, rollouts
         base = pass_.columns.base
         self._residual, self._slope = batch.linearized(base, rollouts.sensordata)
-        moved = [pass_.columns.moved[j] for j in pass_.followed]
-        moving = [k for k, c in enumerate(moved) if not c.candidate.same_inputs(base)]
+        moved, moving = pass_.moved, pass_.moving
         control = batch.controls(base)
         starts = batch.starts(base, deviations)[:, 1:]
         directions = BatchDirections(
@@ -121,8 +148,8 @@ class BatchPass:
         states = np.insert(rollouts.states[:, 1:], firsts, starts, axis=0)
         readings = np.searchsorted(pass_.addresses, self._slope.columns)
         self._parts = [
-            _part_of_batch(pass_, part, batch.model, directions, states, control, readings)
-            for part in pass_.parts
+            _part_of_batch(pass_, k, batch.model, directions, states, control, readings)
+            for k in range(len(pass_.parts))
         ]
         n = len(pass_.columns.moved) + batch.spread.shape[1]
         self._jacobian = np.zeros((len(self._residual), n))
@@ -202,7 +229,7 @@ def differentiated(
 
 def _part_of_batch(
     pass_: Pass,
-    part: ModelPart,
+    number: int,
     model: Any,
     directions: BatchDirections,
     states: FloatArray,
@@ -213,28 +240,28 @@ def _part_of_batch(
 
     Args:
       pass_: The point.
-      part: The part.
+      number: Of the part.
       model: The whole model.
       directions: Of the whole model, in all directions.
       states: Of the whole model, from each start on.
       control: Of the whole model.
       readings: Which reading each residual compares, (m,).
     """
+    part = pass_.parts[number]
     own, p, n_followed = part.elements, len(pass_.columns.moved), len(pass_.followed)
     n_start = directions.start.shape[2] - n_followed
     start = directions.start[:, [*own.dofs, *model.nv + own.dofs, *2 * model.nv + own.activations]]
     driven = directions.control_change[:, :, own.actuators]
-    chosen = np.append(part.touched(pass_.changes), np.zeros(n_start, dtype=bool))
+    chosen = np.append(pass_.touched[number], np.zeros(n_start, dtype=bool))
     chosen |= np.any(start != 0.0, axis=(0, 1))
     driving = np.any(driven != 0.0, axis=(0, 2))
     chosen[directions.control_direction[driving]] = True
     chosen &= part.rows.size > 0
     places = np.flatnonzero(chosen)
     driving &= chosen[directions.control_direction]
-    changes = [table[..., places[places < n_followed]] for table in changes_of(pass_.changes, own)]
     return _PartOfBatch(
         part,
-        model_directions(ModelChanges(*changes)),
+        pass_.model(number, places[places < n_followed]),
         BatchDirections(
             np.ascontiguousarray(start[:, :, places]),
             np.searchsorted(places, directions.control_direction[driving]).astype(np.int64),

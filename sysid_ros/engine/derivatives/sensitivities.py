@@ -21,6 +21,7 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
 from sysid_ros.engine.derivatives.model_changes import (
     FollowedModel,
+    KnownChanges,
     SharedMoves,
     model_derivative,
 )
@@ -87,6 +88,7 @@ class Sensitivities:
         self._shared = SharedMoves()
         self._seen = self._violated = 0
         self._latest: tuple[bytes, Pass] | None = None
+        self._known_changes: KnownChanges | None = None
 
     @property
     def gave_up(self) -> bool:
@@ -119,6 +121,7 @@ class Sensitivities:
         self._unfollowed.update(other._unfollowed)
         self._followed |= other._followed
         self._shared = other._shared
+        self._known_changes = other._known_changes or self._known_changes
         if self._group.builder is other._group.builder and self._reads_as(other):
             self._latest = other._latest
 
@@ -274,12 +277,14 @@ class Sensitivities:
         base = base or builder.build(theta)
         model, sensors = base.model, self._start_sensors
         steps = list(map(inward, theta, TABLE_STEP * self._scale, self._upper))
-        shared = self._shared.changes(builder, base, theta, steps)
-        sharing = [] if shared is None else self._shared.components
-        moved = self._moved_alone(theta, base, steps, sharing)
+        lasting = self._lasting(theta, base)
+        sharing = self._shared.without(lasting)
+        shared = sharing.changes(builder, base, theta, steps)
+        told = lasting if shared is None else sorted(lasting + sharing.components)
+        moved = self._moved_alone(theta, base, steps, told)
         table, known = FollowedModel(model), base.rollout_key(sensors)
         reading, followed = [], []
-        for j in np.setdiff1d(np.arange(theta.size), sharing).tolist():
+        for j in np.setdiff1d(np.arange(theta.size), told).tolist():
             column, other = moved[j], moved[j].candidate
             if other.model_key == known[0] and other.rollout_key(sensors) == known:
                 reading.append(j)
@@ -289,16 +294,20 @@ class Sensitivities:
         changes = model_derivative(
             model, [each.candidate.model for each in own], [each.step for each in own]
         )
-        if shared is None:
-            self._shared.learn(builder, base, dict(zip(followed, own, strict=True)), changes)
-        else:
-            followed += sharing
+        if shared is not None:
+            followed += sharing.components
             order = np.argsort(followed)
             pairs = zip(changes, shared, strict=True)
             changes = ModelChanges(*(np.concatenate(both, axis=-1)[..., order] for both in pairs))
+        elif not lasting:
+            self._shared.learn(builder, base, dict(zip(followed, own, strict=True)), changes)
+        followed = sorted(followed + lasting)
+        if self._known_changes is not None and lasting:
+            changes = self._known_changes.joined(followed, lasting, changes)
+        self._known_changes = KnownChanges.at(theta, model, followed, changes)
         return Pass(
             Perturbations(base, tuple(moved)),
-            tuple(sorted(followed)),
+            tuple(followed),
             tuple(reading),
             changes,
             self._addresses,
@@ -306,10 +315,10 @@ class Sensitivities:
         )
 
     def _moved_alone(
-        self, theta: FloatArray, base: Candidate, steps: Sequence[float], sharing: Sequence[int]
+        self, theta: FloatArray, base: Candidate, steps: Sequence[float], told: Sequence[int]
     ) -> list[Perturbation]:
-        """All parameters moved, those that share models without one."""
-        alone = np.setdiff1d(np.arange(theta.size), sharing).tolist()
+        """All parameters moved, those whose effect is told otherwise without a model."""
+        alone = np.setdiff1d(np.arange(theta.size), told).tolist()
         columns = perturbed(
             self._group.builder, theta, self._upper, self._scale,
             step=TABLE_STEP, base=base, components=alone,
@@ -318,6 +327,19 @@ class Sensitivities:
         for j, column in zip(alone, columns.moved, strict=True):
             moved[j] = column
         return moved
+
+    def _lasting(self, theta: FloatArray, base: Candidate) -> list[int]:
+        """The parameters whose effect on the model is what it was, as one compiled model shows."""
+        known = self._known_changes
+        lasting = [] if known is None else known.lasting(theta, base.model)
+        if known is None or len(lasting) < 2:
+            return []
+        change = np.zeros(theta.size)
+        # Each by another share of its scale, so that two of them hardly make up for each other.
+        change[lasting] = TABLE_STEP * self._scale[lasting] * np.linspace(1.0, 2.0, len(lasting))
+        change[theta + change > self._upper] *= -1.0
+        moved = self._group.builder.build(theta + change).model
+        return lasting if known.hold(base.model, moved, change) else []
 
     def _is_followed(self, j: int, base: FollowedModel, column: Perturbation) -> bool:
         """Return whether the pass has tables for all that a parameter changes, found out once."""

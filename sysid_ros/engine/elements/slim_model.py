@@ -98,14 +98,15 @@ class SlimModel:
 
     Args:
       spec: The user's spec; not changed.
+      full: The same compiled, where it is already; with meshes that takes as long as a simulation.
     """
 
-    def __init__(self, spec: Any) -> None:
+    def __init__(self, spec: Any, full: Any = None) -> None:
         self._spec = spec
         self._slim = _without_geoms(spec)
         self._full: Any = None
         if self._slim is not None:
-            self._full = _full_if_alike(spec, self._slim, _SIZES, _ALL)
+            self._full = _full_if_alike(full or spec, self._slim, _SIZES, _ALL)
         if self._full is None:
             self._slim = None
 
@@ -140,9 +141,10 @@ class SlimModel:
 
 
 def _full_if_alike(spec: Any, slim: Any, sizes: Sequence[str], arrays: Sequence[str]) -> Any:
-    """The full model where the slim one agrees with it; ``None`` elsewhere."""
+    """The full model, given or compiled, where the slim one agrees; ``None`` elsewhere."""
     try:
-        full, other = spec.copy().compile(), slim.copy().compile()
+        full = spec if isinstance(spec, mujoco.MjModel) else spec.copy().compile()
+        other = slim.copy().compile()
     except ValueError:
         return None
     if any(getattr(full, name) != getattr(other, name) for name in sizes):

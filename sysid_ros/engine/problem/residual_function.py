@@ -156,7 +156,7 @@ class ResidualFunction:
 
     def _slim_model(self, sequences: ModelSequences) -> SlimModel:
         if id(sequences) not in self._slim:
-            self._slim[id(sequences)] = SlimModel(sequences.spec)
+            self._slim[id(sequences)] = SlimModel(sequences.spec, sequences.gt_model)
         return self._slim[id(sequences)]
 
     def _at(

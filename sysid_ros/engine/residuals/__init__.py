@@ -5,7 +5,14 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.residuals.discrepancy import DIVERGED, Comparison, SignalCorrection, compare
+from sysid_ros.engine.residuals.discrepancy import (
+    DIVERGED,
+    Comparison,
+    PreparedComparison,
+    SignalCorrection,
+    compare,
+    prepared,
+)
 from sysid_ros.engine.residuals.residual_options import (
     BuildModelFn,
     CustomRolloutFn,
@@ -37,6 +44,7 @@ __all__ = [
     "Comparison",
     "CustomRolloutFn",
     "ModifyResidualFn",
+    "PreparedComparison",
     "ResidualOptions",
     "SignalCorrection",
     "SignalSettings",
@@ -49,6 +57,7 @@ __all__ = [
     "compare",
     "get_sensor_indices",
     "normalize_residual",
+    "prepared",
     "signal_settings",
     "weighted_diff",
     "with_declared_signals",

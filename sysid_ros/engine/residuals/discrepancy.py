@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,23 +108,93 @@ def compare(
     Raises:
       SignalError: The signals do not fit the model or each other.
     """
+    ready = prepared(predicted.times, measured, model, comparison, corrections or {})
+    return ready.against(predicted, model, state)
+
+
+@dataclass(frozen=True)
+class PreparedComparison:
+    """A comparison, with all that does not depend on what was simulated.
+
+    Attributes:
+      measured: The recording at the instants compared, corrected.
+      delays: Of every column, (d,) s.
+      corrected: What is done to the prediction: gain and bias by signal.
+      blocks: The signals.
+      weights: One per difference column.
+      scales: Their divisors.
+      unknown: Where nothing was measured, (m, number of columns).
+      evaluate: Values of a series at instants, with a delay per column.
+    """
+
+    measured: TimeSeries
+    delays: FloatArray
+    corrected: Mapping[str, tuple[FloatArray, FloatArray]]
+    blocks: list[Block]
+    weights: FloatArray
+    scales: FloatArray
+    unknown: BoolArray
+    evaluate: Callable[[TimeSeries, FloatArray, FloatArray], FloatArray]
+
+    def against(
+        self, predicted: TimeSeries, model: Any, state: FloatArray | None = None
+    ) -> tuple[FloatArray, TimeSeries, TimeSeries]:
+        """As :func:`compare`, for a prediction at the instants that this was prepared for."""
+        measured = self.measured
+        mapping = measured.signal_mapping or {}
+        simulated = _simulated(predicted, mapping, model, state)
+        values = self.evaluate(simulated, measured.times, self.delays)
+        values = _scaled(values, mapping, self.corrected)
+        compared = TimeSeries.of_checked(measured.times, values, mapping, measured.interpolation)
+        return self._differences(values), compared, measured
+
+    def _differences(self, predicted: FloatArray) -> FloatArray:
+        measured, blocks = self.measured.data, self.blocks
+        if not blocks:
+            return np.empty((len(measured), 0))
+        residual = np.hstack([difference(block, measured, predicted) for block in blocks])
+        residual = residual * self.weights / self.scales
+        lost = np.hstack([_missing(block, predicted) for block in blocks])
+        residual = np.where(lost | ~np.isfinite(residual), DIVERGED, residual)
+        return np.where(self.unknown, 0.0, residual)
+
+
+def prepared(
+    times: FloatArray,
+    measured: TimeSeries,
+    model: Any,
+    comparison: Comparison,
+    corrections: Mapping[str, SignalCorrection],
+) -> PreparedComparison:
+    """All of a comparison that does not depend on what is simulated at these instants.
+
+    Args:
+      times: Of the simulated sensors, after each step, (n,) s.
+      measured: As for :func:`compare`, like all that follows.
+      model: See there.
+      comparison: See there.
+      corrections: See there.
+
+    Raises:
+      SignalError: The recording does not overlap with the instants, or its signals do not fit.
+    """
     chosen = _chosen(measured, model, comparison.enabled)
     mapping = chosen.signal_mapping or {}
-    corrected = {name: (corrections or {}).get(name, SignalCorrection()) for name in mapping}
-    simulated = _simulated(predicted, mapping, model, state)
+    corrected = {name: corrections.get(name, SignalCorrection()) for name in mapping}
     offsets = stamp_offsets(model, mapping, comparison.stamping)
-    delays = _per_column(mapping, {name: each.delay for name, each in corrected.items()})
-    chosen = _within(chosen, predicted, offsets, corrected)
-    evaluate = at_true_times if comparison.stamping == "true" else at_delayed_times
-    values = evaluate(simulated, chosen.times, delays + offsets)
-    values = _scaled(values, mapping, {name: each.predicted for name, each in corrected.items()})
+    chosen = _within(chosen, times, offsets, corrected)
     data = _scaled(chosen.data, mapping, {name: each.measured for name, each in corrected.items()})
     blocks = blocks_of(model, mapping, comparison.wrapped)
-    residual = _differences(blocks, data, values, comparison, mapping)
-    return (
-        residual,
-        TimeSeries.of_checked(chosen.times, values, mapping, chosen.interpolation),
+    missing = [_missing(block, data) for block in blocks]
+    return PreparedComparison(
         TimeSeries.of_checked(chosen.times, data, mapping, chosen.interpolation),
+        _per_column(mapping, {name: each.delay for name, each in corrected.items()}) + offsets,
+        {name: each.predicted for name, each in corrected.items()},
+        blocks,
+        _weights(blocks, comparison.sensor_weights, mapping),
+        scales(blocks, data, comparison.normalization, comparison.noise) if blocks else np.ones(0),
+        np.hstack(missing) if blocks else np.empty((len(data), 0), dtype=bool),
+        at_true_times if comparison.stamping == "true" else at_delayed_times,
     )
 
 
@@ -176,7 +246,7 @@ def _simulated(
 
 def _within(
     measured: TimeSeries,
-    predicted: TimeSeries,
+    times: FloatArray,
     offsets: FloatArray,
     corrections: Mapping[str, SignalCorrection],
 ) -> TimeSeries:
@@ -184,8 +254,8 @@ def _within(
     windows = [each.window for each in corrections.values()]
     earliest = min((low for low, _ in windows), default=0.0)
     latest = max((high for _, high in windows), default=0.0)
-    start = predicted.times[0] + latest + (offsets.max() if offsets.size else 0.0)
-    end = predicted.times[-1] + earliest + (offsets.min() if offsets.size else 0.0)
+    start = times[0] + latest + (offsets.max() if offsets.size else 0.0)
+    end = times[-1] + earliest + (offsets.min() if offsets.size else 0.0)
     if measured.times[-1] < start or measured.times[0] > end:
         raise SignalError(
             f"the measurements, from {measured.times[0]:.6f} s to {measured.times[-1]:.6f} s, do "
@@ -193,24 +263,6 @@ def _within(
             "starts with the first control sample"
         )
     return measured.slice_by_time(start, end)
-
-
-def _differences(
-    blocks: list[Block],
-    measured: FloatArray,
-    predicted: FloatArray,
-    comparison: Comparison,
-    mapping: SignalMapping,
-) -> FloatArray:
-    if not blocks:
-        return np.empty((len(measured), 0))
-    residual = np.hstack([difference(block, measured, predicted) for block in blocks])
-    residual = residual * _weights(blocks, comparison.sensor_weights, mapping)
-    residual = residual / scales(blocks, measured, comparison.normalization, comparison.noise)
-    unknown = np.hstack([_missing(block, measured) for block in blocks])
-    lost = np.hstack([_missing(block, predicted) for block in blocks])
-    residual = np.where(lost | ~np.isfinite(residual), DIVERGED, residual)
-    return np.where(unknown, 0.0, residual)
 
 
 def _missing(block: Block, data: FloatArray) -> BoolArray:

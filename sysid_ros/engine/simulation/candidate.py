@@ -57,13 +57,18 @@ class Candidate:
         Args:
           start_sensors: Sensors that starts are read from.
         """
-        names = [*control_names(self.model), *start_sensors]
+        names = [*self.control_names, *start_sensors]
         return self.model_key, self.starts, *(self.settings(name) for name in names)
 
     def same_inputs(self, other: Candidate) -> bool:
         """Return whether both give a simulation the same start and controls."""
         same_filters = np.array_equal(self.model.actuator_dynprm, other.model.actuator_dynprm)
         return self.signals == other.signals and self.starts == other.starts and same_filters
+
+    @cached_property
+    def control_names(self) -> tuple[str, ...]:
+        """The names of the model's controls."""
+        return control_names(self.model)
 
     @cached_property
     def starts(self) -> bytes:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.residuals import Comparison, SignalCorrection, compare
+from sysid_ros.engine.residuals import Comparison, PreparedComparison, SignalCorrection
 from sysid_ros.engine.signals import TimeSeries, blocks_of, cubic_weights, stamp_offsets
 from sysid_ros.engine.simulation.run_batch import ResidualSlope
 
 
 def comparison_slope(
     predicted: TimeSeries,
-    measured: TimeSeries,
+    ready: PreparedComparison,
     model: Any,
     comparison: Comparison,
     corrections: Mapping[str, SignalCorrection],
@@ -27,7 +27,7 @@ def comparison_slope(
 
     Args:
       predicted: Simulated sensors, equally spaced.
-      measured: The recording.
+      ready: The comparison with the recording.
       model: The model that was simulated.
       comparison: What is compared.
       corrections: Delay, gain and bias by signal; no orientations are compared.
@@ -36,29 +36,36 @@ def comparison_slope(
       The derivative by the sensor data of residuals that are flattened as in ``sysid.residual``,
       signal fastest.
     """
-    residual, compared, _ = compare(predicted, measured, model, comparison, corrections=corrections)
+    residual, compared, _ = ready.against(predicted, model)
     mapping = compared.signal_mapping or {}
     blocks = blocks_of(model, mapping, comparison.wrapped)
     # Interpolation weights add up to one, so a constant shows every other factor.
     step = 1e-3
     more, mapping_of_all = predicted.data + step, predicted.signal_mapping
     raised = TimeSeries.of_checked(predicted.times, more, mapping_of_all)
-    shifted, *_ = compare(raised, measured, model, comparison, corrections=corrections)
+    shifted, *_ = ready.against(raised, model)
     factors = (shifted - residual) / step
-    for column in factors.T:  # one number each, but for missing samples and angles that wrap
-        if np.any(column != 0.0):
-            column[column != 0.0] = np.median(column[column != 0.0])
+    if np.all(factors):  # one number each, but for missing samples and angles that wrap
+        factors[:] = np.median(factors, axis=0)
+    else:
+        for column in factors.T:
+            if np.any(column != 0.0):
+                column[column != 0.0] = np.median(column[column != 0.0])
     offsets = stamp_offsets(model, mapping, comparison.stamping)
     sensors = predicted.signal_mapping or {}
     rows, weights, columns = [], [], []
+    known: dict[float, tuple[IndexArray, FloatArray]] = {}  # by how late a signal is
     for block in blocks:
         for k, column in enumerate(block.columns):
             correction = corrections.get(block.name, SignalCorrection())
-            instants = compared.times - correction.delay - offsets[column]
-            each = _interpolation(predicted.times, instants, comparison.stamping == "true")
-            rows.append(each[0])
-            weights.append(each[1])
-            columns.append(np.full(len(instants), sensors[block.name][1][k]))
+            late = correction.delay + float(offsets[column])
+            if late not in known:
+                instants = compared.times - correction.delay - offsets[column]
+                cubic = comparison.stamping == "true"
+                known[late] = _interpolation(predicted.times, instants, cubic)
+            rows.append(known[late][0])
+            weights.append(known[late][1])
+            columns.append(np.full(len(residual), sensors[block.name][1][k]))
     scaled = np.stack(weights, axis=1) * factors[:, :, None]
     return ResidualSlope(
         np.stack(rows, axis=1).reshape(-1, 4).astype(np.int64),

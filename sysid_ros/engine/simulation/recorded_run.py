@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.parameters import ParameterDict, moved_start
+from sysid_ros.engine.parameters import moved_start
 from sysid_ros.engine.residuals import (
+    PreparedComparison,
     ResidualOptions,
     SignalCorrection,
     SignalSettings,
-    compare,
+    prepared,
     with_declared_signals,
 )
 from sysid_ros.engine.signals import (
@@ -24,7 +26,6 @@ from sysid_ros.engine.signals import (
     SystemTrajectory,
     TimeSeries,
     blocks_of,
-    control_names,
     sensor_mapping,
 )
 from sysid_ros.engine.simulation.candidate import Candidate
@@ -66,6 +67,10 @@ class RecordedRun:
         self._slope: tuple[FloatArray, dict[str, SignalCorrection], ResidualSlope] | None = None
         # The sensor data compared last, with what corrections, and the differences.
         self._latest: tuple[FloatArray, dict[str, SignalCorrection], FloatArray] | None = None
+        # What is compared with simulations at such instants, with such corrections.
+        self._ready: tuple[FloatArray, dict[str, SignalCorrection], PreparedComparison] | None
+        self._ready = None
+        self._uncorrected: dict[str, SignalCorrection] | None = None
         # A simulation starts at its state's time with the recording's first command.
         self._shift = float(recording.control.times[0] - recording.initial_state[0])
 
@@ -84,7 +89,7 @@ class RecordedRun:
     def _step_controls(self, candidate: Candidate) -> StepControls:
         """The controls of every step."""
         model, control = candidate.model, self.recording.control
-        names = control_names(model)
+        names = candidate.control_names
         settings = {name: each for name, each in candidate.signals.items() if name in names}
         key = (float(model.opt.timestep), settings)
         if self._controls is None or self._controls[0] != key:
@@ -115,24 +120,43 @@ class RecordedRun:
             _check_same_signals(result[1], result[2])
             return result
         _check_types(measured, options.enabled_observations)
-        corrections = self.corrections(candidate.params, model)
-        residual, predicted, measured = compare(
-            predicted,
-            self._measured(predicted),
-            model,
-            options.comparison(options.signal_transform),
-            corrections=corrections,
-            state=state,
-        )
+        corrections = self._corrections(candidate)
+        ready = self._prepared(predicted, candidate, corrections)
+        residual, predicted, measured = ready.against(predicted, model, state)
         self._latest = (simulated.sensordata.data, corrections, residual.ravel())
         return residual, _later(predicted, self._shift), _later(measured, self._shift)
 
-    def corrections(self, params: ParameterDict, model: object) -> dict[str, SignalCorrection]:
-        """Delay, gain and bias of every measured signal at these parameters."""
-        measured = self.recording.sensordata
-        transform = with_declared_signals(self._options.signal_transform, params, measured, model)
+    def _corrections(self, candidate: Candidate) -> dict[str, SignalCorrection]:
+        """Delay, gain and bias of every measured signal."""
+        given, measured = self._options.signal_transform, self.recording.sensordata
+        plain = given is None and not candidate.signals
+        if plain and self._uncorrected is not None:
+            return self._uncorrected
+        model, params = candidate.model, candidate.params
+        transform = with_declared_signals(given, params, measured, model)
         names = (measured.signal_mapping or sensor_mapping(model)).keys()
-        return transform.corrections(names, params)
+        corrections = transform.corrections(names, params)
+        if plain:
+            self._uncorrected = corrections
+        return corrections
+
+    def _prepared(
+        self, predicted: TimeSeries, candidate: Candidate, corrections: dict[str, SignalCorrection]
+    ) -> PreparedComparison:
+        """The comparison but for simulated values, that of the latest simulation where it fits."""
+        if self._ready is not None:
+            times, before, ready = self._ready
+            if _correct_alike(corrections, before) and np.array_equal(times, predicted.times):
+                return ready
+        ready = prepared(
+            predicted.times,
+            self._measured(predicted),
+            candidate.model,
+            self._options.comparison(self._options.signal_transform),
+            corrections,
+        )
+        self._ready = (predicted.times, corrections, ready)
+        return ready
 
     # A batch of one run, for derivatives
 
@@ -157,7 +181,7 @@ class RecordedRun:
         """The controls of every step, (steps, nu)."""
         return self._step_controls(candidate).values
 
-    @property
+    @cached_property
     def is_linear(self) -> bool:
         """True if the residual is linear in the simulated sensor data."""
         mapping = self._mapping()
@@ -165,21 +189,21 @@ class RecordedRun:
             block.kind == "quaternion" for block in blocks_of(self.model, mapping)
         )
 
-    @property
+    @cached_property
     def readings(self) -> IndexArray:
         """Columns of the sensor data that are compared, each once, sorted."""
         return np.unique(np.concatenate([self._sensors[name][1] for name in self._mapping()]))
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """The differences, flattened as in the residual function, of sensor data."""
-        corrections = self.corrections(candidate.params, candidate.model)
-        return self._residual(candidate, self._predicted(candidate, data), corrections)
+        predicted = self._predicted(candidate, data)
+        return self._residual(candidate, predicted, self._corrections(candidate))
 
     def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
         """Return whether equal sensor data gives equal residuals."""
         if self._options.signal_transform is None:
             return candidate.signals == other.signals
-        ours, theirs = (self.corrections(each.params, each.model) for each in (candidate, other))
+        ours, theirs = (self._corrections(each) for each in (candidate, other))
         return _correct_alike(ours, theirs)
 
     def linearized(
@@ -187,7 +211,7 @@ class RecordedRun:
     ) -> tuple[FloatArray, ResidualSlope]:
         """The residual of sensor data, and how it depends on it where that is linear."""
         predicted = self._predicted(candidate, data)
-        corrections = self.corrections(candidate.params, candidate.model)
+        corrections = self._corrections(candidate)
         latest = self._latest
         if latest is not None and latest[0] is data and _correct_alike(corrections, latest[1]):
             residual = latest[2]
@@ -198,13 +222,8 @@ class RecordedRun:
     def _residual(
         self, candidate: Candidate, predicted: TimeSeries, corrections: dict[str, SignalCorrection]
     ) -> FloatArray:
-        residual, *_ = compare(
-            predicted,
-            self._measured(predicted),
-            candidate.model,
-            self._options.comparison(self._options.signal_transform),
-            corrections=corrections,
-        )
+        ready = self._prepared(predicted, candidate, corrections)
+        residual, *_ = ready.against(predicted, candidate.model)
         return residual.ravel()
 
     def _slope_of(
@@ -216,8 +235,8 @@ class RecordedRun:
             if _correct_alike(corrections, before) and np.array_equal(times, predicted.times):
                 return slope
         comparison = self._options.comparison(self._options.signal_transform)
-        measured = self._measured(predicted)
-        slope = comparison_slope(predicted, measured, candidate.model, comparison, corrections)
+        ready = self._prepared(predicted, candidate, corrections)
+        slope = comparison_slope(predicted, ready, candidate.model, comparison, corrections)
         self._slope = (predicted.times, corrections, slope)
         return slope
 
@@ -244,7 +263,7 @@ def _correct_alike(
     ours: Mapping[str, SignalCorrection], theirs: Mapping[str, SignalCorrection]
 ) -> bool:
     """Return whether corrections of the same signals are equal."""
-    return all(one.equals(theirs[name]) for name, one in ours.items())
+    return ours is theirs or all(one.equals(theirs[name]) for name, one in ours.items())
 
 
 def _later(series: TimeSeries, seconds: float) -> TimeSeries:

@@ -106,17 +106,19 @@ class _Names:
         controls: SignalMapping | None,
     ) -> None:
         self._given = (sensors, states, controls)
+        self._is_given = any(each is not None for each in self._given)
         self._known: dict[int, tuple[SignalMapping, SignalMapping, SignalMapping]] = {}
 
     def wrapped(self, job: Simulation, rollout: Rollout) -> SystemTrajectory:
         sensors, states, controls = self._of(job.model)
         times = rollout.states[:, 0]
+        series = TimeSeries if self._is_given else TimeSeries.of_checked
         return SystemTrajectory(
             job.model,
-            TimeSeries(job.controls.times, job.controls.values, controls),
-            TimeSeries(times, rollout.sensordata, sensors),
+            series(job.controls.times, job.controls.values, controls),
+            series(times, rollout.sensordata, sensors),
             job.start,
-            TimeSeries(times, rollout.states, states),
+            series(times, rollout.states, states),
         )
 
     def _of(self, model: Any) -> tuple[SignalMapping, SignalMapping, SignalMapping]:
