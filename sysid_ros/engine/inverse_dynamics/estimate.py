@@ -45,6 +45,7 @@ class Estimate:
       weights: Inverse variances of residuals, (kinds of rows,).
       solution: Of the program, with gains behind the parameters.
       prior: Of parameters and gains.
+      limits: Of parameters and gains.
       equations: Of parameters and gains, at the last weights, by block.
       uncertainty: Of parameters and gains.
       inflation: Of residuals' variances, by what ties neighbouring rows together.
@@ -57,6 +58,7 @@ class Estimate:
     weights: FloatArray
     solution: Solution
     prior: Prior
+    limits: Constraints
     equations: Equations
     uncertainty: Uncertainty
     inflation: float = 1.0
@@ -112,7 +114,9 @@ def estimate(
     uncertainty = allowing_for_reversals(
         uncertainty, solution, prior, free, grams, used, gains, gain_dofs
     )
-    return Estimate(x, gains, used, solution, prior, system, uncertainty, inflation, rows=rows)
+    return Estimate(
+        x, gains, used, solution, prior, limits, system, uncertainty, inflation, rows=rows
+    )
 
 
 def _moved(

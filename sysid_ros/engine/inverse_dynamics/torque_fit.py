@@ -28,8 +28,13 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
 )
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, equations, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
-from sysid_ros.engine.inverse_dynamics.noise_bias import noise_moments
-from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares, one_thread
+from sysid_ros.engine.inverse_dynamics.noise_bias import (
+    base_without_noise,
+    noise_bias,
+    noise_effect,
+    without_noise,
+)
+from sysid_ros.engine.inverse_dynamics.normal_equations import one_thread
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
@@ -113,7 +118,12 @@ def fit_evidence(
         final,
         uncertainty=allowing_for_doubt(final.uncertainty, _curvature(final), free, evidence.doubts),
     )
-    moments = noise_moments(regressor, recordings, evidence, settings)
+    noise = noise_effect(regressor, recordings, evidence, settings, free, final, gain_dofs)
+    bias = noise_bias(final, noise)[:k]
+    base = _base(regressor, free, evidence.grams, final, gain_dofs, spread)
+    if noise.loud:
+        base = base_without_noise(base, final, noise)
+        final = without_noise(final, noise, gain_dofs)
     gains = {
         model.joint(int(model.dof_jntid[dof])).name: (float(final.gains[dof]), float(error))
         for dof, error in zip(gain_dofs, final.uncertainty.standard_errors[k:], strict=True)
@@ -124,13 +134,13 @@ def fit_evidence(
         x=final.x,
         uncertainty=without_gains(final, k),
         weights=final.weights,
-        noise_bias=_noise_bias(final, free, moments),
+        noise_bias=bias,
         at_bound=final.solution.at_bound[:k],
         on_edge=tuple(model.body(body).name for body in edge),
         gains=gains,
         residual_std=residual_spread(final, free, evidence.grams),
         filters=evidence.filters,
-        base=_base(regressor, free, evidence.grams, final, gain_dofs, spread),
+        base=base,
         predictions=_predictions(regressor, recordings, free, evidence, final),
         status=final.solution.status,
     )
@@ -151,18 +161,6 @@ def _curvature(final: Estimate) -> FloatArray:
     """Of data and prior at the estimate, (k, k) with gains."""
     _, curvature = final.prior.derivatives(final.solution.x)
     return np.asarray(final.equations.hessians.sum(axis=0) + curvature)
-
-
-def _noise_bias(final: Estimate, free: FreeParameters, moments: Mapping[str, Grams]) -> FloatArray:
-    """To first order, what noise of positions has added to each estimate, (k,)."""
-    k, none = len(free.names), np.zeros(0, dtype=np.intp)
-    one = equations(moments, free, final.weights, final.gains, none, final.x, together=True)
-    slope = one.gradients[0] - one.hessians[0] @ final.x
-    matrix = _curvature(final)[:k, :k]
-    go = ~final.solution.at_bound[:k]
-    bias = np.zeros(k)
-    bias[go] = least_squares(matrix[np.ix_(go, go)], slope[go])
-    return bias
 
 
 def _base(

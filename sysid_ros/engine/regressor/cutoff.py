@@ -38,6 +38,7 @@ class Cutoff:
       speed_end: Hz, below which 99.9 % of the velocity's power above that floor lies.
       noise_density: One-sided density of the noise floor, rad^2/Hz or m^2/Hz.
       spectrum: Frequencies [Hz] and densities, (2, k), for the report.
+      white: Whether the noise has that floor; that of stamps which stray grows where motion is.
     """
 
     frequency: float
@@ -45,6 +46,7 @@ class Cutoff:
     speed_end: float
     noise_density: float
     spectrum: FloatArray
+    white: bool = True
 
     def noise(self, rate: float) -> float:
         """Standard deviation of the samples' noise at a sampling rate [Hz], rad or m."""
@@ -70,6 +72,7 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     spectra = [density(s, rate, length) for s in used]
     frequency = spectra[0][0]
     share = np.array([len(signal) for signal in used]) / sum(len(signal) for signal in used)
+    typical = _median_share(share, np.array([2 * len(signal) // length - 1 for signal in used]))
     power = share @ np.array([spectrum[1] for spectrum in spectra])
     floor = float(np.median(power[2 * len(power) // 3 :]))
     smooth = np.convolve(power, np.full(_SMOOTHED, 1.0 / _SMOOTHED), mode="same")
@@ -77,17 +80,33 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     quiet = np.flatnonzero(smooth[peak:] < _ABOVE_NOISE * floor)
     end = float(frequency[peak + quiet[0]]) if quiet.size else float(frequency[-1])
     begin = max(_noise_begin(frequency, power, rate), float(frequency[peak + 1]))
-    if _COLOURED * begin < end:
+    white = _COLOURED * begin >= end
+    if not white:
         end = begin
         floor = float(np.median(power[(frequency >= end) & (frequency <= 4.0 * end)]))
     step, inside = float(frequency[1]), frequency <= end
     above = np.maximum(power - _ABOVE_NOISE * floor, 0.0)[inside]
     if float(above.sum()) * step <= max(0.5 * floor * rate, _STILL**2):
-        return Cutoff(_LOWEST, 0.0, 0.0, floor, np.stack([frequency, power]))
+        return Cutoff(_LOWEST, 0.0, 0.0, floor / typical, np.stack([frequency, power]), white)
     chosen = min(max(_MARGIN * end, _LOWEST), _RATE_SHARE * rate)
     speed = np.cumsum(above * frequency[inside] ** 2)
     fastest = float(frequency[np.searchsorted(speed, _POWER * speed[-1])])
-    return Cutoff(chosen, end, fastest, floor, np.stack([frequency, power]))
+    return Cutoff(chosen, end, fastest, floor / typical, np.stack([frequency, power]), white)
+
+
+def _median_share(share: FloatArray, segments: FloatArray) -> float:
+    """The median of estimated densities as a part of their mean (Wilson & Hilferty, 1931).
+
+    A density from K independent segments is chi-squared with 2 K degrees of freedom; those that
+    overlap by a half, in a Hann window, count as 9/11 each (Welch 1967).
+
+    Args:
+      share: Of each signal in the mean density, (n,).
+      segments: Of each signal, (n,).
+    """
+    independent = np.maximum(1.0, 9.0 / 11.0 * segments)
+    degrees = 2.0 / float(np.sum(share**2 / independent))
+    return float((1.0 - 2.0 / (9.0 * degrees)) ** 3)
 
 
 def _noise_begin(frequency: FloatArray, power: FloatArray, rate: float) -> float:

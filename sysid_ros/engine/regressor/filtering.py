@@ -7,8 +7,10 @@ Two low-passes stand between the recording and the equations, both zero-phase an
 (:mod:`.smoothing_kernel`):
 
 * the *motion filter*, one per coordinate, whose cut-off lies where the position's spectrum reaches
-  its noise floor (:mod:`.cutoff`), or at four times the row filter's. Velocity and acceleration are
-  the exact derivatives of the smoothed position;
+  its noise floor (:mod:`.cutoff`), between three and four times the row filter's: what it takes
+  from the motion, measured torque keeps, and noise that it lets pass meets the row filter. Noise
+  without a floor may ask for less. Velocity and acceleration are the exact derivatives of the
+  smoothed position;
 * the *row filter*, the same for both sides of tau = R(q, q', q'') theta, applied to measured torque
   and to every column of the regressor, which are then thinned. A linear filter on both sides of a
   linear equation leaves it true, whatever it does to the torque's steps at dry friction's changes
@@ -42,6 +44,7 @@ from sysid_ros.errors import DataError
 _INNER_RATE = 12.0  # evaluations of the regressor per period of the highest cut-off
 _PRODUCTS = 3.0  # of the highest frequency of velocities: the row filter's cut-off
 _BEYOND = 4.0  # times the row filter's cut-off: the motion filter's at most
+_BESIDE = 3.0  # times the row filter's cut-off: the motion filter's at least
 _LOWEST = 2.0  # Hz
 _ROW_RATE = 3.0  # rows per period of it that are kept; its stop band begins at twice the cut-off
 INDEPENDENT = 2.0 / _ROW_RATE  # share of rows that are, behind the row filter
@@ -174,7 +177,8 @@ def choose_filters(
         )
     if row_cutoff is None:
         row_cutoff = max(_LOWEST, _PRODUCTS * max(one.speed_end for one in choices.values()))
-    cutoffs = np.minimum(cutoffs, _BEYOND * row_cutoff)
+    least = _BESIDE * row_cutoff if all(one.white for one in choices.values()) else 0.0
+    cutoffs = np.clip(cutoffs, least, _BEYOND * row_cutoff)
     if motion_cutoff is not None:
         cutoffs = np.full(model.nq, motion_cutoff)
     return Filters(np.minimum(cutoffs, 0.3 * rate), min(row_cutoff, 0.3 * rate), choices)

@@ -158,3 +158,37 @@ def test_coverage_and_bias_beside_a_simulated_truth(rate: float, bits: int, nois
     assert 0.92 <= np.mean(np.abs(shares) <= 1.0) <= 0.98
     mean, own = np.mean(deviations, axis=0), np.std(deviations, axis=0) / np.sqrt(len(deviations))
     assert (np.abs(mean) - own).max() < 0.5
+
+
+def loud_pair(truth: Regressor, seed: int, size: float) -> list[InverseDynamicsFit]:
+    """Fits to 20 s at 500 Hz with loud noise of positions and with its negative."""
+    rng, times = np.random.default_rng(seed), np.arange(0.0, 20.0, 0.002)
+    motion = moved(rng, times)
+    noise = size * rng.standard_normal(motion.qpos.shape)
+    torque = truth.rows(motion) @ truth.columns.nominal
+    torque += coloured(rng, torque.shape, 500.0, 1.0, 0.02) * [0.015, 0.03, 0.006]
+    return [
+        fit_inverse_dynamics(nominal(), [Recording(times, motion.qpos + sign * noise, torque)])
+        for sign in (1.0, -1.0)
+    ]
+
+
+def loud_scores(truth: Regressor, seeds: range, size: float) -> tuple[FloatArray, FloatArray]:
+    """Of base parameters: the mean deviation of pairs over standard error, and over half width."""
+    true = dict(zip(truth.columns.names, truth.columns.nominal, strict=True))
+    means, shares = [], []
+    for seed in seeds:
+        fits = loud_pair(truth, seed, size)
+        off = [f.base.values - f.base.combination @ [true[n] for n in f.free.names] for f in fits]
+        means.append(0.5 * (off[0] + off[1]) / fits[0].base.uncertainty.standard_errors)
+        shares += [d / f.base.uncertainty.half_widths() for d, f in zip(off, fits, strict=True)]
+    return np.array(means), np.array(shares)
+
+
+def test_noise_of_loud_positions_biases_nothing_by_half_a_standard_error() -> None:
+    # What is linear in the noise cancels in a pair: left is what it does to R^T R.
+    truth = Regressor(mujoco.MjModel.from_xml_string(three_joint_xml()), sharp_friction=True)
+    means, shares = loud_scores(truth, range(8), 5e-3)
+    own = means.std(axis=0, ddof=1) / np.sqrt(len(means))
+    assert (np.abs(means.mean(axis=0)) - own).max() < 0.5
+    assert np.mean(np.abs(shares) <= 1.0) > 0.85

@@ -63,6 +63,22 @@ def test_stamps_of_another_clock_do_not_make_motion_of_noise():
     found = choose_cutoff([scipy.ndimage.gaussian_filter1d(motion, 1.5)], 1000.0)
     assert found.frequency < 20.0  # with the floor of the highest frequencies alone 80 Hz and more
     assert found.speed_end < 2.0
+    assert not found.white
+
+
+@pytest.mark.parametrize("seconds", [5.0, 8.0, 100.0])  # one to fifty segments
+def test_the_size_of_noise_is_found_from_few_segments_and_many(seconds):
+    rng, t = np.random.default_rng(0), np.arange(0.0, seconds, 0.002)
+    found = choose_cutoff([np.sin(2 * np.pi * 0.5 * t) + 1e-3 * rng.standard_normal(len(t))], 500.0)
+    assert found.noise(500.0) == pytest.approx(1e-3, rel=0.08)  # the median says 0.84 of it at 5 s
+
+
+def test_loud_noise_of_positions_takes_no_motion_that_torque_keeps():
+    rng, t = np.random.default_rng(0), np.arange(0.0, 20.0, 0.002)
+    motion = np.stack([np.sin(2 * np.pi * f * t) for f in (0.5, 0.8)], axis=1)
+    loud = motion + 5e-3 * rng.standard_normal(motion.shape)
+    filters = choose_filters(arm(), stretches_of(arm(), Recording(t, loud, np.ones_like(loud)), 0))
+    assert filters.motion.min() >= 3.0 * filters.rows
 
 
 def test_a_few_lost_packets_are_no_gap():
