@@ -15,15 +15,19 @@ hold the truth in 39 to 68 of a hundred cases.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.inverse_dynamics.delay_doubt import allowing_for_doubt
 from sysid_ros.engine.inverse_dynamics.evidence import Equations
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
+from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals
 from sysid_ros.engine.inverse_dynamics.statistics import (
     Uncertainty,
     jackknife,
@@ -135,13 +139,30 @@ def base_names(
     return tuple(found)
 
 
+class BaseSystem(NamedTuple):
+    """Equations and priors of base parameters: columns that were kept, and gains of torque.
+
+    Attributes:
+      data: Equations of them, by block of time.
+      sure: The same of rows in which friction's sign is known; ``None`` where that is all.
+      gains: That the equations are linearised about, (g,).
+      mean: Of the priors of delays and gains, (r + g,).
+      precision: The same, zero for what has none, (r + g,).
+      own: The precision without what doubts have added to it, (r + g,).
+      doubts: Of delays, by their number, see :mod:`.delay_doubt`.
+    """
+
+    data: Equations
+    sure: Equations | None
+    gains: FloatArray
+    mean: FloatArray
+    precision: FloatArray
+    own: FloatArray
+    doubts: Mapping[int, float]
+
+
 def estimate_base(
-    names: tuple[str, ...],
-    kept: IndexArray,
-    combination: FloatArray,
-    system: Equations,
-    gains: FloatArray,
-    precision: FloatArray,
+    names: tuple[str, ...], kept: IndexArray, combination: FloatArray, system: BaseSystem
 ) -> BaseParameters:
     """Weighted least squares on base parameters, and the essential ones.
 
@@ -151,20 +172,24 @@ def estimate_base(
       names: Of all free parameters, (k,).
       kept: From :func:`base_combination`.
       combination: From the same.
-      system: Of all free parameters and gains, by block of time.
-      gains: That the system is linearised about, (g,).
-      precision: Of the gains' priors about one, (g,).
+      system: What they are estimated from.
     """
-    k, r = len(names), len(kept)
-    both = np.append(kept, np.arange(k, k + len(gains)))
-    own, side = system.hessians[:, both][:, :, both], system.gradients[:, both]
-    prior = np.diag(np.append(np.zeros(r), precision))
-    values = least_squares(own.sum(axis=0) + prior, side.sum(axis=0) + prior.sum(axis=0))
-    whole = jackknife(values, own, side, prior, np.zeros(len(both), dtype=np.bool_))
+    r, (own, side) = len(kept), (system.data.hessians, system.data.gradients)
+    prior = np.diag(system.precision)
+    pull = system.precision * system.mean
+    values = least_squares(own.sum(axis=0) + prior, side.sum(axis=0) + pull)
+    held = np.zeros(len(values), dtype=np.bool_)
+    whole = jackknife(values, own, side, prior, held)
+    whole = replace(whole, information=np.where(system.precision > 0.0, whole.information, 1.0))
+    if system.sure is not None:
+        slope = prior @ values - pull
+        whole = allowing_for_reversals(whole, system.sure, values, slope, prior, held)
+    matrix = own.sum(axis=0) + prior
+    whole = allowing_for_doubt(whole, matrix, system.own, system.doubts)
     uncertainty = replace(
         whole, covariance=whole.covariance[:r, :r], information=whole.information[:r]
     )
-    alone = side[:, :r] - own[:, :r, r:] @ gains  # with gains as they are
+    alone = side[:, :r] - own[:, :r, r:] @ system.gains  # with gains as they are
     own = own[:, :r, :r]
     use = np.diag(own.sum(axis=0)) > 0.0  # what this motion shows anything of
     uncertainty.covariance[~use, ~use] = np.inf

@@ -97,24 +97,27 @@ def doubted(free: FreeParameters, doubts: Mapping[int, float]) -> FreeParameters
 
 
 def allowing_for_doubt(
-    uncertainty: Uncertainty, matrix: FloatArray, free: FreeParameters, doubts: Mapping[int, float]
+    uncertainty: Uncertainty,
+    matrix: FloatArray,
+    precision: FloatArray | None,
+    doubts: Mapping[int, float],
 ) -> Uncertainty:
     """The uncertainty with what doubtful delays add to it.
 
     Args:
       uncertainty: Of the estimate with :func:`doubted` priors.
       matrix: Curvature of data and those priors, (k, k) with gains.
-      free: The parameters, with their own priors.
+      precision: Of the parameters' own priors, (k,).
       doubts: From :func:`doubts_of_delays`.
     """
-    if not doubts or free.precision is None:
+    if not doubts or precision is None:
         return uncertainty
     inverse, covariance = _inverse(matrix), np.array(uncertainty.covariance)
     for place, doubt in doubts.items():
         own = float(inverse[place, place])
         if own <= 0.0:
             continue
-        prior = float(free.precision[place])
+        prior = float(precision[place])
         data = max(1.0 / own - doubt * prior, 0.0)
         variance = 1.0 / (prior + data / doubt)
         along = inverse[:, place] / own

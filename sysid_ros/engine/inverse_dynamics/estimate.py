@@ -20,7 +20,7 @@ from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
 from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, solve, with_equality
-from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals
+from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals, sure_equations
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Grams
@@ -111,9 +111,12 @@ def estimate(
         uncertainty = _uncertainty(solution, system, prior)
         used, weights = weights / inflation, _weights(grams, free, x, gains)
         inflation = max(1.0, inflation * uncertainty.inflation)
-    uncertainty = allowing_for_reversals(
-        uncertainty, solution, prior, free, grams, used, gains, gain_dofs
-    )
+    sure = sure_equations(free, grams, used, gains, gain_dofs, x)
+    if sure is not None:
+        slopes = prior.derivatives(solution.x)
+        uncertainty = allowing_for_reversals(
+            uncertainty, sure, solution.x, *slopes, solution.at_bound
+        )
     return Estimate(
         x, gains, used, solution, prior, limits, system, uncertainty, inflation, rows=rows
     )

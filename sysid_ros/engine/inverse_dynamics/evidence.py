@@ -215,6 +215,10 @@ class Equations:
     hessians: FloatArray
     gradients: FloatArray
 
+    def of(self, some: IndexArray) -> Equations:
+        """The equations of some parameters, the others zero."""
+        return Equations(self.hessians[:, some][:, :, some], self.gradients[:, some])
+
 
 def equations(
     grams: Mapping[str, Grams],

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import mujoco
@@ -14,11 +14,16 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
     BaseParameters,
+    BaseSystem,
     base_combination,
     estimate_base,
     grouping_order,
 )
-from sysid_ros.engine.inverse_dynamics.delay_doubt import allowing_for_doubt, doubted
+from sysid_ros.engine.inverse_dynamics.delay_doubt import (
+    allowing_for_doubt,
+    delays_among,
+    doubted,
+)
 from sysid_ros.engine.inverse_dynamics.estimate import (
     Estimate,
     estimate,
@@ -28,7 +33,7 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
 )
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, equations, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
-from sysid_ros.engine.inverse_dynamics.noise_correction import (
+from sysid_ros.engine.inverse_dynamics.noise_bias import (
     base_without_noise,
     noise_bias,
     noise_effect,
@@ -36,10 +41,11 @@ from sysid_ros.engine.inverse_dynamics.noise_correction import (
 )
 from sysid_ros.engine.inverse_dynamics.normal_equations import one_thread
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, predict
+from sysid_ros.engine.inverse_dynamics.reversal_bias import sure_equations
 from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
-from sysid_ros.engine.regressor import DELAY, Grams, Motion, Recording, Regressor
+from sysid_ros.engine.regressor import DELAY, Motion, Recording, Regressor
 from sysid_ros.errors import DataError, ExperimentError
 
 _RANDOM_POSES = 200
@@ -112,15 +118,17 @@ def fit_evidence(
       final: What :func:`doubtful_estimate` makes of them, where it was asked before.
     """
     model, k = regressor.model, len(free.names)
-    gain_dofs, spread = estimated_gains(model, settings)
+    gain_dofs, _ = estimated_gains(model, settings)
     final = final or doubtful_estimate(model, free, settings, evidence)
     final = replace(
         final,
-        uncertainty=allowing_for_doubt(final.uncertainty, _curvature(final), free, evidence.doubts),
+        uncertainty=allowing_for_doubt(
+            final.uncertainty, _curvature(final), free.precision, evidence.doubts
+        ),
     )
     noise = noise_effect(regressor, recordings, evidence, settings, free, final, gain_dofs)
     bias = noise_bias(final, noise)[:k]
-    base = _base(regressor, free, evidence.grams, final, gain_dofs, spread)
+    base = _base(regressor, free, evidence, final, gain_dofs)
     if noise.loud:
         base = base_without_noise(base, final, noise)
         final = without_noise(final, noise, gain_dofs)
@@ -166,12 +174,11 @@ def _curvature(final: Estimate) -> FloatArray:
 def _base(
     regressor: Regressor,
     free: FreeParameters,
-    grams: Mapping[str, Grams],
+    evidence: Evidence,
     final: Estimate,
     gain_dofs: IndexArray,
-    gain_spread: FloatArray,
 ) -> BaseParameters:
-    condition, one = next(iter(grams.items()))
+    condition, one = next(iter(evidence.grams.items()))
     matrix = free.matrix[condition]
     rows = regressor.rows(regressor.coupled(random_motion(regressor.model)))
     exact = np.zeros((len(free.names), len(free.names)))
@@ -183,9 +190,37 @@ def _base(
     by_column = grouping_order(regressor.model, regressor.columns)
     order = [x for column in by_column for x in np.flatnonzero(matrix[column])]
     kept, combination = base_combination(exact, np.array(list(dict.fromkeys(order)), dtype=np.intp))
-    system = equations(grams, free, final.weights, final.gains, gain_dofs, final.x)
-    gains = final.gains[gain_dofs]
-    return estimate_base(free.names, kept, combination, system, gains, gain_spread**-2.0)
+    return estimate_base(
+        free.names, kept, combination, _base_system(free, evidence, final, gain_dofs, kept)
+    )
+
+
+def _base_system(
+    free: FreeParameters,
+    evidence: Evidence,
+    final: Estimate,
+    gain_dofs: IndexArray,
+    kept: IndexArray,
+) -> BaseSystem:
+    """The part of all equations that base parameters and gains have, with priors of delays."""
+    k, grams = len(free.names), evidence.grams
+    both = np.append(kept, np.arange(k, k + len(gain_dofs)))
+    known = np.isin(both, [*delays_among(free), *range(k, k + len(gain_dofs))])
+    precision = np.where(known, final.prior.precision[both], 0.0)
+    own = np.zeros(k) if free.precision is None else free.precision
+    data = equations(grams, free, final.weights, final.gains, gain_dofs, final.x)
+    sure = sure_equations(free, grams, final.weights, final.gains, gain_dofs, final.x)
+    return BaseSystem(
+        data=data.of(both),
+        sure=None if sure is None else sure.of(both),
+        gains=final.gains[gain_dofs],
+        mean=final.prior.mean[both],
+        precision=precision,
+        own=np.append(own[kept], precision[len(kept) :]),
+        doubts={
+            place: evidence.doubts[int(i)] for place, i in enumerate(both) if i in evidence.doubts
+        },
+    )
 
 
 def random_motion(model: mujoco.MjModel) -> Motion:

@@ -27,6 +27,8 @@ from sysid_ros.engine.inverse_dynamics import (
     with_payload,
     without_effect,
 )
+from sysid_ros.engine.inverse_dynamics.base_parameters import BaseSystem, estimate_base
+from sysid_ros.engine.inverse_dynamics.evidence import Equations
 from sysid_ros.engine.inverse_dynamics.prediction import torque_parts
 from sysid_ros.errors import DataError, ExperimentError, ModelError
 
@@ -320,3 +322,24 @@ def test_an_offset_that_balances_gravity_leaves_masses_as_they_are() -> None:
     assert mass + fit.values["z.armature"] == pytest.approx(12.0, rel=0.1)
     assert mass > 6.0  # what nothing tells apart is shared
     assert fit.values["z.offset"] == pytest.approx(-9.81 * mass, rel=0.05)
+
+
+def test_base_parameters_allow_for_reversals_and_doubtful_delays() -> None:
+    rng, truth, eye = np.random.default_rng(0), np.array([1.0, 2.0]), np.eye(2)
+    data = Equations(np.tile(eye, (20, 1, 1)), truth + 0.01 * rng.standard_normal((20, 2)))
+    system = BaseSystem(
+        data, None, np.zeros(0), np.zeros(2), np.zeros(2), np.zeros(2), doubts={}
+    )  # fmt: skip
+
+    def errors(changed: BaseSystem) -> np.ndarray:
+        base = estimate_base(("a", "b"), np.arange(2), eye, changed)
+        return base.uncertainty.standard_errors
+
+    plain = errors(system)
+    away = Equations(0.5 * data.hessians, 0.5 * (data.gradients + np.array([0.1, 0.0])))
+    turning = errors(system._replace(sure=away))
+    assert turning[0] == pytest.approx(0.1, rel=0.2)  # by which rows around reversals pull
+    assert turning[1] == plain[1] < 0.01
+    doubtful = errors(system._replace(doubts={1: 900.0}))
+    assert doubtful[1] == pytest.approx(np.sqrt(900.0 / 20.0))
+    assert doubtful[0] == plain[0]
