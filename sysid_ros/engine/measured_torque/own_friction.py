@@ -42,7 +42,7 @@ _SAME = 0.005  # of a law's width, by which another differs too little to matter
 _ROUNDS = 8  # at most, with the model's own law about the one before
 _CREEPS = (0.02, 0.04, 0.07, 0.1, 0.15, 0.2)  # rad/s, and a fifth of it in m/s
 _SLIDE = 0.2  # m/s per rad/s
-_WHOLE_LATER = 0.8  # of squared residuals, at most, that friction which is whole later leaves
+_WHOLE_LATER = 0.9  # of squared residuals, at most, that friction which is whole later leaves
 _CREEP_ROUNDS = 3
 
 
