@@ -16,7 +16,7 @@ from sysid_ros.experiment import Experiment
 from sysid_ros.files import labels_of
 from sysid_ros.judgement import Evaluation, Score, evaluate, evaluate_model
 from sysid_ros.report import number, overlay_content, render_page, unit
-from sysid_ros.results import has_sharp_friction, read_values
+from sysid_ros.results import friction_creep, read_values
 
 UNTUNED = "untuned model"
 _MODELS = (".xml", ".mjcf", ".urdf")  # files that are scored as they are written
@@ -60,7 +60,7 @@ def evaluate_files(
             continue
         values = read_values(file)
         fitting = structure_of(experiment, values, data_dir)
-        found[label] = evaluate(fitting, values, sharp_friction=has_sharp_friction(file), **how)
+        found[label] = evaluate(fitting, values, creep=friction_creep(file), **how)
     return found
 
 

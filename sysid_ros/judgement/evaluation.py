@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs, SequenceSet
+from sysid_ros.engine.regressor import SHARP
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.outcome import Evaluation, Score, SequenceFit
@@ -31,7 +32,7 @@ def evaluate(
     data_dir: Path | None = None,
     *,
     held_out_only: bool = False,
-    sharp_friction: bool = True,
+    creep: Mapping[str, float] | None = SHARP,
     on_reading: Callable[[float], None] | None = None,
 ) -> Evaluation:
     """Score parameter values in physical units, beside the untuned model.
@@ -42,8 +43,9 @@ def evaluate(
       data_dir: Where bags are found first.
       held_out_only: Whether the experiment's sequences are recordings to judge by, not to learn
         from.
-      sharp_friction: Whether torque is predicted with dry friction that follows velocity as closely
-        as MuJoCo allows, as most fits to torque choose, rather than as softly as the model has it.
+      creep: Torque is predicted with dry friction that follows velocity as closely as MuJoCo
+        allows, as most fits to torque choose, and is whole at once but for the joints named here,
+        at a speed; ``None`` for friction as soft as the model has it.
       on_reading: Told how much of the recordings has been read, 0 to 1.
 
     Returns:
@@ -57,7 +59,7 @@ def evaluate(
     tried = params.copy()
     set_values(tried, values)
     theta = tried.as_vector()
-    scored = partial(_scored, inputs, theta=theta, sharp_friction=sharp_friction)
+    scored = partial(_scored, inputs, theta=theta, creep=creep)
     first, training = scored(dataset.training, held_out=held_out_only)
     second, validation = scored(dataset.validation, held_out=True)
     return Evaluation(
@@ -107,7 +109,7 @@ def evaluate_model(
     )
     score = partial(evaluate, values={}, data_dir=data_dir, held_out_only=held_out_only)
     untuned = score(experiment)
-    found = score(written, sharp_friction=False, on_reading=on_reading)
+    found = score(written, creep=None, on_reading=on_reading)
     return Evaluation(
         parameters={},
         training=_beside(found.training, untuned.training),
@@ -144,13 +146,13 @@ def _scored(
     *,
     theta: FloatArray,
     held_out: bool,
-    sharp_friction: bool,
+    creep: Mapping[str, float] | None,
 ) -> tuple[tuple[SequenceFit, ...], Score | None]:
     if not used.groups:
         return (), None
     role = "validation" if held_out else "training"
     if not inputs.experiment.fit.simulates:
-        torque = torque_predictions(inputs, used, theta, sharp_friction=sharp_friction)
+        torque = torque_predictions(inputs, used, theta, creep=creep)
         return torque_sequences(torque, role), torque_score(torque)
     scored, apart = window_errors(inputs, used, theta)
     return traces(apart, role), score(scored)

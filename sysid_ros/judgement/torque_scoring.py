@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs, SequenceSet, torque_settings
 from sysid_ros.engine.estimation import TorqueFindings
 from sysid_ros.engine.measured_torque import TorqueTrace, torque_traces
+from sysid_ros.engine.regressor import SHARP
 from sysid_ros.judgement.outcome import ResidualTrend, Score, SequenceFit, SignalFit
 from sysid_ros.judgement.residual_trends import JointSamples, binned_trends
 from sysid_ros.judgement.scoring import pooled_score
@@ -24,7 +25,7 @@ def torque_predictions(
     values: FloatArray,
     findings: TorqueFindings | None = None,
     *,
-    sharp_friction: bool = True,
+    creep: Mapping[str, float] | None = SHARP,
 ) -> tuple[TorqueTrace, ...]:
     """Torque of some sequences, measured and predicted.
 
@@ -34,19 +35,18 @@ def torque_predictions(
       values: Of the free parameters.
       findings: Of the fit whose low-passes and law of dry friction are used, so that scores
         compare.
-      sharp_friction: Without findings, whether dry friction follows velocity as closely as MuJoCo
-        allows, rather than as softly as the model has it.
+      creep: Without findings, as for :func:`~sysid_ros.engine.measured_torque.torque_traces`.
     """
     if not used.groups:
         return ()
     cutoffs = None
     if findings is not None:
-        sharp_friction = findings.sharp_friction
+        creep = findings.creep if findings.sharp_friction else None
         motion = {one.joint.partition("[")[0]: one.motion_cutoff for one in findings.joints}
         cutoffs = motion, findings.row_cutoff
     return torque_traces(
         used.groups, inputs.params, values, used.excluded, torque_settings(inputs.experiment),
-        cutoffs, sharp_friction=sharp_friction,
+        cutoffs, creep=creep,
     )  # fmt: skip
 
 

@@ -294,5 +294,5 @@ def _identified_spec(
         for joint, (viscous, dry) in result.torque.plain_friction.items():
             apply_friction_to_spec(spec, joint, FrictionParameters(viscous, dry))
         if result.torque.sharp_friction:
-            sharpen_friction(spec)
+            sharpen_friction(spec, result.torque.creep)
     return spec

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.results.checkpoint import CHECKPOINT_FILE, Checkpoint, finalize_checkpoint
 from sysid_ros.results.parameters_file import (
-    has_sharp_friction,
+    friction_creep,
     read_values,
     write_parameters,
 )
@@ -70,7 +70,7 @@ __all__ = [
     "evaluation_document",
     "finalize_checkpoint",
     "folders_with_state",
-    "has_sharp_friction",
+    "friction_creep",
     "is_work_folder",
     "model_hashes",
     "open_work_folder",

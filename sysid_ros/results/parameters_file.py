@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.files import plain, read_regular_text, read_yaml, replace_file, yaml_text
@@ -76,23 +79,33 @@ def read_values(path: Path) -> dict[str, float]:
     return values
 
 
-def has_sharp_friction(path: Path) -> bool:
-    """Tell whether values were fitted to torque with dry friction as sharp as MuJoCo allows.
+def friction_creep(path: Path) -> Mapping[str, float] | None:
+    """The speeds from which on dry friction was whole that values were fitted to torque with.
 
     Args:
       path: As for :func:`read_values`.
 
     Returns:
-      What the ``result.json`` that is it, or that lies beside it, says; true where there is none.
+      By joint what the ``result.json`` that is it, or that lies beside it, says; nothing where
+      there is none, and ``None`` where friction was as soft as the model has it.
     """
     result = (path if path.is_dir() else path.parent) / RESULT
     if path.suffix == ".json":
         result = path
     if not result.is_file():
-        return True
+        return {}
     document = _document(result)
     torque = document.get("torque") if isinstance(document, dict) else None
-    return not isinstance(torque, dict) or torque.get("sharp_friction") is not False
+    if not isinstance(torque, dict):
+        return {}
+    if torque.get("sharp_friction") is False:
+        return None
+    creep = torque.get("creep")
+    return {
+        str(joint): float(speed)
+        for joint, speed in (creep.items() if isinstance(creep, dict) else ())
+        if isinstance(speed, int | float) and np.isfinite(speed) and speed > 0.0
+    }
 
 
 def _document(file: Path) -> Any:

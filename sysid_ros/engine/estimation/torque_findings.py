@@ -111,6 +111,7 @@ class TorqueFindings:
       doubts: Clauses on what puts measured torque in question.
       sharp_friction: Whether dry friction follows velocity as closely as MuJoCo allows, rather than
         as softly as the model has it.
+      creep: By joint, rad/s or m/s from which on its friction is whole, where that is not at once.
       plain_friction: Of joints with another friction law, the damping and frictionloss closest to
         it, which model files have in its place.
     """
@@ -126,6 +127,7 @@ class TorqueFindings:
     notes: tuple[str, ...] = field(default=())
     advice: tuple[str, ...] = field(default=())
     sharp_friction: bool = True
+    creep: Mapping[str, float] = field(default_factory=dict)
     doubts: tuple[str, ...] = field(default=())
     plain_friction: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 

@@ -30,6 +30,7 @@ _DEAF = 1e-9  # of the torque: what less than this comes from has no effect on t
 _CONSISTENT = 2  # solutions of the program: one for the weights of the other
 # Widths of the prior on armature and damping, in terms of the largest inertia of any joint; and the
 # least of that, in kg m^2, or by the acceleration (rad/s^2) that all torque would give it.
+_WIDE, _WRONG, _WIDER = 10.0, 1.5, 3  # times the spread: at first, more wrong; rounds for that
 _ARMATURE, _DAMPING, _LEAST_INERTIA, _FAST = 5.0, 100.0, 0.1, 10.0
 _FEW = 0.02  # of the rows: so many more or fewer say little else about uncertainty
 _SAME = 1e-2  # relative change of weights and gains below which they are settled
@@ -79,7 +80,8 @@ def estimate(
     """Estimate parameters from sums of all rows.
 
     Weights follow from residuals and are divided by how much more the jackknife finds than white
-    residuals explain, so that the prior meets the data's true evidence.
+    residuals explain, so that the prior meets the data's evidence, and is widened where bodies show
+    that the model is more wrong than it says.
 
     Args:
       model: The robot's model, the prior's centre.
@@ -92,18 +94,22 @@ def estimate(
         are the same but for a few, every second one keeps the uncertainty of the one before.
     """
     prior = _prior(model, free, grams, settings, gain_spread)
+    if before is not None:
+        prior = replace(prior, spread=max(prior.spread, before.prior.spread))
     limits = _constraints(model, free, prior, settings, len(gain_dofs))
     k = len(free.names)
     rows = sum(int(one.counts.sum()) for one in grams.values())
     if before is not None and before.judged and abs(rows - before.rows) <= _FEW * before.rows:
         return _moved(before, free, grams, gain_dofs, prior, limits)
     if before is None:
-        x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
+        wide = replace(prior, spread=_WIDE * prior.spread)  # what it keeps away is no noise
+        x, gains, weights = _first(model, free, grams, settings, gain_dofs, wide)
         start, inflation, rounds = None, 1.0, _CONSISTENT + len(gain_dofs)
     else:
         x, gains, weights = before.x, before.gains, _weights(grams, free, before.x, before.gains)
         start, inflation, rounds = before.solution.x, before.inflation, 1
-    for _ in range(rounds):
+    wider = 0
+    while (rounds := rounds - 1) >= 0:
         system = equations(grams, free, weights / inflation, gains, gain_dofs, x)
         hessian, gradient = system.hessians.sum(axis=0), system.gradients.sum(axis=0)
         solution = solve(hessian, gradient, prior, limits, start)
@@ -111,6 +117,10 @@ def estimate(
         uncertainty = _uncertainty(solution, system, prior)
         used, weights = weights / inflation, _weights(grams, free, x, gains)
         inflation = max(1.0, inflation * uncertainty.inflation)
+        if not rounds and wider < _WIDER:
+            spread = prior.needed_spread(solution.x, hessian)
+            if spread > _WRONG * prior.spread:
+                prior, rounds, wider = replace(prior, spread=spread), 1, wider + 1
     sure = sure_equations(free, grams, used, gains, gain_dofs, x)
     if sure is not None:
         slopes = prior.derivatives(solution.x)

@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.consistency import BodyScale
+from sysid_ros.engine.inverse_dynamics.normal_equations import inverse_root, solve_symmetric
 
 
 class PriorKind(Enum):
@@ -81,17 +82,46 @@ class Prior:
 
     def value(self, x: FloatArray) -> float:
         """At x; infinite for bodies that cannot exist, if entropic."""
-        total = 0.5 * float(self.precision @ (x - self.mean) ** 2)
+        return 0.5 * float(self.precision @ (x - self.mean) ** 2) + (
+            self.distance(x) / self.spread**2
+        )
+
+    def distance(self, x: FloatArray) -> float:
+        """Of all bodies from the model's at x; infinite for some that cannot exist, if entropic."""
+        total = 0.0
         for term in self.bodies:
             relative = term.relative(x)
             if self.kind is PriorKind.GAUSSIAN:
-                total += 0.5 * float(np.sum((relative - np.eye(4)) ** 2)) / self.spread**2
+                total += 0.5 * float(np.sum((relative - np.eye(4)) ** 2))
                 continue
             sign, logarithm = np.linalg.slogdet(relative)
             if sign <= 0.0 or np.linalg.eigvalsh(relative)[0] <= 0.0:
                 return np.inf
-            total += (float(np.trace(relative)) - float(logarithm) - 4.0) / self.spread**2
+            total += float(np.trace(relative)) - float(logarithm) - 4.0
         return total
+
+    def needed_spread(self, x: FloatArray, hessian: FloatArray) -> float:
+        """The spread that an estimate shows where the model is more wrong than the prior says.
+
+        That with the largest evidence, to first order (MacKay, Bayesian interpolation, 1992): twice
+        the distance of the bodies is as large as the number of their parameters that data tell.
+
+        Args:
+          x: The estimate, (k,).
+          hessian: Of the data there, (k, k).
+
+        Returns:
+          No less than the present one.
+        """
+        if not self.bodies:
+            return self.spread
+        own = np.any([np.any(term.matrix, axis=0) for term in self.bodies], axis=0)
+        _, curvature = self.derivatives(x)
+        scale = inverse_root(np.diag(hessian + curvature))
+        whole = solve_symmetric((hessian + curvature) * np.outer(scale, scale), np.diag(scale))
+        open_ = float(np.sum(np.diag(scale[:, None] * whole @ curvature)[own]))
+        told = max(float(own.sum()) - open_, 1.0)
+        return max(self.spread, float(np.sqrt(2.0 * self.distance(x) / told)))
 
     def derivatives(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradient (k,) and Hessian (k, k) at x."""

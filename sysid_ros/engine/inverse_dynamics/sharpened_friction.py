@@ -5,21 +5,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import fixed_tendons
-from sysid_ros.engine.regressor import sharp_friction
+from sysid_ros.engine.regressor import SHARP, sharp_friction
 
 
-def sharpen_friction(spec: mujoco.MjSpec) -> None:
+def sharpen_friction(spec: mujoco.MjSpec, creep: Mapping[str, float] = SHARP) -> None:
     """Give dry friction of joints and tendons the law of ``engine.regressor.sharp_friction``.
 
     Args:
       spec: With the friction and inertia that were found; changed.
+      creep: By joint, rad/s or m/s from which on its friction is whole.
     """
     model = spec.copy().compile()
-    solref, solimp = sharp_friction(model)
+    solref, solimp = sharp_friction(model, creep)
     for element in (*spec.joints, *spec.tendons):
         if not element.name:  # MJCF tells elements apart by name
             continue

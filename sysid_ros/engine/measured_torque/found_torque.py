@@ -73,11 +73,23 @@ def torque_findings(
             *_stillness(problem, still),
             *couplings(problem, fit.predictions),
             *friction_notes(plain),
+            *_creep_note(problem.creep),
         ),
         advice=advice(problem.declared.model, fit),
         doubts=contradictions(problem, evidence, fit.free, fit.x).clauses,
         sharp_friction=problem.friction_of is None,
+        creep=dict(problem.creep),
         plain_friction=plain,
+    )
+
+
+def _creep_note(creep: Mapping[str, float]) -> tuple[str, ...]:
+    if not creep:
+        return ()
+    speeds = ", ".join(f"{joint} ({speed:g})" for joint, speed in creep.items())
+    return (
+        "Dry friction is whole only from some speed on (rad/s, of slides m/s): "
+        f"{speeds}. model.xml has it so; below, its joints give way like a damper.",
     )
 
 

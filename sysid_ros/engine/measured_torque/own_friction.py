@@ -5,17 +5,20 @@
 
 Real joints change the sign of their friction with their velocity. A simulated robot is one that
 has MuJoCo's own law, by default so soft that the sign changes some 10 ms before the velocity does.
+Gears that bend, and lubricants, make friction whole only from some speed on; the solver parameters
+of the sharp law say from which, joint by joint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import SLIDE
 from sysid_ros.engine.inverse_dynamics import (
     Estimate,
     Evidence,
@@ -24,7 +27,12 @@ from sysid_ros.engine.inverse_dynamics import (
     total_torques,
 )
 from sysid_ros.engine.measured_torque.settled_sums import SettledSums, linearised_sums
-from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, about, with_own_law
+from sysid_ros.engine.measured_torque.torque_problem import (
+    TorqueProblem,
+    about,
+    with_creep,
+    with_own_law,
+)
 from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.regressor import friction_of, friction_signs, row_weights, thin
 from sysid_ros.errors import StopRequestedError
@@ -32,6 +40,21 @@ from sysid_ros.errors import StopRequestedError
 _LEFT = 0.8  # of squared residuals, at most, that the model's own law leaves to be taken
 _SAME = 0.005  # of a law's width, by which another differs too little to matter
 _ROUNDS = 8  # at most, with the model's own law about the one before
+_CREEPS = (0.02, 0.04, 0.07, 0.1, 0.15, 0.2)  # rad/s, and a fifth of it in m/s
+_SLIDE = 0.2  # m/s per rad/s
+_WHOLE_LATER = 0.9  # of squared residuals, at most, that friction which is whole later leaves
+_CREEP_ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Law:
+    """Of dry friction: sharp and whole from some speeds on, by joint, or the model's own."""
+
+    sharp: bool
+    creep: Mapping[str, float] = field(default_factory=dict)
+
+
+_SHARP = Law(True)
 
 
 @dataclass(frozen=True)
@@ -69,6 +92,7 @@ def with_settled_friction(
 ) -> FrictionFit:
     """Estimate with the sharp law, or the model's own if that explains torque better.
 
+    By the sharp law friction is whole from the speed on, of each joint, that explains torque best.
     The range of velocities of the latter follows from friction and inertia: the equations are
     linearised about those of the round before.
 
@@ -85,7 +109,7 @@ def with_settled_friction(
     fit = _fitted(problem, settings, values)
     law = fit.model()
     if not _is_softer(law, fit):
-        return fit
+        return _with_settled_creep(fit, settings, should_stop)
     settings = replace(settings, reversals_count=False)
     for _ in range(_ROUNDS):
         end_if_asked(should_stop)
@@ -95,6 +119,39 @@ def with_settled_friction(
         if is_same_law(before, law):
             break
     return fit
+
+
+def _with_settled_creep(
+    fit: FrictionFit, settings: Settings, should_stop: Callable[[], bool] | None
+) -> FrictionFit:
+    """The fit with the speeds from which on friction is whole that explain torque best."""
+    if fit.problem.declared.has_laws:
+        return fit
+    for _ in range(_CREEP_ROUNDS):
+        end_if_asked(should_stop)
+        creep = _best_creep(fit.model(), fit)
+        if creep == fit.problem.creep:
+            break
+        problem = with_creep(fit.problem, creep)
+        fit = _fitted(problem, settings, fit.values, fit.sums.evidence)
+    return fit
+
+
+def _best_creep(model: mujoco.MjModel, fit: FrictionFit) -> dict[str, float]:
+    """The speeds by joint, of those whose friction is clearly better whole later."""
+    dofs, unit = {}, {}
+    for joint in range(model.njnt):
+        name, dof = model.joint(joint).name, int(model.jnt_dofadr[joint])
+        if name and model.jnt_type[joint] >= SLIDE and model.dof_frictionloss[dof] > 0.0:
+            dofs[name], unit[name] = dof, _SLIDE if model.jnt_type[joint] == SLIDE else 1.0
+    laws = [Law(True, {name: speed * one for name, one in unit.items()}) for speed in _CREEPS]
+    left = _left_over(model, fit, [_SHARP, *laws])
+    found = {}
+    for name, dof in dofs.items():
+        best = int(left[1:, dof].argmin())
+        if left[1 + best, dof] < _WHOLE_LATER * left[0, dof]:
+            found[name] = laws[best].creep[name]
+    return found
 
 
 def end_if_asked(should_stop: Callable[[], bool] | None) -> None:
@@ -120,7 +177,7 @@ def _fitted(
 
 def _is_softer(model: mujoco.MjModel, fit: FrictionFit) -> bool:
     """Tell whether the own law of what was found explains torque better than the sharp one."""
-    sharp, own = _left_over(model, fit)
+    sharp, own = _left_over(model, fit, [_SHARP, Law(False)])
     used = (np.asarray(model.dof_frictionloss) > 0.0) & (sharp > 0.0)
     return bool(used.any() and np.mean(own[used] / sharp[used]) < _LEFT)
 
@@ -134,12 +191,11 @@ def is_same_law(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
     return bool(np.allclose(first, second, rtol=_SAME, atol=0.0))
 
 
-def _left_over(model: mujoco.MjModel, fit: FrictionFit) -> FloatArray:
-    """Squared residuals (2, nv) with the best viscous and dry friction of the sharp and own law.
+def _left_over(model: mujoco.MjModel, fit: FrictionFit, laws: Sequence[Law]) -> FloatArray:
+    """Squared residuals (laws, nv) with the best viscous and dry friction of each law.
 
-    All else is as it was fitted, with the sharp law.
+    All else is as it was fitted.
     """
-    laws = (True, False)
     nv, loss = model.nv, np.asarray(model.dof_frictionloss)
     moments = np.zeros((len(laws), nv, 4, 4))  # of the law's sign, velocity, one, and torque
     evidence, found = fit.sums.evidence, fit.found
@@ -151,18 +207,26 @@ def _left_over(model: mujoco.MjModel, fit: FrictionFit) -> FloatArray:
             fit.problem.regressor, stretch, evidence.filters, theta[None]
         )
         table = np.hstack(
-            [friction_signs(model, motion.qvel, motion.qacc, sharp=one) for one in laws]
+            [
+                friction_signs(model, motion.qvel, motion.qacc, sharp=one.sharp, creep=one.creep)
+                for one in (Law(True, fit.problem.creep), *laws)
+            ]
         )
-        signs = np.zeros((len(stretch.times), len(laws) * nv))
+        signs = np.zeros((len(stretch.times), (len(laws) + 1) * nv))
         thin(row_weights(evidence.filters, stretch.inner, 0), stretch.every, table, signs)
         own = signs[:, :nv] * loss + velocity * np.asarray(model.dof_damping)
         torque = stretch.torque / found.gains - total + own
         known = np.isfinite(torque)
-        for law, sign in zip(moments, np.split(signs, len(laws), axis=1), strict=True):
+        for law, sign in zip(moments, np.split(signs, len(laws) + 1, axis=1)[1:], strict=True):
             rows = np.stack([sign, velocity, np.ones_like(sign), torque], axis=-1)
             rows = np.where(known[:, :, None], rows, 0.0)
             law += np.einsum("njp,njq->jpq", rows, rows)
-    normal, side = moments[..., :3, :3], moments[..., :3, 3]
-    floor = 1e-12 * np.trace(normal, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) + 1e-300
-    best = np.linalg.solve(normal + floor, side[..., None])[..., 0]
-    return np.asarray(moments[..., 3, 3] - np.einsum("ljp,ljp->lj", best, side))
+    left = np.full(moments.shape[:2], np.inf)
+    for used in ([0, 1, 2], [0, 2], [1, 2]):  # neither kind of friction is negative
+        normal, side = moments[..., used, :][..., used], moments[..., used, 3]
+        size = np.trace(normal, axis1=-2, axis2=-1)[..., None, None]
+        best = np.linalg.solve(normal + 1e-12 * size * np.eye(len(used)) + 1e-300, side[..., None])
+        allowed = np.all(best[..., :-1, 0] >= 0.0, axis=-1)
+        squares = moments[..., 3, 3] - np.einsum("ljp,ljp->lj", best[..., 0], side)
+        left = np.where(allowed, np.minimum(left, squares), left)
+    return np.minimum(left, moments[..., 3, 3])

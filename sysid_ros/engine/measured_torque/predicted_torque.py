@@ -19,10 +19,11 @@ from sysid_ros.engine.measured_torque.torque_problem import (
     gains_at,
     regression_settings,
     torque_problem,
+    with_creep,
     with_own_law,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import SmoothStretch, smooth, stretches_of
+from sysid_ros.engine.regressor import SHARP, SmoothStretch, smooth, stretches_of
 from sysid_ros.engine.signals import ModelSequences, force_unit
 from sysid_ros.errors import DataError
 
@@ -62,7 +63,7 @@ def torque_traces(
     settings: TorqueSettings,
     cutoffs: tuple[Mapping[str, float], float] | None = None,
     *,
-    sharp_friction: bool = True,
+    creep: Mapping[str, float] | None = SHARP,
 ) -> tuple[TorqueTrace, ...]:
     """Predict the torque of sequences.
 
@@ -74,15 +75,21 @@ def torque_traces(
       settings: Of the fit.
       cutoffs: Hz of the motion by joint, and of the rows, with which the parameters were fitted,
         so that scores compare; by default chosen from these sequences.
-      sharp_friction: Whether they were fitted with the sharp law of dry friction.
+      creep: Of the sharp law of dry friction that they were fitted with, the speeds by joint from
+        which on it is whole; ``None`` for the model's own law.
 
     Raises:
       DataError: No stretch without a gap is longer than the filters.
     """
     problem = torque_problem(models_sequences, params, excluded)
     declared = problem.declared
-    if not sharp_friction:
+    if creep is None:
         problem = with_own_law(problem, declared.compiled(values, declared.robots[0]))
+    elif creep:
+        model = declared.model
+        names = {model.joint(joint).name for joint in range(model.njnt)}
+        own = {joint: speed for joint, speed in creep.items() if joint in names}
+        problem = with_creep(problem, own)
     filters = _filters(problem, settings, cutoffs)
     found = [
         trace

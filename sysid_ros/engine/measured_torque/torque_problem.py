@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -30,6 +30,7 @@ from sysid_ros.engine.measured_torque.sequence_recordings import (
     torque_sources,
 )
 from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.regressor import SHARP
 from sysid_ros.engine.residuals import signal_settings
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ModelError
@@ -50,6 +51,7 @@ class TorqueProblem:
       masked: s that contact left out.
       notes: Sentences about the measurements.
       friction_of: The model whose own law of dry friction counts; the sharp one where left out.
+      creep: By joint, rad/s or m/s from which on its friction is whole by the sharp law.
     """
 
     declared: Declared
@@ -59,6 +61,7 @@ class TorqueProblem:
     masked: float
     notes: tuple[str, ...]
     friction_of: mujoco.MjModel | None = None
+    creep: Mapping[str, float] = field(default_factory=dict)
 
     def without(self, joints: Collection[int]) -> TorqueProblem:
         """The same as if the torque of some joints had not been measured.
@@ -120,20 +123,30 @@ def with_own_law(problem: TorqueProblem, friction_of: mujoco.MjModel) -> TorqueP
     return replace(problem, regressor=regressor, friction_of=friction_of)
 
 
+def with_creep(problem: TorqueProblem, creep: Mapping[str, float]) -> TorqueProblem:
+    """The problem with the sharp law, of which some joints' friction is whole later on."""
+    return replace(problem, regressor=_regressor(problem.declared, None, creep), creep=creep)
+
+
 def about(problem: TorqueProblem, values: FloatArray) -> TorqueProblem:
     """The problem with friction laws linearised about values of the free parameters, (n,)."""
     if not problem.declared.has_laws:
         return problem
     declared = problem.declared.about(values)
-    regressor = _regressor(declared, problem.friction_of)
+    regressor = _regressor(declared, problem.friction_of, problem.creep)
     return replace(problem, declared=declared, regressor=regressor)
 
 
-def _regressor(declared: Declared, friction_of: mujoco.MjModel | None = None) -> Regressor:
+def _regressor(
+    declared: Declared,
+    friction_of: mujoco.MjModel | None = None,
+    creep: Mapping[str, float] = SHARP,
+) -> Regressor:
     return Regressor(
         declared.model,
         kinds=declared.kinds,
         sharp_friction=friction_of is None,
+        creep=creep,
         delays={name: dofs for name, (dofs, _) in declared.delays.values()},
         friction_of=friction_of,
         laws=declared.laws,

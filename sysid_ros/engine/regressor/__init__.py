@@ -21,6 +21,7 @@ from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws
 from sysid_ros.engine.regressor.gram import WEIGHT, Grams, sum_grams, sum_joined
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
+    SHARP,
     friction_of,
     friction_signs,
     sharp_friction,
@@ -41,6 +42,7 @@ __all__ = [
     "HALF_LENGTH",
     "INDEPENDENT",
     "LAW_KINDS",
+    "SHARP",
     "WEIGHT",
     "Columns",
     "Filters",

@@ -31,6 +31,7 @@ from sysid_ros.engine.regressor.friction_laws import (
     loaded,
 )
 from sysid_ros.engine.regressor.regressor_tables import (
+    SHARP,
     Friction,
     at_once,
     layout_of,
@@ -80,6 +81,7 @@ class Regressor:
         kinds: Sequence[str] = DEFAULT_KINDS,
         friction_velocity: float | None = None,
         sharp_friction: bool = False,
+        creep: Mapping[str, float] = SHARP,
         delays: Mapping[str, Collection[int]] | None = None,
         friction_of: mujoco.MjModel | None = None,
         laws: FrictionLaws | None = None,
@@ -94,6 +96,7 @@ class Regressor:
           sharp_friction: Whether that law follows velocity as closely as MuJoCo allows, see
             :func:`~.regressor_tables.sharp_friction`, rather than with the model's own
             solreffriction.
+          creep: By joint, rad/s or m/s from which on its friction is whole by the sharp law.
           delays: By name of an unknown delay of measured torque, the degrees of freedom that have
             it; see :mod:`.torque_delay`.
           friction_of: The model with the friction and the inertia that say how soft MuJoCo's own
@@ -123,7 +126,9 @@ class Regressor:
             self.delay_columns[list(dofs)] = self.columns.place[number, DELAY]
         self._tree = tree_of(model)
         self._layout = layout_of(model, self.columns)
-        self._friction = friction_table(friction_of or model, friction_velocity, sharp_friction)
+        self._friction = friction_table(
+            friction_of or model, friction_velocity, sharp_friction, creep
+        )
         if laws is not None and friction_of is None and friction_velocity is None:
             self._friction = at_once(self._friction, list(laws.laws))
         from sysid_ros.engine.regressor import kernels

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import mujoco
@@ -145,12 +146,15 @@ def layout_of(model: mujoco.MjModel, columns: Columns) -> Layout:
 # of MuJoCo's defaults. At rest friction holds against whatever pulls; without such a range its sign
 # would follow the noise of velocities there.
 _CREEP, _SLIDE_CREEP = 0.01, 0.002
+SHARP: Mapping[str, float] = MappingProxyType({})  # no joint whose friction is whole later on
 _AT_ONCE, _LAW_CREEP = 1e6, 0.002  # 1/s and rad/s (m/s): of joints with a friction law
 _FAINT = 1e-3  # of a joint's inertia, that one parameter is too little of to be told
 _WIDEST = 0.999  # impedance that says with its time constant how fast friction stops a motion
 
 
-def sharp_friction(model: mujoco.MjModel) -> tuple[FloatArray, FloatArray]:
+def sharp_friction(
+    model: mujoco.MjModel, creep: Mapping[str, float] = SHARP
+) -> tuple[FloatArray, FloatArray]:
     """Solver parameters with which MuJoCo's dry friction follows velocity as closely as it can.
 
     Its share is clip((qacc + b qvel) / width, -1, 1). The usual time constant of 20 ms gives
@@ -160,12 +164,13 @@ def sharp_friction(model: mujoco.MjModel) -> tuple[FloatArray, FloatArray]:
 
     Args:
       model: With the friction and the inertia that count.
+      creep: By joint, rad/s or m/s from which on its friction is whole, where that is not at once.
 
     Returns:
       solreffriction (2,), and the first two of solimpfriction for every degree of freedom and every
       fixed tendon, (nv + tendons, 2).
     """
-    width = _sharp_rate(model) * _creep(model)
+    width = _sharp_rate(model) * _creep(model, creep)
     tendons = fixed_tendons(model)
     weight = np.concatenate([model.dof_invweight0, model.tendon_invweight0[tendons]])
     loss = np.concatenate([model.dof_frictionloss, model.tendon_frictionloss[tendons]])
@@ -179,19 +184,27 @@ def _sharp_rate(model: mujoco.MjModel) -> float:
     return 1.0 / (_WIDEST * float(model.opt.timestep))
 
 
-def _creep(model: mujoco.MjModel) -> FloatArray:
+def _creep(model: mujoco.MjModel, creep: Mapping[str, float]) -> FloatArray:
     slides = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)] == SLIDE
     own = np.where(slides, _SLIDE_CREEP, _CREEP)
+    for joint, speed in creep.items():
+        own[int(model.joint(joint).dofadr[0])] = speed
     return np.append(own, np.full(len(fixed_tendons(model)), _CREEP))
 
 
-def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool) -> Friction:
+def friction_of(
+    model: mujoco.MjModel,
+    velocity_scale: float | None,
+    sharp: bool,
+    creep: Mapping[str, float] = SHARP,
+) -> Friction:
     """The sign of every dry friction.
 
     Args:
       model: Its solver parameters say how sharply MuJoCo's friction changes sign.
       velocity_scale: rad/s or m/s over which it changes as tanh does; ``None`` for MuJoCo's law.
       sharp: Whether MuJoCo's law is that of :func:`sharp_friction` rather than the model's own.
+      creep: Of the sharp law.
     """
     tendons = fixed_tendons(model)
     count = model.nv + len(tendons)
@@ -199,7 +212,7 @@ def friction_of(model: mujoco.MjModel, velocity_scale: float | None, sharp: bool
         return _plain(np.zeros(count), np.full(count, max(velocity_scale, _MIN_VALUE)), model.nv)
     if sharp:
         rates = np.full(count, _sharp_rate(model))
-        return _plain(rates, rates * _creep(model), model.nv)
+        return _plain(rates, rates * _creep(model, creep), model.nv)
     # Softness and damping of a friction constraint: MuJoCo's documentation, chapter Computation,
     # "Constraint model"; a friction has no position, thus the impedance at zero and no stiffness.
     solref = np.concatenate([model.dof_solref, model.tendon_solref_fri[tendons]])
@@ -265,7 +278,12 @@ def with_inertia(
 
 
 def friction_signs(
-    model: mujoco.MjModel, qvel: FloatArray, qacc: FloatArray, *, sharp: bool
+    model: mujoco.MjModel,
+    qvel: FloatArray,
+    qacc: FloatArray,
+    *,
+    sharp: bool,
+    creep: Mapping[str, float] = SHARP,
 ) -> FloatArray:
     """The share of dry friction of every degree of freedom by MuJoCo's law, (n, nv), -1 to 1.
 
@@ -274,8 +292,9 @@ def friction_signs(
       qvel: (n, nv).
       qacc: (n, nv).
       sharp: Whether the law is that of :func:`sharp_friction` rather than the model's own.
+      creep: Of the sharp law.
     """
-    rate, width = (table[: model.nv] for table in friction_of(model, None, sharp)[:2])
+    rate, width = (table[: model.nv] for table in friction_of(model, None, sharp, creep)[:2])
     return np.asarray(np.clip((qacc + rate * qvel) / width, -1.0, 1.0))
 
 

@@ -66,6 +66,17 @@ def test_without_data_the_model_stays_as_it_is(kind):
 
 
 @pytest.mark.parametrize("kind", list(PriorKind))
+def test_the_prior_is_as_wide_as_bodies_are_away_from_the_model(kind):
+    one, sure = prior(kind), 1e6 * np.eye(10)
+    assert one.needed_spread(1.1 * BODY, sure) == 1.0
+    away = 2.0 * one.distance(9.0 * BODY) / 10.0  # all ten parameters are told
+    assert one.needed_spread(9.0 * BODY, 1e12 * np.eye(10)) == pytest.approx(
+        np.sqrt(away), rel=1e-3
+    )
+    assert one.needed_spread(BODY, np.zeros((10, 10))) == 1.0
+
+
+@pytest.mark.parametrize("kind", list(PriorKind))
 def test_the_gradient_vanishes_where_no_constraint_holds(kind):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(6, 10)) * 5.0

@@ -82,6 +82,19 @@ def test_base_parameters_are_found_within_their_intervals(fit):
     assert np.allclose(friction, FRICTION, atol=0.05)
 
 
+def test_a_model_thirty_times_too_light_is_no_noise(recording):
+    spec = wrong_spec()
+    for body in spec.bodies[1:]:
+        body.mass, body.fullinertia = body.mass / 30.0, np.array(body.fullinertia) / 30.0
+        body.ipos = -np.array(body.ipos)
+    noise = np.random.default_rng(3).standard_normal(recording.torque.shape)  # 1 N m
+    found = fit_inverse_dynamics(
+        spec.compile(), [replace(recording, torque=recording.torque + noise)]
+    )
+    assert np.all(found.residual_std < 0.15)  # 0.6 to 1.4 where its prior held it
+    assert found.values["fore.m"] > 1.0
+
+
 def test_base_parameters_are_named_as_combinations(fit):
     assert fit.base.names[0] == "base.Izz + upper.Izz + 0.1225*fore.m + fore.Izz + a.armature"
     assert 0 < fit.base.essential.sum() < len(fit.base.names)

@@ -1,15 +1,22 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MuJoCo's own law of dry friction, whose range of velocities follows from what is fitted."""
+"""The law of dry friction at reversals: MuJoCo's own, and the sharp one with its speeds."""
 
 from __future__ import annotations
 
 import mujoco
+import numpy as np
 import pytest
-from torque_arm import true_spec
+from simulated_arms import FRICTION
+from torque_arm import JOINTS, moved, noisy, torque_sequences, true_spec
 
+from sysid_ros import sysid
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.estimation import FitSettings
+from sysid_ros.engine.inverse_dynamics import mujoco_torque, sharpen_friction
 from sysid_ros.engine.measured_torque.own_friction import is_same_law
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 
 
 @pytest.mark.parametrize("attribute", ["frictionloss", "armature"])
@@ -27,3 +34,53 @@ def test_damping_leaves_the_law_as_it_is() -> None:
     before = spec.compile()
     spec.joints[0].damping = 2.0 * spec.joints[0].damping
     assert is_same_law(before, mujoco.MjSpec.from_string(spec.to_xml()).compile())
+
+
+def friction_and_more(spec: mujoco.MjSpec) -> ParameterDict:
+    """What joints have besides inertia, all of it free."""
+    params = ParameterDict()
+    for joint in JOINTS:
+        for attribute in ("armature", "damping", "frictionloss", "torque_offset"):
+            row = lookup("joint", attribute)
+            low = -np.inf if attribute == "torque_offset" else 0.0
+            params.add(
+                Parameter(
+                    f"{joint}_{attribute}",
+                    row.read(spec, joint),
+                    np.full(row.size, low),
+                    np.full(row.size, np.inf),
+                    modifier=AttributeModifier("joint", joint, attribute),
+                )
+            )
+    return params
+
+
+@pytest.mark.parametrize("creep", [{}, {"b": 0.15}])
+def test_the_speed_from_which_on_friction_is_whole_is_found(creep: dict[str, float]) -> None:
+    pytest.importorskip("clarabel", reason="the convex solver is not installed")
+    spec = true_spec()
+    spec.joint("b").frictionloss = 3.0
+    true = spec.copy()
+    sharpen_friction(true, creep)
+    times, motion, torque = moved(true.compile())
+    group = torque_sequences(spec, times, *noisy(motion.qpos, torque))
+    result = sysid.fit([group], friction_and_more(spec), FitSettings(method="inverse_dynamics"))
+    assert result.torque is not None
+    assert result.torque.creep == creep
+    assert result["b_frictionloss"].value == pytest.approx(3.0, rel=0.01)
+    assert any("whole only from some speed" in note for note in result.torque.notes) == bool(creep)
+
+
+def test_the_speed_is_written_for_mj_inverse() -> None:
+    spec = true_spec()
+    sharpen_friction(spec, {"b": 0.1})
+    model = spec.compile()
+    _, motion, _ = moved(model, 1.0)
+    motion = motion._replace(qvel=0.0 * motion.qvel, qacc=0.0 * motion.qacc)
+    for speed, whole in ((0.05, 0.5), (0.1, 1.0)):
+        moving = motion._replace(qvel=motion.qvel + np.array([0.0, speed, 0.0]))
+        model.dof_damping[:] = 0.0
+        free = mujoco.MjModel.from_xml_string(spec.to_xml())
+        free.dof_damping[:] = free.dof_frictionloss[:] = 0.0
+        friction = mujoco_torque(model, moving) - mujoco_torque(free, moving)
+        assert friction[:, 1] == pytest.approx(whole * FRICTION, rel=0.01)
