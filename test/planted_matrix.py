@@ -31,6 +31,7 @@ from robot_to_try import Robot, hidden
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
+from sysid_ros.engine.elements import SCALAR
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.judgement.scoring import ScoringSettings, open_loop_errors, score
@@ -67,6 +68,7 @@ class Trial:
 
     folder: Path
     tree: dict[str, Any]
+    scalars: frozenset[str]  # its hinges and slides
     model: mujoco.MjModel
     true_model: str
     delay: float
@@ -120,8 +122,14 @@ def trial(robot: Robot, folder: Path, seed: int) -> Trial:
     true.meshdir = str((beside / true.meshdir).resolve())
     written.write_text(true.to_xml())
     tree = yaml.safe_load(file.read_text())
+    scalars = frozenset(j.name for j in true.joints if j.type in SCALAR)
     return Trial(
-        folder, tree, true.copy().compile(), str(written.resolve()), plan.controllers[0].delay
+        folder,
+        tree,
+        scalars,
+        true.copy().compile(),
+        str(written.resolve()),
+        plan.controllers[0].delay,
     )
 
 
@@ -136,11 +144,11 @@ def mistakes(one: Trial) -> Iterator[Planted]:
             written = {**change, **({"scale": factor} if "scale" in change else {})}
             return Planted(kind, name, changed(signals, k, written))
 
-        if "qpos" not in entry or one.model.joint(entry["qpos"]).qpos0.size == 1:
+        if entry.get("qpos") is None or entry["qpos"] in one.scalars:
             yield with_(FindingKind.SIGN, {"scale": -1.0})
             yield with_(FindingKind.SCALE, {"scale": 2.0})
             yield with_(FindingKind.SCALE, {"scale": 0.5})
-        size = _unit_of(one.model, entry)
+        size = _unit_of(one.model, one.scalars, entry)
         if size is not None:
             yield with_(FindingKind.OFFSET, {"offset": OFFSET * size})
             if size == 1.0:
@@ -148,20 +156,20 @@ def mistakes(one: Trial) -> Iterator[Planted]:
         if next(iter(entry)) == "sensor" and "angular" in str(entry.get("field")):
             yield with_(FindingKind.DEGREES, {"scale": 180.0 / math.pi})
         after = signals[place + 1] if place + 1 < len(signals) else {}
-        if next(iter(after), "") == next(iter(entry)) and after["topic"] == entry["topic"]:
-            if "[" in str(entry["field"]):
-                swapped = exchanged(signals, place, place + 1)
-                yield Planted(FindingKind.SWAP, label, swapped)
+        beside = next(iter(after), "") == next(iter(entry)) and after["topic"] == entry["topic"]
+        if beside and "[" in str(entry["field"]):
+            swapped = exchanged(signals, place, place + 1)
+            yield Planted(FindingKind.SWAP, label, swapped)
     first = next((one for one in signals if "actuator" in one), None)
     if first is not None:
         yield Planted(FindingKind.LAG, label_of(first), tuple(signals), late=True)
 
 
-def _unit_of(model: mujoco.MjModel, entry: Entry) -> float | None:
+def _unit_of(model: mujoco.MjModel, scalars: frozenset[str], entry: Entry) -> float | None:
     """What an offset is measured by: one of an angle, a range else; ``None`` for what has none."""
     kind, name = next(iter(entry.items()))
     joint = -1
-    if kind in ("qpos", "servo"):
+    if kind == "servo" or (kind == "qpos" and name in scalars):
         joint = model.joint(str(name)).id
     elif kind == "actuator":
         actuator = model.actuator(str(name)).id

@@ -18,8 +18,7 @@ from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.hypotheses import DEGREE
 from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.repair import ExperimentLines
-from sysid_ros.diagnosis.wording import finding_of
+from sysid_ros.diagnosis.repair import ExperimentLines, finding_of
 from sysid_ros.experiment import UNITS
 
 _RELATED = 0.9  # correlation from which a sensor shows the motion

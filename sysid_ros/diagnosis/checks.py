@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -21,18 +21,18 @@ from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
-from sysid_ros.diagnosis.model_masses import OffMass, off_masses, torque_unit
+from sysid_ros.diagnosis.model_masses import mass_finding, off_masses, torque_unit
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
-from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.diagnosis.repair import ExperimentLines, finding_of
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
 from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
+from sysid_ros.diagnosis.simulated_mistakes import simulated_explanations
 from sysid_ros.diagnosis.torque_mistakes import rival_of_mounting, torque_explanations
 from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
-from sysid_ros.diagnosis.wording import finding_of
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
@@ -64,7 +64,9 @@ def check_dataset(
         simulated = FIT_METHODS[experiment.fit.method].simulates
     state = _state(experiment, dataset)
     with single_blas_thread():
-        findings = _of_values(state)
+        findings = _of_values(state, simulated=simulated)
+        if simulated:
+            findings += _simulated(state, dataset, experiment.windows.length)
         findings += beyond_ranges(state.recorded)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
@@ -90,7 +92,7 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
       dataset: Its recordings.
     """
     with single_blas_thread():
-        return tuple(_of_values(_state(experiment, dataset)))
+        return tuple(_of_values(_state(experiment, dataset), simulated=False))
 
 
 @dataclass
@@ -100,6 +102,12 @@ class _State:
     recorded: Recorded
     lines: ExperimentLines
     declared: Declared
+    repairs: list[Change] = field(default_factory=list)
+
+    def repair(self, change: Change) -> None:
+        """Repair the recordings."""
+        self.recorded = repaired(self.recorded, change)
+        self.repairs.append(change)
 
 
 def _state(experiment: Experiment, dataset: Dataset) -> _State:
@@ -110,8 +118,26 @@ def _state(experiment: Experiment, dataset: Dataset) -> _State:
     return _State(whole, ExperimentLines(experiment), declared)
 
 
-def _of_values(state: _State) -> list[Finding]:
-    return [*_consistency(state), *_tracking(state), *_dynamics(state)]
+def _of_values(state: _State, *, simulated: bool) -> list[Finding]:
+    return [*_consistency(state), *_tracking(state, simulated=simulated), *_dynamics(state)]
+
+
+def _simulated(state: _State, dataset: Dataset, length: float | None) -> list[Finding]:
+    """Find what simulated windows say of robots that no equation of single joints covers."""
+    group = max(dataset.training.groups, key=len)
+    found = simulated_explanations(
+        state.recorded, group, state.declared.params, length, state.repairs, state.lines.topics
+    )
+    return [
+        _finding(
+            state,
+            one,
+            f"As recorded, {_percent(one.before**2)} of the power of what shows it is something "
+            "that the model does not do, simulated from the recorded postures; with this repaired, "
+            f"{_percent(one.after**2)}.",
+        )
+        for one in _undeclared(state, found)
+    ]
 
 
 def _consistency(state: _State) -> list[Finding]:
@@ -134,7 +160,7 @@ def _consistency(state: _State) -> list[Finding]:
                 alternatives=others,
             )
         )
-        state.recorded = repaired(state.recorded, change)
+        state.repair(change)
     return found
 
 
@@ -164,11 +190,11 @@ def _decided(
     return candidates[0], candidates[1:]
 
 
-def _tracking(state: _State) -> list[Finding]:
+def _tracking(state: _State, *, simulated: bool) -> list[Finding]:
     """Servos that do something else than they are asked for."""
     found: list[Explanation] = []
     for _ in range(_ROUNDS):
-        explanations = servo_explanations(state.recorded)
+        explanations = servo_explanations(state.recorded, single=simulated)
         found += _undeclared(state, explanations)
         if not explanations:
             break
@@ -204,7 +230,7 @@ def _undeclared(state: _State, explanations: Sequence[Explanation]) -> list[Expl
     """Repair what was recorded, and keep of the repairs those that the fit would not find."""
     found = []
     for one in explanations:
-        state.recorded = repaired(state.recorded, one.change)
+        state.repair(one.change)
         others = counterparts(state.recorded, one.change.signals)
         if not state.declared.explains(one.change, one.size, others):
             found.append(one)
@@ -232,7 +258,7 @@ def _dynamics(state: _State) -> list[Finding]:
         if not explanations:
             break
         for best in explanations:
-            state.recorded = repaired(state.recorded, best.change)
+            state.repair(best.change)
             if not state.declared.explains(best.change, best.size):
                 found.append(_beside(_finding(state, best, _torque_grounds(best)), best, turned))
     return found + _unit_of_torques(state)
@@ -337,34 +363,7 @@ def _masses(state: _State) -> list[Finding]:
     off = off_masses(
         state.recorded, lambda element, name: bool(state.declared.names(element, name))
     )
-    return [] if off is None else [_off_mass(state.recorded, off)]
-
-
-def _off_mass(recorded: Recorded, off: OffMass) -> Finding:
-    factors = [
-        f"on {recorded.joint_name(joint)!r} {factor:.3g} times (95 % interval {low:.3g} to "
-        f"{high:.3g})"
-        for joint, (low, factor, high) in off.factors.items()
-    ]
-    gain = "" if not off.actuators else ", and so would other gains of the servos"
-    cause = (
-        f"A mass of {off.body!r} of {off.mass:.3g} times the model's would explain it{gain}."
-        if off.body
-        else "No mass of a single body would explain it."
-    )
-    return Finding(
-        FindingKind.GRAVITY,
-        tuple(recorded.joint_name(joint) for joint in off.factors),
-        {
-            "mass": off.mass,
-            **{f"gravity_{recorded.joint_name(j)}": one[1] for j, one in off.factors.items()},
-        },
-        f"Gravity is not the model's: {', '.join(factors)}, whatever friction, armature and offset "
-        f"there are. {cause}",
-        f"- {{body: {off.body}, mass: null}}" if off.body else "",
-        (),
-        off.body,
-    )
+    return [] if off is None else [mass_finding(state.recorded, off)]
 
 
 def _finding(state: _State, best: Explanation, why: str) -> Finding:

@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+import numpy as np
+
+from sysid_ros.engine.signals import TimeSeries
 
 
 class FindingKind(str, Enum):
@@ -107,3 +111,17 @@ class Change:
             if label in (one, other):
                 label = other if label == one else one
         return label
+
+
+def repaired_series(series: TimeSeries, changes: Iterable[Change]) -> TimeSeries:
+    """A series with repaired signals, apart from delays."""
+    mapping = series.signal_mapping or {}
+    data = np.array(series.data)
+    for change in changes:
+        before = data.copy()
+        for name, (_, columns) in mapping.items():
+            source = change.source(name)
+            if source in mapping and name in change.signals:
+                scale, offset = change.scale.get(name, 1.0), change.offset.get(name, 0.0)
+                data[:, columns] = scale * before[:, mapping[source][1]] + offset
+    return TimeSeries.of_checked(series.times, data, series.signal_mapping, series.interpolation)

@@ -25,9 +25,10 @@ from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.filtered import Filtered, filtered
-from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import Misfit, body_torques, moving_masses, own_torques
 from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.repair import body_label, freed_mass
 from sysid_ros.engine.elements import (
     affine_force,
     bodies_above,
@@ -290,5 +291,33 @@ def _suspect(model: mujoco.MjModel, joints: Sequence[_Joint]) -> tuple[str, floa
             power += float(free[:, 0] @ free[:, 0])
         left, factor = power - target**2 / max(own, 1e-300), 1.0 + target / max(own, 1e-300)
         if left < best and factor > 0.0:
-            best, name, mass = left, str(model.body(body).name), factor
+            best, name, mass = left, body_label(model, body), factor
     return name, mass
+
+
+def mass_finding(recorded: Recorded, off: OffMass) -> Finding:
+    """Gravity that is not the model's, with the line that frees the mass that explains it."""
+    factors = [
+        f"on {recorded.joint_name(joint)!r} {factor:.3g} times (95 % interval {low:.3g} to "
+        f"{high:.3g})"
+        for joint, (low, factor, high) in off.factors.items()
+    ]
+    gain = "" if not off.actuators else ", and so would other gains of the servos"
+    cause = (
+        f"A mass of {off.body!r} of {off.mass:.3g} times the model's would explain it{gain}."
+        if off.body
+        else "No mass of a single body would explain it."
+    )
+    return Finding(
+        FindingKind.GRAVITY,
+        tuple(recorded.joint_name(joint) for joint in off.factors),
+        {
+            "mass": off.mass,
+            **{f"gravity_{recorded.joint_name(j)}": one[1] for j, one in off.factors.items()},
+        },
+        f"Gravity is not the model's: {', '.join(factors)}, whatever friction, armature and offset "
+        f"there are. {cause}",
+        freed_mass(recorded.model, off.body) if off.body else "",
+        (),
+        off.body,
+    )

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import mujoco
+
 from sysid_ros.dataset import Dataset, torque_settings
 from sysid_ros.diagnosis.finding import Finding, FindingKind
 from sysid_ros.diagnosis.recorded import recorded
-from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.diagnosis.repair import ExperimentLines, freed_mass
 from sysid_ros.diagnosis.sampling_mistakes import silent_joints
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
@@ -90,7 +92,10 @@ def with_contradictions(
         found = Contradictions()
     odd = found.odd
     if odd is None or (repaired and odd.left > _CLEARLY * _left_by(findings)):
-        return (*findings, *(_of_mass(one) for one in (found.masses if masses else ())))
+        return (
+            *findings,
+            *(_of_mass(one, groups[0].gt_model) for one in (found.masses if masses else ())),
+        )
     repair = ExperimentLines(experiment).removed(odd.signal)
     return (
         Finding(
@@ -106,7 +111,7 @@ def with_contradictions(
     )
 
 
-def _of_mass(wrong: WrongMass) -> Finding:
+def _of_mass(wrong: WrongMass, model: mujoco.MjModel) -> Finding:
     low, high = wrong.interval
     remedy = "or let a fit find it" if wrong.body else "or its unit, or let a fit find its gain"
     return Finding(
@@ -115,7 +120,7 @@ def _of_mass(wrong: WrongMass) -> Finding:
         {"mass" if wrong.body else "torque": wrong.factor, "low": low, "high": high},
         f"{_as_sentence(wrong.clause)}. What friction, armature and offsets may be was allowed "
         f"for; correct it, {remedy}.",
-        f"- {{body: {wrong.body}, mass: null}}" if wrong.body else "",
+        freed_mass(model, wrong.body) if wrong.body else "",
         (),
         wrong.body,
     )

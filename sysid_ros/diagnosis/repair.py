@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The lines of YAML that repair an experiment, and the same as settings for ``--set``."""
+"""Lines of YAML that repair an experiment, the same for ``--set``, and findings with both."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from sysid_ros.diagnosis.finding import Change
+import mujoco
+
+from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.engine.elements import matching_names
+from sysid_ros.errors import listed
 from sysid_ros.experiment import (
     UNITS,
     Experiment,
@@ -56,6 +59,11 @@ class ExperimentLines:
     def has_input(self) -> bool:
         """True if anything that drives the model is mapped."""
         return any(one.kind is SignalKind.ACTUATOR for one in self._configs.values())
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """The topic of each signal by its label."""
+        return {label: config.topic for label, config in self._configs.items()}
 
     def topic(self, label: str) -> str:
         """The topic that a signal comes from."""
@@ -222,6 +230,32 @@ def gravity_entry(gravity: Sequence[float]) -> Entry:
     }
 
 
+def body_label(model: mujoco.MjModel, body: int) -> str:
+    """The name of a body; of one without any a name that it may be given."""
+    return str(model.body(body).name) or f"body_{body}"
+
+
+def freed_mass(model: mujoco.MjModel, body: str) -> str:
+    """The line that frees a body's mass, after what to do first where the model has no such name.
+
+    Args:
+      model: The robot.
+      body: As :func:`body_label` calls it.
+    """
+    line = f"- {{body: {body}, mass: null}}"
+    names = {str(model.body(place).name) for place in range(model.nbody)}
+    if body in names:
+        return line
+    place = int(body.removeprefix("body_"))
+    joints = range(
+        int(model.body_jntadr[place]), model.body_jntadr[place] + model.body_jntnum[place]
+    )
+    moved = ", ".join(repr(str(model.joint(joint).name)) for joint in joints)
+    parent = str(model.body(int(model.body_parentid[place])).name)
+    where = f"that {moved} moves" if moved else f"number {place}, on {parent!r}"
+    return f'# name the body {where} in the model first: <body name="{body}">\n{line}'
+
+
 def joined(repairs: list[Repair]) -> Repair:
     """Several repairs as one."""
     return Repair(
@@ -244,3 +278,84 @@ def _short(value: float) -> float:
     """Six digits, except for numbers that are exact, such as the factor of degrees."""
     rounded = float(f"{value:.6g}")
     return value if abs(rounded - value) > 0.0 and abs(value) < 0.02 else rounded
+
+
+def finding_of(
+    change: Change,
+    lines: ExperimentLines,
+    evidence: dict[str, float],
+    why: str,
+    *,
+    alternatives: tuple[Change, ...] = (),
+    interval: tuple[float, float] | None = None,
+) -> Finding:
+    """Say what a change undoes, on what grounds, and how.
+
+    Args:
+      change: The repair.
+      lines: The experiment's entries.
+      evidence: Figures behind it.
+      why: The grounds, as a sentence.
+      alternatives: Changes that would repair it as well.
+      interval: Of the change's number, 95 %.
+    """
+    repair = lines.with_change(change)
+    others = tuple(label for other in alternatives for label in other.signals)
+    also = f" {_all(others)} could be the wrong one as well." if others else ""
+    return Finding(
+        kind=change.kind,
+        signals=tuple(dict.fromkeys((*change.signals, *others))),
+        evidence=evidence,
+        sentence=f"{_claim(change, interval)} {why}{also}",
+        repair=repair.text,
+        overrides=repair.overrides,
+    )
+
+
+def _claim(change: Change, interval: tuple[float, float] | None) -> str:
+    names = _all(change.signals)
+    several = len(change.signals) > 1
+    if change.kind is FindingKind.SIGN:
+        return f"{names} {'have' if several else 'has'} the wrong sign."
+    if change.kind is FindingKind.DEGREES:
+        factor = next(iter(change.scale.values()))
+        if factor < 1.0:
+            return f"{names} {'are' if several else 'is'} in degrees; the model uses radians."
+        return f"{names} {'were' if several else 'was'} divided by 57.3 once too often."
+    if change.kind is FindingKind.SWAP:
+        pairs = ", and ".join(f"{one!r} with {other!r}" for one, other in change.exchange)
+        return f"Exchanged: {pairs}."
+    if change.kind is FindingKind.OFFSET:
+        label, offset = next(iter(change.offset.items()))
+        return f"{label!r} is off by {-offset:.3g}{_within(interval, -1.0)}."
+    if change.kind is FindingKind.SCALE:
+        factor = next(iter(change.scale.values()))
+        inverse = None if interval is None else (1.0 / interval[1], 1.0 / interval[0])
+        factors = [f"{1.0 / one:.3g}" for one in change.scale.values()]
+        if len({*factors}) == 1:
+            del factors[1:]
+        return (
+            f"{names} {'are' if several else 'is'} {', '.join(factors)} times what was measured"
+            + (f"{_within(inverse, 1.0)}.")
+        )
+    delay = next(iter(change.delay.values()))
+    verb = "take" if several else "takes"
+    milliseconds = None if interval is None else (1e3 * interval[0], 1e3 * interval[1])
+    early = "after" if delay > 0.0 else "before"
+    within = _within(milliseconds, math.copysign(1.0, delay))
+    return f"{names} {verb} effect {abs(1e3 * delay):.3g} ms{within} {early} {_its(several)} stamp."
+
+
+def _within(interval: tuple[float, float] | None, sign: float) -> str:
+    if interval is None:
+        return ""
+    low, high = sorted(sign * end for end in interval)
+    return f" (95 % interval {low:.3g} to {high:.3g})"
+
+
+def _its(several: bool) -> str:
+    return "their" if several else "its"
+
+
+def _all(names: tuple[str, ...]) -> str:
+    return listed(map(repr, names), None, last=" and ")

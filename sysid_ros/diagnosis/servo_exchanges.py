@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import scipy
@@ -25,18 +26,19 @@ _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 
 
 def exchanged(
-    recorded: Recorded, test: Tracking
+    recorded: Recorded, test: Tracking, servos: Sequence[int]
 ) -> list[tuple[list[Explanation], tuple[int, ...]]]:
     """Find the assignment of commands to servos, and where it is decisively another.
 
     Args:
       recorded: What was recorded.
       test: Its test.
+      servos: Those among which they may be exchanged.
 
     Returns:
       The explanations of each cycle of exchanged servos, and those servos.
     """
-    suspects = [servo for servo in test.servos if test.misfit((servo,)).share > _SUSPECT]
+    suspects = [servo for servo in servos if test.misfit((servo,)).share > _SUSPECT]
     if len(suspects) < 2:
         return []
     power, sign, lag = _table(test, suspects)

@@ -81,11 +81,13 @@ class _Scored:
         return {change.kind for change, _ in self.repairs}
 
 
-def servo_explanations(recorded: Recorded) -> list[Explanation]:
+def servo_explanations(recorded: Recorded, *, single: bool = False) -> list[Explanation]:
     """The repairs that explain best what servos did, apart from delays.
 
     Args:
       recorded: What was recorded.
+      single: Whether only servos of one joint are tested. What several joints do together does not
+        tell whose mistake it is.
 
     Returns:
       To be applied in order; those of one servo stand together.
@@ -93,10 +95,11 @@ def servo_explanations(recorded: Recorded) -> list[Explanation]:
     test = Tracking.of(recorded)
     if test is None:
         return []
+    servos = [one for one in test.servos if not single or len(recorded.arms(one)) == 1]
     found: list[tuple[list[Explanation], tuple[int, ...]]] = [
-        (_of_one(recorded, test, servo), (servo,)) for servo in test.servos
+        (_of_one(recorded, test, servo), (servo,)) for servo in servos
     ]
-    found += exchanged(recorded, test)
+    found += exchanged(recorded, test, servos)
     found = [entry for entry in found if entry[0]]
     found.sort(key=lambda entry: entry[0][-1].after / max(entry[0][0].before, 1e-12))
     accepted: list[Explanation] = []

@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sysid_ros.engine.measured_torque import Coupling
+from sysid_ros.errors import listed
 from sysid_ros.experiment import LEFT_OUT
 from sysid_ros.files import yaml_line
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.recordings import Division
 
 CHECK = "# CHECK:"
+_NAME = "\0"  # where a doubt has the name of an element
 _TIME_LIMIT = 600  # s, of a fit whose derivatives are rollouts
 _SHORT = "The recordings are short, so that none is cut."
 _LONGER = "Longer windows tell more as long as a small error stays small; see init.md."
@@ -179,8 +182,10 @@ class Draft:
                 f"{CHECK} what is to be found? These recordings determine nothing that init knows."
             ]
             lines.append("parameters: []")
+        doubts = _doubts(self.parameters)
         for element, name, group in _grouped(self.parameters):
-            lines += [f"  {CHECK} {one.doubt}" for one in group if one.doubt]
+            own = dict.fromkeys(doubts.pop(_without_name(one), "") for one in group)
+            lines += [f"  {CHECK} {doubt}" for doubt in own if doubt]
             lines.append(f"  - {element}: {yaml_line(name)}")
             lines += [f"    {one.attribute}: {yaml_line(one.settings())}" for one in group]
         if self.undetermined:
@@ -206,6 +211,18 @@ def _grouped(
     for one in candidates:
         groups.setdefault((one.element, one.name), []).append(one)
     return [(element, name, group) for (element, name), group in groups.items()]
+
+
+def _doubts(candidates: Sequence[Candidate]) -> dict[str, str]:
+    """Every doubt once, with all whom it concerns, by what it says without their names."""
+    names: dict[str, list[str]] = {}
+    for one in candidates:
+        names.setdefault(_without_name(one), []).append(one.name)
+    return {key: key.replace(_NAME, listed(own, None)) for key, own in names.items() if key}
+
+
+def _without_name(one: Candidate) -> str:
+    return re.sub(rf"\b{re.escape(one.name)}\b", _NAME, one.doubt)
 
 
 def _sentences(doubt: str) -> list[str]:

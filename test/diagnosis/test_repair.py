@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mujoco
+
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.diagnosis.repair import ExperimentLines, body_label, freed_mass
 from sysid_ros.experiment import parse_experiment, with_overrides
 from sysid_ros.recording.messages import Clock
 
@@ -63,3 +65,18 @@ def test_exchanged_signals_take_their_conversion_and_their_clock_along() -> None
     assert (first.topic, first.scale, first.clock) == ("/b", 1.0, None)
     assert (second.topic, second.scale, second.clock) == ("/a", -2.0, Clock.RECEIVE)
     assert "clock" not in swap.text.splitlines()[0]
+
+
+def test_a_body_without_a_name_gets_one_before_its_mass_is_freed() -> None:
+    body = '<body {}><joint name="elbow"/><geom size=".1"/></body>'
+    nameless, named = (
+        mujoco.MjModel.from_xml_string(
+            f"<mujoco><worldbody>{body.format(name)}</worldbody></mujoco>"
+        )
+        for name in ("", 'name="body_1"')
+    )
+    assert freed_mass(named, "body_1") == "- {body: body_1, mass: null}"
+    first, line = freed_mass(nameless, body_label(nameless, 1)).splitlines()
+    assert line == "- {body: body_1, mass: null}"
+    assert first.startswith("# ")
+    assert "'elbow'" in first and '<body name="body_1">' in first

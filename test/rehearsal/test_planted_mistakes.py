@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import mujoco
 import pytest
+from odd_machines import GIMBAL
 from planted_mistakes import (
     Mistake,
     Recordings,
     changed,
     checked,
+    exchanged,
     pairs,
     recordings,
     singles,
@@ -24,13 +27,13 @@ from robot_to_try import ARM_PLAN, hidden
 
 from sysid_ros.diagnosis import FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.rehearsal import Controller, RecordingPlan
+from sysid_ros.rehearsal import Controller, ImuReadings, RecordingPlan
 
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     """A servo arm of three joints with other friction than its model."""
-    return _hidden(servo_arm(), ARM_PLAN, tmp_path_factory, "arm")
+    return _hidden(servo_arm(), ARM_PLAN, tmp_path_factory.mktemp("arm"))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,9 @@ def head(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     """A pan and tilt that is told velocities."""
     spec = mujoco.MjSpec.from_string(PAN_TILT)
     velocities = Controller(topic="/head_velocity_controller/commands")
-    return _hidden(spec, replace(ARM_PLAN, controllers=(velocities,)), tmp_path_factory, "head")
+    return _hidden(
+        spec, replace(ARM_PLAN, controllers=(velocities,)), tmp_path_factory.mktemp("head")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +54,13 @@ def gripper(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
         for name in ("roll", "grip")
     )
     plan = replace(ARM_PLAN, controllers=controllers)
-    return _hidden(mujoco.MjSpec.from_string(GRIPPER), plan, tmp_path_factory, "gripper")
+    return _hidden(mujoco.MjSpec.from_string(GRIPPER), plan, tmp_path_factory.mktemp("gripper"))
 
 
-def _hidden(
-    spec: mujoco.MjSpec, plan: RecordingPlan, folders: pytest.TempPathFactory, name: str
-) -> Recordings:
+def _hidden(spec: mujoco.MjSpec, plan: RecordingPlan, folder: Path) -> Recordings:
     plan = replace(plan, truth=hidden(based_model(spec, plan), 3))
-    return recordings(spec, plan, folders.mktemp(name))
+    folder.mkdir(exist_ok=True)
+    return recordings(spec, plan, folder)
 
 
 def missed(robot: Recordings, mistakes: list[Mistake]) -> list[str]:
@@ -92,6 +96,28 @@ def test_a_command_of_a_tendon_is_tested(gripper: Recordings, kind: FindingKind)
         missed(gripper, [one for one in singles(gripper) if one.expected == ((kind, "grip"),)])
         == []
     )
+
+
+def test_a_finger_beside_others_on_a_tendon_is_told_itself(gripper: Recordings) -> None:
+    """What a tendon does is as wrong if one finger of two is; only a simulation tells which."""
+    mistakes = [((kind, "left_finger_joint_qpos"),) for kind in (FindingKind.SIGN,)]
+    assert missed(gripper, [one for one in singles(gripper) if one.expected in mistakes]) == []
+
+
+def test_an_imu_alone_tells_a_motor_from_another(tmp_path: Path) -> None:
+    """No joint is measured, so that nothing but a simulation says what commands do."""
+    imu = ImuReadings(gyro="camera_gyro", accelerometer="camera_acc")
+    plan = replace(ARM_PLAN, sensors=(imu,), duration=8.0, timestep=1e-3)
+    robot = _hidden(mujoco.MjSpec.from_string(GIMBAL), plan, tmp_path / "gimbal")
+    sensors = (("camera_gyro", "angular_velocity"), ("camera_acc", "linear_acceleration"))
+    signals = (
+        *robot.signals,
+        *({"sensor": name, "topic": imu.topic, "field": field} for name, field in sensors),
+    )
+    assert checked(robot, signals, late=False) == ()
+    wrong = exchanged(signals, 1, 2)
+    (found,) = checked(robot, wrong, late=False)
+    assert (found.kind, {*found.signals}) == (FindingKind.SWAP, {"roll_motor", "pitch_motor"})
 
 
 def test_no_push_looks_like_a_sign(arm: Recordings, monkeypatch: pytest.MonkeyPatch) -> None:

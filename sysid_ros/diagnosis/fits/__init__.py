@@ -9,6 +9,7 @@ from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.diagnosis.fits.floating_bases import beside_contacts, joint_motion, moment_arms
 from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
+from sysid_ros.diagnosis.fits.open_loop import OpenLoop
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
     PointMasses,
     ancestors,
@@ -19,10 +20,19 @@ from sysid_ros.diagnosis.fits.point_mass_regressor import (
     regressor,
 )
 from sysid_ros.diagnosis.fits.servo_screening import ServoEquation
+from sysid_ros.diagnosis.fits.signal_powers import (
+    VISIBLE,
+    explained_more,
+    helped_signals,
+    left_of_helped,
+    signals_misfit,
+)
 from sysid_ros.diagnosis.fits.torque_table import TorqueTable
 
 __all__ = [
+    "VISIBLE",
     "Misfit",
+    "OpenLoop",
     "PointMasses",
     "ServoEquation",
     "TorqueTable",
@@ -31,7 +41,10 @@ __all__ = [
     "body_torques",
     "bounded_fit",
     "decisive",
+    "explained_more",
+    "helped_signals",
     "joint_motion",
+    "left_of_helped",
     "misfit_of",
     "moment_arms",
     "moving_masses",
@@ -39,4 +52,5 @@ __all__ = [
     "other_gravity",
     "own_torques",
     "regressor",
+    "signals_misfit",
 ]

@@ -172,9 +172,10 @@ def _pulled_along(
         state[:] = *data.qpos, *data.qvel
         if not np.abs(state[others]).max() < _TURNS:
             return states
-        pull = stiff**2 * (place - data.qpos[own]) + 2.0 * stiff * (rate - data.qvel[measured])
-        mujoco.mj_solveM(model, data, answer, unit)  # others give way: springs are no stiffer
-        data.qfrc_applied[measured] = np.linalg.solve(answer[:, measured], np.nan_to_num(pull))
+        if len(measured):
+            pull = stiff**2 * (place - data.qpos[own]) + 2.0 * stiff * (rate - data.qvel[measured])
+            mujoco.mj_solveM(model, data, answer, unit)  # others give way: springs are no stiffer
+            data.qfrc_applied[measured] = np.linalg.solve(answer[:, measured], np.nan_to_num(pull))
         data.ctrl[:] = controls[k]
         mujoco.mj_step(model, data)
     return states

@@ -1,0 +1,42 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Scores of repairs by what they leave of each signal in each window, before and after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.fits.misfit import Misfit
+
+VISIBLE = 0.1  # of a signal's power, unexplained, from which something may be wrong
+_HELPED = 0.25  # of what is unexplained of a signal, that a repair may leave
+
+
+def helped_signals(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) -> list[str]:
+    """Signals that a repair explains and that were not explained without."""
+    return [
+        name for name, power in after.items()
+        if np.mean(before[name]) > VISIBLE and np.mean(power) < _HELPED * np.mean(before[name])
+    ]  # fmt: skip
+
+
+def explained_more(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) -> float:
+    """The power of all signals that a repair explains more, in units of their variation."""
+    return float(sum(np.mean(before[name]) - np.mean(power) for name, power in after.items()))
+
+
+def left_of_helped(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) -> float:
+    """The mean power that a repair leaves of the signals that it helps; infinite without any."""
+    helped = helped_signals(before, after)
+    return float(np.mean([np.mean(after[name]) for name in helped])) if helped else math.inf
+
+
+def signals_misfit(powers: Mapping[str, FloatArray], names: list[str]) -> Misfit:
+    """The mean of some signals' powers by window."""
+    blocks = np.mean([powers[name] for name in names], axis=0)
+    return Misfit(float(np.sqrt(np.mean(blocks))), blocks)

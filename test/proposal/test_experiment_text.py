@@ -1,0 +1,32 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a proposed file says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.experiment_text import Draft
+from sysid_ros.proposal.recordings import Division
+
+
+def test_a_doubt_about_several_joints_is_told_once() -> None:
+    draft = Draft("hand.xml", Division((), (), 0.2), (), (), (), (), (), 1.0, "linear")
+    parameters = tuple(
+        Candidate(
+            element="joint",
+            name=name,
+            attribute="frictionloss",
+            low=0.0,
+            high=1.0,
+            typical=0.1,
+            doubt=f"who knows {name}",
+        )
+        for name in ("thumb", "index", "ring")
+    )
+    text = replace(draft, parameters=parameters).text()
+    assert [line.strip() for line in text.splitlines() if "who knows" in line] == [
+        "# CHECK: who knows thumb, index, ring"
+    ]
