@@ -102,14 +102,15 @@ def torque_sequences(
 ) -> ModelSequences:
     """A recording with position sensors and one motor per joint."""
     spec = spec.copy()
-    for joint in JOINTS:
+    joints = [joint.name for joint in spec.joints]
+    for joint in joints:
         spec.add_sensor(
             name=f"{joint}_pos", type=mujoco.mjtSensor.mjSENS_JOINTPOS,
             objtype=mujoco.mjtObj.mjOBJ_JOINT, objname=joint,
         )  # fmt: skip
         spec.add_actuator(name=f"{joint}_effort", trntype=mujoco.mjtTrn.mjTRN_JOINT, target=joint)
     model = spec.copy().compile()
-    columns = {n: np.array([i]) for i, n in enumerate(JOINTS)}
+    columns = {n: np.array([i]) for i, n in enumerate(joints)}
     return ModelSequences(
         "arm",
         spec,

@@ -13,7 +13,12 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, motion_bandwidth
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_contradictions
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
-from sysid_ros.diagnosis.sampling_mistakes import not_tested, silent_joints, still_joints
+from sysid_ros.diagnosis.sampling_mistakes import (
+    moves,
+    not_tested,
+    silent_joints,
+    still_joints,
+)
 
 __all__ = [
     "Change",
@@ -30,6 +35,7 @@ __all__ = [
     "filtered",
     "mistaken_values",
     "motion_bandwidth",
+    "moves",
     "not_tested",
     "recorded",
     "repaired",

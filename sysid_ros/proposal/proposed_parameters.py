@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import mujoco
@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.attributes import lookup
-from sysid_ros.engine.elements import FREE, is_servo, joints_above
+from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_above
 from sysid_ros.errors import SysidError
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.drives import driven_joints, tied_joints
@@ -21,7 +21,7 @@ from sysid_ros.proposal.joint_scales import JointScale, joint_scales
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
 _GUESSED = ("kp", "kv")  # of a servo of positions, of velocities
-_SERVO_ATTRIBUTES = ("kp", "time_constant")  # kv acts as damping does
+_SERVO_ATTRIBUTES = ("kp", "time_constant")  # kv of a servo of positions acts as damping does
 _START = 0.2  # of the typical size, where a search starts that the model starts at zero
 _GUESS = 0.3  # relative error of masses and centres of mass in a drawing
 _MASS = (0.05, 10.0)  # bounds over the model's value
@@ -72,12 +72,8 @@ def candidates(
     """
     model = spec.copy().compile()
     scales = joint_scales(model)
-    servos = [
-        name
-        for name in inputs.held
-        if (a := mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)) >= 0
-        and is_servo(model, a)
-    ]
+    servos = [name for name in inputs.held if _is(is_servo, model, name)]
+    speeds = [name for name in inputs.held if _is(is_velocity_servo, model, name)]
     driven = driven_joints(model)
     gains = dict.fromkeys(driven, 0.0) | {
         joint: _nominal(spec, "actuator", name, "kp") or 0.0
@@ -92,16 +88,21 @@ def candidates(
         if joint in scales and joint not in tied
     ]
     found += _delays(inputs)
+    known = [name for name in speeds if name not in inputs.guessed]
+    found += _settings_of_servos(spec, model.nu, known, ("kv",))
     if servos or inputs.guessed:
         found += _settings_of_servos(
-            spec, model.nu, [name for name in servos if name not in inputs.guessed]
+            spec,
+            model.nu,
+            [name for name in servos if name not in inputs.guessed],
+            _SERVO_ATTRIBUTES,
         )
         if not inputs.guessed:  # which explain gravity in any posture
             found += _biases(servos, sensors)
             found += _payload(model, joints)
     else:
         found += _masses(model, joints, free)
-        found += _gains(list(inputs.held)[1:])
+        found += _gains([name for name in inputs.held if name not in speeds][1:])
     return [candidate for candidate in found if candidate is not None]
 
 
@@ -153,11 +154,17 @@ def _of_joint(
     )
 
 
+def _is(kind: Callable[[mujoco.MjModel, int], bool], model: mujoco.MjModel, name: str) -> bool:
+    """Return whether an input is that of an actuator of a kind."""
+    actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
+    return actuator >= 0 and kind(model, actuator)
+
+
 def _settings_of_servos(
-    spec: mujoco.MjSpec, actuators: int, servos: Sequence[str]
+    spec: mujoco.MjSpec, actuators: int, servos: Sequence[str], attributes: Sequence[str]
 ) -> Iterator[Candidate | None]:
     """Gains one by one where servos are few; what many alike are set to is one setting."""
-    for attribute in _SERVO_ATTRIBUTES:
+    for attribute in attributes:
         found = [_of_servo(spec, name, attribute) for name in servos]
         alike = len({(one.low, one.high) for one in found if one is not None}) == 1
         if _FEW < len(servos) == actuators and alike and found[0] is not None:

@@ -85,6 +85,17 @@ def test_what_nothing_drives_has_no_rotor_and_friction_only_where_recordings_say
     assert not own["j1", "frictionloss"].on_demand
 
 
+def test_a_servo_of_velocities_has_a_gain_and_no_scale_of_torque() -> None:
+    found = offered(arm(2, actuator='velocity kv="5"'), inputs(2))
+    gains = [one for one in found if one.name in ("m0", "m1")]
+    assert [(one.element, one.name, one.attribute, one.on_demand) for one in gains] == [
+        ("actuator", "m0", "kv", True),
+        ("actuator", "m1", "kv", True),
+    ]
+    assert not any("torque" in one.doubt for one in found)
+    assert [one.name for one in found if one.attribute == "mass"] == ["b1", "b0"]
+
+
 def test_nobody_knows_the_gain_of_a_servo_that_the_model_lacks() -> None:
     spec = with_servos(mujoco.MjSpec.from_string(arm(2).partition("<actuator>")[0] + "</mujoco>"))
     given = Inputs({"j0_servo": True}, {"j0_servo": "/c"}, frozenset(["/c"]), {"j0_servo": "j0"})

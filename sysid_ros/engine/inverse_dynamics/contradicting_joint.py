@@ -11,13 +11,13 @@ others only what theirs tells, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray, IntArray
-from sysid_ros.engine.inverse_dynamics.evidence import equations
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.inverse_dynamics.evidence import equations_of_kind
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.regressor import DELAY, Grams
@@ -53,12 +53,16 @@ def contradicting_joint(
     Returns:
       ``None`` where no joint stands out.
     """
-    rows = _rows(grams, free, x)
-    dofs = np.unique(rows.dofs[rows.counts > 0])
+    systems = _systems(_rows(grams, free, x))
+    dofs = np.unique(np.concatenate([one.dofs for one in systems]))
     if len(dofs) < _FEWEST:
         return None
-    whole = rows.unexplained(-1)[dofs]
-    alone = np.array([rows.unexplained(int(dof))[dofs] for dof in dofs])
+    whole = np.sum([one.unexplained(dofs) for one in systems], axis=0)
+    alone = np.tile(whole, (len(dofs), 1))
+    for one in systems:  # the others know nothing of its joints
+        own = one.unexplained(dofs)
+        for dof in np.unique(one.dofs):
+            alone[dofs == dof] += one.unexplained(dofs, without=int(dof)) - own
     ratios = alone / whole
     ratios[np.diag_indices_from(ratios)] = np.nan
     logs = np.log(np.clip(ratios, _MOST, None))
@@ -76,57 +80,103 @@ def contradicting_joint(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Normal equations of every kind of rows, without the delays' columns.
+    """Normal equations of one kind of rows, in the parameters that they know, without delays.
 
     Attributes:
-      dofs: Of kinds, (kinds,).
-      counts: Rows, (kinds,).
-      hessians: (kinds, k, k).
-      gradients: (kinds, k).
-      squares: Of torque less what is known, (kinds,).
-      least: That count as unexplained in any case, (kinds,).
+      dof: Of the kind.
+      count: Rows.
+      known: Numbers of the parameters, (s,).
+      hessian: (s, s).
+      gradient: (s,).
+      square: Of torque less what is known.
+      least: That counts as unexplained in any case.
     """
 
-    dofs: IndexArray
-    counts: IntArray
-    hessians: FloatArray
-    gradients: FloatArray
-    squares: FloatArray
-    least: FloatArray
+    dof: int
+    count: int
+    known: IndexArray
+    hessian: FloatArray
+    gradient: FloatArray
+    square: float
+    least: float
 
-    def unexplained(self, without: int) -> FloatArray:
-        """Mean squares (nv,) that least squares leaves, without the rows of one."""
-        used = (self.counts > 0) & (self.dofs != without)
-        left = np.maximum(self.squares, self.least)
+    def left(self, x: FloatArray) -> float:
+        """The sum of squares that parameters (k,) leave."""
+        own = x[self.known]
+        left = self.square + (self.hessian @ own - 2.0 * self.gradient) @ own
+        return max(float(left), self.least)
+
+
+@dataclass(frozen=True)
+class _System:
+    """Kinds of rows that share parameters, as those of one limb do on a base that is fixed."""
+
+    kinds: tuple[_Rows, ...]
+    known: IndexArray  # numbers of the parameters, (k,)
+
+    @property
+    def dofs(self) -> IndexArray:
+        """Of the kinds, (kinds,)."""
+        return np.array([one.dof for one in self.kinds])
+
+    def unexplained(self, dofs: IndexArray, without: int = -1) -> FloatArray:
+        """Mean squares of some degrees of freedom that least squares leaves, without one's rows."""
+        places = [np.searchsorted(self.known, one.known) for one in self.kinds]
+        left = [max(one.square, one.least) for one in self.kinds]
+        x = np.zeros(int(self.known.max(initial=-1)) + 1)
         for _ in range(_ROUNDS):
-            weights = np.where(used, self.counts / left, 0.0)
-            hessian = np.tensordot(weights, self.hessians, 1)
+            hessian = np.zeros((len(self.known), len(self.known)))
+            gradient = np.zeros(len(self.known))
+            for one, own, remains in zip(self.kinds, places, left, strict=True):
+                if one.dof != without:
+                    hessian[np.ix_(own, own)] += one.count / remains * one.hessian
+                    gradient[own] += one.count / remains * one.gradient
             ridge = _RIDGE * np.diag(hessian) + 1e-300
-            x = least_squares(hessian + np.diag(ridge), weights @ self.gradients)
-            left = self.squares - 2.0 * self.gradients @ x + self.hessians @ x @ x
-            left = np.maximum(left, self.least)
-        rows = np.bincount(self.dofs, self.counts)
-        return np.asarray(np.bincount(self.dofs, left) / np.maximum(rows, 1))
+            x[self.known] = least_squares(hessian + np.diag(ridge), gradient)
+            left = [one.left(x) for one in self.kinds]
+        rows = [sum(one.count for one in self.kinds if one.dof == dof) for dof in dofs]
+        sums = [
+            sum(part for one, part in zip(self.kinds, left, strict=True) if one.dof == dof)
+            for dof in dofs
+        ]
+        return np.array(sums) / np.maximum(rows, 1)
 
 
-def _rows(grams: Mapping[str, Grams], free: FreeParameters, x: FloatArray) -> _Rows:
-    first, k = next(iter(grams.values())), len(free.names)
-    kinds, nothing = len(first.dofs), np.zeros(0, dtype=np.intp)
+def _systems(rows: Sequence[_Rows]) -> list[_System]:
+    """Systems of which none knows a parameter of another."""
+    found: list[_System] = []
+    for one in rows:
+        near = [other for other in found if np.intersect1d(other.known, one.known).size]
+        found = [other for other in found if other not in near]
+        kinds = (*(kind for other in near for kind in other.kinds), one)
+        found.append(_System(kinds, np.unique(np.concatenate([kind.known for kind in kinds]))))
+    return found
+
+
+def _rows(grams: Mapping[str, Grams], free: FreeParameters, x: FloatArray) -> list[_Rows]:
+    first = next(iter(grams.values()))
     gains = np.ones(int(first.dofs[-1]) + 1)
     delay = [kind == DELAY for kind in free.columns.kinds]
     late = np.any([np.any(one[delay] != 0.0, axis=0) for one in free.matrix.values()], axis=0)
     about = np.where(late, x, 0.0)
-    hessians, gradients = np.zeros((kinds, k, k)), np.zeros((kinds, k))
-    for i, weights in enumerate(np.eye(kinds)):
-        one = equations(grams, free, weights, gains, nothing, about, together=True)
-        hessians[i], gradients[i] = one.hessians[0], one.gradients[0] - one.hessians[0] @ about
-    squares = sum(one.squares(free.theta(about, c), gains).sum(axis=0) for c, one in grams.items())
-    torque = sum(one.torque_squares().sum(axis=0) for one in grams.values())
-    # Where none acts, as on a floating base, a torque's power is that of what adds up to nothing.
-    parts = np.einsum("kii,i->k", hessians, x**2)
-    counts = sum(one.counts.sum(axis=0) for one in grams.values())
-    kept = ~late
-    return _Rows(
-        first.dofs, np.asarray(counts), hessians[:, kept][:, :, kept], gradients[:, kept],
-        np.asarray(squares), np.maximum(_EXACT * np.maximum(np.asarray(torque), parts), 1e-300),
-    )  # fmt: skip
+    counts = np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
+    squares = np.sum(
+        [one.squares(free.theta(about, c), gains).sum(axis=0) for c, one in grams.items()], axis=0
+    )
+    torque = np.sum([one.torque_squares().sum(axis=0) for one in grams.values()], axis=0)
+    found = []
+    for kind in np.flatnonzero(counts):
+        known, own = equations_of_kind(grams, free, int(kind), about)
+        hessian, kept = own.hessians[0], ~late[known]
+        gradient = own.gradients[0] - hessian @ about[known]
+        # Where none acts, as on a floating base, a torque's power is that of what adds up to
+        # nothing.
+        power = max(float(torque[kind]), float(np.diag(hessian) @ x[known] ** 2))
+        found.append(
+            _Rows(
+                int(first.dofs[kind]), int(counts[kind]), known[kept],
+                hessian[np.ix_(kept, kept)], gradient[kept],
+                float(squares[kind]), max(_EXACT * power, 1e-300),
+            )
+        )  # fmt: skip
+    return found

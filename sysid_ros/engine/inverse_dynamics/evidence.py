@@ -260,6 +260,32 @@ def equations(
     return found
 
 
+def equations_of_kind(
+    grams: Mapping[str, Grams], free: FreeParameters, kind: int, x: FloatArray
+) -> tuple[IndexArray, Equations]:
+    """The parameters that one kind of rows knows, (s,), and its equations in them alone.
+
+    Args:
+      grams: By condition.
+      free: The estimated parameters.
+      kind: The number of the kind.
+      x: An estimate (k,).
+    """
+    support = {condition: one.support[kind] for condition, one in grams.items()}
+    seen = [free.matrix[condition][own].any(axis=0) for condition, own in support.items()]
+    known = np.flatnonzero(np.any(seen, axis=0))
+    found = Equations(np.zeros((1, len(known), len(known))), np.zeros((1, len(known))))
+    for condition, own in support.items():
+        rows = _Rows(
+            grams[condition].sums[kind].sum(axis=0, keepdims=True),
+            free.matrix[condition][np.ix_(own, known)], free.fixed[condition][own],
+            free.theta(x, condition)[own], 1.0,
+        )  # fmt: skip
+        if own.size:
+            rows.add_to(found, None)
+    return known, found
+
+
 class _Rows(NamedTuple):
     """Rows of one kind, their weight included."""
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 import mujoco
 import numpy as np
@@ -36,6 +37,7 @@ from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterD
 from sysid_ros.experiment import load_experiment
 from sysid_ros.pipeline import run_experiment
 
+contradicting = import_module("sysid_ros.engine.inverse_dynamics.contradicting_joint")
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 
 INERTIAS = "".join(f"  - {{body: {body}, inertia: pseudo}}\n" for body in BODIES)
@@ -80,14 +82,14 @@ def test_an_effort_in_no_unit_is_named(recorded, law) -> None:
     assert found.left < 0.8
 
 
-def odd_of(times, qpos, torque):
-    spec = mujoco.MjSpec.from_string(nominal_xml())
+def odd_of(times, qpos, torque, spec=None, joints=JOINTS, bodies=BODIES):
+    spec = spec or mujoco.MjSpec.from_string(nominal_xml())
     params = ParameterDict()
-    for name in JOINTS:
+    for name in joints:
         for what in ("armature", "damping", "frictionloss"):
             modifier = AttributeModifier("joint", name, what)
             params.add(Parameter(f"{name}_{what}", 0.0, 0.0, np.inf, modifier=modifier))
-    for body in BODIES:
+    for body in bodies:
         nominal = lookup("body", "inertia").read(spec, body)
         modifier = AttributeModifier("body", body, "inertia")
         params.add(Parameter(body, nominal, -np.inf, np.inf, modifier=modifier))
@@ -115,6 +117,26 @@ def test_a_compressed_effort_is_no_wrong_sign_though_another_sign_and_scale_expl
 
 def test_right_torques_are_not_doubted(recorded) -> None:
     assert odd_of(*recorded) is None
+
+
+def test_limbs_that_share_nothing_are_doubted_by_themselves(recorded, monkeypatch) -> None:
+    """What is solved for is as large as a limb, however many there are."""
+    times, qpos, torque = recorded
+    spec = mujoco.MjSpec.from_string(nominal_xml())
+    frame = spec.worldbody.add_frame(pos=[0.0, 2.0, 0.0])
+    frame.attach_body(mujoco.MjSpec.from_string(nominal_xml()).worldbody.first_body(), "", "_2")
+    sizes, solve = [], contradicting.least_squares
+
+    def sized(hessian, gradient):
+        sizes.append(len(hessian))
+        return solve(hessian, gradient)
+
+    monkeypatch.setattr(contradicting, "least_squares", sized)
+    twice = [*JOINTS, *(f"{name}_2" for name in JOINTS)], [*BODIES, *(f"{b}_2" for b in BODIES)]
+    second = in_volts(torque, 1, LAWS["compressed"])
+    found = odd_of(times, np.tile(qpos, 2), np.hstack([torque, second]), spec, *twice)
+    assert found.signal == "b_2_effort"
+    assert max(sizes) <= 13 * len(JOINTS)
 
 
 def test_one_effort_in_no_unit_does_not_make_that_of_all_another(recorded) -> None:
