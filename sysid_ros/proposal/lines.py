@@ -25,6 +25,7 @@ class Line:
       doubt: What a person should check; empty where nothing.
       grounds: Why it is believed, where that is not plain from names; empty where it is.
       placed: Type and joint of a sensor that the model lacks; empty for one that it has.
+      scale: Of the model's unit, for one of the message's.
     """
 
     kind: str
@@ -33,15 +34,18 @@ class Line:
     doubt: str = ""
     grounds: str = ""
     placed: tuple[str, str] | tuple[()] = ()
+    scale: float = 1.0
 
     @property
-    def values(self) -> dict[str, str]:
+    def values(self) -> dict[str, str | float]:
         """The line as the experiment file has it."""
-        found = {self.kind: self.name}
+        found: dict[str, str | float] = {self.kind: self.name}
         if self.placed:
             found |= {"type": self.placed[0], "at": self.placed[1]}
         found |= {"topic": self.channel.topic, "field": self.channel.field}
         more = {"clock": self.channel.clock, "interpolation": self.interpolation}
+        if self.scale != 1.0:
+            found["scale"] = self.scale
         return found | {key: value for key, value in more.items() if value}
 
     @property

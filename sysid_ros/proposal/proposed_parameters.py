@@ -31,6 +31,7 @@ _LARGEST_BIAS = 0.2  # rad or m
 _USUAL_BIAS = 0.01  # rad or m
 _GAIN = (0.5, 2.0)
 _SERVO_DAMPING = 0.1  # s, typical damping over a guessed gain
+_MOST_DAMPING = 3.0  # s, of the same: a slow servo of ten times the guess
 _GUESSED_GAIN = 100.0  # bounds over the guess, and the guess over them
 _FEW = 3  # servos, each with a gain of its own
 _CHAIN = 4  # joints one behind the other that make an arm
@@ -136,16 +137,17 @@ def _of_joint(
     nominal = _nominal(spec, "joint", joint, attribute)
     if nominal is None:
         return None
-    typical = max(nominal, scale.typical(attribute))
+    typical, most = max(nominal, scale.typical(attribute)), scale.most(attribute, nominal)
     if gain and attribute == "damping":
         typical = max(typical, _SERVO_DAMPING * gain)
+        most = max(most, _MOST_DAMPING * gain)
     lacking = gain is None and nominal == 0.0 and attribute != "damping"
     return Candidate(
         element="joint",
         name=joint,
         attribute=attribute,
         low=0.0,
-        high=_round(scale.most(attribute, nominal)),
+        high=_round(most),
         typical=typical,
         initial=None if nominal > 0.0 or lacking else _round(_START * typical),
         on_demand=lacking,

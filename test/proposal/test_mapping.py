@@ -111,3 +111,13 @@ def test_joints_without_actuators_get_servos_for_what_was_commanded() -> None:
     assert [one.name for one in spec.actuators] == [
         "shoulder_servo", "elbow_servo", "finger_velocity_servo"
     ]  # fmt: skip
+
+
+def test_the_effort_of_a_joint_is_what_its_motor_gives_behind_the_gear() -> None:
+    motor = '<actuator><motor name="motor" joint="elbow" gear="-50"/></actuator></mujoco>'
+    model = mujoco.MjModel.from_xml_string(HAND.replace("</mujoco>", motor))
+    (position,) = states("/joint_states", "elbow")
+    effort = replace(position, field="effort[elbow]", quantity="effort")
+    lines = {line.name: line.values for line in map_channels(model, [position, effort]).lines}
+    assert lines["motor"]["field"] == "effort[elbow]"
+    assert lines["motor"]["scale"] == -0.02

@@ -102,6 +102,9 @@ def test_nobody_knows_the_gain_of_a_servo_that_the_model_lacks() -> None:
     found = candidates(spec, ["j0", "j1"], given, {})
     gain = next(one for one in found if one.attribute == "kp")
     assert gain.guessed
+    stiffness = float(spec.actuators[0].gainprm[0])
+    most = {one.attribute: one.high for one in found if one.name == "j0"}
+    assert most["damping"] >= stiffness  # a servo that takes a second to get where it is told
     assert gain.high == pytest.approx(1e4 * gain.low, rel=0.02)
     own = {one.attribute: one.guessed for one in found if one.name == "j0"}
     assert own == {"frictionloss": True, "damping": True, "armature": True}

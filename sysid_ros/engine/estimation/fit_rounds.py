@@ -28,6 +28,7 @@ from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
 from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
+from sysid_ros.engine.estimation.stuck_friction import leap
 from sysid_ros.engine.estimation.timing_walk import Walk, can_walk, walk_around
 from sysid_ros.engine.estimation.unfinished_search import unfinished_search
 from sysid_ros.engine.least_squares import (
@@ -221,13 +222,18 @@ class FitRounds:
         )
 
     def _better_place(self, solution: Solution, iterations: int) -> Point | None:
-        """Return where a walk along delays finds a lower cost; ``None`` ends the search."""
+        """Return where a leap or a walk finds a lower cost; ``None`` ends the search."""
         problem, self._walk = self._problem, None
-        if not (self._alternatives and can_walk(problem)):  # a walk is of what is beyond noise
+        if not self._alternatives:  # a walk is of what is beyond noise
             return None
         if self._no_time(solution) or iterations >= self._settings.max_iterations:
             return None
         try:
+            if self._moves and (place := leap(problem, solution)) is not None:
+                self._moves -= 1
+                return place
+            if not can_walk(problem):
+                return None
             errors = uncertainty_of(problem, solution, self._settings.intervals).errors
             found = walk_around(problem, solution, errors)
         except StopRequestedError:
