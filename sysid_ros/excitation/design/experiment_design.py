@@ -212,8 +212,8 @@ def _searched(
     given = (robot.model, robot.joints, robot.demands, robot.home)
     settings = request.settings
     doubts: tuple[str, ...] = ()
-    if not measures_torque(experiment, robot.loaded.given.spec):
-        spec = robot.loaded.with_sensors
+    spec = robot.loaded.with_sensors
+    if not measures_torque(experiment, spec):
         params = build_parameters(experiment, spec)
         values = params.as_vector() if after is None else after.values
         fit = simulated_fit(experiment, spec, params, values, request.data_dir)
