@@ -44,6 +44,7 @@ def test_a_forecast_is_of_the_experiments_parameters_and_of_the_files_motion(
     assert told == sorted(told)
     assert made.about == ("elbow_damping", "lower_mass")
     assert np.linalg.eigvalsh(made.information).min() > 0.0
+    assert made.robot.joints == JOINTS
     assert (made.earlier, made.noise_factor, made.doubts) == (None, 1.0, ())
     (tmp_path / "motion.csv").write_text("time,shoulder,elbow\n")
     forecast = made.forecast(tmp_path / "motion.csv")
