@@ -26,7 +26,7 @@ import numpy.typing as npt
 import scipy
 
 from sysid_ros.excitation import CommandLimits, MotionLimits, design_multisine
-from sysid_ros.excitation.design import Demands, DesignSettings, design_motion
+from sysid_ros.excitation.design import Demands, DesignSettings, MovingRobot, design_motion
 from sysid_ros.excitation.design.demands import filled
 from sysid_ros.excitation.design.design import design_task, kept_throughout, search
 from sysid_ros.excitation.design.task import DesignTask
@@ -94,7 +94,7 @@ def main() -> None:
     for seed in range(asked.seeds):
         settings = DesignSettings(duration=asked.duration, budget=asked.budget, seed=seed)
         began = time.process_time()
-        rows = _compared(model, *arm_problem(model, asked.velocity, asked.acceleration), settings)
+        rows = _compared(arm_problem(model, asked.velocity, asked.acceleration), settings)
         reference = rows["Fourier, condition"][0]
         print(f"{'motion':20s} {'standard errors':>16s} {'condition':>10s}")
         for name, (mean, condition) in rows.items():
@@ -102,33 +102,25 @@ def main() -> None:
         print(f"seed {seed}: {time.process_time() - began:.0f} CPU s in all", flush=True)
 
 
-def _compared(
-    model: mujoco.MjModel,
-    joints: tuple[str, ...],
-    home: FloatArray,
-    demands: Demands,
-    settings: DesignSettings,
-) -> dict[str, tuple[float, float]]:
+def _compared(robot: MovingRobot, settings: DesignSettings) -> dict[str, tuple[float, float]]:
     """Geometric mean of standard errors and condition number of each motion."""
     series = FourierFamily(settings.duration)
     chosen = replace(settings, criterion="condition", steps=10_000)
-    conditioned = design_task(model, joints, demands, home, chosen, family=series)
+    conditioned = design_task(robot, chosen, family=series)
     best = search(conditioned, chosen, lambda _: None).c
-    best = kept_throughout(conditioned, best, model, joints, home)
-    found = design_motion(model, joints, demands, home, settings)
-    designed = design_task(model, joints, demands, home, settings)
+    best = kept_throughout(conditioned, best, robot)
+    found = design_motion(robot, settings)
+    designed = design_task(robot, settings)
     return {
-        "multisine": _multisine(conditioned, joints, settings.duration),
+        "multisine": _multisine(conditioned, robot.joints, settings.duration),
         "random Fourier": _of(conditioned, _random_search(conditioned)),
         "Fourier, condition": _of(conditioned, best),
         "designed": _of(designed, found.control),
     }
 
 
-def arm_problem(
-    model: mujoco.MjModel, velocity: float, acceleration: float
-) -> tuple[tuple[str, ...], FloatArray, Demands]:
-    """Joints, posture and demands of an arm at equal limits of all joints."""
+def arm_problem(model: mujoco.MjModel, velocity: float, acceleration: float) -> MovingRobot:
+    """An arm whose joints all move, with equal limits of all."""
     dofs = [j for j in range(model.njnt) if model.jnt_type[j] >= int(mujoco.mjtJoint.mjJNT_SLIDE)]
     joints = tuple(model.joint(j).name for j in dofs)
     lower, upper = np.clip(model.jnt_range[dofs], -np.pi, np.pi).T
@@ -143,7 +135,8 @@ def arm_problem(
         lower=lower, upper=upper, velocity=velocity * ones, acceleration=acceleration * ones,
         effort=force,
     )  # fmt: skip
-    return joints, home, Demands(limits=filled(limits, FILL), jerk=np.inf * ones, fill=FILL)
+    demands = Demands(limits=filled(limits, FILL), jerk=np.inf * ones, fill=FILL)
+    return MovingRobot(model, joints, demands, home)
 
 
 def _of(task: DesignTask, c: FloatArray) -> tuple[float, float]:

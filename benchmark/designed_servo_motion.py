@@ -61,19 +61,20 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     asked = parser.parse_args()
     model = mujoco.MjModel.from_xml_path(str(asked.model))
-    joints, home, demands = arm_problem(model, 2.0, 6.0)
+    robot = arm_problem(model, 2.0, 6.0)
+    joints, home = robot.joints, robot.home
     fit = _fit(asked.model.resolve(), model, joints)
     for seed in range(asked.seeds):
         settings = DesignSettings(
             duration=asked.duration, piece=SERVO_PIECE, budget=asked.budget, seed=seed
         )
         began = time.process_time()
-        own = design_servo_motion(model, joints, demands, home, fit, settings)
+        own = design_servo_motion(robot, fit, settings)
         used = time.process_time() - began
         print(f"seed {seed}, {used:.0f} CPU s:", end=" ", flush=True)
         for piece in (SERVO_PIECE, DesignSettings.piece):
             chosen = replace(settings, piece=piece)
-            torque = design_motion(model, joints, demands, home, chosen)
+            torque = design_motion(robot, chosen)
             ratio = _errors(fit, joints, home, own) / _errors(fit, joints, home, torque)
             mean = np.exp(np.log(ratio).mean())
             print(f"{mean:.3f} of a design for torque with knots each {piece:g} s", end="; ")

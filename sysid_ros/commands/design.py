@@ -76,9 +76,7 @@ def _run(options: argparse.Namespace) -> int:
     write_trajectory(options.output, motion.joints, motion.knots, motion.table)
     forecast = write_forecast(options.output, found.forecast(options.output))
     title = f"{options.output.stem} for {title_of(experiment)}"
-    page = render_preview(
-        title, found.spec, found.model, found.demands, found.home, motion, found.ways
-    )
+    page = render_preview(title, found.spec, found.robot, motion, found.ways)
     replace_file(preview, page)
     files = (str(options.output), str(forecast), str(preview))
     said = (*found.doubts, *found.ways)

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset.loading import load_dataset
@@ -26,6 +26,8 @@ from sysid_ros.engine.measured_torque import fit_by_method
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
+
+Checked = TypeVar("Checked")  # what a check finds
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,20 @@ class FitInputs:
             on_state=on_state,
             should_stop=should_stop,
         )
+
+    def checked(self, check: Callable[..., Checked], result: FitResult, **options: Any) -> Checked:
+        """Have a fit checked on what it was fitted to.
+
+        Args:
+          check: Takes sequences, parameters, result and settings, and what is ``known`` of noise.
+          result: The fit.
+          **options: What else the check takes.
+
+        Raises:
+          SysidError: As of the check.
+        """
+        given = self.dataset.training.groups, self.params, result, self.settings
+        return check(*given, known=self.known, **options)
 
 
 def fit_settings(experiment: Experiment) -> FitSettings:

@@ -231,12 +231,9 @@ class _Run:
         """The bias check, where the experiment asks for it and the fit came to an end."""
         if not (self.inputs.experiment.fit.bias_check and _ended(result)):
             return None
-        return bias_check_by_method(
-            self.inputs.dataset.training.groups,
-            self.inputs.params,
+        return self.inputs.checked(
+            bias_check_by_method,
             result,
-            self.inputs.settings,
-            known=self.inputs.known,
             should_stop=self.should_stop,
             on_refit=lambda change: self.stage(f"checking for bias: {change}"),
         )
@@ -246,14 +243,7 @@ class _Run:
         if not (self.inputs.experiment.fit.window_check and _ended(result)):
             return None
         self.stage("comparing windows")
-        return window_check_by_method(
-            self.inputs.dataset.training.groups,
-            self.inputs.params,
-            result,
-            self.inputs.settings,
-            known=self.inputs.known,
-            should_stop=self.should_stop,
-        )
+        return self.inputs.checked(window_check_by_method, result, should_stop=self.should_stop)
 
     def _cross_validated(self, outcome: Outcome, states: Path) -> Outcome:
         """The outcome with the scores of its folds, or a warning where they were not awaited."""

@@ -3,8 +3,8 @@
 
 """Motions designed for identification: the least standard errors that limits allow.
 
-    demands = Demands(limits=limits, jerk=jerk)
-    motion = design_motion(model, joints, demands, home, DesignSettings(duration=20.0))
+    robot = robot_demands(model, velocity=2.0, acceleration=6.0)
+    motion = design_motion(robot, DesignSettings(duration=20.0))
     motion.values(times), motion.standard_errors, motion.condition
 
 Torque that is measured along a motion tells base parameters (:mod:`.torque_information`); where it
@@ -16,7 +16,7 @@ distances (:mod:`.clearance`).
 
 from sysid_ros.excitation.design.approach import approach
 from sysid_ros.excitation.design.criterion import CRITERIA, criterion
-from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.demands import Demands, MovingRobot
 from sysid_ros.excitation.design.design import (
     BY_TORQUE,
     DesignSettings,
@@ -58,6 +58,7 @@ __all__ = [
     "ExperimentDesign",
     "FittedParameters",
     "MotionRequest",
+    "MovingRobot",
     "NoServoError",
     "RestSpline",
     "SimulatedFit",

@@ -5,35 +5,22 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.excitation import ExcitationError
 from sysid_ros.excitation.design.clearance import Clearance
-from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.demands import MovingRobot
 
 _LOOKS = 100  # postures on the way that are looked at
 _HORIZON = 0.3  # m beyond which nothing is near
 
 
-def approach(
-    model: mujoco.MjModel,
-    joints: tuple[str, ...],
-    demands: Demands,
-    home: FloatArray,
-    start: FloatArray,
-    keyframe: str,
-) -> str:
+def approach(robot: MovingRobot, keyframe: str) -> str:
     """Look at the way from a keyframe, on which ``excite`` moves all joints in proportion.
 
     Args:
-      model: Has the keyframe.
-      joints: n joints that move.
-      demands: Its clearance is kept on the way.
-      home: Posture of the joints that stand still, (nq,) of the whole model.
-      start: The motion's first posture, (n,), which is also its last.
+      robot: Its model has the keyframe; the motion begins and ends at its start.
       keyframe: Where the robot stands before.
 
     Returns:
@@ -42,14 +29,15 @@ def approach(
     Raises:
       ExcitationError: There is no such keyframe, or the way is blocked; names both geoms.
     """
+    model, joints = robot.model, robot.joints
     names = [model.key(k).name for k in range(model.nkey)]
     if keyframe not in names:
         raise ExcitationError(f"keyframe {keyframe!r} is not in the model; it has {names}")
     places = places_in_qpos(model, joints)
     stands = model.key_qpos[names.index(keyframe)][places]
-    clearance = Clearance(model, joints, home, demands.clearance)
+    clearance = Clearance(model, joints, robot.home, robot.demands.clearance)
     share = np.linspace(0.0, 1.0, _LOOKS)[:, None]
-    nearest = clearance.nearest(stands + share * (start - stands), _HORIZON)
+    nearest = clearance.nearest(stands + share * (robot.start - stands), _HORIZON)
     if not np.any(np.isfinite(nearest.distance)):
         return f"On the way from {keyframe} nothing comes nearer than {_HORIZON:g} m."
     at = int(np.nanargmin(nearest.distance))

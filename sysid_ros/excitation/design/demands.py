@@ -1,15 +1,17 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Demands on a motion: limits of joints, torque, clearance, heights."""
+"""Demands on a motion: limits of joints, torque, clearance; and the robot that is to move."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.excitation import ExcitationError, MotionLimits
 
 
@@ -64,6 +66,28 @@ class Demands:
     def effort(self) -> FloatArray:
         """Magnitudes (n,) that the model's torque may have."""
         return np.asarray(self.torque_share * self.limits.effort)
+
+
+@dataclass(frozen=True)
+class MovingRobot:
+    """A robot of which some joints are to move.
+
+    Attributes:
+      model: Compiled, with obstacles as geoms of its world body.
+      joints: n hinges or slides that move; the others stand still.
+      demands: What a motion must keep.
+      home: Posture of the whole model (nq,) at both ends.
+    """
+
+    model: mujoco.MjModel
+    joints: tuple[str, ...]
+    demands: Demands
+    home: FloatArray
+
+    @property
+    def start(self) -> FloatArray:
+        """The places of its joints at both ends, (n,)."""
+        return np.asarray(self.home[places_in_qpos(self.model, self.joints)])
 
 
 def filled(limits: MotionLimits, fill: float) -> MotionLimits:

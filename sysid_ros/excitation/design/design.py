@@ -15,15 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.excitation import ExcitationError
 from sysid_ros.excitation.design.clearance import Clearance
 from sysid_ros.excitation.design.criterion import CRITERIA, CriterionName, criterion
-from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.demands import MovingRobot
 from sysid_ros.excitation.design.descent import Descent, descend
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.feasibility import refuse_infeasible
@@ -93,10 +91,7 @@ class DesignSettings:
 
 
 def design_motion(
-    model: mujoco.MjModel,
-    joints: tuple[str, ...],
-    demands: Demands,
-    home: FloatArray,
+    robot: MovingRobot,
     settings: DesignSettings | None = None,
     *,
     torque_noise: FloatArray | None = None,
@@ -106,10 +101,7 @@ def design_motion(
     """Design a motion for identification by inverse dynamics.
 
     Args:
-      model: Compiled, with obstacles as geoms of its world body.
-      joints: n hinges or slides that move; the others stand still.
-      demands: What the motion must keep.
-      home: Posture of the whole model (nq,) at both ends.
+      robot: What moves, and what the motion must keep.
       settings: How to search.
       torque_noise: Standard deviations (n,) of measured torque; 1 % of the effort limits if None.
         ``settings.noise_factor`` multiplies them.
@@ -125,20 +117,19 @@ def design_motion(
     """
     settings = settings or DesignSettings()
     spline = rest_spline(settings)
-    task = design_task(model, joints, demands, home, settings, torque_noise, after, spline)
-    refuse_infeasible(task, np.zeros((task.spline.free, len(joints))), joints)
+    task = design_task(robot, settings, torque_noise, after, spline)
+    refuse_infeasible(task, np.zeros((task.spline.free, len(robot.joints))), robot.joints)
     best = search(task, settings, progress)
-    best = replace(best, c=kept_throughout(task, best.c, model, joints, home))
+    best = replace(best, c=kept_throughout(task, best.c, robot))
     progress(1.0)
     told = Told(task.information.names, task.information.values)
-    return described(task, joints, spline, best, told, task.data(best.c), after)
+    return described(task, robot.joints, spline, best, told, task.data(best.c), after)
 
 
 def information_about(
     parameters: FittedParameters,
     motion: DesignedMotion,
-    demands: Demands,
-    home: FloatArray,
+    robot: MovingRobot,
     settings: DesignSettings,
     torque_noise: FloatArray | None = None,
 ) -> FloatArray:
@@ -147,15 +138,12 @@ def information_about(
     Args:
       parameters: p of them.
       motion: As :func:`design_motion` returned it, for others such as base parameters.
-      demands: As it had them.
-      home: Likewise.
+      robot: As it had it.
       settings: Likewise.
       torque_noise: Likewise.
     """
-    task = design_task(
-        parameters.model, motion.joints, demands, home, settings, torque_noise, parameters,
-        motion.spline,
-    )  # fmt: skip
+    known = replace(robot, model=parameters.model)
+    task = design_task(known, settings, torque_noise, parameters, motion.spline)
     return task.data(motion.control)
 
 
@@ -197,10 +185,7 @@ def _refined(task: DesignTask, best: Descent, go_on: Callable[[Descent], bool]) 
 
 
 def design_task(
-    model: mujoco.MjModel,
-    joints: tuple[str, ...],
-    demands: Demands,
-    home: FloatArray,
+    robot: MovingRobot,
     settings: DesignSettings,
     torque_noise: FloatArray | None = None,
     after: FittedParameters | None = None,
@@ -210,14 +195,13 @@ def design_task(
 
     ``family`` may hold other motions than splines, to compare with.
     """
-    limits = demands.limits
+    model, joints, home, limits = robot.model, robot.joints, robot.home, robot.demands.limits
     noise = settings.noise_factor * (
         _noise(limits.effort) if torque_noise is None else torque_noise
     )
     reach = JointMotion(
         0.5 * (limits.upper - limits.lower)[None], limits.velocity[None], limits.acceleration[None]
     )
-    start = home[places_in_qpos(model, joints)]
     information = TorqueInformation(
         model,
         joints,
@@ -230,15 +214,22 @@ def design_task(
     spline = family or rest_spline(settings)
     samples = 4 * round(settings.duration / settings.piece)
     share = settings.rate * settings.duration / samples
-    scale = _scale(information, reach, start, after)
+    scale = _scale(information, reach, robot.start, after)
     prior = np.diag((WEAK / scale) ** 2)
     if after is not None:
         prior = prior + after.information
     interest = chosen_parameters(information.names, settings.interest)
     goal = Goal(settings.criterion, scale, interest, prior)
-    clearance = Clearance(model, joints, home, demands.clearance)
+    clearance = Clearance(model, joints, home, robot.demands.clearance)
     return DesignTask(
-        spline, information, clearance, demands, goal, start, samples=samples, share=share
+        spline,
+        information,
+        clearance,
+        robot.demands,
+        goal,
+        robot.start,
+        samples=samples,
+        share=share,
     )
 
 
@@ -307,13 +298,7 @@ def random_start(task: DesignTask, generator: np.random.Generator) -> Descent:
     return Descent(np.zeros_like(shape), np.inf)
 
 
-def kept_throughout(
-    task: DesignTask,
-    control: FloatArray,
-    model: mujoco.MjModel,
-    joints: tuple[str, ...],
-    home: FloatArray,
-) -> FloatArray:
+def kept_throughout(task: DesignTask, control: FloatArray, robot: MovingRobot) -> FloatArray:
     """A motion drawn in until it keeps its demands at all times, not only at some instants.
 
     Where servos move the joints, those keep the robot's own limits, too.
@@ -321,14 +306,16 @@ def kept_throughout(
 
     def keeps(c: FloatArray) -> bool:
         try:
-            refuse_infeasible(task, c, joints)
+            refuse_infeasible(task, c, robot.joints)
         except ExcitationError:
             return False
         return True
 
     control = _drawn_in(control, keeps)
-    control = kept_by_servos(model, joints, home, task.demands, task.spline, control)
-    refuse_infeasible(task, control, joints)
+    control = kept_by_servos(
+        robot.model, robot.joints, robot.home, task.demands, task.spline, control
+    )
+    refuse_infeasible(task, control, robot.joints)
     return control
 
 

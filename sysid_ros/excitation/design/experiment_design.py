@@ -18,12 +18,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import ExperimentModel, model_with_payload
-from sysid_ros.engine.elements import places_in_qpos
+from sysid_ros.dataset import model_with_payload
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.excitation import ExcitationError
 from sysid_ros.excitation.design.approach import approach
-from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.demands import MovingRobot
 from sysid_ros.excitation.design.design import (
     BY_TORQUE,
     DesignSettings,
@@ -101,9 +100,7 @@ class ExperimentDesign:
     Attributes:
       motion: The motion.
       spec: The experiment's model.
-      model: The same compiled, with the values that an earlier fit found.
-      demands: What the motion keeps.
-      home: Posture of all joints where it begins, (nq,).
+      robot: What moves, with the values that an earlier fit found, and what the motion keeps.
       ways: Sentences about the ways to it.
       doubts: Sentences about its worth.
       earlier: What was known before.
@@ -114,9 +111,7 @@ class ExperimentDesign:
 
     motion: DesignedMotion
     spec: mujoco.MjSpec
-    model: mujoco.MjModel
-    demands: Demands
-    home: FloatArray
+    robot: MovingRobot
     ways: tuple[str, ...]
     doubts: tuple[str, ...]
     earlier: EarlierFit | None
@@ -167,68 +162,61 @@ def design_for(
     params = build_parameters(experiment, spec)
     earlier = None if request.after is None else _earlier(request.after, spec, params)
     model = spec.compile() if earlier is None else earlier.parameters.model
-    joints, home, demands = robot_demands(
+    robot = robot_demands(
         model, request.joints, keyframe=request.keyframe, limits=request.limits,
         urdf=request.urdf, velocity=request.velocity, acceleration=request.acceleration,
         jerk=request.jerk, fill=request.fill, clearance=request.clearance,
     )  # fmt: skip
-    start = home[places_in_qpos(model, joints)]
-    ways = tuple(approach(model, joints, demands, home, start, key) for key in request.approaches)
-    noise = _torque_noise(request.torque_noise, joints)
-    robot = _Robot(loaded, model, joints, home, demands, noise)
-    motion, settings, doubts = _searched(experiment, request, robot, earlier, progress)
+    ways = tuple(approach(robot, key) for key in request.approaches)
+    noise = _torque_noise(request.torque_noise, robot.joints)
+    measured = _Measured(experiment, loaded.with_sensors, noise)
+    motion, settings, doubts = _searched(measured, request, robot, earlier, progress)
     about, information = motion.names, motion.information
     if about != tuple(params.scalar_names()):  # base parameters
         declared = declared_parameters(spec, params)
         about = declared.names
-        information = information_about(declared, motion, demands, home, settings, noise)
+        information = information_about(declared, motion, robot, settings, noise)
     return ExperimentDesign(
-        motion, spec, model, demands, home, ways, doubts, earlier, settings.noise_factor, about,
-        information,
+        motion, spec, robot, ways, doubts, earlier, settings.noise_factor, about, information,
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class _Robot:
-    """A robot that is to move; see :func:`design_motion` for all but the first."""
+class _Measured:
+    """Signals of an experiment, and the noise of torque, along a motion."""
 
-    loaded: ExperimentModel
-    model: mujoco.MjModel
-    joints: tuple[str, ...]
-    home: FloatArray
-    demands: Demands
-    torque_noise: FloatArray | None
+    experiment: Experiment
+    spec: mujoco.MjSpec  # with its sensors
+    torque_noise: FloatArray | None  # (n,)
 
 
 def _searched(
-    experiment: Experiment,
+    measured: _Measured,
     request: MotionRequest,
-    robot: _Robot,
+    robot: MovingRobot,
     earlier: EarlierFit | None,
     progress: Callable[[float], None],
 ) -> tuple[DesignedMotion, DesignSettings, tuple[str, ...]]:
     """Return the motion, the settings that it was found with, and doubts about its worth."""
     after = None if earlier is None else earlier.parameters
-    given = (robot.model, robot.joints, robot.demands, robot.home)
-    settings = request.settings
+    experiment, spec, settings = measured.experiment, measured.spec, request.settings
     doubts: tuple[str, ...] = ()
-    if not measures_torque(experiment, robot.loaded.given.spec):
-        spec = robot.loaded.with_sensors
+    if not measures_torque(experiment, spec):
         params = build_parameters(experiment, spec)
         values = params.as_vector() if after is None else after.values
         fit = simulated_fit(experiment, spec, params, values, request.data_dir)
         factor = _noise_factor(earlier, BY_SIMULATION)
         own = replace(settings, piece=SERVO_PIECE, noise_factor=factor)
         try:
-            motion = design_servo_motion(*given, fit, own, after=after, progress=progress)
+            motion = design_servo_motion(robot, fit, own, after=after, progress=progress)
         except NoServoError as error:
             doubts = (_WITHOUT_TORQUE.format(reason=error),)
         else:
             return motion, own, ()
-    if robot.torque_noise is None:
+    if measured.torque_noise is None:
         settings = replace(settings, noise_factor=_noise_factor(earlier, BY_TORQUE))
     motion = design_motion(
-        *given, settings, after=after, progress=progress, torque_noise=robot.torque_noise
+        robot, settings, after=after, progress=progress, torque_noise=measured.torque_noise
     )
     return motion, settings, doubts
 

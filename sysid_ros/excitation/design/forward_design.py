@@ -15,14 +15,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.parameters import priors
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.excitation.design.criterion import criterion
-from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.demands import MovingRobot
 from sysid_ros.excitation.design.descent import Descent, descend
 from sysid_ros.excitation.design.design import (
     WEAK,
@@ -53,10 +52,7 @@ _SHRINK, _LAST_RADIUS = 0.3, 2e-3  # of steps after a round that made nothing be
 
 
 def design_servo_motion(
-    model: mujoco.MjModel,
-    joints: tuple[str, ...],
-    demands: Demands,
-    home: FloatArray,
+    robot: MovingRobot,
     fit: SimulatedFit,
     settings: DesignSettings | None = None,
     *,
@@ -66,10 +62,7 @@ def design_servo_motion(
     """Design a motion for a fit that simulates the robot under its own servos.
 
     Args:
-      model: Compiled, with obstacles as geoms of its world body.
-      joints: n hinges or slides that move, each with a position servo; the others stand still.
-      demands: What the motion must keep.
-      home: Posture of the whole model (nq,) at both ends.
+      robot: What moves, each joint with a position servo, and what the motion must keep.
       fit: What the recording is for.
       settings: How to search; ``rate`` is that of the fit's sensors.
       after: What an earlier fit of the same parameters knows.
@@ -83,24 +76,25 @@ def design_servo_motion(
         no motion.
     """
     settings, began = settings or DesignSettings(piece=SERVO_PIECE), time.process_time()
-    fit = fit.noisier(settings.noise_factor)
+    fit, joints, home = fit.noisier(settings.noise_factor), robot.joints, robot.home
     with single_blas_thread(), RolloutPool(None) as rollouts:
         planned = PlannedRecording(fit, joints, home, settings.duration, rollouts)
         spline = rest_spline(settings)
         torque = replace(settings, interest=())  # whose parameters have other names
-        task = design_task(model, joints, demands, home, torque, family=spline)
+        task = design_task(robot, torque, family=spline)
         refuse_infeasible(task, np.zeros((spline.free, len(joints))), joints)
         lags = servo_lags(planned.model, home, joints, planned.servos)
         worth = SimulationWorth(
             ForwardInformation(planned, spline, task.start),
             LearnedRows(
                 task.information, lags, spline, task.start,
-                acceleration=float(demands.limits.acceleration.min()),
+                acceleration=float(robot.demands.limits.acceleration.min()),
             ),
             planned.positions,
         )  # fmt: skip
         best, task = _searched(task, worth, fit, settings, after, progress, began)
-        best = replace(best, c=kept_throughout(task, best.c, planned.model, joints, home))
+        simulated = replace(robot, model=planned.model)
+        best = replace(best, c=kept_throughout(task, best.c, simulated))
         told = Told(tuple(fit.params.scalar_names()), fit.values, BY_SIMULATION)
         motion = described(task, joints, spline, best, told, worth.forward(best.c), after)
         progress(1.0)

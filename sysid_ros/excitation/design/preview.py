@@ -15,7 +15,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import HINGE, places_in_qvel
 from sysid_ros.engine.regressor import Regressor
 from sysid_ros.excitation.design.clearance import Clearance, Nearest
-from sysid_ros.excitation.design.demands import Demands
+from sysid_ros.excitation.design.demands import MovingRobot
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.fitted_parameters import KINDS
 from sysid_ros.excitation.design.motion_video import motion_video, shown_speed
@@ -37,9 +37,7 @@ _NORMAL = 1.96  # standard errors in half an interval of 95 %
 def render_preview(
     title: str,
     spec: mujoco.MjSpec,
-    model: mujoco.MjModel,
-    demands: Demands,
-    home: FloatArray,
+    robot: MovingRobot,
     motion: DesignedMotion,
     ways: tuple[str, ...] = (),
 ) -> str:
@@ -48,15 +46,14 @@ def render_preview(
     Args:
       title: Of the page.
       spec: The robot, as it is drawn.
-      model: The one that it was designed for.
-      demands: What it keeps.
-      home: Posture of the whole model, (nq,).
+      robot: What it was designed for.
       motion: The motion.
       ways: Sentences about the ways to its beginning.
 
     Returns:
       One HTML document that loads nothing.
     """
+    model, home, demands = robot.model, robot.home, robot.demands
     clearance = Clearance(model, motion.joints, home, demands.clearance)
     times = np.linspace(0.0, motion.duration, _LOOKS)
     nearest = clearance.nearest(motion.values(times), _HORIZON)
@@ -73,13 +70,13 @@ def render_preview(
         video=video,
         film=base64.b64encode(video.content or b"").decode("ascii"),
         speed=shown_speed(motion.duration),
-        followed=None if followed is None else _followed(model, demands, home, motion, followed),
+        followed=None if followed is None else _followed(robot, motion, followed),
         summary=_summary(motion),
         parameters=_parameters(motion),
         distances=(_distance(clearance, times, nearest), *ways),
         clearance=_curve(times, nearest.distance, demands.clearance),
         times=np.linspace(0.0, motion.duration, _CURVE).tolist(),
-        joints=_joints(model, demands, home, motion, followed),
+        joints=_joints(robot, motion, followed),
     )
 
 
@@ -129,14 +126,11 @@ def _curve(times: FloatArray, distance: FloatArray, least: float) -> dict[str, A
     }
 
 
-def _followed(
-    model: mujoco.MjModel, demands: Demands, home: FloatArray, motion: DesignedMotion,
-    followed: ServoMotion,
-) -> str:  # fmt: skip
+def _followed(robot: MovingRobot, motion: DesignedMotion, followed: ServoMotion) -> str:
     """A sentence about the motion that the model makes under its own servos."""
     behind = np.abs(followed.position - motion.values(followed.times))
     row, joint = np.unravel_index(int(np.argmax(behind)), behind.shape)
-    used = servo_excess(model, motion.joints, home, demands, followed)
+    used = servo_excess(robot.model, motion.joints, robot.home, robot.demands, followed)
     kept = f"uses {100.0 * used.share:.0f} % of the robot's limits of position and velocity"
     return (
         f"Under its own servos the model follows within {behind[row, joint]:.3g} "
@@ -146,17 +140,13 @@ def _followed(
 
 
 def _joints(
-    model: mujoco.MjModel,
-    demands: Demands,
-    home: FloatArray,
-    motion: DesignedMotion,
-    followed: ServoMotion | None,
+    robot: MovingRobot, motion: DesignedMotion, followed: ServoMotion | None
 ) -> list[dict[str, Any]]:
     """The curves of every joint with their limits."""
-    limits = demands.limits
+    model, demands, limits = robot.model, robot.demands, robot.demands.limits
     times = np.linspace(0.0, motion.duration, _CURVE)
     played = motion.motion(times)
-    torque = _torque(model, demands, home, motion.joints, played)
+    torque = _torque(robot, played)
     position = velocity = effort = None
     if followed is not None:
         shown = followed.at(times)
@@ -184,16 +174,11 @@ def _joints(
     return found
 
 
-def _torque(
-    model: mujoco.MjModel,
-    demands: Demands,
-    home: FloatArray,
-    joints: tuple[str, ...],
-    played: JointMotion,
-) -> FloatArray:
+def _torque(robot: MovingRobot, played: JointMotion) -> FloatArray:
     """The model's torque (m, n) along a motion, with friction as the design sees it."""
-    smooth = FRICTION_SHARE * float(demands.limits.velocity.min())
+    model, joints = robot.model, robot.joints
+    smooth = FRICTION_SHARE * float(robot.demands.limits.velocity.min())
     regressor = Regressor(model, kinds=KINDS, friction_velocity=smooth)
-    whole = whole_motion(model, joints, home, played)
+    whole = whole_motion(model, joints, robot.home, played)
     dofs = places_in_qvel(model, joints)
     return np.asarray((regressor.rows(whole) @ regressor.columns.nominal)[:, dofs])

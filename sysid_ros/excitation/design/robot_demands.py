@@ -22,7 +22,7 @@ from sysid_ros.excitation import (
     read_joint_limits,
     read_urdf_limits,
 )
-from sysid_ros.excitation.design.demands import Demands, filled
+from sysid_ros.excitation.design.demands import Demands, MovingRobot, filled
 
 
 def robot_demands(
@@ -37,7 +37,7 @@ def robot_demands(
     jerk: float | None = None,
     fill: float = 0.9,
     clearance: float = 0.02,
-) -> tuple[tuple[str, ...], FloatArray, Demands]:
+) -> MovingRobot:
     """Put together which joints move, from where, and within what.
 
     Args:
@@ -54,7 +54,7 @@ def robot_demands(
       clearance: m.
 
     Returns:
-      Joints, posture of the whole model (nq,), and demands.
+      The robot, with these joints to move and these demands.
 
     Raises:
       ExcitationError: A name is unknown, or a limit is missing.
@@ -76,7 +76,8 @@ def robot_demands(
     used = filled(full, fill)
     home = _posture(model, keyframe, chosen, used)
     highest = np.full(len(chosen), np.inf if jerk is None else jerk)
-    return chosen, home, Demands(limits=used, jerk=highest, clearance=clearance, fill=fill)
+    demands = Demands(limits=used, jerk=highest, clearance=clearance, fill=fill)
+    return MovingRobot(model, chosen, demands, home)
 
 
 def _posture(

@@ -89,8 +89,8 @@ def test_what_a_fit_knows_is_put_into_the_model(folder: Path) -> None:
 
 def test_a_motion_adds_to_what_is_known_and_aims_at_what_is_vague(folder: Path) -> None:
     known = fitted(folder, result())
-    joints, home, demands = robot_demands(known.model, JOINTS, velocity=2.0, acceleration=8.0)
-    motion = design_motion(known.model, joints, demands, home, QUICK, after=known)
+    robot = robot_demands(known.model, JOINTS, velocity=2.0, acceleration=8.0)
+    motion = design_motion(robot, QUICK, after=known)
     assert motion.errors_before is not None
     assert motion.names == known.names
     assert np.all(motion.standard_errors <= motion.errors_before * (1.0 + 1e-9))
@@ -101,14 +101,12 @@ def test_a_motion_adds_to_what_is_known_and_aims_at_what_is_vague(folder: Path) 
 
 def test_predicted_errors_after_are_those_of_both_recordings_together(folder: Path) -> None:
     known = fitted(folder, result())
-    joints, home, demands = robot_demands(known.model, JOINTS, velocity=2.0, acceleration=8.0)
+    robot = robot_demands(known.model, JOINTS, velocity=2.0, acceleration=8.0)
     noise = np.array([3.0, 1.0])
-    motion = design_motion(
-        known.model, joints, demands, home, QUICK, after=known, torque_noise=noise
-    )
+    motion = design_motion(robot, QUICK, after=known, torque_noise=noise)
     from sysid_ros.excitation.design.design import design_task
 
-    task = design_task(known.model, joints, demands, home, QUICK, noise, known)
+    task = design_task(robot, QUICK, noise, known)
     times = np.arange(0.0, 8.0, 1.0 / QUICK.rate)
     rows = (task.information.rows(motion.motion(times)) / noise[:, None]).reshape(-1, 4)
     generator = np.random.default_rng(0)

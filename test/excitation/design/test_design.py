@@ -26,6 +26,7 @@ from sysid_ros.excitation.design import (
     CRITERIA,
     Demands,
     DesignSettings,
+    MovingRobot,
     RestSpline,
     approach,
     criterion,
@@ -47,13 +48,15 @@ def model() -> mujoco.MjModel:
 
 def demands(model: mujoco.MjModel, **changes: float) -> tuple[np.ndarray, Demands]:
     wanted = {"velocity": 2.0, "acceleration": 8.0, "clearance": 0.05} | changes
-    _, home, found = robot_demands(model, JOINTS, **wanted)  # type: ignore[arg-type]
-    return home, found
+    robot = robot_demands(model, JOINTS, **wanted)  # type: ignore[arg-type]
+    return robot.home, robot.demands
 
 
 def task_of(model: mujoco.MjModel, **changes: object) -> DesignTask:
     home, found = demands(model)
-    return design_task(model, JOINTS, found, home, DesignSettings(duration=8.0, **changes))  # type: ignore[arg-type]
+    return design_task(
+        MovingRobot(model, JOINTS, found, home), DesignSettings(duration=8.0, **changes)
+    )  # type: ignore[arg-type]
 
 
 @settings(max_examples=6, deadline=None, phases=[Phase.generate])
@@ -72,7 +75,7 @@ def test_no_design_exceeds_a_limit(
     )  # fmt: skip
     wanted = Demands(limits=limits, jerk=100.0 * ones, clearance=clearance)
     short = DesignSettings(duration=6.0, starts=1, steps=4, seed=seed)
-    motion = design_motion(model, JOINTS, wanted, np.zeros(2), short)
+    motion = design_motion(MovingRobot(model, JOINTS, wanted, np.zeros(2)), short)
     times = np.linspace(0.0, 6.0, 6001)
     q, v, a = motion.motion(times)
     assert np.all(q >= limits.lower - 1e-9) and np.all(q <= limits.upper + 1e-9)
@@ -96,7 +99,7 @@ def test_no_design_exceeds_a_limit(
 
 def test_a_design_beats_a_multisine_of_the_same_limits(model: mujoco.MjModel) -> None:
     home, wanted = demands(model)
-    motion = design_motion(model, JOINTS, wanted, home, QUICK)
+    motion = design_motion(MovingRobot(model, JOINTS, wanted, home), QUICK)
     task = task_of(model)
     multisine = design_multisine(JOINTS, wanted.limits.of_positions(), duration=8.0, fill=1.0)
     times = np.linspace(0.0, 8.0, 801)
@@ -116,18 +119,18 @@ def test_little_is_lost_between_the_instants_that_a_search_looks_at(model: mujoc
     )
     tight = Demands(limits=limits, jerk=np.inf * ones, clearance=0.05)
     few = DesignSettings(duration=6.0, starts=1, steps=6, budget=30.0)
-    task = design_task(model, JOINTS, tight, np.zeros(2), few)
+    task = design_task(MovingRobot(model, JOINTS, tight, np.zeros(2)), few)
     found = search(task, few, lambda _: None)
     assert task.finer(4).keeps(found.c)
-    kept = kept_throughout(task, found.c, model, JOINTS, np.zeros(2))
+    kept = kept_throughout(task, found.c, MovingRobot(model, JOINTS, tight, np.zeros(2)))
     assert np.linalg.norm(kept) > 0.985 * np.linalg.norm(found.c)
 
 
 def test_predicted_errors_are_those_of_least_squares(model: mujoco.MjModel) -> None:
     home, wanted = demands(model)
     noise = np.array([0.3, 0.1])
-    motion = design_motion(model, JOINTS, wanted, home, QUICK, torque_noise=noise)
-    task = design_task(model, JOINTS, wanted, home, QUICK, noise)
+    motion = design_motion(MovingRobot(model, JOINTS, wanted, home), QUICK, torque_noise=noise)
+    task = design_task(MovingRobot(model, JOINTS, wanted, home), QUICK, noise)
     times = np.arange(0.0, 8.0, 1.0 / QUICK.rate)
     rows = (task.information.rows(motion.motion(times)) / noise[:, None]).reshape(
         -1, len(motion.names)
@@ -165,14 +168,14 @@ def test_distances_change_as_their_slopes_say(model: mujoco.MjModel) -> None:
 
 def test_parameters_of_interest_get_smaller_errors(model: mujoco.MjModel) -> None:
     home, wanted = demands(model)
-    plain = design_motion(model, JOINTS, wanted, home, QUICK)
+    plain = design_motion(MovingRobot(model, JOINTS, wanted, home), QUICK)
     word = "frictionloss"
     asked = DesignSettings(duration=8.0, starts=2, steps=8, interest=(word,))
-    aimed = design_motion(model, JOINTS, wanted, home, asked)
+    aimed = design_motion(MovingRobot(model, JOINTS, wanted, home), asked)
     at = [i for i, name in enumerate(plain.names) if word in name]
     assert np.all(aimed.standard_errors[at] < 0.9 * plain.standard_errors[at])
     with pytest.raises(ExcitationError, match="there are"):
-        design_task(model, JOINTS, wanted, home, DesignSettings(interest=("nothing",)))
+        design_task(MovingRobot(model, JOINTS, wanted, home), DesignSettings(interest=("nothing",)))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +198,7 @@ def test_what_cannot_be_asked_is_said(
 def test_a_posture_that_touches_is_refused_with_both_geoms(model: mujoco.MjModel) -> None:
     _, wanted = demands(model)
     with pytest.raises(ExcitationError, match=r"floor \(of world\) and lower \(of lower\)"):
-        design_motion(model, JOINTS, wanted, np.array([2.0, 0.5]), QUICK)
+        design_motion(MovingRobot(model, JOINTS, wanted, np.array([2.0, 0.5])), QUICK)
 
 
 def test_a_torque_that_gravity_exceeds_is_refused(model: mujoco.MjModel) -> None:
@@ -205,7 +208,7 @@ def test_a_torque_that_gravity_exceeds_is_refused(model: mujoco.MjModel) -> None
     )
     wanted = Demands(limits=limits, jerk=np.inf * ones, clearance=0.0)
     with pytest.raises(ExcitationError, match="needs more torque than"):
-        design_motion(model, JOINTS, wanted, np.array([0.9, 0.3]), QUICK)
+        design_motion(MovingRobot(model, JOINTS, wanted, np.array([0.9, 0.3])), QUICK)
 
 
 @given(
@@ -268,12 +271,12 @@ def test_the_command_writes_a_motion_that_excite_plays_whole(
 
 
 def test_a_blocked_way_is_refused_with_both_geoms(model: mujoco.MjModel) -> None:
-    home, wanted = demands(model)
+    _, wanted = demands(model)
     with pytest.raises(ExcitationError, match=r"keyframe 'low'.*floor \(of world\) and") as caught:
-        approach(model, JOINTS, wanted, home, np.zeros(2), "low")
+        approach(MovingRobot(model, JOINTS, wanted, np.zeros(2)), "low")
     assert "0 % of the way" in str(caught.value)
     with pytest.raises(ExcitationError, match="keyframe 'high' is not in the model"):
-        approach(model, JOINTS, wanted, home, np.zeros(2), "high")
+        approach(MovingRobot(model, JOINTS, wanted, np.zeros(2)), "high")
 
 
 def test_the_nearest_pair_is_the_one_that_mujoco_says(model: mujoco.MjModel) -> None:

@@ -23,9 +23,9 @@ from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine, read_trajectory
 from sysid_ros.excitation.design import (
     SERVO_PIECE,
-    Demands,
     DesignedMotion,
     DesignSettings,
+    MovingRobot,
     NoServoError,
     SimulatedFit,
     design_motion,
@@ -76,10 +76,8 @@ SETTINGS = DesignSettings(
 
 
 class Arm(NamedTuple):
-    model: mujoco.MjModel
+    robot: MovingRobot
     fit: SimulatedFit
-    home: FloatArray
-    demands: Demands
     planned: PlannedRecording
 
 
@@ -91,15 +89,15 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arm]:
     params = build_parameters(experiment, loaded.with_sensors)
     wanted = simulated_fit(experiment, loaded.with_sensors, params, params.as_vector(), None)
     model = loaded.given.spec.compile()
-    _, home, demands = robot_demands(model, JOINTS, velocity=2.5, acceleration=10.0)
+    robot = robot_demands(model, JOINTS, velocity=2.5, acceleration=10.0)
     with RolloutPool(1) as rollouts:
-        planned = PlannedRecording(wanted, JOINTS, home, DURATION, rollouts)
-        yield Arm(model, wanted, home, demands, planned)
+        planned = PlannedRecording(wanted, JOINTS, robot.home, DURATION, rollouts)
+        yield Arm(robot, wanted, planned)
 
 
 @pytest.fixture(scope="module")
 def designed(arm: Arm) -> DesignedMotion:
-    return design_servo_motion(arm.model, JOINTS, arm.demands, arm.home, arm.fit, SETTINGS)
+    return design_servo_motion(arm.robot, arm.fit, SETTINGS)
 
 
 def written(folder: Path) -> Path:
@@ -117,13 +115,13 @@ def errors_of(arm: Arm, commands: FloatArray) -> FloatArray:
 def test_a_design_beats_the_multisine_and_the_one_for_torque(
     arm: Arm, designed: DesignedMotion
 ) -> None:
-    limits = arm.demands.limits
+    limits = arm.robot.demands.limits
     bounds = CommandLimits(limits.lower, limits.upper, limits.velocity, limits.acceleration)
     waves = design_multisine(
         JOINTS, bounds, duration=DURATION, lowest=0.1, highest=2.0, fill=1.0, seed=0
     )
-    multisine = ExcitationPath(waves, arm.home[:2]).commands(arm.planned.instants)
-    torque = design_motion(arm.model, JOINTS, arm.demands, arm.home, SETTINGS)
+    multisine = ExcitationPath(waves, arm.robot.home[:2]).commands(arm.planned.instants)
+    torque = design_motion(arm.robot, SETTINGS)
     own = errors_of(arm, designed.values(arm.planned.instants))
     np.testing.assert_allclose(own, designed.standard_errors, rtol=1e-3)
 
@@ -162,10 +160,10 @@ def with_noise(sequences: ModelSequences, level: float, seed: int) -> ModelSeque
 
 def test_learned_slopes_are_those_of_what_was_learned(arm: Arm) -> None:
     spline = rest_spline(SETTINGS)
-    task = design_task(arm.model, JOINTS, arm.demands, arm.home, SETTINGS, family=spline)
+    task = design_task(arm.robot, SETTINGS, family=spline)
     generator = np.random.default_rng(0)
     c = random_start(task, generator).c
-    lags = servo_lags(arm.planned.model, arm.home, JOINTS, arm.planned.servos)
+    lags = servo_lags(arm.planned.model, arm.robot.home, JOINTS, arm.planned.servos)
     rows = LearnedRows(task.information, lags, spline, task.start, acceleration=9.0)
     forward = ForwardInformation(arm.planned, spline, task.start)
     rows.learn(c, forward.response(c), arm.planned.positions)
@@ -188,7 +186,7 @@ def test_a_joint_without_servo_is_refused_by_name(arm: Arm) -> None:
             SimulatedFit(
                 spec=spec, params=type(arm.fit.params)(), values=np.zeros(0), sensors={}
             ),
-            JOINTS, arm.home, DURATION, RolloutPool(1),
+            JOINTS, arm.robot.home, DURATION, RolloutPool(1),
         )  # fmt: skip
 
 

@@ -51,13 +51,14 @@ def hinges(model: mujoco.MjModel) -> tuple[str, ...]:
 def test_no_limit_is_exceeded(name: str, shared_data: Path) -> None:
     robot = ROBOTS[name]
     model = load_model(shared_data / robot.model).spec.compile()
-    joints, home, demands = robot_demands(
+    moving = robot_demands(
         model, robot.joints or hinges(model), velocity=robot.velocity,
         acceleration=robot.acceleration, clearance=0.01,
     )  # fmt: skip
-    motion = design_motion(model, joints, demands, home, BRIEF)
+    motion = design_motion(moving, BRIEF)
     times = np.linspace(0.0, BRIEF.duration, 3001)
     q, v, a = motion.motion(times)
+    joints, home, demands = moving.joints, moving.home, moving.demands
     limits = demands.limits
     assert np.all(q >= limits.lower - 1e-9) and np.all(q <= limits.upper + 1e-9)
     assert np.all(np.abs(v) <= limits.velocity + 1e-9)

@@ -19,6 +19,7 @@ from sysid_ros.excitation import ExcitationError, MotionLimits, TrajectoryTable,
 from sysid_ros.excitation.design import (
     Demands,
     DesignSettings,
+    MovingRobot,
     NoServoError,
     design_motion,
     load_planned,
@@ -69,7 +70,7 @@ def test_no_design_exceeds_a_limit_when_the_servos_follow_it(
     demands = Demands(limits=used, jerk=100.0 * ONES, clearance=clearance, fill=FILL)
     np.testing.assert_allclose(demands.robot.upper, limits.upper)
     short = DesignSettings(duration=6.0, starts=1, steps=4, seed=seed)
-    motion = design_motion(model, JOINTS, demands, np.zeros(2), short)
+    motion = design_motion(MovingRobot(model, JOINTS, demands, np.zeros(2)), short)
     made = servo_motion(model, JOINTS, np.zeros(2), motion)
     most = servo_excess(model, JOINTS, np.zeros(2), demands, made)
     assert 0.2 < most.share <= 1.0, most
@@ -95,12 +96,12 @@ def test_a_motion_is_drawn_in_for_servos_that_overshoot_and_refused_for_those_th
     reached = []
     for kp, kv in ((4000.0, 120.0), (80.0, 3.0)):
         model = arm(floor=-1.0, mass=2.0, armature=0.05, kp=kp, kv=kv)
-        motion = design_motion(model, JOINTS, demands, np.zeros(2), short)
+        motion = design_motion(MovingRobot(model, JOINTS, demands, np.zeros(2)), short)
         reached.append(np.abs(motion.motion(np.linspace(0.0, 4.0, 401)).velocity).max())
     assert reached[1] < 0.97 * reached[0]
     weak = arm(floor=-1.0, mass=2.0, armature=0.05, kp=0.5, kv=0.1)
     with pytest.raises(ExcitationError, match=r"under its own servos .* leaves its .* at \d"):
-        design_motion(weak, JOINTS, demands, np.array([0.5, 0.0]), short)
+        design_motion(MovingRobot(weak, JOINTS, demands, np.array([0.5, 0.0])), short)
 
 
 def test_the_plan_is_shown_with_what_the_servos_make_of_it(tmp_path: Path) -> None:

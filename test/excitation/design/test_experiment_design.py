@@ -1,0 +1,64 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A motion designed for an experiment, and what is predicted of its recording."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from designed_arm import ARM, JOINTS
+
+from sysid_ros.excitation import ExcitationError
+from sysid_ros.excitation.design import DesignSettings, MotionRequest, design_for
+from sysid_ros.experiment import load_experiment
+from sysid_ros.judgement import motion_digest
+
+EXPERIMENT = """model: arm.xml
+sequences: [none.mcap]
+signals:
+- {qpos: elbow, topic: /joint_states, field: 'position[elbow]'}
+- {effort: shoulder, topic: /joint_states, field: 'effort[shoulder]'}
+- {effort: elbow, topic: /joint_states, field: 'effort[elbow]'}
+fit: {method: inverse_dynamics}
+parameters:
+- {joint: elbow, damping: {min: 0.0, max: 2.0}}
+- {body: lower, mass: {min: 0.2, max: 3.0}}
+"""
+REQUEST = MotionRequest(
+    DesignSettings(duration=4.0, starts=1, steps=2, budget=20.0), velocity=2.0, acceleration=8.0
+)
+
+
+def test_a_forecast_is_of_the_experiments_parameters_and_of_the_files_motion(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "arm.xml").write_text(ARM)
+    (tmp_path / "experiment.yaml").write_text(EXPERIMENT)
+    experiment = load_experiment(tmp_path / "experiment.yaml")
+    told: list[float] = []
+    made = design_for(experiment, replace(REQUEST, torque_noise=(1.0,)), told.append)
+    assert told == sorted(told)
+    assert made.about == ("elbow_damping", "lower_mass")
+    assert np.linalg.eigvalsh(made.information).min() > 0.0
+    assert made.robot.joints == JOINTS
+    assert (made.earlier, made.noise_factor, made.doubts) == (None, 1.0, ())
+    (tmp_path / "motion.csv").write_text("time,shoulder,elbow\n")
+    forecast = made.forecast(tmp_path / "motion.csv")
+    assert forecast.motion == motion_digest(tmp_path / "motion.csv")
+    assert (forecast.names, forecast.known, forecast.recordings) == (made.about, None, ())
+    louder = design_for(experiment, replace(REQUEST, torque_noise=(2.0,) * len(JOINTS)))
+    np.testing.assert_allclose(4.0 * louder.information, made.information, rtol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [(1.0, 2.0, 3.0), (0.0,)])
+def test_noise_that_is_none_is_refused(tmp_path: Path, noise: tuple[float, ...]) -> None:
+    (tmp_path / "arm.xml").write_text(ARM)
+    (tmp_path / "experiment.yaml").write_text(EXPERIMENT)
+    with pytest.raises(ExcitationError, match="one for each of shoulder, elbow"):
+        design_for(
+            load_experiment(tmp_path / "experiment.yaml"), replace(REQUEST, torque_noise=noise)
+        )
