@@ -14,7 +14,6 @@ from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_contradictions
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
 from sysid_ros.diagnosis.sampling_mistakes import (
-    moves,
     not_tested,
     silent_joints,
     still_joints,
@@ -35,7 +34,6 @@ __all__ = [
     "filtered",
     "mistaken_values",
     "motion_bandwidth",
-    "moves",
     "not_tested",
     "recorded",
     "repaired",

@@ -51,7 +51,7 @@ from sysid_ros.proposal.recorded_signals import (
     without_efforts,
 )
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
-from sysid_ros.proposal.resting_joints import resting_joints, without_comparing, without_still
+from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.robots import description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on
@@ -138,7 +138,7 @@ def propose(
         on_stage("looking for motors that turn with two joints")
         dataset = dataset or _load(parse_experiment(draft.text(), path=output))
         silent = torque_proposal.left_out_joints(dataset, on_stage)
-        torque = torque_proposal.torque_parameters(compiled, mapping, dataset, silent)
+        torque = torque_proposal.torque_parameters(compiled, mapping, silent)
         draft = replace(draft, torque=torque)
         experiment = parse_experiment(draft.text(), path=output)
         coupled = torque_proposal.coupled_joints(experiment, dataset, silent)
@@ -348,8 +348,7 @@ def _with_parameters(
         least = FEW_CONTACTS if draft.contacts_left_out else 0.0
         touching = bool(seen.overlaps) or any(s > least for s in seen.touching.values())
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
-        answers = without_still(offered, found.answers, dataset.training.groups)
-        kept, dropped = chosen(offered, answers)
+        kept, dropped = chosen(offered, found.answers)
         draft = replace(draft, notes=(*draft.notes, *found.notes))
         if found.rolled:
             draft = in_a_usual_time(draft, experiment, dataset, len(kept), touching=touching)

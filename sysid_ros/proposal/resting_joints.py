@@ -1,9 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Joints that rest, on their stops or anywhere, which say little of the robot.
-
-What is measured of a joint on its stop says how the stop gives, no more.
+"""Joints that rest on their stops: what is measured of them says how the stop gives, no more.
 
 A model's stop is a guess of its author's, softer or harder than the real one. Compared like any
 other signal, a joint that lies on it would move whatever it shares with the others, such as the
@@ -12,15 +10,12 @@ delay of their controller.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 
-from sysid_ros.diagnosis import moves, recorded
-from sysid_ros.engine.signals import ModelSequences
-from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.lines import Line
 
@@ -88,26 +83,6 @@ def without_comparing(draft: Draft, resting: Mapping[str, Resting]) -> Draft:
         return SignalEntry({**entry.values, "noise": one.noise}, doubt, entry.grounds)
 
     return replace(draft, signals=tuple(changed(entry) for entry in draft.signals))
-
-
-def without_still(
-    offered: Sequence[Candidate], answers: Sequence[bool], groups: Sequence[ModelSequences]
-) -> list[bool]:
-    """The answers, but that a joint that hardly moved has nothing of its own to find.
-
-    Whatever noise and its neighbours say of it, ``check`` would doubt it. What nobody knows stays.
-
-    Args:
-      offered: The candidates.
-      answers: Of each, whether the recordings determine it.
-      groups: The recordings.
-    """
-    motion = recorded(groups)
-    still = {motion.joint_name(joint) for joint in motion.positions if not moves(motion, joint)}
-    return [
-        answer and (one.guessed or one.element != "joint" or one.name not in still)
-        for one, answer in zip(offered, answers, strict=True)
-    ]
 
 
 def _position_of(model: mujoco.MjModel, line: Line) -> int | None:

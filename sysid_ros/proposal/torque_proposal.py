@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset
-from sysid_ros.diagnosis import not_tested, recorded, silent_joints, still_joints
+from sysid_ros.diagnosis import not_tested, recorded, silent_joints
 from sysid_ros.engine.elements import FREE, joints_above
 from sysid_ros.engine.measured_torque import Coupling, found_couplings, torque_problem
 from sysid_ros.errors import SysidError
@@ -58,7 +58,7 @@ def left_out_joints(dataset: Dataset, on_note: Callable[[str], None]) -> frozens
 
 
 def torque_parameters(
-    model: mujoco.MjModel, mapping: Mapping, dataset: Dataset, silent: Collection[int]
+    model: mujoco.MjModel, mapping: Mapping, silent: Collection[int]
 ) -> tuple[dict[str, Any], ...]:
     """Entries of ``parameters``: the whole inertia of bodies, and what joints add to it.
 
@@ -68,10 +68,8 @@ def torque_parameters(
     Args:
       model: The compiled model.
       mapping: Whose joints are measured.
-      dataset: The recordings; joints that hardly move there keep what the model says.
       silent: Joints whose torque says nothing, by their numbers in the model.
     """
-    still = still_joints(recorded(dataset.training.groups))
     found: list[dict[str, Any]] = []
     heard = {*mapping.joints} - {str(model.joint(joint).name) for joint in silent}
     known = _known(model, mapping) & heard
@@ -85,7 +83,7 @@ def torque_parameters(
         if name and solid and heavy and known & _above(model, body):
             found.append({"body": name, "inertia": "pseudo"})
     for joint in mapping.joints:
-        if joint in known and joint not in still:
+        if joint in known:
             found.append({"joint": joint, "armature": None, "damping": None, "frictionloss": None})
     return tuple(found)
 

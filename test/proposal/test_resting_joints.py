@@ -5,18 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import mujoco
 import numpy as np
 import pytest
-from torque_arm import JOINTS, nominal_xml, torque_sequences
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.lines import Line
-from sysid_ros.proposal.resting_joints import resting_joints, without_still
+from sysid_ros.proposal.resting_joints import resting_joints
 
 MODEL = """<mujoco><compiler angle="radian" autolimits="true"/><worldbody>
   <body><joint name="tilt" range="-1 1"/><geom size=".1" mass="1"/></body>
@@ -50,18 +46,3 @@ def test_others_are_not() -> None:
     model = mujoco.MjModel.from_xml_string(MODEL)
     lines = [line("qpos", "tilt", VISITS), line("qpos", "pan", SUNK)]  # pan has no stop
     assert resting_joints(model, lines) == {}
-
-
-def test_a_joint_that_hardly_moves_has_nothing_to_find_but_what_nobody_knows() -> None:
-    reach = np.array([1.0, 0.005, 1.0])  # rad, of joints a, b and c
-    qpos = np.sin(TIMES)[:, None] * reach
-    sequences = torque_sequences(
-        mujoco.MjSpec.from_string(nominal_xml()), TIMES, qpos, np.zeros_like(qpos)
-    )
-    damping = [
-        Candidate(element="joint", name=name, attribute="damping", low=0.0, high=1.0, typical=0.1)
-        for name in JOINTS
-    ]
-    offered = [*damping, replace(damping[1], guessed=True), replace(damping[1], element="actuator")]
-    answers = without_still(offered, [True, True, False, True, True], [sequences])
-    assert answers == [True, False, False, True, True]

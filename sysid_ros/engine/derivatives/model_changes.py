@@ -205,20 +205,22 @@ class KnownChanges:
             result.append((old != new) & ~near)
         return result
 
-    def joined(
-        self, parameters: Sequence[int], lasting: Collection[int], fresh: ModelChanges
-    ) -> ModelChanges:
-        """The changes by parameters, of which the lasting ones are known and the others fresh."""
+    def of(self, lasting: Sequence[int]) -> ModelChanges:
+        """The changes by those parameters that last, in their order."""
         places = {j: k for k, j in enumerate(self.parameters)}
-        own = [k for k, j in enumerate(parameters) if j not in lasting]
-        kept = [k for k, j in enumerate(parameters) if j in lasting]
-        known = [places[parameters[k]] for k in kept]
-        tables = []
-        for new, old in zip(fresh, self.changes, strict=True):
-            table = np.empty((*new.shape[:-1], len(parameters)))
-            table[..., own], table[..., kept] = new, old[..., known]
-            tables.append(table)
-        return ModelChanges(*tables)
+        own = [places[j] for j in lasting]
+        return ModelChanges(*(table[..., own] for table in self.changes))
+
+
+def merged(
+    parts: Sequence[tuple[Sequence[int], ModelChanges]],
+) -> tuple[tuple[int, ...], ModelChanges]:
+    """All parameters, ascending, and the changes by them, from parts by some of them each."""
+    numbers = [j for own, _ in parts for j in own]
+    order = np.argsort(numbers)
+    tables = zip(*(changes for _, changes in parts), strict=True)
+    joined = (np.concatenate(table, axis=-1)[..., order] for table in tables)
+    return tuple(sorted(numbers)), ModelChanges(*joined)
 
 
 def _changing(

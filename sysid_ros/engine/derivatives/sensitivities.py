@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.derivatives.directions import ModelChanges
 from sysid_ros.engine.derivatives.model_changes import (
     FollowedModel,
     KnownChanges,
     SharedMoves,
+    merged,
     model_derivative,
 )
 from sysid_ros.engine.derivatives.model_parts import model_parts
@@ -294,20 +294,18 @@ class Sensitivities:
         changes = model_derivative(
             model, [each.candidate.model for each in own], [each.step for each in own]
         )
+        parts = [(followed, changes)]
         if shared is not None:
-            followed += sharing.components
-            order = np.argsort(followed)
-            pairs = zip(changes, shared, strict=True)
-            changes = ModelChanges(*(np.concatenate(both, axis=-1)[..., order] for both in pairs))
+            parts.append((sharing.components, shared))
         elif not lasting:
             self._shared.learn(builder, base, dict(zip(followed, own, strict=True)), changes)
-        followed = sorted(followed + lasting)
         if self._known_changes is not None and lasting:
-            changes = self._known_changes.joined(followed, lasting, changes)
-        self._known_changes = KnownChanges.at(theta, model, followed, changes)
+            parts.append((lasting, self._known_changes.of(lasting)))
+        parameters, changes = merged(parts)
+        self._known_changes = KnownChanges.at(theta, model, parameters, changes)
         return Pass(
             Perturbations(base, tuple(moved)),
-            tuple(followed),
+            parameters,
             tuple(reading),
             changes,
             self._addresses,

@@ -11,14 +11,19 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
-from sysid_ros.engine.elements import INERTIAL, inertial_parameters
-from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, body_scale, reach
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import INERTIAL
+from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, reach
 from sysid_ros.engine.inverse_dynamics.delay_doubt import doubts_of_delays
-from sysid_ros.engine.inverse_dynamics.evidence import Equations, equations
+from sysid_ros.engine.inverse_dynamics.evidence import (
+    Equations,
+    acting_squares,
+    equations,
+    vanishing,
+)
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
-from sysid_ros.engine.inverse_dynamics.prior import BodyTerm, Prior, PriorKind
+from sysid_ros.engine.inverse_dynamics.prior import Prior, PriorKind, prior_of_model
 from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, solve, with_equality
 from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals, sure_equations
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
@@ -26,12 +31,8 @@ from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Grams
 from sysid_ros.errors import ExperimentError
 
-_DEAF = 1e-9  # of the torque: what less than this comes from has no effect on the data
 _CONSISTENT = 2  # solutions of the program: one for the weights of the other
-# Widths of the prior on armature and damping, in terms of the largest inertia of any joint; and the
-# least of that, in kg m^2, or by the acceleration (rad/s^2) that all torque would give it.
 _WIDE, _WRONG, _WIDER = 10.0, 1.5, 3  # times the spread: at first, more wrong; rounds for that
-_ARMATURE, _DAMPING, _LEAST_INERTIA, _FAST = 5.0, 100.0, 0.1, 10.0
 _FEW = 0.02  # of the rows: so many more or fewer say little else about uncertainty
 _SAME = 1e-2  # relative change of weights and gains below which they are settled
 
@@ -93,7 +94,7 @@ def estimate(
       before: The estimate from nearly the same sums, of which one round makes this one. Where rows
         are the same but for a few, every second one keeps the uncertainty of the one before.
     """
-    prior = _prior(model, free, grams, settings, gain_spread)
+    prior = prior_of_model(model, free, grams, settings, gain_spread)
     if before is not None:
         prior = replace(prior, spread=max(prior.spread, before.prior.spread))
     limits = _constraints(model, free, prior, settings, len(gain_dofs))
@@ -164,7 +165,7 @@ def first_estimate(
 
     Takes what :func:`estimate` takes.
     """
-    prior = _prior(model, free, grams, settings, gain_spread)
+    prior = prior_of_model(model, free, grams, settings, gain_spread)
     return _first(model, free, grams, settings, gain_dofs, prior)[0]
 
 
@@ -180,7 +181,7 @@ def first_doubts(
 
     Takes what :func:`estimate` takes.
     """
-    prior = _prior(model, free, grams, settings, gain_spread)
+    prior = prior_of_model(model, free, grams, settings, gain_spread)
     gaussian = replace(prior, kind=PriorKind.GAUSSIAN)
     x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
     return doubts_of_delays(free, grams, gaussian, x, weights, gains, gain_dofs)
@@ -209,26 +210,8 @@ def _first(
 
 def _first_weights(grams: Mapping[str, Grams], free: FreeParameters) -> FloatArray:
     rows = sum(one.counts.sum(axis=0) for one in grams.values())
-    squares = sum(one.sum(axis=0) for one in _acting(grams, free).values())
+    squares = sum(one.sum(axis=0) for one in acting_squares(grams, free).values())
     return np.where(rows > 0, rows / np.maximum(squares, 1e-18), 0.0)
-
-
-def _acting(grams: Mapping[str, Grams], free: FreeParameters) -> dict[str, FloatArray]:
-    """Sum of squared torques, (blocks, kinds) by condition.
-
-    Where none acts at all, as on a base that flies or a ball, of the parts that add up to nothing.
-    """
-    none = _vanishing(grams)
-    found = {}
-    for condition, one in grams.items():
-        parts = one.part_squares(free.theta(free.nominal, condition)) if none.any() else 0.0
-        found[condition] = one.torque_squares() + np.where(none, parts, 0.0)
-    return found
-
-
-def _vanishing(grams: Mapping[str, Grams]) -> BoolArray:
-    """Kinds of rows on which no torque acts at all, (kinds,)."""
-    return np.asarray(sum(one.torque_squares().sum(axis=0) for one in grams.values()) == 0.0)
 
 
 def _with(gains: FloatArray, dofs: IndexArray, values: FloatArray) -> FloatArray:
@@ -258,7 +241,7 @@ def _weights(
     Rows that add up to nothing do so the better the lighter the robot is: theirs are those that a
     robot of the model's size would have.
     """
-    none, acting, parts = _vanishing(grams), _acting(grams, free), []
+    none, acting, parts = vanishing(grams), acting_squares(grams, free), []
     for condition, one in grams.items():
         theta = free.theta(x, condition)
         squares = one.squares(theta, gains)
@@ -267,80 +250,6 @@ def _weights(
             squares = np.where(none, squares * acting[condition].sum(axis=0) / own, squares)
         parts.append((squares, one.counts, acting[condition]))
     return residual_weights(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-
-def _prior(
-    model: mujoco.MjModel,
-    free: FreeParameters,
-    grams: Mapping[str, Grams],
-    settings: Settings,
-    gain_spread: FloatArray,
-) -> Prior:
-    own, extra = inertial_parameters(model), len(gain_spread)
-    terms = []
-    for condition, body in free.bodies():
-        rows, scale = free.columns.of_body(body), body_scale(own[body])
-        matrix = np.hstack([free.matrix[condition][rows], np.zeros((len(rows), extra))])
-        terms.append(BodyTerm(condition, body, matrix, free.fixed[condition][rows], scale))
-    inertial = np.any([np.any(term.matrix, axis=0) for term in terms], axis=0) if terms else False
-    loudness = np.maximum(_loudness(free, grams), _sober(model, free, grams))
-    precision = np.where(inertial, 0.0, np.append(loudness, np.zeros(extra)))
-    precision[len(free.names) :] = 1.0 / gain_spread**2
-    mean = np.append(free.nominal, np.ones(extra))
-    if free.precision is not None and free.mean is not None:
-        given = np.append(free.precision > 0.0, np.zeros(extra, dtype=np.bool_))
-        precision[given] = free.precision[free.precision > 0.0]
-        mean[given] = free.mean[free.precision > 0.0]
-    return Prior(tuple(terms), PriorKind(settings.prior), settings.spread, mean, precision)
-
-
-def _loudness(free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
-    """Precision (k,) of a parameter that alone might explain all torque where it acts.
-
-    An offset may also be all that the model lacks: a counterweight, a gas spring or a driver that
-    compensates gravity leaves little torque of much. A parameter without any effect on the data is
-    held at the model's value by a sharp one.
-    """
-    effect, torque = np.zeros(len(free.names)), np.zeros(len(free.names))
-    acting = _acting(grams, free)
-    for condition, one in grams.items():
-        missing = one.squares(free.theta(free.nominal, condition)).sum(axis=0)
-        constant = np.array([kind == "offset" for kind in free.columns.kinds])
-        offsets = np.any(free.matrix[condition][constant] != 0.0, axis=0)
-        present = acting[condition].sum(axis=0)
-        for support, sums, lacking, own_torque in zip(
-            one.support, one.sums, missing, present, strict=True
-        ):
-            total = sums.sum(axis=0)
-            matrix = free.matrix[condition][support]
-            own = np.sum(matrix * (total[:-1, :-1] @ matrix), axis=0)
-            effect += own
-            most = np.where(offsets, max(lacking, own_torque), own_torque)
-            torque += np.where(own > 0.0, most, 0.0)
-    size = np.maximum(np.abs(free.nominal), 1e-3)
-    deaf = effect * size**2 <= _DEAF**2 * np.maximum(torque, 1e-300)
-    return np.where(deaf, 1e12 / size**2, effect / np.maximum(torque, 1e-300))
-
-
-def _sober(model: mujoco.MjModel, free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
-    """Precision (k,) that keeps armature and damping of joints that hardly move in proportion.
-
-    A motor's armature is no more than a few times the largest inertia that the robot has, and its
-    damping stops that inertia in no less than some milliseconds.
-    """
-    rows = sum(one.counts.sum() for one in grams.values())
-    squares = sum(float(one.torque_squares().sum()) for one in grams.values())
-    torque = float(np.sqrt(squares / max(int(rows), 1)))
-    own = np.max(model.dof_M0, initial=0.0)
-    inertia = max(float(own), _LEAST_INERTIA, torque / _FAST)
-    widest = {"armature": _ARMATURE, "damping": _DAMPING}
-    found: FloatArray = np.zeros(len(free.names))
-    for matrix in free.matrix.values():
-        for kind, factor in widest.items():
-            rows_of = [k.removeprefix("tendon_") == kind for k in free.columns.kinds]
-            used = np.any(matrix[rows_of] != 0.0, axis=0)
-            found[used] = 1.0 / (factor * inertia) ** 2
-    return found
 
 
 def _constraints(

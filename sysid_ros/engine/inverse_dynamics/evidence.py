@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import (
@@ -320,3 +320,21 @@ class _Rows(NamedTuple):
         found.gradients[:blocks, place] += plain @ self.theta + gain * along @ (
             self.theta - self.fixed
         )
+
+
+def acting_squares(grams: Mapping[str, Grams], free: FreeParameters) -> dict[str, FloatArray]:
+    """Sum of squared torques, (blocks, kinds) by condition.
+
+    Where none acts at all, as on a base that flies or a ball, of the parts that add up to nothing.
+    """
+    none = vanishing(grams)
+    found = {}
+    for condition, one in grams.items():
+        parts = one.part_squares(free.theta(free.nominal, condition)) if none.any() else 0.0
+        found[condition] = one.torque_squares() + np.where(none, parts, 0.0)
+    return found
+
+
+def vanishing(grams: Mapping[str, Grams]) -> BoolArray:
+    """Kinds of rows on which no torque acts at all, (kinds,)."""
+    return np.asarray(sum(one.torque_squares().sum(axis=0) for one in grams.values()) == 0.0)

@@ -16,16 +16,28 @@ have, a Gaussian about the model's value.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import mujoco
 import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics.consistency import BodyScale
+from sysid_ros.engine.elements import inertial_parameters
+from sysid_ros.engine.inverse_dynamics.consistency import BodyScale, body_scale
+from sysid_ros.engine.inverse_dynamics.evidence import acting_squares
+from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import inverse_root, solve_symmetric
+from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
+from sysid_ros.engine.regressor import Grams
+
+_DEAF = 1e-9  # of the torque: what less than this comes from has no effect on the data
+# Widths of the prior on armature and damping, in terms of the largest inertia of any joint; and the
+# least of that, in kg m^2, or by the acceleration (rad/s^2) that all torque would give it.
+_ARMATURE, _DAMPING, _LEAST_INERTIA, _FAST = 5.0, 100.0, 0.1, 10.0
 
 
 class PriorKind(Enum):
@@ -142,3 +154,86 @@ class Prior:
             gradient[used] += np.einsum("jl,klj->k", slope, one) / self.spread**2
             hessian[np.ix_(used, used)] += np.einsum("kjm,nmj->kn", left, left) / self.spread**2
         return gradient, hessian
+
+
+def prior_of_model(
+    model: mujoco.MjModel,
+    free: FreeParameters,
+    grams: Mapping[str, Grams],
+    settings: Settings,
+    gain_spread: FloatArray,
+) -> Prior:
+    """The prior about a robot's parameters and gains, around its model.
+
+    Args:
+      model: The robot's.
+      free: The estimated parameters.
+      grams: Sums by condition, which say how large torques are.
+      settings: Kind and spread of the prior about bodies.
+      gain_spread: Prior standard deviation of gains.
+    """
+    own, extra = inertial_parameters(model), len(gain_spread)
+    terms = []
+    for condition, body in free.bodies():
+        rows, scale = free.columns.of_body(body), body_scale(own[body])
+        matrix = np.hstack([free.matrix[condition][rows], np.zeros((len(rows), extra))])
+        terms.append(BodyTerm(condition, body, matrix, free.fixed[condition][rows], scale))
+    inertial = np.any([np.any(term.matrix, axis=0) for term in terms], axis=0) if terms else False
+    loudness = np.maximum(_loudness(free, grams), _sober(model, free, grams))
+    precision = np.where(inertial, 0.0, np.append(loudness, np.zeros(extra)))
+    precision[len(free.names) :] = 1.0 / gain_spread**2
+    mean = np.append(free.nominal, np.ones(extra))
+    if free.precision is not None and free.mean is not None:
+        given = np.append(free.precision > 0.0, np.zeros(extra, dtype=np.bool_))
+        precision[given] = free.precision[free.precision > 0.0]
+        mean[given] = free.mean[free.precision > 0.0]
+    return Prior(tuple(terms), PriorKind(settings.prior), settings.spread, mean, precision)
+
+
+def _loudness(free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
+    """Precision (k,) of a parameter that alone might explain all torque where it acts.
+
+    An offset may also be all that the model lacks: a counterweight, a gas spring or a driver that
+    compensates gravity leaves little torque of much. A parameter without any effect on the data is
+    held at the model's value by a sharp one.
+    """
+    effect, torque = np.zeros(len(free.names)), np.zeros(len(free.names))
+    acting = acting_squares(grams, free)
+    for condition, one in grams.items():
+        missing = one.squares(free.theta(free.nominal, condition)).sum(axis=0)
+        constant = np.array([kind == "offset" for kind in free.columns.kinds])
+        offsets = np.any(free.matrix[condition][constant] != 0.0, axis=0)
+        present = acting[condition].sum(axis=0)
+        for support, sums, lacking, own_torque in zip(
+            one.support, one.sums, missing, present, strict=True
+        ):
+            total = sums.sum(axis=0)
+            matrix = free.matrix[condition][support]
+            own = np.sum(matrix * (total[:-1, :-1] @ matrix), axis=0)
+            effect += own
+            most = np.where(offsets, max(lacking, own_torque), own_torque)
+            torque += np.where(own > 0.0, most, 0.0)
+    size = np.maximum(np.abs(free.nominal), 1e-3)
+    deaf = effect * size**2 <= _DEAF**2 * np.maximum(torque, 1e-300)
+    return np.where(deaf, 1e12 / size**2, effect / np.maximum(torque, 1e-300))
+
+
+def _sober(model: mujoco.MjModel, free: FreeParameters, grams: Mapping[str, Grams]) -> FloatArray:
+    """Precision (k,) that keeps armature and damping of joints that hardly move in proportion.
+
+    A motor's armature is no more than a few times the largest inertia that the robot has, and its
+    damping stops that inertia in no less than some milliseconds.
+    """
+    rows = sum(one.counts.sum() for one in grams.values())
+    squares = sum(float(one.torque_squares().sum()) for one in grams.values())
+    torque = float(np.sqrt(squares / max(int(rows), 1)))
+    own = np.max(model.dof_M0, initial=0.0)
+    inertia = max(float(own), _LEAST_INERTIA, torque / _FAST)
+    widest = {"armature": _ARMATURE, "damping": _DAMPING}
+    found: FloatArray = np.zeros(len(free.names))
+    for matrix in free.matrix.values():
+        for kind, factor in widest.items():
+            rows_of = [k.removeprefix("tendon_") == kind for k in free.columns.kinds]
+            used = np.any(matrix[rows_of] != 0.0, axis=0)
+            found[used] = 1.0 / (factor * inertia) ** 2
+    return found

@@ -13,7 +13,12 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
-from sysid_ros.engine.derivatives.model_changes import KnownChanges, SharedMoves, model_derivative
+from sysid_ros.engine.derivatives.model_changes import (
+    KnownChanges,
+    SharedMoves,
+    merged,
+    model_derivative,
+)
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.engine.parameters.parameter import Parameter
@@ -77,7 +82,8 @@ def test_what_lasts_is_what_one_model_confirms(
     if hold:
         others = [j for j in range(4) if j not in lasting]
         fresh = type(after.changes)(*(table[..., others] for table in after.changes))
-        joined = before.joined(range(4), lasting, fresh)
+        numbers, joined = merged([(others, fresh), (lasting, before.of(lasting))])
+        assert numbers == (0, 1, 2, 3)
         for one, right in zip(joined, after.changes, strict=True):
             np.testing.assert_allclose(one, right, rtol=1e-6, atol=1e-6)
 
