@@ -102,7 +102,7 @@ def torque_sequences(
 ) -> ModelSequences:
     """A recording with position sensors and one motor per joint."""
     spec = spec.copy()
-    joints = [joint.name for joint in spec.joints]
+    joints = [joint.name for joint in spec.joints][: qpos.shape[1]]  # others are not measured
     for joint in joints:
         spec.add_sensor(
             name=f"{joint}_pos", type=mujoco.mjtSensor.mjSENS_JOINTPOS,
