@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,7 +50,15 @@ EXCUSED = {
     "sysid_ros fit experiment.yaml --log wandb": "logs to an account",
     "sysid_ros fit experiment.yaml --set fit.chunk=20": "many recordings: test_chunked_experiment",
 }
-PROGRAMS = ("sysid_ros", "python -m sysid_ros", ".venv/bin/python -m sysid_ros", "diff", *EXCUSED)
+EXAMPLE = "python examples/tx40/identify.py"
+PROGRAMS = (
+    "sysid_ros",
+    "python -m sysid_ros",
+    ".venv/bin/python -m sysid_ros",
+    "diff",
+    EXAMPLE,
+    *EXCUSED,
+)
 # Fits of real recordings, and many fits after one another.
 SLOW = (
     "examples/", "--models m1,m2", "--model m4", "bias_check=true", "sequences+=", "windows.length",
@@ -116,6 +125,9 @@ def test_command(command: Command, workshop: Path, request: pytest.FixtureReques
     words = [filled(word, command, workshop, request) for word in words]
     if program == "diff":
         assert subprocess.run(words, check=False).returncode == 1  # they differ
+        return
+    if program == EXAMPLE:
+        subprocess.run([sys.executable, *words[1:]], check=True)
         return
     arguments = words[len(program.split()) :]
     if arguments[0] == "init":
