@@ -311,16 +311,20 @@ def _position_line(model: mujoco.MjModel, joint: int, channel: Channel, sure: bo
 def _efforts(
     model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
 ) -> list[Line]:
-    """The measured efforts of joints as the inputs of their motors, before gears and gains."""
-    lines: list[Line] = []
+    """The measured efforts of joints as the inputs of their motors, before gears and gains.
+
+    Of several motors on a joint the first one gives all of it.
+    """
+    lines: dict[int, Line] = {}
     for actuator in range(model.nu):
         joint = joint_of(model, actuator)
         measured = _effort_on(joint, channels, positions)
-        if measured is not None and is_effort(model, actuator):
-            force = float(model.actuator_gear[actuator, 0] * model.actuator_gainprm[actuator, 0])
-            name, scale = str(model.actuator(actuator).name), float(f"{1.0 / (force or 1.0):.10g}")
-            lines.append(Line("actuator", name, measured, scale=scale))
-    return lines
+        if joint is None or joint in lines or measured is None or not is_effort(model, actuator):
+            continue
+        force = float(model.actuator_gear[actuator, 0] * model.actuator_gainprm[actuator, 0])
+        name, scale = str(model.actuator(actuator).name), float(f"{1.0 / (force or 1.0):.10g}")
+        lines[joint] = Line("actuator", name, measured, scale=scale)
+    return list(lines.values())
 
 
 def _joint_efforts(

@@ -121,3 +121,13 @@ def test_the_effort_of_a_joint_is_what_its_motor_gives_behind_the_gear() -> None
     lines = {line.name: line.values for line in map_channels(model, [position, effort]).lines}
     assert lines["motor"]["field"] == "effort[elbow]"
     assert lines["motor"]["scale"] == -0.02
+
+
+def test_the_effort_of_a_joint_with_two_motors_acts_once() -> None:
+    motors = "".join(f'<motor name="{n}" joint="elbow" gear="2"/>' for n in ("biceps", "triceps"))
+    text = HAND.replace("</mujoco>", f"<actuator>{motors}</actuator></mujoco>")
+    (position,) = states("/joint_states", "elbow")
+    effort = replace(position, field="effort[elbow]", quantity="effort")
+    found = map_channels(mujoco.MjModel.from_xml_string(text), [position, effort])
+    assert [line.name for line in found.lines if line.kind == "actuator"] == ["biceps"]
+    assert any("'triceps' has no input" in sentence for sentence in found.unmapped)

@@ -10,11 +10,17 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.least_squares import loss_named
-from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.parameters import (
+    Parameter,
+    ParameterDict,
+    SignalModifier,
+    apply_param_modifiers_spec,
+)
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
-from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.simulation import RolloutPool, shapes_model
 from sysid_ros.engine.windows import WindowSimulation, model_group
 
 Repair = Callable[[TimeSeries], TimeSeries]
@@ -62,13 +68,17 @@ class OpenLoop:
         return OpenLoop(sequences, self._params, self._length, self._pool, skipped=_SWINGING)
 
     def with_resistance(self, attribute: str, added: Mapping[str, float]) -> OpenLoop:
-        """The same with more ``frictionloss`` or ``damping`` of joints, by their names."""
-        spec = self._sequences.spec.copy()
-        for joint in spec.joints:
-            if joint.name in added:
-                setattr(joint, attribute, np.asarray(getattr(joint, attribute)) + added[joint.name])
+        """The same with more ``frictionloss`` or ``damping`` of joints, by their names.
+
+        What parameters make of the model is made before: they would set the attribute anew.
+        """
+        params, row = self._params.for_robot(self._sequences.robot), lookup("joint", attribute)
+        spec = apply_param_modifiers_spec(params, self._sequences.spec)
+        for name in {joint.name for joint in spec.joints} & {*added}:
+            row.write(spec, name, row.read(spec, name) + added[name])
+        rest = {name: one for name, one in params.parameters.items() if not shapes_model(one)}
         sequences = self._sequences.replaced(spec=spec)
-        return OpenLoop(sequences, self._params, self._length, self._pool, self._skipped)
+        return OpenLoop(sequences, ParameterDict(rest), self._length, self._pool, self._skipped)
 
     def after(self, repair: Repair) -> OpenLoop:
         """The same with every series repaired."""

@@ -12,9 +12,12 @@ else follows for a few steps on some windows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.window_sample import part_of, spread_evenly
 from sysid_ros.engine.least_squares import FitStatus, Point, Solution, SolverSettings, minimize
 from sysid_ros.engine.parameters import modifier_to_dict, target_of
@@ -24,36 +27,50 @@ from sysid_ros.errors import StopRequestedError
 STIFF = 1e3  # 1/s, friction below its limit over inertia and speed, with MuJoCo's d and t
 SLIDES = 0.1  # rad/s or m/s at which friction is whole, from which a joint hardly slides
 HEAVIER = (100.0, 30.0)  # factors on armatures that stuck
+LEAST = 0.1  # of the inertia with which friction is whole at that speed, that they are taken of
 WINDOWS = 3  # at the least, that decide whether a leap leads lower
 STEPS = 8  # in which it has to
 LOWER = 0.9  # of the cost that it leads below
 
 
-def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> IndexArray:
-    """Places of the armatures of joints whose friction is whole at high speeds only.
+def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> dict[int, float]:
+    """Armatures of joints whose friction is whole at high speeds only, with the least that is not.
 
     Args:
       problem: The problem.
       theta: Its parameters, (p,).
+
+    Returns:
+      By place in the parameters the inertia [kg m^2 or kg] with which friction would be whole from
+      :data:`SLIDES` on.
     """
-    places: dict[tuple[str, str], int] = {}
+    places: dict[tuple[str | None, str, str], int] = {}
     place = 0
     for parameter in problem.params.free():
         data = modifier_to_dict(parameter.modifier) if parameter.modifier is not None else {}
         target = target_of(data, parameter.size)
         if target.element == "joint" and parameter.size == 1:
-            places |= {(name, target.attribute): place for name in target.names}
+            places |= {(parameter.robot, name, target.attribute): place for name in target.names}
         place += parameter.size
-    model = problem.groups[0].batches[0].model
-    found = set()
-    for (name, attribute), at in places.items():
-        if attribute == "armature" and (name, "frictionloss") in places:
-            dof = int(model.jnt_dofadr[model.joint(name).id])
-            carried = float(model.dof_M0[dof] - model.dof_armature[dof])
-            friction = float(theta[places[name, "frictionloss"]])
-            if friction > SLIDES * STIFF * (carried + float(theta[at])):
-                found.add(at)
-    return np.array(sorted(found), dtype=np.intp)
+    models = [group.batches[0].model for group in problem.groups]
+    found: dict[int, float] = {}
+    for (robot, name, attribute), at in places.items():
+        own = places.get((robot, name, "frictionloss"), places.get((None, name, "frictionloss")))
+        if attribute == "armature" and own is not None:
+            needed = float(theta[own]) / (SLIDES * STIFF)
+            if needed > _carried(models, name) + float(theta[at]):
+                found[at] = max(needed, found.get(at, 0.0))
+    return found
+
+
+def _carried(models: Sequence[mujoco.MjModel], joint: str) -> float:
+    """The inertia that a joint moves besides its armature, in the first model that has it."""
+    for model in models:
+        number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+        if number >= 0:
+            dof = int(model.jnt_dofadr[number])
+            return float(model.dof_M0[dof] - model.dof_armature[dof])
+    return np.inf
 
 
 def leap(problem: WindowedProblem, solution: Solution) -> Point | None:
@@ -68,19 +85,33 @@ def leap(problem: WindowedProblem, solution: Solution) -> Point | None:
     """
     theta = solution.point.theta
     stuck = stuck_armatures(problem, theta)
-    if not len(stuck):
+    if not stuck:
         return None
+    places = np.array(list(stuck), dtype=np.intp)
+    least = LEAST * np.array(list(stuck.values()))  # a factor leads nowhere from zero
     n = len(problem.windows)
     used = spread_evenly(n, np.sqrt(n), WINDOWS)
     part = part_of(problem, used)
     here = Point(theta, tuple(solution.point.starts[k] for k in used))
     part.check_derivatives(here)
+    stayed: float | None = None
     for factor in HEAVIER:
         moved = theta.copy()
-        moved[stuck] = np.minimum(factor * theta[stuck], problem.upper[stuck])
-        found = minimize(part, Point(moved, here.starts), SolverSettings(max_iterations=STEPS))
-        if found.status is FitStatus.CANCELED:
-            raise StopRequestedError("a leap was stopped")
-        if part.cost(found.point) < LOWER * part.cost(here):
-            return Point(found.point.theta, solution.point.starts)
+        moved[places] = np.minimum(factor * np.maximum(theta[places], least), problem.upper[places])
+        found = _followed(part, Point(moved, here.starts))
+        cost = part.cost(found)
+        if cost >= LOWER * part.cost(here):
+            continue
+        if stayed is None:  # some windows alone may be explained better from where it is, too
+            stayed = part.cost(_followed(part, here))
+        if cost < LOWER * stayed:
+            return Point(found.theta, solution.point.starts)
     return None
+
+
+def _followed(part: WindowedProblem, point: Point) -> Point:
+    """The place that a few steps lead to."""
+    found = minimize(part, point, SolverSettings(max_iterations=STEPS))
+    if found.status is FitStatus.CANCELED:
+        raise StopRequestedError("a leap was stopped")
+    return found.point

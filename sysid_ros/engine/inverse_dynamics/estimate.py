@@ -96,7 +96,7 @@ def estimate(
     """
     prior = prior_of_model(model, free, grams, settings, gain_spread)
     if before is not None:
-        prior = replace(prior, spread=max(prior.spread, before.prior.spread))
+        prior = replace(prior, spread=_kept_spread(prior, before))
     limits = _constraints(model, free, prior, settings, len(gain_dofs))
     k = len(free.names)
     rows = sum(int(one.counts.sum()) for one in grams.values())
@@ -131,6 +131,18 @@ def estimate(
     return Estimate(
         x, gains, used, solution, prior, limits, system, uncertainty, inflation, rows=rows
     )
+
+
+def _kept_spread(prior: Prior, before: Estimate) -> float:
+    """The spread of the estimate before, unless what widened it is gone, as a load put down.
+
+    Args:
+      prior: As wide as it is without any data.
+      before: The estimate.
+    """
+    hessian = before.equations.hessians.sum(axis=0)
+    needed = prior.needed_spread(before.solution.x, hessian)
+    return needed if _WRONG * needed < before.prior.spread else before.prior.spread
 
 
 def _moved(

@@ -228,7 +228,7 @@ def _limited(noise: FloatArray, data: FloatArray) -> FloatArray:
     """The part of noise's moment that is no more than a share of the data's in any direction."""
     scale = inverse_root(np.diag(data))
     sizes, axes = np.linalg.eigh(data * np.outer(scale, scale))
-    seen = sizes > _SEEN * sizes[-1]
+    seen = sizes > _SEEN * sizes.max(initial=0.0)
     root = np.sqrt(sizes[seen])
     inner = (axes[:, seen] / root).T * scale
     parts, turns = np.linalg.eigh(inner @ noise @ inner.T)

@@ -6,7 +6,12 @@
 from __future__ import annotations
 
 from sysid_ros.engine.simulation.blas import single_blas_thread
-from sysid_ros.engine.simulation.candidate import Candidate, CandidateBuilder, ModelGroup
+from sysid_ros.engine.simulation.candidate import (
+    Candidate,
+    CandidateBuilder,
+    ModelGroup,
+    shapes_model,
+)
 from sysid_ros.engine.simulation.finite_differences import (
     Perturbation,
     Perturbations,
@@ -58,6 +63,7 @@ __all__ = [
     "portions",
     "quotient",
     "run_slices",
+    "shapes_model",
     "simulation_of",
     "single_blas_thread",
     "size_signature",

@@ -29,7 +29,7 @@ parameters:
   - joint: wrist
     frictionloss: {initial: 2.9, min: 0.0, max: 29.0}
     damping: {initial: 25.5, min: 0.0, max: 290.0}
-    armature: {initial: 0.0022, min: 0.0, max: 4.8}
+    armature: {initial: 0.0, min: 0.0, max: 4.8}
   - {actuator: servo, kp: {initial: 303.6, min: 2.9, max: 29000.0}}
 """
 

@@ -1,0 +1,58 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Windows that are simulated with joints that are harder to move."""
+
+from __future__ import annotations
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+import pytest
+
+from sysid_ros.diagnosis.fits import OpenLoop
+from sysid_ros.engine.parameters import Parameter, ParameterDict
+from sysid_ros.engine.parameters.modifiers import AttributeModifier
+from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.mappings import SignalType
+from sysid_ros.engine.simulation import RolloutPool
+
+SWING = """<mujoco><option timestep="0.002"/><worldbody><body>
+  <joint name="swing" axis="0 1 0" frictionloss="0.01" damping="0.01" armature="0.05"/>
+  <geom size="0.05" pos="0 0 -0.3" mass="0.5"/></body></worldbody>
+  <actuator><motor name="motor" joint="swing"/></actuator>
+  <sensor><jointpos name="angle" joint="swing"/></sensor></mujoco>"""
+
+
+def sequences() -> ModelSequences:
+    model = mujoco.MjModel.from_xml_string(SWING)
+    times = 0.002 * np.arange(1000)
+    control = 0.8 * np.sin(6.0 * times)[:, None]
+    start = create_initial_state(model, model.qpos0, np.zeros(model.nv))
+    _, seen = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], control[None])
+    return ModelSequences(
+        "swing", mujoco.MjSpec.from_string(SWING), "recording", start,
+        TimeSeries(times, control, {"motor": (SignalType.MjCtrl, np.array([0]))}),
+        TimeSeries(times + 0.002, seen[0], {"angle": (SignalType.MjSensor, np.array([0]))}),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("attribute", ["frictionloss", "damping"])
+def test_a_joint_is_harder_to_move_than_its_parameter_says(attribute: str) -> None:
+    params = ParameterDict()
+    modifier = AttributeModifier("joint", "swing", attribute)
+    params.add(Parameter(attribute, 0.01, 0.0, 1.0, modifier=modifier))
+    pool = RolloutPool(1)
+    test, none = OpenLoop(sequences(), params, None, pool), ParameterDict()
+    assert np.mean(test.powers(lambda one: one, {})["angle"]) < 1e-3
+    harder = test.with_resistance(attribute, {"swing": 0.2}).powers(lambda one: one, {})["angle"]
+    assert np.mean(harder) > 0.05
+    plain = sequences()
+    joint = plain.spec.joint("swing")
+    if attribute == "damping":  # no more than its linear term
+        joint.damping = np.resize([0.21, 0.0, 0.0], np.size(joint.damping))
+    else:
+        joint.frictionloss = 0.21
+    expected = OpenLoop(plain, none, None, pool).powers(lambda one: one, {})["angle"]
+    np.testing.assert_allclose(harder, expected, rtol=1e-9)
