@@ -138,7 +138,7 @@ def _determined(
 
 
 def _stays_exact(problem: WindowedProblem) -> bool:
-    """Whether derivatives are exact where bodies touch too, which a Jacobian shows."""
+    """Return whether derivatives are exact where bodies touch too, which a Jacobian shows."""
     problem.linearize(problem.initial_point())
     return all(each is not None and each.doubted <= _DOUBTED for each in problem.exact)
 
