@@ -35,6 +35,7 @@ _MOST_SECONDS = 8.0  # of windows that are tried; more says the same again
 _MOST_STEPS = 400_000  # of simulation, times columns of the Jacobian: less of robots with more
 _MOST_ROLLED = 40_000  # likewise where a column is a rollout of its own, not an exact derivative
 _FEWEST, _FEWEST_ROLLED = 4, 3  # windows
+_DOUBTED = 0.1  # share of the windows, whose contacts leave all to rollouts
 _WHOLE = 3.0  # s; longer windows are cut for this
 _ROLLED = 0.25  # s; likewise where columns are rollouts
 _ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
@@ -119,11 +120,14 @@ def _determined(
     with RolloutPool(None) as rollouts, single_blas_thread():
         length = min(window or _WHOLE, _WHOLE)
         problem = _problem(experiment, dataset, params, rollouts, (length, _MOST_STEPS, _FEWEST))
-        if not touching and EXACT in problem.derivative_sources().values():
+        few = (min(length, _ROLLED), _MOST_ROLLED, _FEWEST_ROLLED)
+        exact = EXACT in problem.derivative_sources().values()
+        if exact and touching:
+            exact = _stays_exact(_problem(experiment, dataset, params, rollouts, few))
+        if exact:
             return Determined(_in_rounds(problem, offered, rollouts), rolled=False)
         for one, parameter in zip(offered, list(params.values()), strict=True):
             parameter.frozen = one.on_demand
-        few = (min(length, _ROLLED), _MOST_ROLLED, _FEWEST_ROLLED)
         problem = _problem(experiment, dataset, params, rollouts, few)
         usual = [one for one in offered if not one.on_demand]
         problem = _with_levels(problem, problem.initial_point(), rollouts)
@@ -131,6 +135,12 @@ def _determined(
     answers = iter(tried or [True] * len(usual))
     chosen = [False if one.on_demand else next(answers) for one in offered]
     return Determined(chosen, rolled=True)
+
+
+def _stays_exact(problem: WindowedProblem) -> bool:
+    """Return whether derivatives are exact where bodies touch too, which a Jacobian shows."""
+    problem.linearize(problem.initial_point())
+    return all(each is not None and each.doubted <= _DOUBTED for each in problem.exact)
 
 
 def _as_offered(params: ParameterDict, offered: Sequence[Candidate]) -> ParameterDict:

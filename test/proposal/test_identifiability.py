@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import mujoco
+import pytest
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.experiment import parse_experiment
@@ -29,9 +30,19 @@ def candidate(joint: str, attribute: str) -> Candidate:
     )
 
 
-def tried(folder: Path, reach: float) -> Determined:
-    """Answers about damping and then armature of both joints, of which the first moves by that."""
+def tried(folder: Path, reach: float, foot: str = "") -> Determined:
+    """Answers about damping and then armature of both joints, of which the first moves by that.
+
+    A foot at the first joint touches a floor.
+    """
     spec = mujoco.MjSpec.from_string(ARM.format(LINK.format(0), LINK.format(1)))
+    if foot:
+        kind = getattr(mujoco.mjtGeom, f"mjGEOM_{foot}")
+        body = spec.joint("j0").parent
+        body.add_geom(type=kind, size=[0.02] * 3, pos=[0.0, 0.0, -0.3], mass=0.01)
+        spec.worldbody.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_PLANE, size=[1.0] * 3, pos=[0.0, 0.0, -0.315]
+        )
     (folder / "robot.xml").write_text(spec.to_xml())
     plan = RecordingPlan(duration=4.0, sensors=(JointStates(position=Reading(noise=1e-5)),),
                          motion=Motion(reach=reach))  # fmt: skip
@@ -49,7 +60,7 @@ parameters:
 """
     experiment = parse_experiment(text, path=folder / "experiment.yaml")
     offered = [candidate(joint, what) for what in ("damping", "armature") for joint in ("j0", "j1")]
-    return determined(experiment, load_dataset(experiment, None), offered, 1.0)
+    return determined(experiment, load_dataset(experiment, None), offered, 1.0, touching=bool(foot))
 
 
 def test_answers_are_those_of_the_parameters_however_a_file_groups_them(tmp_path: Path) -> None:
@@ -60,3 +71,10 @@ def test_a_joint_that_hardly_moves_has_no_parameters(tmp_path: Path) -> None:
     found = tried(tmp_path, 0.012)
     assert found.answers == [False, False, False, False]
     assert found.notes == ("moved too little to tell their parameters: 'j0'",)
+
+
+@pytest.mark.parametrize(("foot", "rolled"), [("SPHERE", False), ("ELLIPSOID", True)])
+def test_only_contacts_without_exact_derivatives_make_a_fit_dear(
+    tmp_path: Path, foot: str, rolled: bool
+) -> None:
+    assert tried(tmp_path, 0.3, foot).rolled == rolled

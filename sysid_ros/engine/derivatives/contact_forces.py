@@ -53,7 +53,7 @@ def stand(
         depth = -t.feet.radius[k]
         for i in range(3):
             depth += normal[i] * (center[i] - t.feet.point[k, i])
-        if depth < 0.0:
+        if depth < t.feet.margin[k]:
             _press(t, pose, v, acceleration, k, center, depth, total, out)
 
 
@@ -75,21 +75,27 @@ def _press(
     total: FloatArray,
     out: Footing,
 ) -> None:
-    """One foot whose contact is closed."""
+    """One foot whose contact is closed, at a distance ``depth``."""
     feet, normal, body = t.feet, t.feet.frame[k, 0], t.feet.body[k]
+    n = feet.dimension[k]
     behind = feet.radius[k] + 0.5 * depth
     p = (
         center[0] - behind * normal[0],
         center[1] - behind * normal[1],
         center[2] - behind * normal[2],
     )
-    for d in range(3):
-        store(_through(p, feet.frame[k, d]), out.wrench[d])
+    _set_frame(t, pose, k, out.frame, out.turn)
+    for d in range(min(n, 3)):
+        store(_through(p, out.frame[d]), out.wrench[d])
+    for d in range(3, n):
+        axis = out.frame[d - 3]
+        store((axis[0], axis[1], axis[2], 0.0, 0.0, 0.0), out.wrench[d])
     motion = _moved(t, pose, body, v, -1)
     gain = _moved(t, pose, body, acceleration, -1)
     stiffness, damping = reference(t, feet.solref[k], feet.solimp[k])
+    depth -= feet.margin[k]
     share, slope = impedance(feet.solimp[k], depth)
-    for d in range(3):
+    for d in range(n):
         wrench = load(out.wrench[d])
         out.violation[d] = dot(gain, wrench) + damping * dot(motion, wrench)
     out.violation[0] += stiffness * share * depth
@@ -97,7 +103,7 @@ def _press(
     if not _respond(t, k, resistance, out):
         return
     out.pressed[0] += 1
-    push = _combined(out.wrench, out.force)
+    push = _combined(out.wrench, out.force, n)
     _add_rows(t, pose, k, push, damping, total, out)
     # What the depth alone changes: the reference acceleration, and the regularization.
     by_depth = stiffness * (share + depth * slope), slope / (share * (1.0 - share))
@@ -118,6 +124,29 @@ def _press(
             out,
         )
         j = t.dof_parentid[j]
+
+
+@compiled
+def _set_frame(t: Tables, pose: Pose, k: int, frame: FloatArray, turn: FloatArray) -> None:
+    """Write normal and tangents, and how fast these turn about it with the body's rotation."""
+    own, axis = t.feet.frame[k], t.feet.axis[k]
+    turn[:] = 0.0
+    for d in range(3):
+        for i in range(3):
+            frame[d, i] = own[d, i]
+    if axis[0] == 0.0 and axis[1] == 0.0 and axis[2] == 0.0:
+        return
+    normal, first = frame[0], frame[1]
+    for i in range(3):
+        first[i] = _turned(pose.rotation[t.feet.body[k]], i, axis)
+    along = first[0] * normal[0] + first[1] * normal[1] + first[2] * normal[2]
+    extent = np.sqrt(max(1e-30, 1.0 - along * along))
+    for i in range(3):
+        first[i] = (first[i] - along * normal[i]) / extent
+    for i in range(3):
+        one, two = (i + 1) % 3, (i + 2) % 3
+        frame[2, i] = normal[one] * first[two] - normal[two] * first[one]
+        turn[i] = normal[i] - along / extent * first[i]
 
 
 @compiled
@@ -143,10 +172,11 @@ def _moved(t: Tables, pose: Pose, body: int, rate: FloatArray, joint: int) -> Si
 
 
 @compiled
-def _combined(wrenches: FloatArray, shares: FloatArray) -> Six:
+def _combined(wrenches: FloatArray, shares: FloatArray, n: int) -> Six:
     result = scale(load(wrenches[0]), shares[0])
-    result = add(result, scale(load(wrenches[1]), shares[1]))
-    return add(result, scale(load(wrenches[2]), shares[2]))
+    for d in range(1, n):
+        result = add(result, scale(load(wrenches[d]), shares[d]))
+    return result
 
 
 @compiled
@@ -155,17 +185,19 @@ def _respond(t: Tables, k: int, resistance: float, out: Footing) -> bool:
     u, force, curvature, friction = out.violation, out.force, out.curvature, t.feet.friction[k]
     force[:] = 0.0
     curvature[:] = 0.0
-    if t.feet.dimension[k] == 1:
+    n = t.feet.dimension[k]
+    if n == 1:
         if u[0] >= 0.0:
             return False
         force[0], curvature[0, 0] = -u[0] / resistance, 1.0 / resistance
         return True
     if t.elliptic:
-        return _elliptic(u, friction, friction / np.sqrt(t.impratio), resistance, t.impratio, out)
-    edge = 2.0 * friction * friction / t.impratio * (1.0 + friction * friction) * resistance
+        return _elliptic(u, friction, n, resistance, t.impratio, out)
+    square = friction[0] * friction[0]
+    edge = 2.0 * square / t.impratio * (1.0 + square) * resistance
     pressed = False
-    for d in range(1, 3):
-        for side in (-friction, friction):
+    for d in range(1, n):
+        for side in (-friction[d - 1], friction[d - 1]):
             violation = u[0] + side * u[d]
             if violation >= 0.0:
                 continue
@@ -181,39 +213,40 @@ def _respond(t: Tables, k: int, resistance: float, out: Footing) -> bool:
 
 @compiled
 def _elliptic(
-    u: FloatArray,
-    friction: float,
-    regularized: float,
-    resistance: float,
-    impratio: float,
-    out: Footing,
+    u: FloatArray, friction: FloatArray, n: int, resistance: float, impratio: float, out: Footing
 ) -> bool:
     """The same for an elliptic cone: within its dual, its polar, or between them."""
-    force, curvature = out.force, out.curvature
-    across = np.sqrt(u[1] * u[1] + u[2] * u[2])
-    along, aside = regularized * u[0], friction * across
-    if along >= regularized * aside:
+    force, curvature, gradient = out.force, out.curvature, out.gradient
+    across = 0.0
+    for d in range(1, n):
+        across += (friction[d - 1] * u[d]) ** 2
+    across = np.sqrt(across)
+    regularized = friction[0] / np.sqrt(impratio)
+    along = regularized * u[0]
+    if along >= regularized * across:
         return False
-    if regularized * along + aside <= 0.0:
-        for d in range(3):
-            weight = (1.0 if d == 0 else impratio) / resistance
+    if regularized * along + across <= 0.0:
+        for d in range(n):
+            weight = 1.0 / resistance
+            if d > 0:
+                weight *= impratio * (friction[d - 1] / friction[0]) ** 2
             force[d], curvature[d, d] = -weight * u[d], weight
         return True
     square = regularized * regularized
-    weight, excess = 1.0 / (resistance * square * (1.0 + square)), along - regularized * aside
-    gradient = (
-        regularized,
-        -regularized * friction * u[1] / across,
-        -regularized * friction * u[2] / across,
-    )
-    for d in range(3):
+    weight, excess = 1.0 / (resistance * square * (1.0 + square)), along - regularized * across
+    gradient[0] = regularized
+    for d in range(1, n):
+        gradient[d] = -regularized * friction[d - 1] ** 2 * u[d] / across
+    for d in range(n):
         force[d] = -weight * excess * gradient[d]
-        for e in range(3):
+        for e in range(n):
             curvature[d, e] = weight * gradient[d] * gradient[e]
-    for d in range(1, 3):
-        for e in range(1, 3):
-            bend = (1.0 if d == e else 0.0) - u[d] * u[e] / (across * across)
-            curvature[d, e] -= weight * excess * regularized * friction * bend / across
+    for d in range(1, n):
+        for e in range(1, n):
+            bend = gradient[d] * gradient[e] / regularized
+            if d == e:
+                bend -= regularized * friction[d - 1] ** 2
+            curvature[d, e] += weight * excess * bend / across
     return True
 
 
@@ -222,31 +255,27 @@ def _add_rows(
     t: Tables, pose: Pose, k: int, push: Six, damping: float, total: FloatArray, out: Footing
 ) -> None:
     """Add the force, and how it changes with acceleration, velocity and weight."""
-    last, weight = t.body_lastdof[t.feet.body[k]], t.feet.weight[k]
+    last, weight, n = t.body_lastdof[t.feet.body[k]], t.feet.weight[k], t.feet.dimension[k]
     i = last
     while i >= 0:
         s = load(pose.subspace[i])
         pull = dot(s, push)
         total[i] += pull
         out.by_weight[k, i] = -pull / weight
-        for d in range(3):
+        for d in range(n):
             out.rows[d, i] = dot(s, load(out.wrench[d]))
-        for d in range(3):
-            out.slope[d, i] = (
-                out.curvature[d, 0] * out.rows[0, i]
-                + out.curvature[d, 1] * out.rows[1, i]
-                + out.curvature[d, 2] * out.rows[2, i]
-            )
+        for d in range(n):
+            out.slope[d, i] = 0.0
+            for e in range(n):
+                out.slope[d, i] += out.curvature[d, e] * out.rows[e, i]
         i = t.dof_parentid[i]
     i = last
     while i >= 0:
         j = last
         while j >= 0:
-            entry = (
-                out.rows[0, i] * out.slope[0, j]
-                + out.rows[1, i] * out.slope[1, j]
-                + out.rows[2, i] * out.slope[2, j]
-            )
+            entry = 0.0
+            for d in range(n):
+                entry += out.rows[d, i] * out.slope[d, j]
             out.stiffness[i, j] += entry
             out.by_velocity[i, j] -= damping * entry
             j = t.dof_parentid[j]
@@ -270,7 +299,7 @@ def _displace(
 ) -> None:
     """Add the derivative of a contact's force in the position of one degree of freedom."""
     feet, body = t.feet, t.feet.body[k]
-    s, normal, frame = load(pose.subspace[j]), feet.frame[k, 0], feet.frame[k]
+    s, normal, n = load(pose.subspace[j]), feet.frame[k, 0], feet.dimension[k]
     x = s[3] + s[1] * center[2] - s[2] * center[1]
     y = s[4] + s[2] * center[0] - s[0] * center[2]
     z = s[5] + s[0] * center[1] - s[1] * center[0]
@@ -280,13 +309,15 @@ def _displace(
     speed = cross_motion(s, _moved(t, pose, body, rates[0], j))
     gain = cross_motion(s, _moved(t, pose, body, rates[1], j))
     change = out.violation
-    for d in range(3):
-        wrench, turned = load(out.wrench[d]), _through(step, frame[d])
+    for d in range(n):
+        wrench = load(out.wrench[d])
         faster = dot(speed, wrench)
         more = dot(gain, wrench)
-        for i in range(3):
-            faster += turned[i] * motions[0][i]
-            more += turned[i] * motions[1][i]
+        if d < 3:
+            turned = _through(step, out.frame[d])
+            for i in range(3):
+                faster += turned[i] * motions[0][i]
+                more += turned[i] * motions[1][i]
         change[d] = more + damping * faster
     change[0] += by_depth[0] * deeper
     moved = (
@@ -295,9 +326,17 @@ def _displace(
         step[0] * push[4] - step[1] * push[3],
         0.0, 0.0, 0.0,
     )  # fmt: skip
-    for d in range(3):
+    rate = s[0] * out.turn[0] + s[1] * out.turn[1] + s[2] * out.turn[2]
+    if rate != 0.0:
+        for d in range(1, n - 1, 3):
+            one, two = load(out.wrench[d]), load(out.wrench[d + 1])
+            change[d] += rate * (dot(motions[1], two) + damping * dot(motions[0], two))
+            change[d + 1] -= rate * (dot(motions[1], one) + damping * dot(motions[0], one))
+            moved = add(moved, scale(two, rate * out.force[d]))
+            moved = add(moved, scale(one, -rate * out.force[d + 1]))
+    for d in range(n):
         own = out.force[d] * by_depth[1] * deeper
-        for e in range(3):
+        for e in range(n):
             own -= out.curvature[d, e] * change[e]
         moved = add(moved, scale(load(out.wrench[d]), own))
     i = t.body_lastdof[body]

@@ -1,15 +1,17 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of spheres and corners of boxes with planes that do not move: feet on a floor.
+"""Contacts of spheres, capsules and corners of boxes with planes that do not move: feet on a floor.
 
 At a given acceleration the force of a contact follows from MuJoCo's dual problem: with the rows J
-of the normal and both tangents, its violation u = J qacc + B J v + (K r depth, 0, 0) has the force
-f(u) / R, quadratic in pieces, where the regularization R and the impedance r depend on the depth.
-Its derivative at a fixed acceleration has three parts: J moves along with the body, the depth
-changes, and so do the velocity and the acceleration of the point. The rest, -J^T (df/du) J dqacc,
-is a stiffness as that of a joint's rows. See MuJoCo's documentation, Computation, "Constraint
-model", and mj_instantiateContact, mj_makeImpedance and mj_constraintUpdate for the formulas.
+of the normal and both tangents, and of rotations about them where these have friction, its
+violation u = J qacc + B J v + (K r depth, 0, ...) has the force f(u) / R, quadratic in pieces,
+where the regularization R and the impedance r depend on the depth. Its derivative at a fixed
+acceleration has three parts: J moves along with the body, the depth changes, and so do the velocity
+and the acceleration of the point. The rest, -J^T (df/du) J dqacc, is a stiffness as that of a
+joint's rows. Tangents are those of the plane, but turn with a capsule's axis. See MuJoCo's
+documentation, Computation, "Constraint model", and mj_instantiateContact, mj_makeImpedance and
+mj_constraintUpdate for the formulas.
 
 Other geoms that touch violate the equation of motion, which is checked at every step.
 """
@@ -26,17 +28,19 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 
 _GEOM = mujoco.mjtGeom
-_PLANE, _SPHERE, _BOX = (int(getattr(_GEOM, f"mjGEOM_{n}")) for n in ("PLANE", "SPHERE", "BOX"))
+_PLANE, _SPHERE, _CAPSULE, _BOX = (
+    int(getattr(_GEOM, f"mjGEOM_{n}")) for n in ("PLANE", "SPHERE", "CAPSULE", "BOX")
+)
 # Switches that leave out contacts, or make them in another way than is written here.
 _WITHOUT = ("mjDSBL_CONTACT", "mjDSBL_CONSTRAINT")
 _OTHERWISE = ("mjENBL_OVERRIDE", "mjENBL_DIAGEXACT", "mjENBL_IPC", "mjENBL_SPECULATIVE")
-_WIDENED = ("geom_margin", "geom_gap", "geom_adhesion", "geom_surfacevel")
+_ELSE = ("geom_gap", "geom_adhesion", "geom_surfacevel")
 _MIN_FRICTION = 1e-5  # mjMINMU
 # What a parameter may change about contacts of geoms that stay on their bodies.
 _SHAPING = (
     "geom_type", "geom_pos", "geom_quat", "geom_size", "geom_contype", "geom_conaffinity",
     "geom_condim", "geom_priority", "geom_friction", "geom_solref", "geom_solimp", "geom_solmix",
-    *_WIDENED, "exclude_signature",
+    "geom_margin", *_ELSE, "exclude_signature",
 )  # fmt: skip
 _OPTIONS = ("cone", "impratio", "disableflags", "enableflags")
 
@@ -47,10 +51,12 @@ class Feet(NamedTuple):
     body: IntArray  # (k,)
     local: FloatArray  # (k, 3): in the body's frame, m
     radius: FloatArray  # (k,), m
+    axis: FloatArray  # (k, 3): of a capsule, in the body's frame; else zero
     point: FloatArray  # (k, 3): of the plane
     frame: FloatArray  # (k, 3, 3): its normal and two tangents, in rows
-    friction: FloatArray  # (k,)
-    dimension: IntArray  # (k,): 1 without friction, or 3
+    margin: FloatArray  # (k,): the distance from which on they press, m
+    friction: FloatArray  # (k, 5): along both tangents, about the normal and both tangents
+    dimension: IntArray  # (k,): 1 without friction, 3, 4 with friction about the normal, or 6
     solref: FloatArray  # (k, 2)
     solimp: FloatArray  # (k, 5)
     weight: FloatArray  # (k,): the body's inverse inertia, 1/kg
@@ -64,22 +70,24 @@ class Footing(NamedTuple):
     by_position: FloatArray  # (nv, nv)
     by_velocity: FloatArray  # (nv, nv)
     by_weight: FloatArray  # (k, nv)
-    wrench: FloatArray  # (3, 6): the normal and the tangents through the point, as forces
-    rows: FloatArray  # (3, nv)
-    slope: FloatArray  # (3, nv)
-    force: FloatArray  # (3,)
-    curvature: FloatArray  # (3, 3): -df/du
-    violation: FloatArray  # (3,)
+    frame: FloatArray  # (3, 3): the normal and the tangents, in rows
+    turn: FloatArray  # (3,): how the tangents turn about the normal with the body's rotation
+    wrench: FloatArray  # (6, 6): forces along them through the point, and torques about them
+    rows: FloatArray  # (6, nv)
+    slope: FloatArray  # (6, nv)
+    force: FloatArray  # (6,)
+    curvature: FloatArray  # (6, 6): -df/du
+    violation: FloatArray  # (6,)
+    gradient: FloatArray  # (6,)
 
 
 def new_footing(n_feet: int, nv: int) -> Footing:
     """Room for a footing."""
-    square, three = (nv, nv), (3, nv)
-    return Footing(
-        np.zeros(1, dtype=np.int64),
-        *(np.zeros(size) for size in (square, square, square, (n_feet, nv), (3, 6), three, three)),
-        *(np.zeros(size) for size in (3, (3, 3), 3)),
-    )
+    square, by_row = (nv, nv), (6, nv)
+    sizes = (
+        square, square, square, (n_feet, nv), (3, 3), 3, (6, 6), by_row, by_row, 6, (6, 6), 6, 6,
+    )  # fmt: skip
+    return Footing(np.zeros(1, dtype=np.int64), *(np.zeros(size) for size in sizes))
 
 
 def feet_of(model: mujoco.MjModel) -> Feet:
@@ -87,10 +95,10 @@ def feet_of(model: mujoco.MjModel) -> Feet:
     pairs = _touching_pairs(model)
     planes = _planes(model, {plane for plane, _ in pairs})
     rows = [
-        (int(model.geom_bodyid[geom]), local, radius, *planes[plane], *shared)
+        (int(model.geom_bodyid[geom]), *point, *planes[plane], *shared)
         for plane, geom in pairs
         for shared in [_shared(model, plane, geom)]
-        for local, radius in _points(model, geom)
+        for point in _points(model, geom)
     ]
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in Feet._fields[1:]]
     bodies, count = np.array(columns[0], dtype=np.int64), len(rows)
@@ -98,12 +106,14 @@ def feet_of(model: mujoco.MjModel) -> Feet:
         body=bodies,
         local=_floats(columns[1], (count, 3)),
         radius=_floats(columns[2], (count,)),
-        point=_floats(columns[3], (count, 3)),
-        frame=_floats(columns[4], (count, 3, 3)),
-        friction=_floats(columns[5], (count,)),
-        dimension=np.array(columns[6], dtype=np.int64),
-        solref=_floats(columns[7], (count, 2)),
-        solimp=_floats(columns[8], (count, 5)),
+        axis=_floats(columns[3], (count, 3)),
+        point=_floats(columns[4], (count, 3)),
+        frame=_floats(columns[5], (count, 3, 3)),
+        margin=_floats(columns[6], (count,)),
+        friction=_floats(columns[7], (count, 5)),
+        dimension=np.array(columns[8], dtype=np.int64),
+        solref=_floats(columns[9], (count, 2)),
+        solimp=_floats(columns[10], (count, 5)),
         weight=_floats(np.asarray(model.body_invweight0)[bodies, 0], (count,)),
     )
 
@@ -151,7 +161,7 @@ def _touching_pairs(model: mujoco.MjModel) -> list[tuple[int, int]]:
     fixed = np.asarray(model.body_weldid)[model.geom_bodyid] == 0
     kinds = np.asarray(model.geom_type)
     planes = np.flatnonzero(fixed & (kinds == _PLANE))
-    others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _BOX)))
+    others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _BOX)))
     pairs = itertools.product(planes.tolist(), others.tolist())
     return [pair for pair in pairs if _may_touch(model, *pair)]
 
@@ -163,45 +173,47 @@ def _may_touch(model: mujoco.MjModel, plane: int, geom: int) -> bool:
     first, second = sorted(int(model.geom_bodyid[g]) for g in (plane, geom))
     if (first << 16) + second in np.asarray(model.exclude_signature):
         return False
-    widened = any(
-        np.any(getattr(model, name, np.zeros(model.ngeom))[[plane, geom]]) for name in _WIDENED
-    )
-    return not widened and _shared(model, plane, geom)[1] in (1, 3)
+    both = [plane, geom]
+    if any(np.any(getattr(model, name, np.zeros(model.ngeom))[both]) for name in _ELSE):
+        return False
+    # Of two margins MuJoCo 3 takes the larger, MuJoCo 4 the sum.
+    return not np.all(model.geom_margin[both])
 
 
-def _points(model: mujoco.MjModel, geom: int) -> list[tuple[FloatArray, float]]:
-    """The points of a geom in its body's frame, each with a radius."""
+def _points(model: mujoco.MjModel, geom: int) -> list[tuple[FloatArray, float, FloatArray]]:
+    """The points of a geom in its body's frame, each with a radius and an axis."""
     size, center = np.asarray(model.geom_size[geom]), np.array(model.geom_pos[geom])
-    if int(model.geom_type[geom]) == _SPHERE:
-        return [(center, float(size[0]))]
-    turned, points = np.zeros(3), []
+    kind, turned, none = int(model.geom_type[geom]), np.zeros(3), np.zeros(3)
+    if kind == _SPHERE:
+        return [(center, float(size[0]), none)]
+    if kind == _CAPSULE:
+        mujoco.mju_rotVecQuat(turned, np.array([0.0, 0.0, 1.0]), model.geom_quat[geom])
+        return [(center + end * turned, float(size[0]), turned) for end in (size[1], -size[1])]
+    points = []
     for signs in itertools.product((-1.0, 1.0), repeat=3):
         mujoco.mju_rotVecQuat(turned, np.array(signs) * size, model.geom_quat[geom])
-        points.append((center + turned, 0.0))
+        points.append((center + turned, 0.0, none))
     return points
 
 
-def _shared(model: mujoco.MjModel, a: int, b: int) -> tuple[float, int, FloatArray, FloatArray]:
-    """Friction, dimension, solref and solimp of a pair of geoms (mj_contactParam)."""
+def _shared(
+    model: mujoco.MjModel, a: int, b: int
+) -> tuple[float, FloatArray, int, FloatArray, FloatArray]:
+    """Margin, friction, dimension, solref and solimp of a pair of geoms (mj_contactParam)."""
     priorities = int(model.geom_priority[a]), int(model.geom_priority[b])
-    own = [
-        (
-            model.geom_friction[g, 0],
-            model.geom_condim[g],
-            model.geom_solref[g],
-            model.geom_solimp[g],
-        )
-        for g in (a, b)
-    ]
+    names = ("geom_friction", "geom_condim", "geom_solref", "geom_solimp")
+    own = [[np.asarray(getattr(model, name))[g] for name in names] for g in (a, b)]
     if priorities[0] != priorities[1]:
         friction, dimension, solref, solimp = own[priorities[1] > priorities[0]]
     else:
         (one, two), mix = own, _mix(*(float(model.geom_solmix[g]) for g in (a, b)))
-        friction, dimension = max(one[0], two[0]), max(one[1], two[1])
+        friction, dimension = np.maximum(one[0], two[0]), max(one[1], two[1])
         both = one[2][0] > 0.0 and two[2][0] > 0.0
         solref = mix * one[2] + (1.0 - mix) * two[2] if both else np.minimum(one[2], two[2])
         solimp = mix * one[3] + (1.0 - mix) * two[3]
-    return max(_MIN_FRICTION, float(friction)), int(dimension), solref, solimp
+    margin = float(model.geom_margin[a] + model.geom_margin[b])
+    each = np.maximum(_MIN_FRICTION, friction)[[0, 0, 1, 2, 2]]
+    return margin, each, int(dimension), solref, solimp
 
 
 def _mix(one: float, two: float) -> float:

@@ -48,8 +48,7 @@ from sysid_ros.engine.simulation import (
 
 TABLE_STEP = 1e-6  # relative, for differences of compiled models, which are smooth
 MAX_CHUNK_BYTES = 64 << 20  # of the Jacobians of batches that are differentiated together
-# Share of violated runs beyond which a model is left to finite differences: with fewer, the runs
-# in which nothing touches are still worth the pass, which costs little beside the others.
+# Share of violated runs up to which the others are worth the pass, which costs little beside them.
 MAX_DOUBTS = 0.75
 EXACT = "exact"
 # Relative to the scales of the unknowns. Where a joint begins to stick, or a limit to act, within
@@ -95,6 +94,11 @@ class Sensitivities:
         """True if all derivatives are finite differences."""
         return self._obstacle is not None
 
+    @property
+    def doubted(self) -> float:
+        """The share of runs so far whose derivatives are finite differences."""
+        return 1.0 if self.gave_up else self._violated / max(1, self._seen)
+
     def renew(self, group: ModelGroup[Any], scale: FloatArray) -> None:
         """Go on with the same runs of another builder."""
         group.builder.trust(self._group.builder)
@@ -104,12 +108,8 @@ class Sensitivities:
         """Per parameter ``exact``, or why it is not."""
         if self._obstacle is not None:
             return [f"finite differences: {self._obstacle}"] * len(self._upper)
-        return [
-            f"finite differences: it changes {self._unfollowed[j]}"
-            if j in self._unfollowed
-            else EXACT
-            for j in range(len(self._upper))
-        ]
+        told = {j: f"finite differences: it changes {why}" for j, why in self._unfollowed.items()}
+        return [told.get(j, EXACT) for j in range(len(self._upper))]
 
     def give_up(self, reason: str) -> None:
         """Use finite differences from now on."""
@@ -247,7 +247,7 @@ class Sensitivities:
             ]
             rollouts = self._rollouts.run_batches(jobs) if known is None else known[1][part]
             yield from self._differentiate(batches[part], own[part], rollouts, pass_, plain, theta)
-        if self._violated > MAX_DOUBTS * self._seen:
+        if self.doubted > MAX_DOUBTS:
             self.give_up("forces act along the motion, such as contacts, that it does not know")
 
     def _split(self, deviations: FloatArray) -> Iterator[FloatArray]:

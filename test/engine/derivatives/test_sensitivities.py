@@ -355,7 +355,7 @@ STANDING = """<mujoco><option timestep="{timestep}" integrator="{integrator}" co
   <body name="base" pos="0 0 {height}"><freejoint/><inertial mass="1" pos="0.02 0 0.05"
   fullinertia="0.02 0.03 0.04 0.001 0.002 -0.003"/><geom type="box" size="0.15 0.1 0.05"/>
   <body name="body0" pos="0.2 0 0"><joint name="joint0" axis="0 1 0.2" damping="0.3"
-  armature="0.01" stiffness="2"/><geom type="sphere" pos="0.1 0 -0.1" size="0.03" mass="0.3"/>
+  armature="0.01" stiffness="2"/><geom {foot} pos="0.1 0 -0.1" mass="0.3"/>
   </body></body></worldbody>
   <actuator><motor name="actuator0" joint="joint0"/></actuator><sensor>
   <jointpos name="mjSENS_JOINTPOS0" joint="joint0"/>
@@ -364,21 +364,28 @@ STANDING = """<mujoco><option timestep="{timestep}" integrator="{integrator}" co
   <framequat name="orientation" objtype="xbody" objname="base"/></sensor></mujoco>"""
 
 
+BALL_FOOT = 'type="sphere" size="0.03" margin="0.002"'
+CAPSULE_FOOT = 'type="capsule" size="0.03 0.04" euler="40 50 10"'
+
+
 @pytest.mark.parametrize(
-    ("cone", "condim", "friction", "integrator"),
+    ("cone", "condim", "friction", "integrator", "foot"),
     [
-        ("pyramidal", 3, 1.0, "implicitfast"),
-        ("pyramidal", 3, 0.05, "Euler"),
-        ("elliptic", 3, 1.0, "Euler"),
-        ("elliptic", 3, 0.05, "implicitfast"),
-        ("elliptic", 1, 1.0, "implicitfast"),
+        ("pyramidal", 3, "1", "implicitfast", BALL_FOOT),
+        ("pyramidal", 3, "0.05", "Euler", CAPSULE_FOOT),
+        ("pyramidal", 6, "0.5 0.02 0.01", "implicitfast", CAPSULE_FOOT),
+        ("elliptic", 3, "1", "Euler", CAPSULE_FOOT),
+        ("elliptic", 3, "0.05", "implicitfast", BALL_FOOT),
+        ("elliptic", 4, "0.2 0.02", "Euler", BALL_FOOT),
+        ("elliptic", 6, "0.8 0.02 0.01", "implicitfast", BALL_FOOT),
+        ("elliptic", 1, "1", "implicitfast", BALL_FOOT),
     ],
 )
-def test_feet_on_a_floor(cone: str, condim: int, friction: float, integrator: str) -> None:
+def test_feet_on_a_floor(cone: str, condim: int, friction: str, integrator: str, foot: str) -> None:
     """A box and a foot on a slope stick, slide and turn over each other."""
     text = STANDING.format(
         timestep=chains.TIMESTEP, integrator=integrator, cone=cone, condim=condim,
-        friction=friction, height=0.06,
+        friction=friction, height=0.06, foot=foot,
     )  # fmt: skip
     root, params = mujoco.MjSpec.from_string(text), ParameterDict()
     for element, name, attribute, value in (
@@ -402,6 +409,7 @@ def test_what_changes_a_contact_is_left_to_finite_differences() -> None:
             condim=3,
             friction=0.1,
             height=0.06,
+            foot=BALL_FOOT,
         )
     )
 
