@@ -47,9 +47,9 @@ def once(function):
     """A function whose first result is every later one's."""
     known = []
 
-    def given(*arguments):
+    def given(*arguments, **named):
         if not known:
-            known.append(tuple(function(*arguments)))
+            known.append(tuple(function(*arguments, **named)))
         return list(known[0])
 
     return given
