@@ -105,10 +105,7 @@ def noise_effect(
     """
 
     def drawn(share: float, draws: int, loud: bool) -> NoiseEffect:
-        moments = [
-            _moments(regressor, recordings, evidence, settings, share=share, draw=draw)
-            for draw in range(draws)
-        ]
+        moments = _moments(regressor, recordings, evidence, settings, share=share, draws=draws)
         return _effect(moments, free, final, gain_dofs, loud)
 
     glance = drawn(_GLANCE, 1, False)
@@ -244,8 +241,8 @@ def _moments(
     settings: Settings,
     *,
     share: float,
-    draw: int = 0,
-) -> dict[str, Grams]:
+    draws: int,
+) -> list[dict[str, Grams]]:
     """Sums that noise of positions has added to those of the data, by condition; of one block.
 
     Args:
@@ -254,21 +251,35 @@ def _moments(
       evidence: Its sums, with cut-offs that were chosen from the data.
       settings: Form of the rows.
       share: Of a long stretch, that noise is added to.
-      draw: The number of the noise.
+      draws: Of noise.
     """
-    rng = np.random.default_rng(_SEED + draw)
     length = _PIECE * evidence.filters.reach
     pieces = [p for s in evidence.stretches for p in s.pieces(length, share)]
-    noises = [_noise(regressor, evidence, piece, rng) for piece in pieces]
-    plus, minus, plain = (
-        _sums(regressor, recordings, pieces, noises, sign, evidence, settings)
-        for sign in (1.0, -1.0, 0.0)
-    )
-    return {
-        condition: _moment(one, plus[condition], minus[condition], plain[condition])
-        for condition, one in evidence.grams.items()
-        if condition in plain
-    }
+    plain, found = _sums(regressor, recordings, pieces, evidence, settings), []
+    for draw in range(draws):
+        rng = np.random.default_rng(_SEED + draw)
+        noises = [_noise(regressor, evidence, piece, rng) for piece in pieces]
+        plus, minus = (
+            _sums(
+                regressor,
+                recordings,
+                [
+                    replace(piece, qpos=piece.qpos + sign * noise)
+                    for piece, noise in zip(pieces, noises, strict=True)
+                ],
+                evidence,
+                settings,
+            )
+            for sign in (1.0, -1.0)
+        )
+        found.append(
+            {
+                condition: _moment(one, plus[condition], minus[condition], plain[condition])
+                for condition, one in evidence.grams.items()
+                if condition in plain
+            }
+        )
+    return found
 
 
 def _noise(
@@ -289,19 +300,17 @@ def _sums(
     regressor: Regressor,
     recordings: Sequence[Recording],
     pieces: Sequence[Stretch],
-    noises: Sequence[FloatArray],
-    sign: float,
     evidence: Evidence,
     settings: Settings,
 ) -> dict[str, Grams]:
     filters, (around, *_) = evidence.filters, [one.around for one in evidence.shifted.values()]
     shifts = around[:, None] + delay_nodes(filters, regressor)
-    louder = [
-        smooth(regressor.model, replace(piece, qpos=piece.qpos + sign * noise), filters, shifts)
-        for piece, noise in zip(pieces, noises, strict=True)
+    smoothed = [
+        smooth(regressor.model, piece, filters, shifts)
+        for piece in pieces
         if np.isfinite(piece.torque).any()  # what is held out
     ]
-    kept = [one for one in louder if one is not None]
+    kept = [one for one in smoothed if one is not None]
     if not kept:
         return {}
     blocks = [np.zeros(len(one.times), dtype=np.intp) for one in kept]

@@ -32,6 +32,7 @@ from sysid_ros.engine.uncertainty import student_quantile
 
 _LEAST_ROWS = 8
 _QUIETEST = 1e-4  # of the torque
+_TOLD = 0.9  # of the prior's variance, that data take from a parameter that they determine
 _OPEN = 0.75  # of the prior's variance; a parameter that keeps more of it is open
 
 
@@ -99,10 +100,12 @@ def jackknife(
       hessians: H_b by block, (blocks, k, k).
       gradients: g_b by block, (blocks, k).
       curvature: P of the prior at the estimate, (k, k).
-      held: Parameters that a bound holds, which stay there, (k,).
+      held: Parameters that a bound holds, (k,). They stay there if data tell them: what a bound
+        takes from one of two that data tell only together is not thereby known of the other.
     """
-    go = ~held
-    blocks = len(hessians)
+    blocks, go = len(hessians), ~held
+    if held.any():
+        go |= _information(hessians.sum(axis=0), curvature)[0] < _TOLD
     total = hessians.sum(axis=0)[np.ix_(go, go)]
     prior = curvature[np.ix_(go, go)]
     scale = inverse_root(np.diag(total + prior))
@@ -111,19 +114,28 @@ def jackknife(
     left = (total - hessians[:, go][:, :, go] + prior) * spread
     shifts = -scale * _solve_each(left, scale * scores)
     shifts -= shifts.mean(axis=0)
-    inverse = spread * solve_symmetric((total + prior) * spread, np.eye(len(scale)))
+    told, inverse = _information(total, prior)
     robust = (blocks - 1) / blocks * shifts.T @ shifts
     covariance = np.zeros_like(curvature)
     covariance[np.ix_(go, go)] = robust + inverse @ prior @ inverse
     information = np.zeros(len(x))
-    small = 1.0 / np.sqrt(np.diag(prior).clip(1e-300))
-    alone = small**2 * np.diag(np.linalg.pinv(prior * np.outer(small, small), hermitian=True))
-    information[go] = np.clip(1.0 - np.diag(inverse) / np.maximum(alone, 1e-30), 0.0, 1.0)
+    information[go] = told
     naive = inverse @ total @ inverse
-    share = information[go] > 0.9
+    share = information[go] > _TOLD
     ratio = np.diag(robust)[share] / np.maximum(np.diag(naive)[share], 1e-300)
     inflation = float(np.median(ratio)) if share.any() else 1.0
     return Uncertainty(covariance, information, inflation, blocks)
+
+
+def _information(total: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """By how much data narrow the variance of each parameter, (k,); and that of all, (k, k)."""
+    scale = inverse_root(np.diag(total + prior))
+    spread = np.outer(scale, scale)
+    inverse = spread * solve_symmetric((total + prior) * spread, np.eye(len(scale)))
+    small = 1.0 / np.sqrt(np.diag(prior).clip(1e-300))
+    alone = small**2 * np.diag(np.linalg.pinv(prior * np.outer(small, small), hermitian=True))
+    told = np.clip(1.0 - np.diag(inverse) / np.maximum(alone, 1e-30), 0.0, 1.0)
+    return told, inverse
 
 
 def _solve_each(matrices: FloatArray, sides: FloatArray) -> FloatArray:

@@ -7,6 +7,9 @@ Real joints change the sign of their friction with their velocity. A simulated r
 has MuJoCo's own law, by default so soft that the sign changes some 10 ms before the velocity does.
 Gears that bend, and lubricants, make friction whole only from some speed on; the solver parameters
 of the sharp law say from which, joint by joint.
+
+One fit has one law for all robots. Each has its own friction; where they need other laws, too, the
+fit says so.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     Settings,
     doubtful_estimate,
+    robot_of,
     total_torques,
 )
 from sysid_ros.engine.measured_torque.settled_sums import SettledSums, linearised_sums
@@ -53,6 +57,12 @@ class Law:
     sharp: bool
     creep: Mapping[str, float] = field(default_factory=dict)
 
+    def words(self, joint: str) -> str:
+        """What a joint's friction does by it."""
+        if not self.sharp:
+            return "MuJoCo's own"
+        return f"whole from {self.creep[joint]:g}" if joint in self.creep else "whole at once"
+
 
 _SHARP = Law(True)
 
@@ -78,10 +88,10 @@ class FrictionFit:
         """Of the declared parameters, (n,)."""
         return values_at(self.problem.declared, self.found.x, self.found.gains)[0]
 
-    def model(self) -> mujoco.MjModel:
-        """The model with them."""
+    def model(self, robot: str | None = None) -> mujoco.MjModel:
+        """The model of a robot with them, by default of the first."""
         declared = self.problem.declared
-        return declared.compiled(self.values, declared.robots[0])
+        return declared.compiled(self.values, declared.robots[0] if robot is None else robot)
 
 
 def with_settled_friction(
@@ -107,6 +117,14 @@ def with_settled_friction(
     """
     end_if_asked(should_stop)
     fit = _fitted(problem, settings, values)
+    notes = _disagreements(fit)
+    fit = _with_settled_law(fit, settings, should_stop)
+    return replace(fit, problem=replace(fit.problem, notes=(*fit.problem.notes, *notes)))
+
+
+def _with_settled_law(
+    fit: FrictionFit, settings: Settings, should_stop: Callable[[], bool] | None
+) -> FrictionFit:
     law = fit.model()
     if not _is_softer(law, fit):
         return _with_settled_creep(fit, settings, should_stop)
@@ -139,19 +157,65 @@ def _with_settled_creep(
 
 def _best_creep(model: mujoco.MjModel, fit: FrictionFit) -> dict[str, float]:
     """The speeds by joint, of those whose friction is clearly better whole later."""
-    dofs, unit = {}, {}
-    for joint in range(model.njnt):
-        name, dof = model.joint(joint).name, int(model.jnt_dofadr[joint])
-        if name and model.jnt_type[joint] >= SLIDE and model.dof_frictionloss[dof] > 0.0:
-            dofs[name], unit[name] = dof, _SLIDE if model.jnt_type[joint] == SLIDE else 1.0
-    laws = [Law(True, {name: speed * one for name, one in unit.items()}) for speed in _CREEPS]
-    left = _left_over(model, fit, [_SHARP, *laws])
+    laws = [_SHARP, *_later_laws(model)]
+    left = np.sum(list(_left_over(fit, laws).values()), axis=0)
     found = {}
-    for name, dof in dofs.items():
-        best = int(left[1:, dof].argmin())
-        if left[1 + best, dof] < _WHOLE_LATER * left[0, dof]:
+    for name, dof in _rubbing(model).items():
+        best = 1 + int(left[1:, dof].argmin())
+        if left[best, dof] < _WHOLE_LATER * left[0, dof]:
             found[name] = laws[best].creep[name]
     return found
+
+
+def _rubbing(model: mujoco.MjModel) -> dict[str, int]:
+    """Hinges and slides with dry friction, and their degrees of freedom."""
+    dofs = {model.joint(j).name: int(model.jnt_dofadr[j]) for j in range(model.njnt)}
+    return {
+        name: dof
+        for name, dof in dofs.items()
+        if name and model.joint(name).type[0] >= SLIDE and model.dof_frictionloss[dof] > 0.0
+    }
+
+
+def _later_laws(model: mujoco.MjModel) -> list[Law]:
+    """The sharp law with friction that is whole from some speed on, one for each speed."""
+    slides = {name: model.joint(name).type[0] == SLIDE for name in _rubbing(model)}
+    return [
+        Law(True, {name: speed * (_SLIDE if slide else 1.0) for name, slide in slides.items()})
+        for speed in _CREEPS
+    ]
+
+
+def _disagreements(fit: FrictionFit) -> tuple[str, ...]:
+    """A sentence about joints for which no one law explains the torque of all robots.
+
+    Args:
+      fit: With the sharp law.
+    """
+    declared = fit.problem.declared
+    if declared.has_laws or len({robot_of(one) for one in declared.robots}) < 2:
+        return ()
+    model = fit.model()
+    laws = [_SHARP, Law(False), *_later_laws(model)]
+    by_robot: dict[str, FloatArray] = {}
+    for condition, left in _left_over(fit, laws).items():
+        robot = robot_of(condition)
+        by_robot[robot] = by_robot.get(robot, 0.0) + left
+    clauses = []
+    for name, dof in _rubbing(model).items():
+        left = np.array([one[:, dof] for one in by_robot.values()])
+        best = left.argmin(axis=1)
+        if not np.any(np.all(_WHOLE_LATER * left <= left.min(axis=1)[:, None], axis=0)):
+            pairs = zip(by_robot, best.tolist(), strict=True)
+            told = ", ".join(f"{robot} {laws[law].words(name)}" for robot, law in pairs)
+            clauses.append(f"{name} ({told})")
+    if not clauses:
+        return ()
+    return (
+        "Robots differ in the speed (rad/s, of slides m/s) from which on dry friction is whole: "
+        f"{'; '.join(clauses)}. One fit takes one law for all; fit them apart where friction near "
+        "reversals counts.",
+    )
 
 
 def end_if_asked(should_stop: Callable[[], bool] | None) -> None:
@@ -177,7 +241,7 @@ def _fitted(
 
 def _is_softer(model: mujoco.MjModel, fit: FrictionFit) -> bool:
     """Tell whether the own law of what was found explains torque better than the sharp one."""
-    sharp, own = _left_over(model, fit, [_SHARP, Law(False)])
+    sharp, own = np.sum(list(_left_over(fit, [_SHARP, Law(False)]).values()), axis=0)
     used = (np.asarray(model.dof_frictionloss) > 0.0) & (sharp > 0.0)
     return bool(used.any() and np.mean(own[used] / sharp[used]) < _LEFT)
 
@@ -191,17 +255,17 @@ def is_same_law(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
     return bool(np.allclose(first, second, rtol=_SAME, atol=0.0))
 
 
-def _left_over(model: mujoco.MjModel, fit: FrictionFit, laws: Sequence[Law]) -> FloatArray:
-    """Squared residuals (laws, nv) with the best viscous and dry friction of each law.
+def _left_over(fit: FrictionFit, laws: Sequence[Law]) -> dict[str, FloatArray]:
+    """Squared residuals (laws, nv) by condition, with its best friction by each law.
 
     All else is as it was fitted.
     """
-    nv, loss = model.nv, np.asarray(model.dof_frictionloss)
-    moments = np.zeros((len(laws), nv, 4, 4))  # of the law's sign, velocity, one, and torque
+    nv, moments = fit.problem.declared.model.nv, dict[str, FloatArray]()
     evidence, found = fit.sums.evidence, fit.found
-    for stretch in evidence.smooth:
-        motion = stretch.motion
-        condition = fit.problem.recordings[stretch.recording].condition
+    recorded = [fit.problem.recordings[one.recording].condition for one in evidence.smooth]
+    models = {condition: fit.model(condition) for condition in dict.fromkeys(recorded)}
+    for stretch, condition in zip(evidence.smooth, recorded, strict=True):
+        motion, model = stretch.motion, models[condition]
         theta = fit.sums.free.theta(found.x, condition)
         velocity, (total,) = total_torques(
             fit.problem.regressor, stretch, evidence.filters, theta[None]
@@ -214,13 +278,23 @@ def _left_over(model: mujoco.MjModel, fit: FrictionFit, laws: Sequence[Law]) -> 
         )
         signs = np.zeros((len(stretch.times), (len(laws) + 1) * nv))
         thin(row_weights(evidence.filters, stretch.inner, 0), stretch.every, table, signs)
-        own = signs[:, :nv] * loss + velocity * np.asarray(model.dof_damping)
+        own = signs[:, :nv] * model.dof_frictionloss + velocity * model.dof_damping
         torque = stretch.torque / found.gains - total + own
         known = np.isfinite(torque)
-        for law, sign in zip(moments, np.split(signs, len(laws) + 1, axis=1)[1:], strict=True):
+        sums = moments.setdefault(condition, np.zeros((len(laws), nv, 4, 4)))
+        for law, sign in zip(sums, np.split(signs, len(laws) + 1, axis=1)[1:], strict=True):
             rows = np.stack([sign, velocity, np.ones_like(sign), torque], axis=-1)
             rows = np.where(known[:, :, None], rows, 0.0)
             law += np.einsum("njp,njq->jpq", rows, rows)
+    return {condition: _without_friction(sums) for condition, sums in moments.items()}
+
+
+def _without_friction(moments: FloatArray) -> FloatArray:
+    """Squared residuals (laws, nv) with the best viscous and dry friction.
+
+    Args:
+      moments: Of the law's sign, velocity, one, and torque, (laws, nv, 4, 4).
+    """
     left = np.full(moments.shape[:2], np.inf)
     for used in ([0, 1, 2], [0, 2], [1, 2]):  # neither kind of friction is negative
         normal, side = moments[..., used, :][..., used], moments[..., used, 3]
@@ -229,4 +303,4 @@ def _left_over(model: mujoco.MjModel, fit: FrictionFit, laws: Sequence[Law]) -> 
         allowed = np.all(best[..., :-1, 0] >= 0.0, axis=-1)
         squares = moments[..., 3, 3] - np.einsum("ljp,ljp->lj", best[..., 0], side)
         left = np.where(allowed, np.minimum(left, squares), left)
-    return np.minimum(left, moments[..., 3, 3])
+    return np.asarray(np.minimum(left, moments[..., 3, 3]))

@@ -42,6 +42,7 @@ from sysid_ros.engine.signals import (
 _SHARE_SPREAD = 3.0  # of the sawtooth that stamps tell; a sample just before a jump has -1 of it
 _SAME = 1e-6  # s, within which a sample meets a jump
 _STEP = 1e-3  # s, at most, in which joints give way
+_TOGETHER = 1024  # samples whose matrices are in memory at a time
 
 
 def without_ripple(
@@ -145,30 +146,75 @@ def _answer(
       spring: Of the servos, N m/rad, (nv, nv).
       damper: Likewise, N m s/rad.
     """
-    n, steps, nv = push.shape
-    data, inertia = mujoco.MjData(model), np.zeros((nv, nv))
-    loss = damper + np.diag(model.dof_damping)
-    place, speed, found = np.zeros(nv), np.zeros(nv), np.zeros((n, nv))
-    lengths = np.diff(own.times, append=own.times[-1]) / steps
+    n, _, nv = push.shape
+    state, found = np.zeros(2 * nv), np.zeros((n, 2 * nv))
+    lengths = np.diff(own.times, append=own.times[-1])
     usual = np.median(lengths)
-    for k, h in enumerate(lengths.tolist()):
-        found[k] = -spring @ place - damper @ speed
-        if h > 2.0 * usual:  # a gap, behind which they have settled
-            place, speed = np.zeros(nv), np.zeros(nv)
-            continue
-        data.qpos[:] = own.qpos[k]
+    for first in range(0, n, _TOGETHER):
+        some = slice(first, first + _TOGETHER)
+        masses = _inertias(model, own.qpos[some])
+        kept, pushed = _transitions(
+            masses, push[some], spring, damper + np.diag(model.dof_damping), lengths[some]
+        )
+        settled = lengths[some] > 2.0 * usual  # in a gap
+        kept[settled], pushed[settled] = 0.0, 0.0
+        for k, (turn, shift) in enumerate(zip(kept, pushed, strict=True), first):
+            found[k] = state
+            state = turn @ state + shift
+    return np.asarray(-found @ np.hstack([spring, damper]).T)
+
+
+def _inertias(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
+    """Mass matrices of n poses, (n, nv, nv)."""
+    data, found = mujoco.MjData(model), np.zeros((len(qpos), model.nv, model.nv))
+    for pose, inertia in zip(qpos, found, strict=True):
+        data.qpos[:] = pose
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_tendon(model, data)
         mujoco.mj_makeM(model, data)
         mujoco.mj_fullM(model, data, inertia)
-        slowed = 0.5 * h * loss + 0.25 * h**2 * spring  # the trapezoidal rule
-        inverse = np.linalg.inv(inertia + slowed)
-        kept, pulled, pushed = inverse @ (inertia - slowed), h * inverse @ spring, h * inverse
-        for force in push[k] @ pushed.T:
-            before, speed = speed, kept @ speed - pulled @ place + force
-            place = place + 0.5 * h * (before + speed)
     return found
+
+
+def _transitions(
+    inertia: FloatArray,
+    push: FloatArray,
+    spring: FloatArray,
+    loss: FloatArray,
+    lengths: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """From each sample to the next by the trapezoidal rule, in steps of one length.
+
+    Args:
+      inertia: (n, nv, nv).
+      push: (n, steps, nv) N m.
+      spring: (nv, nv) N m/rad.
+      loss: (nv, nv) N m s/rad.
+      lengths: From each sample to the next, (n,) s.
+
+    Returns:
+      Factors (n, 2 nv, 2 nv) of positions and velocities, and what is added to them, (n, 2 nv).
+    """
+    _, steps, nv = push.shape
+    h = (lengths / steps)[:, None, None]
+    slowed = 0.5 * h * loss + 0.25 * h**2 * spring
+    inverse = np.linalg.inv(inertia + slowed)
+    kept, pulled = inverse @ (inertia - slowed), h * inverse @ spring
+    one = np.concatenate(
+        [
+            np.concatenate([-0.5 * h * pulled, 0.5 * h * (np.eye(nv) + kept)], 2),
+            np.concatenate([-pulled, kept], 2),
+        ],
+        1,
+    )
+    one[:, :nv, :nv] += np.eye(nv)
+    faster = push @ (h * inverse).transpose(0, 2, 1)
+    added = np.concatenate([0.5 * h * faster, faster], axis=2)
+    total = np.zeros_like(added[:, 0])
+    for part in added.transpose(1, 0, 2):
+        total = np.einsum("nij,nj->ni", one, total) + part
+    return np.linalg.matrix_power(one, steps), total
 
 
 def _sawtooth(

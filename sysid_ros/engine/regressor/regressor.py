@@ -63,7 +63,8 @@ class Regressor:
     predicted torque; or, with ``friction_velocity``, as tanh(qvel / friction_velocity).
 
     A joint that an equality constraint couples to another (``<equality><joint>``) hands its row to
-    the joint that drives it, by the principle of virtual work.
+    the joint that drives it, by the principle of virtual work, and moves as that one says: what
+    noise of its own measurement adds would tell the two apart, which no motion does.
 
     Attributes:
       model: The compiled model.
@@ -156,6 +157,7 @@ class Regressor:
         """
         from sysid_ros.engine.regressor import kernels
 
+        motion = self.coupled(motion)
         q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in motion)
         if out is None:
             out = np.empty((len(q), self.model.nv, len(self.columns)))
@@ -166,7 +168,7 @@ class Regressor:
             _writeable(q), _writeable(v), _writeable(a), out,
         )  # fmt: skip
         if form != kernels.MOMENTUM:
-            for dof, column, values in self._law_values(Motion(q, v, a)):
+            for dof, column, values in self._law_values(motion):
                 out[:, dof, column] = values
         return out
 
@@ -174,8 +176,11 @@ class Regressor:
         """The motion in which joints that others drive follow them, as equality constraints say.
 
         Args:
-          motion: n instants, of which coupled joints' own values do not count.
+          motion: n instants, of which coupled joints' own values do not count. It is given back
+            where no joint drives another.
         """
+        if not len(self._tree.coupling):
+            return motion
         q, v, a = (np.array(part, dtype=np.float64) for part in motion)
         tree = self._tree
         for row in tree.coupling[::-1]:  # what drives others first
@@ -196,6 +201,7 @@ class Regressor:
           motion: n instants.
           parts: (sets, p).
         """
+        motion = self.coupled(motion)
         out = self._plain_torques(motion, parts)
         for dof, column, values in self._law_values(motion):
             out[:, :, dof] += values[:, None] * parts[:, column]

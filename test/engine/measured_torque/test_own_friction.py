@@ -71,6 +71,32 @@ def test_the_speed_from_which_on_friction_is_whole_is_found(creep: dict[str, flo
     assert any("whole only from some speed" in note for note in result.torque.notes) == bool(creep)
 
 
+@pytest.mark.parametrize("other", [0.01, 0.15])
+def test_robots_whose_friction_is_whole_from_other_speeds_on_are_told(other: float) -> None:
+    pytest.importorskip("clarabel", reason="the convex solver is not installed")
+    spec, groups, params = true_spec(), [], ParameterDict()
+    for robot, speed in (("one", 0.01), ("two", other)):
+        true = spec.copy()
+        true.joint("b").frictionloss = 2.0 if robot == "one" else 4.0
+        sharpen_friction(true, {"b": speed})
+        times, motion, torque = moved(true.compile(), 12.0)
+        group = torque_sequences(spec, times, *noisy(motion.qpos, torque))
+        group.robot, group.sequence_name = robot, [robot]
+        groups.append(group)
+        for parameter in friction_and_more(spec).values():
+            parameter.name, parameter.robot = f"{robot}/{parameter.name}", robot
+            params.add(parameter)
+    result = sysid.fit(groups, params, FitSettings(method="inverse_dynamics"))
+    assert result.torque is not None
+    notes = [note for note in result.torque.notes if note.startswith("Robots differ")]
+    if other == 0.01:
+        assert not notes
+        assert result["two/b_frictionloss"].value == pytest.approx(4.0, rel=0.02)
+        return
+    (note,) = notes
+    assert "b (one whole at once, two whole from 0.15)" in note
+
+
 def test_the_speed_is_written_for_mj_inverse() -> None:
     spec = true_spec()
     sharpen_friction(spec, {"b": 0.1})

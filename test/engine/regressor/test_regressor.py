@@ -136,10 +136,10 @@ def test_a_coupled_joint_hands_its_torque_to_the_one_that_drives_it():
     </worldbody><equality><joint joint1="b" joint2="a" polycoef="0.1 2 0.5 0 0"/></equality>
     </mujoco>"""
     model = mujoco.MjModel.from_xml_string(xml)
-    motion = random_states(model, 10, 3)
+    found, measured = Regressor(model), random_states(model, 10, 3)
+    motion = found.coupled(measured)
     torque = mujoco_torque(model, motion)
-    found = Regressor(model)
-    rows = found.rows(motion) @ found.columns.nominal
+    rows = found.rows(measured) @ found.columns.nominal
     slope = 2.0 + 2.0 * 0.5 * motion.qpos[:, 0]
     assert np.allclose(rows[:, 0], torque[:, 0] + slope * torque[:, 1], atol=EXACT)
     assert not np.any(rows[:, 1])
