@@ -31,9 +31,12 @@ MUJOCO_LAW, VELOCITY_LAW = 0, 1
 _FREE, _BALL, _SLIDE = 0, 1, 2
 
 _part: Any = compiled_apart
-_called: Any = numba.njit(
-    cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"}, **OPTIONS_OF_WHOLES
-)
+_OPTIONS: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "fastmath": {"reassoc"}, **OPTIONS_OF_WHOLES
+}  # fmt: skip
+_called: Any = numba.njit(cache=True, **_OPTIONS)
+# Not kept on disk: of what is, only the machine code is there, and nothing can link it in.
+_linked: Any = numba.njit(**_OPTIONS)
 
 
 @_part
@@ -335,7 +338,7 @@ def _fold(tree, q, rows):  # type: ignore[no-untyped-def]
             rows[dependent, column] = 0.0
 
 
-@_called
+@_linked
 def _workspace(tree, nv):  # type: ignore[no-untyped-def]
     nb = len(tree.body_parent)
     rot = np.zeros((nb, 3, 3))
