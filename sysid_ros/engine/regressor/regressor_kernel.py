@@ -31,12 +31,11 @@ MUJOCO_LAW, VELOCITY_LAW = 0, 1
 _FREE, _BALL, _SLIDE = 0, 1, 2
 
 _part: Any = compiled_apart
-_OPTIONS: dict[str, Any] = {
-    "nogil": True, "error_model": "numpy", "fastmath": {"reassoc"}, **OPTIONS_OF_WHOLES
-}  # fmt: skip
-_called: Any = numba.njit(cache=True, **_OPTIONS)
-# Not kept on disk: of what is, only the machine code is there, and nothing can link it in.
-_linked: Any = numba.njit(**_OPTIONS)
+_called: Any = numba.njit(
+    cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"}, **OPTIONS_OF_WHOLES
+)
+# What is kept has machine code only, which nothing can link in.
+_linked: Any = numba.njit(error_model="numpy", **OPTIONS_OF_WHOLES)
 
 
 @_part
