@@ -34,6 +34,8 @@ _part: Any = compiled_apart
 _called: Any = numba.njit(
     cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"}, **OPTIONS_OF_WHOLES
 )
+# What is kept has machine code only, which nothing can link in.
+_linked: Any = numba.njit(error_model="numpy", **OPTIONS_OF_WHOLES)
 
 
 @_part
@@ -335,7 +337,7 @@ def _fold(tree, q, rows):  # type: ignore[no-untyped-def]
             rows[dependent, column] = 0.0
 
 
-@_called
+@_linked
 def _workspace(tree, nv):  # type: ignore[no-untyped-def]
     nb = len(tree.body_parent)
     rot = np.zeros((nb, 3, 3))

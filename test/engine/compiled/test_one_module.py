@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numba
@@ -13,6 +14,7 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES, compiled, compiled_apart
+from sysid_ros.engine.regressor import filter_kernel, regressor_kernel
 
 
 @compiled
@@ -58,3 +60,13 @@ def test_a_part_has_no_machine_code_of_its_own() -> None:
     dispatcher: Any = _twice
     ((_, made),) = dispatcher.overloads.items()
     assert made.library.get_pointer_to_function(made.fndesc.llvm_func_name) == 0
+
+
+@pytest.mark.parametrize("module", [regressor_kernel, filter_kernel])
+def test_nothing_compiled_calls_what_is_kept_as_machine_code_alone(module: ModuleType) -> None:
+    """It would be linked with bodies that do nothing, in a process that loads the other."""
+    made = {name: each for name, each in vars(module).items() if hasattr(each, "py_func")}
+    kept = {n for n, each in made.items() if type(each._cache).__name__ != "NullCache"}
+    assert kept
+    for name, each in made.items():
+        assert not kept & {*each.py_func.__code__.co_names}, name
