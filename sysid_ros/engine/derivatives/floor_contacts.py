@@ -35,12 +35,14 @@ _PLANE, _SPHERE, _CAPSULE, _BOX = (
 _WITHOUT = ("mjDSBL_CONTACT", "mjDSBL_CONSTRAINT")
 _OTHERWISE = ("mjENBL_OVERRIDE", "mjENBL_DIAGEXACT", "mjENBL_IPC", "mjENBL_SPECULATIVE")
 _ELSE = ("geom_gap", "geom_adhesion", "geom_surfacevel")
+_ELSE_OF_PAIRS = ("pair_gap", "pair_adhesion", "pair_solreffriction")
 _MIN_FRICTION = 1e-5  # mjMINMU
 # What a parameter may change about contacts of geoms that stay on their bodies.
 _SHAPING = (
     "geom_type", "geom_pos", "geom_quat", "geom_size", "geom_contype", "geom_conaffinity",
     "geom_condim", "geom_priority", "geom_friction", "geom_solref", "geom_solimp", "geom_solmix",
-    "geom_margin", *_ELSE, "exclude_signature",
+    "geom_margin", *_ELSE, "exclude_signature", "pair_geom1", "pair_geom2", "pair_dim",
+    "pair_solref", "pair_solimp", "pair_margin", "pair_friction", *_ELSE_OF_PAIRS,
 )  # fmt: skip
 _OPTIONS = ("cone", "impratio", "disableflags", "enableflags")
 
@@ -93,11 +95,11 @@ def new_footing(n_feet: int, nv: int) -> Footing:
 def feet_of(model: mujoco.MjModel) -> Feet:
     """The feet of a model, none where contacts are off or inside the stages of RK4."""
     pairs = _touching_pairs(model)
-    planes = _planes(model, {plane for plane, _ in pairs})
+    planes = _planes(model, {plane for plane, _, _ in pairs})
     rows = [
         (int(model.geom_bodyid[geom]), *point, *planes[plane], *shared)
-        for plane, geom in pairs
-        for shared in [_shared(model, plane, geom)]
+        for plane, geom, number in pairs
+        for shared in [_shared(model, plane, geom) if number < 0 else _told(model, number)]
         for point in _points(model, geom)
     ]
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in Feet._fields[1:]]
@@ -146,8 +148,11 @@ def _planes(
     return {k: (data.geom_xpos[k].copy(), _frame(data.geom_xmat[k][2::3])) for k in planes}
 
 
-def _touching_pairs(model: mujoco.MjModel) -> list[tuple[int, int]]:
-    """Fixed planes with the geoms of moving bodies that may touch them as this module has it."""
+def _touching_pairs(model: mujoco.MjModel) -> list[tuple[int, int, int]]:
+    """Fixed planes with the geoms of moving bodies that may touch them as this module has it.
+
+    And the number of the pair that tells how they touch, -1 where they themselves do.
+    """
     disabled, enabled = int(model.opt.disableflags), int(model.opt.enableflags)
     switches = (
         (disabled, mujoco.mjtDisableBit, _WITHOUT),
@@ -156,17 +161,24 @@ def _touching_pairs(model: mujoco.MjModel) -> list[tuple[int, int]]:
     for flags, kinds, names in switches:
         if any(flags & int(getattr(kinds, name, 0)) for name in names):
             return []
-    if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4) or model.npair:
+    if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
         return []
     fixed = np.asarray(model.body_weldid)[model.geom_bodyid] == 0
     kinds = np.asarray(model.geom_type)
     planes = np.flatnonzero(fixed & (kinds == _PLANE))
     others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _BOX)))
+    both = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)
+    numbers = {frozenset(pair): number for number, pair in enumerate(both)}
     pairs = itertools.product(planes.tolist(), others.tolist())
-    return [pair for pair in pairs if _may_touch(model, *pair)]
+    told = [(*pair, numbers.get(frozenset(pair), -1)) for pair in pairs]
+    return [one for one in told if _may_touch(model, *one)]
 
 
-def _may_touch(model: mujoco.MjModel, plane: int, geom: int) -> bool:
+def _may_touch(model: mujoco.MjModel, plane: int, geom: int, number: int) -> bool:
+    if number >= 0:
+        return not any(
+            np.any(getattr(model, n, np.zeros(model.npair))[number]) for n in _ELSE_OF_PAIRS
+        )
     types, affinities = model.geom_contype, model.geom_conaffinity
     if not (types[plane] & affinities[geom] or types[geom] & affinities[plane]):
         return False
@@ -214,6 +226,15 @@ def _shared(
     margin = float(model.geom_margin[a] + model.geom_margin[b])
     each = np.maximum(_MIN_FRICTION, friction)[[0, 0, 1, 2, 2]]
     return margin, each, int(dimension), solref, solimp
+
+
+def _told(
+    model: mujoco.MjModel, number: int
+) -> tuple[float, FloatArray, int, FloatArray, FloatArray]:
+    """The same of an explicit pair."""
+    friction = np.maximum(_MIN_FRICTION, model.pair_friction[number])
+    margin, dimension = float(model.pair_margin[number]), int(model.pair_dim[number])
+    return margin, friction, dimension, model.pair_solref[number], model.pair_solimp[number]
 
 
 def _mix(one: float, two: float) -> float:

@@ -351,12 +351,13 @@ def test_geometry_is_left_to_finite_differences() -> None:
 STANDING = """<mujoco><option timestep="{timestep}" integrator="{integrator}" cone="{cone}"
   impratio="2" tolerance="1e-15" iterations="200"/>
   <default><geom condim="{condim}" friction="{friction}"/></default><worldbody>
-  <geom type="plane" size="1 1 1" euler="5 -8 0" solref="0.03 1.2" solmix="2"/>
+  <geom name="floor" type="plane" size="1 1 1" euler="5 -8 0" solref="0.03 1.2" solmix="2"/>
   <body name="base" pos="0 0 {height}"><freejoint/><inertial mass="1" pos="0.02 0 0.05"
   fullinertia="0.02 0.03 0.04 0.001 0.002 -0.003"/><geom type="box" size="0.15 0.1 0.05"/>
   <body name="body0" pos="0.2 0 0"><joint name="joint0" axis="0 1 0.2" damping="0.3"
-  armature="0.01" stiffness="2"/><geom {foot} pos="0.1 0 -0.1" mass="0.3"/>
-  </body></body></worldbody>
+  armature="0.01" stiffness="2"/><geom name="foot" {foot}
+  pos="0.1 0 -0.1" mass="0.3"/>
+  </body></body></worldbody>{contact}
   <actuator><motor name="actuator0" joint="joint0"/></actuator><sensor>
   <jointpos name="mjSENS_JOINTPOS0" joint="joint0"/>
   <framepos name="middle" objtype="body" objname="base"/>
@@ -364,28 +365,34 @@ STANDING = """<mujoco><option timestep="{timestep}" integrator="{integrator}" co
   <framequat name="orientation" objtype="xbody" objname="base"/></sensor></mujoco>"""
 
 
-BALL_FOOT = 'type="sphere" size="0.03" margin="0.002"'
-CAPSULE_FOOT = 'type="capsule" size="0.03 0.04" euler="40 50 10"'
+BALL = 'type="sphere" size="0.03" margin="0.002"'
+CAPSULE = 'type="capsule" size="0.03 0.04" euler="40 50 10"'
+PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2 0.02"
+  solref="0.01 1" margin="0.001"/></contact>"""
 
 
 @pytest.mark.parametrize(
-    ("cone", "condim", "friction", "integrator", "foot"),
+    ("cone", "condim", "friction", "integrator", "foot", "contact"),
     [
-        ("pyramidal", 3, "1", "implicitfast", BALL_FOOT),
-        ("pyramidal", 3, "0.05", "Euler", CAPSULE_FOOT),
-        ("pyramidal", 6, "0.5 0.02 0.01", "implicitfast", CAPSULE_FOOT),
-        ("elliptic", 3, "1", "Euler", CAPSULE_FOOT),
-        ("elliptic", 3, "0.05", "implicitfast", BALL_FOOT),
-        ("elliptic", 4, "0.2 0.02", "Euler", BALL_FOOT),
-        ("elliptic", 6, "0.8 0.02 0.01", "implicitfast", BALL_FOOT),
-        ("elliptic", 1, "1", "implicitfast", BALL_FOOT),
+        ("pyramidal", 3, "1", "implicitfast", BALL, ""),
+        ("pyramidal", 3, "0.05", "Euler", CAPSULE, ""),
+        ("pyramidal", 6, "0.5 0.02 0.01", "implicitfast", CAPSULE, ""),
+        ("pyramidal", 3, "1", "Euler", CAPSULE, PAIR),
+        ("elliptic", 3, "1", "Euler", CAPSULE, ""),
+        ("elliptic", 3, "0.05", "implicitfast", BALL, ""),
+        ("elliptic", 4, "0.2 0.02", "Euler", BALL, ""),
+        ("elliptic", 3, "1", "implicitfast", CAPSULE, PAIR),
+        ("elliptic", 6, "0.8 0.02 0.01", "implicitfast", BALL, ""),
+        ("elliptic", 1, "1", "implicitfast", BALL, ""),
     ],
 )
-def test_feet_on_a_floor(cone: str, condim: int, friction: str, integrator: str, foot: str) -> None:
+def test_feet_on_a_floor(
+    cone: str, condim: int, friction: str, integrator: str, foot: str, contact: str
+) -> None:
     """A box and a foot on a slope stick, slide and turn over each other."""
     text = STANDING.format(
         timestep=chains.TIMESTEP, integrator=integrator, cone=cone, condim=condim,
-        friction=friction, height=0.06, foot=foot,
+        friction=friction, height=0.06, foot=foot, contact=contact,
     )  # fmt: skip
     root, params = mujoco.MjSpec.from_string(text), ParameterDict()
     for element, name, attribute, value in (
@@ -409,7 +416,8 @@ def test_what_changes_a_contact_is_left_to_finite_differences() -> None:
             condim=3,
             friction=0.1,
             height=0.06,
-            foot=BALL_FOOT,
+            foot=BALL,
+            contact="",
         )
     )
 
