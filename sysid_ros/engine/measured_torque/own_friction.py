@@ -58,7 +58,7 @@ class Law:
     creep: Mapping[str, float] = field(default_factory=dict)
 
     def words(self, joint: str) -> str:
-        """What a joint's friction does by it."""
+        """Words for a joint's friction by it."""
         if not self.sharp:
             return "MuJoCo's own"
         return f"whole from {self.creep[joint]:g}" if joint in self.creep else "whole at once"
