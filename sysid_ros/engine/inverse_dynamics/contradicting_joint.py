@@ -41,19 +41,23 @@ class Contradiction:
 
 
 def contradicting_joint(
-    grams: Mapping[str, Grams], free: FreeParameters, x: FloatArray
+    grams: Mapping[str, Grams],
+    free: FreeParameters,
+    x: FloatArray,
+    gains: Mapping[int, float] | None = None,
 ) -> Contradiction | None:
     """Find the joint without whose torque the others are explained much better.
 
     Args:
-      grams: Sums by condition, of degrees of freedom whose torque has no unknown gain.
+      grams: Sums by condition.
       free: The estimated parameters.
       x: An estimate of them, (k,), whose delays are kept.
+      gains: An estimate of unknown factors of torque, by degree of freedom.
 
     Returns:
       ``None`` where no joint stands out.
     """
-    systems = _systems(_rows(grams, free, x))
+    systems = _systems(_rows(grams, free, x, gains or {}))
     dofs = np.unique(np.concatenate([one.dofs for one in systems]))
     if len(dofs) < _FEWEST:
         return None
@@ -85,7 +89,7 @@ class _Rows:
     Attributes:
       dof: Of the kind.
       count: Rows.
-      known: Numbers of the parameters, (s,).
+      known: Numbers of the parameters, (s,), behind which those of factors of torque follow.
       hessian: (s, s).
       gradient: (s,).
       square: Of torque less what is known.
@@ -153,29 +157,37 @@ def _systems(rows: Sequence[_Rows]) -> list[_System]:
     return found
 
 
-def _rows(grams: Mapping[str, Grams], free: FreeParameters, x: FloatArray) -> list[_Rows]:
+def _rows(
+    grams: Mapping[str, Grams], free: FreeParameters, x: FloatArray, gains: Mapping[int, float]
+) -> list[_Rows]:
     first = next(iter(grams.values()))
-    gains = np.ones(int(first.dofs[-1]) + 1)
+    factors = np.ones(int(first.dofs[-1]) + 1)
+    factors[list(gains)] = list(gains.values())
     delay = [kind == DELAY for kind in free.columns.kinds]
     late = np.any([np.any(one[delay] != 0.0, axis=0) for one in free.matrix.values()], axis=0)
     about = np.where(late, x, 0.0)
     counts = np.sum([one.counts.sum(axis=0) for one in grams.values()], axis=0)
     squares = np.sum(
-        [one.squares(free.theta(about, c), gains).sum(axis=0) for c, one in grams.items()], axis=0
+        [one.squares(free.theta(about, c), factors).sum(axis=0) for c, one in grams.items()], axis=0
     )
     torque = np.sum([one.torque_squares().sum(axis=0) for one in grams.values()], axis=0)
     found = []
     for kind in np.flatnonzero(counts):
-        known, own = equations_of_kind(grams, free, int(kind), about)
-        hessian, kept = own.hessians[0], ~late[known]
-        gradient = own.gradients[0] - hessian @ about[known]
+        dof = int(first.dofs[kind])
+        gain = gains.get(dof)
+        known, own = equations_of_kind(grams, free, int(kind), x, gain)
+        kept, at, size = ~late[known], about[known], x[known]
+        if gain is not None:
+            known, kept = np.append(known, len(x) + dof), np.append(kept, True)
+            at, size = np.append(at, gain), np.append(size, 0.0)
+        hessian = own.hessians[0]
+        gradient = own.gradients[0] - hessian @ at
         # Where none acts, as on a floating base, a torque's power is that of what adds up to
         # nothing.
-        power = max(float(torque[kind]), float(np.diag(hessian) @ x[known] ** 2))
+        power = max(float(torque[kind]), float(np.diag(hessian) @ size**2))
         found.append(
             _Rows(
-                int(first.dofs[kind]), int(counts[kind]), known[kept],
-                hessian[np.ix_(kept, kept)], gradient[kept],
+                dof, int(counts[kind]), known[kept], hessian[np.ix_(kept, kept)], gradient[kept],
                 float(squares[kind]), max(_EXACT * power, 1e-300),
             )
         )  # fmt: skip

@@ -261,7 +261,11 @@ def equations(
 
 
 def equations_of_kind(
-    grams: Mapping[str, Grams], free: FreeParameters, kind: int, x: FloatArray
+    grams: Mapping[str, Grams],
+    free: FreeParameters,
+    kind: int,
+    x: FloatArray,
+    gain: float | None = None,
 ) -> tuple[IndexArray, Equations]:
     """The parameters that one kind of rows knows, (s,), and its equations in them alone.
 
@@ -270,19 +274,21 @@ def equations_of_kind(
       free: The estimated parameters.
       kind: The number of the kind.
       x: An estimate (k,).
+      gain: An estimate of its torque's unknown factor, which is then one more unknown, the last.
     """
     support = {condition: one.support[kind] for condition, one in grams.items()}
     seen = [free.matrix[condition][own].any(axis=0) for condition, own in support.items()]
     known = np.flatnonzero(np.any(seen, axis=0))
-    found = Equations(np.zeros((1, len(known), len(known))), np.zeros((1, len(known))))
+    count, place = len(known) + (gain is not None), None if gain is None else len(known)
+    found = Equations(np.zeros((1, count, count)), np.zeros((1, count)))
     for condition, own in support.items():
         rows = _Rows(
             grams[condition].sums[kind].sum(axis=0, keepdims=True),
             free.matrix[condition][np.ix_(own, known)], free.fixed[condition][own],
-            free.theta(x, condition)[own], 1.0,
+            free.theta(x, condition)[own], 1.0 if gain is None else gain,
         )  # fmt: skip
         if own.size:
-            rows.add_to(found, None)
+            rows.add_to(found, place)
     return known, found
 
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.inverse_dynamics import (
@@ -23,6 +25,7 @@ from sysid_ros.engine.inverse_dynamics import (
     WrongMass,
     clauses_of,
     contradicting_joint,
+    doubtful_estimate,
     gather,
     one_thread,
     settled_estimate,
@@ -73,21 +76,27 @@ class Contradictions:
 
 
 def contradictions(
-    problem: TorqueProblem, evidence: Evidence, free: FreeParameters, x: FloatArray
+    problem: TorqueProblem,
+    evidence: Evidence,
+    free: FreeParameters,
+    x: FloatArray,
+    gains: FloatArray,
 ) -> Contradictions:
-    """Find what sums of recordings contradict; nothing where torque has factors that are estimated.
+    """Find what sums of recordings contradict; no masses where factors of torque are estimated.
 
     Args:
       problem: What is fitted.
       evidence: Sums of its recordings.
       free: What is estimated.
       x: An estimate of it, (k,).
+      gains: Of factors of measured torque, (nv,).
     """
-    if problem.declared.gains:
-        return Contradictions()
-    found = contradicting_joint(evidence.grams, free, x)
+    own = {dof: float(gains[dof]) for _, dof, _ in problem.declared.gains.values()}
+    found = contradicting_joint(evidence.grams, free, x, own)
     if found is not None and found.dof in problem.sources.known:
         return Contradictions(OddTorque(problem.sources.known[found.dof], found.left))
+    if own:  # a mass of the model and a factor of torque are told by the same
+        return Contradictions()
     model, suspects = problem.declared.model, Suspects.of(free)
     return Contradictions(None, wrong_masses(model, evidence.grams, free, suspects, x))
 
@@ -115,5 +124,9 @@ def found_contradictions(
         evidence = gather(problem.regressor, problem.recordings, own)
         free = declared.free(declared.params.as_vector())
         evidence = with_settled_delays(problem.regressor, problem.recordings, free, own, evidence)
-        x = settled_estimate(problem.regressor.model, free, evidence, own)
-        return contradictions(problem, evidence, free, x)
+        model, gains = problem.regressor.model, np.ones(problem.regressor.model.nv)
+        if declared.gains:
+            found = doubtful_estimate(model, free, own, evidence)
+            return contradictions(problem, evidence, free, found.x, found.gains)
+        x = settled_estimate(model, free, evidence, own)
+        return contradictions(problem, evidence, free, x, gains)

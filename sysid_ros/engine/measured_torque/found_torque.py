@@ -32,7 +32,7 @@ from sysid_ros.engine.measured_torque.closest_friction import closest_friction, 
 from sysid_ros.engine.measured_torque.contradictions import contradictions
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
 from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
+from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, gains_at
 from sysid_ros.engine.regressor import DELAY
 from sysid_ros.engine.signals import force_unit
 
@@ -76,7 +76,9 @@ def torque_findings(
             *_creep_note(problem.creep),
         ),
         advice=advice(problem.declared.model, fit),
-        doubts=contradictions(problem, evidence, fit.free, fit.x).clauses,
+        doubts=contradictions(
+            problem, evidence, fit.free, fit.x, gains_at(problem.declared, values)
+        ).clauses,
         sharp_friction=problem.friction_of is None,
         creep=dict(problem.creep),
         plain_friction=plain,

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -58,7 +59,7 @@ class Law:
     creep: Mapping[str, float] = field(default_factory=dict)
 
     def words(self, joint: str) -> str:
-        """What a joint's friction does by it."""
+        """Words for a joint's friction by it."""
         if not self.sharp:
             return "MuJoCo's own"
         return f"whole from {self.creep[joint]:g}" if joint in self.creep else "whole at once"
@@ -88,10 +89,15 @@ class FrictionFit:
         """Of the declared parameters, (n,)."""
         return values_at(self.problem.declared, self.found.x, self.found.gains)[0]
 
-    def model(self, robot: str | None = None) -> mujoco.MjModel:
-        """The model of a robot with them, by default of the first."""
+    @cached_property
+    def models(self) -> dict[str, mujoco.MjModel]:
+        """The model with them, by condition."""
         declared = self.problem.declared
-        return declared.compiled(self.values, declared.robots[0] if robot is None else robot)
+        return {one: declared.compiled(self.values, one) for one in declared.robots}
+
+    def model(self) -> mujoco.MjModel:
+        """The model of the first robot."""
+        return self.models[self.problem.declared.robots[0]]
 
 
 def with_settled_friction(
@@ -263,9 +269,8 @@ def _left_over(fit: FrictionFit, laws: Sequence[Law]) -> dict[str, FloatArray]:
     nv, moments = fit.problem.declared.model.nv, dict[str, FloatArray]()
     evidence, found = fit.sums.evidence, fit.found
     recorded = [fit.problem.recordings[one.recording].condition for one in evidence.smooth]
-    models = {condition: fit.model(condition) for condition in dict.fromkeys(recorded)}
     for stretch, condition in zip(evidence.smooth, recorded, strict=True):
-        motion, model = stretch.motion, models[condition]
+        motion, model = stretch.motion, fit.models[condition]
         theta = fit.sums.free.theta(found.x, condition)
         velocity, (total,) = total_torques(
             fit.problem.regressor, stretch, evidence.filters, theta[None]

@@ -33,7 +33,7 @@ from sysid_ros.diagnosis.recorded import recorded as joints_of
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.measured_torque import found_contradictions
-from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.experiment import load_experiment
 from sysid_ros.pipeline import run_experiment
 
@@ -82,7 +82,17 @@ def test_an_effort_in_no_unit_is_named(recorded, law) -> None:
     assert found.left < 0.8
 
 
-def odd_of(times, qpos, torque, spec=None, joints=JOINTS, bodies=BODIES):
+def test_a_free_gain_leaves_the_efforts_of_others_to_be_doubted(recorded) -> None:
+    times, qpos, torque = recorded
+    scaled = in_volts(torque, JOINTS.index("c"), lambda one: 0.3 * one)
+    for gained in (("c",), JOINTS):
+        assert odd_of(times, qpos, scaled, gained=gained) is None
+    found = odd_of(times, qpos, in_volts(scaled, 1, LAWS["compressed"]), gained=("c",))
+    assert found is not None
+    assert found.signal == "b_effort"
+
+
+def odd_of(times, qpos, torque, spec=None, joints=JOINTS, bodies=BODIES, gained=()):
     spec = spec or mujoco.MjSpec.from_string(nominal_xml())
     params = ParameterDict()
     for name in joints:
@@ -93,6 +103,9 @@ def odd_of(times, qpos, torque, spec=None, joints=JOINTS, bodies=BODIES):
         nominal = lookup("body", "inertia").read(spec, body)
         modifier = AttributeModifier("body", body, "inertia")
         params.add(Parameter(body, nominal, -np.inf, np.inf, modifier=modifier))
+    for name in gained:
+        modifier = SignalModifier(f"{name}_effort", "gain")
+        params.add(Parameter(f"{name}_gain", 1.0, 0.001, 100.0, modifier=modifier))
     groups = [torque_sequences(spec, times, qpos, torque)]
     return found_contradictions(groups, params, TorqueSettings()).odd
 
