@@ -14,11 +14,13 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import (
+    BodyMotion,
     Misfit,
     PointMasses,
     TorqueTable,
     ancestors,
     beside_contacts,
+    body_motion,
     joint_motion,
     misfit_of,
     moment_arms,
@@ -79,6 +81,7 @@ class Dynamics:
         self._coarse, self._few = data.thinned(_COARSE), data.thinned(_FEW)
         self._tables: dict[_Tree, dict[tuple[str, int], TorqueTable]] = {t: {} for t in self._trees}
         self._points: dict[_Tree, PointMasses] = {}
+        self._motions: dict[int, BodyMotion] = {}
         self._unchanged: dict[tuple[_Tree, int], tuple[FloatArray, FloatArray]] = {}
         self._arms: dict[tuple[str, int], FloatArray] = {}
         self._size = _variation(self._torque(data))
@@ -122,7 +125,12 @@ class Dynamics:
 
     def under(self, gravity: FloatArray) -> Dynamics:
         """The same test with another gravity, (3,) m/s^2."""
-        return Dynamics(under_gravity(self._recorded, gravity), self.data, self._rows)
+        other = Dynamics(under_gravity(self._recorded, gravity), self.data, self._rows)
+        self._motion((), self._coarse)
+        more = gravity - self._recorded.model.opt.gravity
+        other._points = self._points
+        other._motions = {count: one.under(more) for count, one in self._motions.items()}
+        return other
 
     def left_by_others(self, labels: Collection[str]) -> Misfit:
         """A glance at the least that any change of some signals can leave.
@@ -256,27 +264,39 @@ class Dynamics:
 
     def _table(self, tree: _Tree, changes: tuple[Change, ...], data: Filtered) -> TorqueTable:
         """The regressor, which most changes leave as it was."""
-        key, tables = (self._moved(changes, tree.labels), len(data.block)), self._tables[tree]
+        moving = self._moving(changes, tree.labels)
+        key, tables = (repr(moving), len(data.block)), self._tables[tree]
         if key not in tables:
             if len(tables) >= _KEPT_TABLES:
                 tables.popitem()
-            tables[key] = self._made(tree, data)
+            tables[key] = self._made(tree, moving, data)
         return tables[key]
 
-    def _made(self, tree: _Tree, data: Filtered) -> TorqueTable:
-        model = self._recorded.model
-        motion = joint_motion(model, *data.motion(self._coordinates))
+    def _motion(self, changes: tuple[Change, ...], data: Filtered) -> BodyMotion:
+        """The motion of all bodies; as recorded it is one for all trees and gravities."""
+        model, count = self._recorded.model, len(data.block)
+        if changes:
+            return body_motion(model, *joint_motion(model, *data.motion(self._coordinates)))
+        if count not in self._motions:
+            own = next(x for x in (self.data, self._coarse, self._few) if len(x.block) == count)
+            values = joint_motion(model, *own.motion(self._coordinates))
+            self._motions[count] = body_motion(model, *values)
+        return self._motions[count]
+
+    def _made(self, tree: _Tree, changes: tuple[Change, ...], data: Filtered) -> TorqueTable:
+        model, motion = self._recorded.model, self._motion(changes, data)
         if tree not in self._points:
             self._points[tree] = PointMasses.of(model, tree.dofs, self.silent)
         rows = [self._rows[row] for row in tree.rows]
         weight = 1.0 / self._size[[*tree.rows]]
-        beside = beside_contacts(model, motion[0], rows, weight) if tree.floats else None
-        return TorqueTable.of(regressor(model, *motion, self._points[tree], rows), beside)
+        qpos = motion.joints[0]
+        beside = beside_contacts(model, qpos, rows, weight) if tree.floats else None
+        return TorqueTable.of(regressor(model, motion, self._points[tree], rows), beside)
 
-    def _moved(self, changes: Sequence[Change], labels: Collection[str]) -> str:
-        """The changes that change the motion of some joints, in words."""
+    def _moving(self, changes: Sequence[Change], labels: Collection[str]) -> tuple[Change, ...]:
+        """The changes that change the motion of some joints."""
         joints = {*labels} & {*self._recorded.positions.values()}
-        return repr([one for one in changes if joints & {*one.signals} and not one.delay])
+        return tuple(one for one in changes if joints & {*one.signals} and not one.delay)
 
     def _torque(self, data: Filtered, changes: Sequence[Change] = ()) -> FloatArray:
         """Torque of the actuators on the tested joints, (n, rows)."""
@@ -293,7 +313,7 @@ class Dynamics:
 
     def _moments(self, data: Filtered, changes: Sequence[Change]) -> FloatArray:
         """Generalized force per unit of each actuator's, (n, nu, nv)."""
-        key = self._moved(changes, self._coordinates), len(data.block)
+        key = repr(self._moving(changes, self._coordinates)), len(data.block)
         if key not in self._arms:
             motion = joint_motion(self._recorded.model, *data.motion(self._coordinates))
             self._arms[key] = moment_arms(self._recorded.model, motion[0])

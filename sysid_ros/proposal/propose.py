@@ -129,9 +129,12 @@ def propose(
     on_stage("testing the recordings against the model")
     draft, findings, dataset = _tested(draft, output, recorded)
     if served := without_efforts(spec, recorded, findings) or at_commanded_speeds(recorded):
+        if served.spec is recorded.spec:  # the same map, with a note
+            draft = replace(draft, notes=served.mapping.unmapped)
+        else:
+            draft = _drafted(model, served, folders, output)
+            draft, findings, dataset = _tested(draft, output, served)
         recorded = served
-        draft = _drafted(model, recorded, folders, output)
-        draft, findings, dataset = _tested(draft, output, recorded)
     spec, mapping = recorded.spec, recorded.mapping
     compiled = spec.copy().compile()
     if torque_proposal.torque_is_measured(compiled, mapping):

@@ -15,9 +15,15 @@ import pytest
 from sysid_ros.diagnosis import dynamics
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.fits import PointMasses, misfit_of, non_negative_fit, regressor
+from sysid_ros.diagnosis.fits import (
+    PointMasses,
+    body_motion,
+    misfit_of,
+    non_negative_fit,
+    regressor,
+)
 from sysid_ros.diagnosis.hypotheses import Suspects, families
-from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.diagnosis.recorded import Recorded, Samples, under_gravity
 from sysid_ros.diagnosis.sampling_mistakes import not_tested
 
 _LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>
@@ -57,7 +63,7 @@ def test_trees_explain_as_much_as_the_whole(legs: Recorded) -> None:
     test = Dynamics.of(legs)
     assert test is not None
     motion = test.data.motion(legs.all_positions)
-    columns = regressor(legs.model, *motion)
+    columns = regressor(legs.model, body_motion(legs.model, *motion))
     torque = np.column_stack([test.data.value[f"u{j}"] for j in range(4)])
     weight = 1.0 / np.sqrt(np.mean(torque**2, axis=0))
     matrix = (columns * weight[:, None]).reshape(-1, columns.shape[2])
@@ -105,6 +111,25 @@ def test_torque_below_its_noise_is_left_out_and_said(legs: Recorded) -> None:
     whole, few = (PointMasses.of(legs.model, (2, 3), silent) for silent in ((), (3,)))
     assert (len(whole.moments), len(few.moments)) == (2, 1)
     assert few.moved.shape[1] < whole.moved.shape[1]
+
+
+def test_kinematics_are_those_of_all_legs_and_gravities(
+    legs: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test, asked = Dynamics.of(legs), []
+    leaning = np.array([3.0, 0.0, -9.0])
+    fresh = Dynamics.of(under_gravity(legs, leaning))
+    assert test is not None and fresh is not None
+
+    def counted(*motion: Any) -> Any:
+        asked.append(len(motion[1]))
+        return body_motion(*motion)
+
+    monkeypatch.setattr(dynamics, "body_motion", counted)
+    looks = [test.glance(), test.under(leaning).glance(), test.under(2.0 * leaning).glance()]
+    assert len(asked) == 1
+    assert looks[1].share == pytest.approx(fresh.glance().share, rel=1e-9)
+    assert looks[2].share != pytest.approx(looks[1].share, rel=1e-3)
 
 
 def test_a_repair_of_one_leg_leaves_the_other_alone(

@@ -11,8 +11,10 @@ from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.open_loop import OpenLoop
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
+    BodyMotion,
     PointMasses,
     ancestors,
+    body_motion,
     body_torques,
     moving_masses,
     non_negative_fit,
@@ -31,6 +33,7 @@ from sysid_ros.diagnosis.fits.torque_table import TorqueTable
 
 __all__ = [
     "VISIBLE",
+    "BodyMotion",
     "Misfit",
     "OpenLoop",
     "PointMasses",
@@ -38,6 +41,7 @@ __all__ = [
     "TorqueTable",
     "ancestors",
     "beside_contacts",
+    "body_motion",
     "body_torques",
     "bounded_fit",
     "decisive",

@@ -11,7 +11,7 @@ kinematics could have moved like this, however wrong the model's masses and fric
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -27,21 +27,27 @@ _PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # of coordinates, in 
 
 
 @dataclass(frozen=True)
-class _Kinematics:
-    """Motion of every body at n instants, in world axes, about the tree's centre of mass.
+class BodyMotion:
+    """Motion of every joint and body at n instants, in world axes, about the tree's centre of mass.
 
+    ``joints`` are qpos (n, nq), qvel and qacc (n, nv).
     ``arm`` (n, nbody, 3) leads from there to the body's origin, ``turn`` (n, nbody, 3, 3) is its
     orientation; ``omega``, ``alpha`` and ``acceleration`` (n, nbody, 3) are its angular velocity,
     angular acceleration and the acceleration of its origin minus gravity; ``axes`` (n, nv, 6) the
     motion per unit of each degree of freedom.
     """
 
+    joints: tuple[FloatArray, FloatArray, FloatArray]
     arm: FloatArray
     turn: FloatArray
     omega: FloatArray
     alpha: FloatArray
     acceleration: FloatArray
     axes: FloatArray
+
+    def under(self, more: FloatArray) -> BodyMotion:
+        """The same motion where gravity is more by (3,) m/s^2."""
+        return replace(self, acceleration=self.acceleration - more)
 
 
 @dataclass(frozen=True)
@@ -95,9 +101,7 @@ class PointMasses:
 
 def regressor(
     model: mujoco.MjModel,
-    qpos: FloatArray,
-    qvel: FloatArray,
-    qacc: FloatArray,
+    motion: BodyMotion,
     points: PointMasses | None = None,
     rows: Sequence[int] | None = None,
 ) -> FloatArray:
@@ -105,9 +109,7 @@ def regressor(
 
     Args:
       model: Only its kinematics matter, and where its masses are.
-      qpos: (n, nq).
-      qvel: (n, nv).
-      qacc: (n, nv).
+      motion: Of its bodies.
       points: Of all degrees of freedom of some kinematic trees; of the model if left out.
       rows: Degrees of freedom on which the torque is wanted; all of these trees if left out.
 
@@ -116,8 +118,8 @@ def regressor(
     """
     points = PointMasses.of(model, range(model.nv)) if points is None else points
     wanted = np.arange(model.nv) if rows is None else np.array(rows, dtype=np.intp)
-    bodies = _point_masses(_kinematics(model, qpos, qvel, qacc), points, wanted)
-    own = own_torques(model, qpos, qvel, qacc, points.dofs if rows is None else rows)
+    bodies = _point_masses(motion, points, wanted)
+    own = own_torques(model, *motion.joints, points.dofs if rows is None else rows)
     return np.concatenate([bodies, own[:, wanted]], axis=2)
 
 
@@ -172,7 +174,7 @@ def body_torques(
     Returns:
       (n, nv, number of moving bodies with a mass).
     """
-    motion = _kinematics(model, qpos, qvel, qacc)
+    motion = body_motion(model, qpos, qvel, qacc)
     columns = [_rigid_body(model, motion, body) for body in moving_masses(model)]
     if not columns:
         return np.zeros((len(qpos), model.nv, 0))
@@ -198,9 +200,17 @@ def non_negative_fit(matrix: FloatArray, target: FloatArray) -> FloatArray:
     return solution
 
 
-def _kinematics(
+def body_motion(
     model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray, qacc: FloatArray
-) -> _Kinematics:
+) -> BodyMotion:
+    """Kinematics of all bodies, under the model's gravity.
+
+    Args:
+      model: The model.
+      qpos: (n, nq).
+      qvel: (n, nv).
+      qacc: (n, nv).
+    """
     data = mujoco.MjData(model)
     n, nbody = len(qpos), model.nbody
     centre, arm = np.empty((n, nbody, 3)), np.empty((n, nbody, 3))
@@ -223,10 +233,11 @@ def _kinematics(
     speed = velocity[..., 3:] + _cross(omega, arm)
     # From spatial to classical acceleration of the body's origin (Featherstone 2008, 2.11).
     of_origin = acceleration[..., 3:] + _cross(alpha, arm) + _cross(omega, speed)
-    return _Kinematics(arm, turn.reshape(n, nbody, 3, 3), omega, alpha, of_origin, axes)
+    joints = (qpos, qvel, qacc)
+    return BodyMotion(joints, arm, turn.reshape(n, nbody, 3, 3), omega, alpha, of_origin, axes)
 
 
-def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatArray:
+def _rigid_body(model: mujoco.MjModel, motion: BodyMotion, body: int) -> FloatArray:
     """Joint torque that moves a body of the model as it is, (n, nv)."""
     turn, omega, alpha = motion.turn[:, body], motion.omega[:, body], motion.alpha[:, body]
     place = turn @ model.body_ipos[body]
@@ -243,7 +254,7 @@ def _rigid_body(model: mujoco.MjModel, motion: _Kinematics, body: int) -> FloatA
     return _joint_torque(model, motion, body, np.concatenate([moment, force], axis=1))
 
 
-def _point_masses(motion: _Kinematics, points: PointMasses, dofs: IndexArray) -> FloatArray:
+def _point_masses(motion: BodyMotion, points: PointMasses, dofs: IndexArray) -> FloatArray:
     """Joint torques that move one kilogram in each set of points, (n, dofs, sets)."""
     moved = points.moved[dofs]
     torque: FloatArray = np.zeros((len(motion.arm), *moved.shape))
@@ -255,7 +266,7 @@ def _point_masses(motion: _Kinematics, points: PointMasses, dofs: IndexArray) ->
     return torque
 
 
-def _wrenches(motion: _Kinematics, rows: slice, bodies: Sequence[int]) -> FloatArray:
+def _wrenches(motion: BodyMotion, rows: slice, bodies: Sequence[int]) -> FloatArray:
     """Moment about the tree's centre and force per unit of each moment of mass, (m, b, 6, 10)."""
     turn, arm = motion.turn[rows][:, bodies], motion.arm[rows][:, bodies]
     omega, alpha = motion.omega[rows][:, bodies], motion.alpha[rows][:, bodies]
@@ -287,7 +298,7 @@ def _cross(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def _joint_torque(
-    model: mujoco.MjModel, motion: _Kinematics, body: int, wrench: FloatArray
+    model: mujoco.MjModel, motion: BodyMotion, body: int, wrench: FloatArray
 ) -> FloatArray:
     """Joint torque (n, nv) of a moment and force (n, 6) on a body, about its tree's centre."""
     dofs = ancestors(model, body)

@@ -459,6 +459,35 @@ def test_contacts_are_noticed() -> None:
     assert "contacts" in exact.derivative_sources()["damping"]
 
 
+def test_what_the_solver_of_many_joints_leaves_is_no_contact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It stops by the sum over all joints, so that one may be left far from balance for a step."""
+    joints = "".join(
+        f"""<body><joint name="joint{k}" axis="0 1 0"
+        frictionloss="{0.5 + 0.025 * k}" armature="2"/>
+        <inertial mass="1" pos="0 0 -0.3" diaginertia="0.1 0.1 0.1"/>
+        <body pos="0 0 -0.5"><joint name="end{k}" frictionloss="0.05" axis="0 1 0"/>
+        <inertial mass="0.3" pos="0 0 -0.2" diaginertia="0.01 0.01 0.01"/></body></body>"""
+        for k in range(40)
+    )
+    motors = "".join(f'<motor name="actuator{k}" joint="joint{k}"/>' for k in range(40))
+    root = mujoco.MjSpec.from_string(
+        f"""<mujoco><option timestep="{chains.TIMESTEP}" integrator="implicitfast"/>
+        <worldbody>{joints}</worldbody><actuator>{motors}</actuator>
+        <sensor><jointpos name="mjSENS_JOINTPOS0" joint="joint0"/></sensor></mujoco>"""
+    )
+    params = ParameterDict()
+    modifier = AttributeModifier("joint", "joint0", "damping")
+    params.add(Parameter("damping", 0.1, 0.0, 1.0, modifier=modifier))
+    problem = chains.problem(root, params, seed=1)
+    replaced: list[object] = []
+    monkeypatch.setattr(sensitivities.Sensitivities, "_replace", lambda *one: replaced.append(one))
+    list(problem.window_rows(problem.initial_point()))
+    assert problem.derivative_sources() == {"damping": "exact"}
+    assert not replaced
+
+
 def test_derivatives_that_contradict_rollouts_are_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
