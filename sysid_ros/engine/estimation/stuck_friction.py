@@ -29,6 +29,11 @@ STEPS = 8  # in which it has to
 LOWER = 0.9  # of the cost that it leads below
 
 
+def sliding_inertia(friction: float) -> float:
+    """The inertia of a joint, kg m^2 or kg, that some dry friction lets slide, N m or N."""
+    return friction / (SLIDES * STIFF)
+
+
 def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> IndexArray:
     """Places of the armatures of joints whose friction is whole at high speeds only.
 
@@ -51,7 +56,7 @@ def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> IndexArray:
             dof = int(model.jnt_dofadr[model.joint(name).id])
             carried = float(model.dof_M0[dof] - model.dof_armature[dof])
             friction = float(theta[places[name, "frictionloss"]])
-            if friction > SLIDES * STIFF * (carried + float(theta[at])):
+            if carried + float(theta[at]) < sliding_inertia(friction):
                 found.add(at)
     return np.array(sorted(found), dtype=np.intp)
 
