@@ -14,6 +14,7 @@ import numpy as np
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_above
+from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import SysidError
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.drives import driven_joints, tied_joints
@@ -142,6 +143,10 @@ def _of_joint(
         typical = max(typical, _SERVO_DAMPING * gain)
         most = max(most, _MOST_DAMPING * gain)
     lacking = gain is None and nominal == 0.0 and attribute != "damping"
+    start = _START * typical
+    if attribute == "armature":
+        # Where friction holds a joint, slopes tell of neither; see stuck_friction.
+        start = max(start, sliding_inertia(scale.typical("frictionloss")))
     return Candidate(
         element="joint",
         name=joint,
@@ -149,7 +154,7 @@ def _of_joint(
         low=0.0,
         high=_round(most),
         typical=typical,
-        initial=None if nominal > 0.0 or lacking else _round(_START * typical),
+        initial=None if nominal > 0.0 or lacking else _round(start),
         on_demand=lacking,
         guessed=bool(gain) and nominal == 0.0,
         doubt=f"nothing drives {joint}, and the model has no {attribute} there" if lacking else "",

@@ -62,6 +62,18 @@ def test_friction_and_armature_of_every_driven_joint_and_one_delay() -> None:
     assert {one.attribute for one in found}.isdisjoint({"force_limit", "kv"})
 
 
+def test_a_search_starts_where_a_joint_of_usual_friction_slides() -> None:
+    """A servo of much force on a light link: friction that holds it would hide the armature."""
+    servo = 'position kp="7" forcerange="-2 2"'
+    armature = next(
+        one for one in offered(arm(1, mass=0.1, actuator=servo), inputs(1))
+        if one.attribute == "armature"
+    )  # fmt: skip
+    usual = 0.03 * 2.0  # N m of dry friction, in the gear
+    assert armature.initial == pytest.approx(usual / 100.0, rel=1e-2)
+    assert armature.typical < armature.initial < armature.high
+
+
 def test_one_joint_stands_for_all_that_move_with_it() -> None:
     ties = "".join(f'<joint joint1="j{a}" joint2="j{b}"/>' for a, b in ((0, 1), (3, 2)))
     xml = arm(4).replace('<motor name="m0" joint="j0"/>', "")

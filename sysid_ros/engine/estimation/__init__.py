@@ -30,6 +30,7 @@ from sysid_ros.engine.estimation.servo_combinations import (
     servo_combinations,
 )
 from sysid_ros.engine.estimation.shifts import Shift, model_error_sentences
+from sysid_ros.engine.estimation.stuck_friction import sliding_inertia
 from sysid_ros.engine.estimation.torque_findings import (
     BaseParameter,
     BodyFinding,
@@ -69,6 +70,7 @@ __all__ = [
     "optimize",
     "sentences",
     "servo_combinations",
+    "sliding_inertia",
     "sums_at",
     "survey_of",
     "thinned",

@@ -33,6 +33,11 @@ STEPS = 8  # in which it has to
 LOWER = 0.9  # of the cost that it leads below
 
 
+def sliding_inertia(friction: float) -> float:
+    """The inertia of a joint, kg m^2 or kg, that some dry friction lets slide, N m or N."""
+    return friction / (SLIDES * STIFF)
+
+
 def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> dict[int, float]:
     """Armatures of joints whose friction is whole at high speeds only, with the least that is not.
 
@@ -57,7 +62,7 @@ def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> dict[int, fl
     for (robot, name, attribute), at in places.items():
         own = places.get((robot, name, "frictionloss"), places.get((None, name, "frictionloss")))
         if attribute == "armature" and own is not None:
-            needed = float(theta[own]) / (SLIDES * STIFF)
+            needed = sliding_inertia(float(theta[own]))
             if needed > _carried(models, name) + float(theta[at]):
                 found[at] = max(needed, found.get(at, 0.0))
     return found

@@ -16,7 +16,7 @@ have, a Gaussian about the model's value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -31,6 +31,7 @@ from sysid_ros.engine.inverse_dynamics.consistency import BodyScale, body_scale
 from sysid_ros.engine.inverse_dynamics.evidence import acting_squares
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import inverse_root, solve_symmetric
+from sysid_ros.engine.inverse_dynamics.payload import PAYLOAD
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import Grams
 
@@ -57,6 +58,7 @@ class BodyTerm:
       matrix: Ten parameters = matrix x + fixed, (10, k).
       fixed: (10,).
       scale: The model's own body.
+      unknown: Whether the model says nothing of it, as of a payload.
     """
 
     condition: str
@@ -64,6 +66,7 @@ class BodyTerm:
     matrix: FloatArray
     fixed: FloatArray
     scale: BodyScale
+    unknown: bool = False
 
     def parameters(self, x: FloatArray) -> FloatArray:
         """Ten parameters, (10,)."""
@@ -98,10 +101,15 @@ class Prior:
             self.distance(x) / self.spread**2
         )
 
-    def distance(self, x: FloatArray) -> float:
-        """Of all bodies from the model's at x; infinite for some that cannot exist, if entropic."""
+    def distance(self, x: FloatArray, bodies: Sequence[BodyTerm] | None = None) -> float:
+        """Of bodies from the model's at x; infinite for some that cannot exist, if entropic.
+
+        Args:
+          x: Parameters, (k,).
+          bodies: All by default.
+        """
         total = 0.0
-        for term in self.bodies:
+        for term in self.bodies if bodies is None else bodies:
             relative = term.relative(x)
             if self.kind is PriorKind.GAUSSIAN:
                 total += 0.5 * float(np.sum((relative - np.eye(4)) ** 2))
@@ -125,15 +133,16 @@ class Prior:
         Returns:
           No less than the present one.
         """
-        if not self.bodies:
+        modelled = [term for term in self.bodies if not term.unknown]
+        if not modelled:
             return self.spread
-        own = np.any([np.any(term.matrix, axis=0) for term in self.bodies], axis=0)
+        own = np.any([np.any(term.matrix, axis=0) for term in modelled], axis=0)
         _, curvature = self.derivatives(x)
         scale = inverse_root(np.diag(hessian + curvature))
         whole = solve_symmetric((hessian + curvature) * np.outer(scale, scale), np.diag(scale))
         open_ = float(np.sum(np.diag(scale[:, None] * whole @ curvature)[own]))
         told = max(float(own.sum()) - open_, 1.0)
-        return max(self.spread, float(np.sqrt(2.0 * self.distance(x) / told)))
+        return max(self.spread, float(np.sqrt(2.0 * self.distance(x, modelled) / told)))
 
     def derivatives(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradient (k,) and Hessian (k, k) at x."""
@@ -177,7 +186,8 @@ def prior_of_model(
     for condition, body in free.bodies():
         rows, scale = free.columns.of_body(body), body_scale(own[body])
         matrix = np.hstack([free.matrix[condition][rows], np.zeros((len(rows), extra))])
-        terms.append(BodyTerm(condition, body, matrix, free.fixed[condition][rows], scale))
+        fixed, unknown = free.fixed[condition][rows], model.body(body).name == PAYLOAD
+        terms.append(BodyTerm(condition, body, matrix, fixed, scale, unknown))
     inertial = np.any([np.any(term.matrix, axis=0) for term in terms], axis=0) if terms else False
     loudness = np.maximum(_loudness(free, grams), _sober(model, free, grams))
     precision = np.where(inertial, 0.0, np.append(loudness, np.zeros(extra)))
