@@ -11,7 +11,7 @@ own signals and wherever the sequences say that nothing counts.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -161,6 +161,7 @@ def sequence_recording(
             ]
         )
         torque += _external(model, qpos, sources.wrenches, wrench)
+    _hand_over(model, qpos, torque, sources.known)
     torque[inside(times, excluded)] = np.nan
     condition = condition_of(group.spec, group.robot)
     return Recording(times, qpos, torque, name=group.sequence_name[number], condition=condition)
@@ -247,6 +248,27 @@ def _move_coupled(model: mujoco.MjModel, qpos: FloatArray) -> None:
         to, of = int(model.jnt_qposadr[dependent]), int(model.jnt_qposadr[driving])
         moved = qpos[:, of] - float(model.qpos0[of])
         qpos[:, to] = float(model.qpos0[to]) + np.polynomial.polynomial.polyval(moved, polynomial)
+
+
+def _hand_over(
+    model: mujoco.MjModel, qpos: FloatArray, torque: FloatArray, known: Collection[int]
+) -> None:
+    """Hand the torque of motors on coupled joints to those that drive them, by virtual work."""
+    pending = _couplings(model)
+    while pending:
+        driving = {of for _, of, _ in pending}
+        first = next((one for one in pending if one[0] not in driving), pending[0])
+        pending = [one for one in pending if one is not first]
+        to, at, of = int(model.jnt_dofadr[first[0]]), *_places(model, first[1])
+        if to in known:
+            moved = qpos[:, at] - float(model.qpos0[at])
+            torque[:, of] += np.polynomial.Polynomial(first[2]).deriv()(moved) * torque[:, to]
+            torque[:, to] = 0.0
+
+
+def _places(model: mujoco.MjModel, joint: int) -> tuple[int, int]:
+    """The coordinate and the degree of freedom of a hinge or slide."""
+    return int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
 
 
 def _external(

@@ -124,3 +124,32 @@ def test_a_marker_on_a_free_body_tells_the_body_s_pose() -> None:
     found[:, 3:7] *= signs
     np.testing.assert_allclose(found[9], expected[9], atol=1e-4)
     np.testing.assert_allclose(np.delete(found, 9, 0), np.delete(expected, 9, 0), atol=1e-12)
+
+
+LINKED = """
+<mujoco><worldbody>
+  <body><joint name="a"/><geom size="0.1"/></body><body><joint name="b"/><geom size="0.1"/></body>
+  <body><joint name="c"/><geom size="0.1"/></body>
+</worldbody>
+<equality><joint joint1="b" joint2="a" polycoef="0 -2 0 0 0"/>
+  <joint joint1="a" joint2="c" polycoef="0 1 0.5 0 0"/></equality>
+<actuator><motor joint="a" name="a"/><motor joint="b" name="b"/>
+  <motor joint="c" name="c"/></actuator>
+<sensor><jointpos name="angle" joint="c"/></sensor></mujoco>
+"""
+
+
+def test_torque_of_linked_joints_is_handed_to_the_one_that_drives_them() -> None:
+    spec = mujoco.MjSpec.from_string(LINKED)
+    model, times = spec.compile(), 0.01 * np.arange(30)
+    angle = np.sin(times)
+    start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
+    group = sysid.ModelSequences(
+        "robot", spec, "run", start,
+        sysid.TimeSeries.from_control_names(times, np.tile([1.0, 2.0, 3.0], (30, 1)), model),
+        sysid.TimeSeries.from_names(times, angle[:, None], model),
+    )  # fmt: skip
+    sources = torque_sources(model, group)
+    torque = sequence_recording(model, group, 0, sources, {}, ()).torque
+    np.testing.assert_allclose(torque[:, 2], 3.0 + (1.0 + angle) * (1.0 - 2.0 * 2.0))
+    np.testing.assert_allclose(torque[:, :2], 0.0)
