@@ -34,6 +34,8 @@ _part: Any = compiled_apart
 _called: Any = numba.njit(
     cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"}, **OPTIONS_OF_WHOLES
 )
+# It allocates, as no part may; of a whole the cache keeps nothing that callers could link in.
+_inlined: Any = numba.njit(inline="always")
 
 
 @_part
@@ -335,7 +337,7 @@ def _fold(tree, q, rows):  # type: ignore[no-untyped-def]
             rows[dependent, column] = 0.0
 
 
-@_called
+@_inlined
 def _workspace(tree, nv):  # type: ignore[no-untyped-def]
     nb = len(tree.body_parent)
     rot = np.zeros((nb, 3, 3))
