@@ -10,6 +10,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import mujoco
+import numpy as np
+
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import moves
@@ -177,3 +180,22 @@ def joint_pairs(recorded: Recorded, first: int, second: int) -> tuple[tuple[str,
 def _effort_on(recorded: Recorded, joint: int) -> str | None:
     found = [label for a, label in recorded.efforts.items() if recorded.joint_of(a) == joint]
     return found[0] if len(found) == 1 else None
+
+
+def told_actuators(recorded: Recorded) -> set[int]:
+    """Actuators of single joints, whose motion tells of them."""
+    single = {a for a in recorded.others if len(recorded.arms(a)) == 1}
+    return {*recorded.servos, *recorded.efforts, *single}
+
+
+def covered_positions(recorded: Recorded) -> set[str]:
+    """Positions of joints that have equations of their own, where only tied fingers have none."""
+    model = recorded.model
+    active = model.eq_active0.astype(bool)
+    if np.any(model.eq_type[active] != mujoco.mjtEq.mjEQ_JOINT):
+        return set()
+    tied = {*model.eq_obj1id[active].tolist(), *model.eq_obj2id[active].tolist()}
+    if not {*range(model.njnt)} <= {*recorded.positions} | tied:
+        return set()
+    joints = {j for a in told_actuators(recorded) for j in recorded.arms(a)} - tied
+    return {label for joint, label in recorded.positions.items() if joint in joints}

@@ -34,7 +34,7 @@ from sysid_ros.diagnosis.fits import (
     left_of_helped,
     signals_misfit,
 )
-from sysid_ros.diagnosis.hypotheses import DEGREE, Family
+from sysid_ros.diagnosis.hypotheses import DEGREE, Family, covered_positions, told_actuators
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.elements import is_velocity_servo
 from sysid_ros.engine.parameters import ParameterDict
@@ -56,9 +56,7 @@ _STEPS = 9  # simulations of each
 _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
 _HARDER = (0.1, 0.3)  # of servos' usual efforts, that friction may take in truth
-_GROSS = (
-    0.4  # of a signal's power, that a wrong sign, unit or place leaves unexplained at the least
-)
+_GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
 _WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
@@ -97,9 +95,7 @@ def simulated_explanations(
       done: The repairs.
       topics: The topic of each entry's signal by its label.
     """
-    single = {a for a in recorded.others if len(recorded.arms(a)) == 1}
-    told = {*recorded.servos, *recorded.efforts, *single}
-    if recorded.is_open_chain and len(told) == recorded.model.nu:
+    if recorded.is_open_chain and len(told_actuators(recorded)) == recorded.model.nu:
         return []  # every joint has an equation of its own
     found: list[Explanation] = []
     with RolloutPool(1) as pool:
@@ -129,6 +125,7 @@ class _Search:
     def __init__(self, recorded: Recorded, test: OpenLoop, topics: Mapping[str, str]) -> None:
         self._recorded, self._test, self._topics = recorded, test, topics
         self._inputs = {**recorded.commands, **recorded.efforts}
+        self._covered = covered_positions(recorded)
 
     def _powers(self, *changes: Change) -> dict[str, FloatArray]:
         """The remainder of signals, without sensors that positions alone explain or contradict."""
@@ -148,7 +145,10 @@ class _Search:
         """The best repair beside those that are done, in its parts; none where none is decisive."""
         before = self._powers(*done)
         size = {name: float(np.mean(power)) for name, power in before.items()}
-        bad = sorted((name for name in size if size[name] > VISIBLE), key=lambda name: -size[name])
+        bad = sorted(
+            (n for n in size if size[n] > VISIBLE and n not in self._covered),
+            key=lambda n: -size[n],
+        )
         if not bad:
             return []
 

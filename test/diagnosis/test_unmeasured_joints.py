@@ -10,6 +10,7 @@ import numpy as np
 from torque_arm import JOINTS, moved, torque_sequences, true_spec
 
 from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.hypotheses import covered_positions
 from sysid_ros.diagnosis.recorded import recorded
 from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 
@@ -34,3 +35,13 @@ def test_a_torque_of_the_wrong_sign_is_found_beside_fingers_that_are_not_measure
     assert test is not None
     (found,) = torque_explanations(seen, test)
     assert found.change.scale == {"b_effort": -1.0}
+
+
+def test_only_fingers_that_are_tied_leave_the_others_their_own_equations() -> None:
+    times, motion, torque = moved(true_spec().compile(), duration=1.0)
+    tied, loose = with_fingers(true_spec()), with_fingers(true_spec())
+    loose.equalities[0].active = False
+    arms = [torque_sequences(spec, times, motion.qpos, torque) for spec in (tied, loose)]
+    own, none = (covered_positions(recorded([arm])) for arm in arms)
+    assert own == {f"{joint}_pos" for joint in JOINTS}  # no simulation has to test them
+    assert none == set()
