@@ -61,12 +61,15 @@ class SimulationTime:
         """Date messages by the last ``/clock`` before they were published, or else received.
 
         That is the time that their publisher went by. Of a few that share a tick, as where a node
-        was held up and answers two at once, the last one counts from that tick on.
+        was held up and answers two at once, the last one counts from that tick on. Where ``/clock``
+        ends before them, as its last messages came too late for the recording, they go on at their
+        usual interval.
         """
         both = self.published and columns.publish_ns is not None
         wall = columns.publish_ns if both and columns.publish_ns is not None else columns.log_ns
         last = np.searchsorted(self.wall_ns, wall, side="right") - 1
         stamps: IntArray = self.simulation_ns[np.maximum(last, 0)]
+        stamps = _gone_on(stamps, int(np.count_nonzero(last == len(self.wall_ns) - 1)))
         shared = np.append(np.diff(stamps) == 0, False)  # with the message that follows
         if np.count_nonzero(shared) <= _SHARING * len(stamps):
             ends = np.flatnonzero(~shared)
@@ -82,6 +85,16 @@ class SimulationTime:
         low, high = self.simulation_ns[0] - _MARGIN_NS, self.simulation_ns[-1] + _MARGIN_NS
         stamps = (one for topic in topics for one in (topic.header_ns, topic.log_ns))
         return any(one is not None and low <= np.median(one) <= high for one in stamps)
+
+
+def _gone_on(stamps: IntArray, behind: int) -> IntArray:
+    """Stamps of which those behind the clock's end follow the first of them at equal steps."""
+    ticks = np.diff(stamps[: max(len(stamps) - behind + 1, 0)])
+    if behind < 2 or not np.any(ticks > 0) or np.mean(ticks == 0) > _SHARING:
+        return stamps
+    interval = int(np.median(ticks[ticks > 0]))
+    gone_on = stamps[-behind] + interval * np.arange(behind)
+    return np.concatenate([stamps[:-behind], gone_on])
 
 
 def simulation_time(columns: Mapping[str, TopicColumns]) -> SimulationTime | None:

@@ -71,3 +71,17 @@ def test_two_commands_on_one_tick_leave_the_others_their_ticks(arm, write_bag, r
     ticks = np.delete(0.01 * np.arange(len(states(arm))), 40)
     np.testing.assert_array_equal(motor.values[41:43], [40.0, 42.0])
     np.testing.assert_allclose(np.delete(motor.times, 40), ticks, atol=1e-12)
+
+
+def test_commands_go_on_where_the_clock_ends_before_them(arm, write_bag, ros2, multi_array):
+    types, entries = ros2.types, []
+    for tick, entry in enumerate(states(arm)):
+        time = types["builtin_interfaces/msg/Time"](5, tick * 10_000_000)
+        entry.message.header.stamp = time
+        at = START_NS + (tick // 2 * 5 + tick % 2) * 1_000_000
+        if tick < 70:  # what followed was on its way again when the recording ended
+            entries.append(Entry("/clock", at, types["rosgraph_msgs/msg/Clock"](time)))
+        entries.append(Entry("/command", at + 1000, multi_array(float(tick))))
+        entries.append(Entry("/joint_states", at, entry.message))
+    motor = mapped(write_bag(entries), COMMAND, SHOULDER).controls[0]
+    np.testing.assert_allclose(motor.times, 0.01 * np.arange(len(states(arm))), atol=1e-12)
