@@ -51,7 +51,8 @@ from sysid_ros.engine.regressor import (
 _SEED = 20260101
 _PIECE = 12.0  # reaches of the filters, that a piece of it is long
 _GLANCE = 0.25  # of long stretches, that a first look takes
-_DRAWS = 4  # of noise over all data, where it matters
+_DRAWS = 4  # of noise, where it matters
+_ENOUGH = 15_000  # instants, that each of them takes at the most
 _LOUD = 0.1  # of a standard error
 _UNSURE = 0.2  # of what is taken away
 _MOST = 0.6  # of the information in any direction, that noise may have added
@@ -114,7 +115,8 @@ def noise_effect(
     loud = np.abs(bias) > _LOUD * final.uncertainty.standard_errors
     white = all(one.white for one in evidence.filters.choices.values())
     seen = white and bool(np.any(loud & known & (bias != 0.0)))
-    return drawn(1.0, _DRAWS, True) if seen else glance
+    share = min(1.0, _ENOUGH / sum(len(one.times) for one in recordings))
+    return drawn(share, _DRAWS, True) if seen else glance
 
 
 def noise_bias(final: Estimate, effect: NoiseEffect) -> FloatArray:
