@@ -54,19 +54,26 @@ def test_a_slow_clock_loses_no_commands(arm, write_bag, ros2, multi_array):
     np.testing.assert_allclose(motor.times, 0.01 * np.arange(99), atol=1e-3)
 
 
-def test_two_commands_on_one_tick_leave_the_others_their_ticks(arm, write_bag, ros2, multi_array):
+def in_lock_step(arm, ros2, multi_array, *, late=(), ticks=10_000):
+    """Entries of a robot that waits for each command; every other one takes four times as long.
+
+    Commands for the ticks in ``late`` come after the next tick, ``/clock`` ends after ``ticks``.
+    """
     types, entries = ros2.types, []
     for tick, entry in enumerate(states(arm)):
         time = types["builtin_interfaces/msg/Time"](5, tick * 10_000_000)
         entry.message.header.stamp = time
-        # The robot waits for each command, and every other one takes four times as long.
         at = START_NS + (tick // 2 * 5 + tick % 2) * 1_000_000
-        late = 1_500_000 if tick == 40 else 1000  # its answer comes after the next tick
-        clock = types["rosgraph_msgs/msg/Clock"](time)
-        entries.append(Entry("/clock", at, clock))
-        entries.append(Entry("/command", at + late, multi_array(float(tick))))
+        answered = at + (1_500_000 if tick in late else 1000)
+        if tick < ticks:
+            entries.append(Entry("/clock", at, types["rosgraph_msgs/msg/Clock"](time)))
+        entries.append(Entry("/command", answered, multi_array(float(tick))))
         entries.append(Entry("/joint_states", at, entry.message))
-    entries.sort(key=lambda entry: entry.log_ns)
+    return sorted(entries, key=lambda entry: entry.log_ns)
+
+
+def test_two_commands_on_one_tick_leave_the_others_their_ticks(arm, write_bag, ros2, multi_array):
+    entries = in_lock_step(arm, ros2, multi_array, late=[40])
     motor = mapped(write_bag(entries), COMMAND, SHOULDER).controls[0]
     ticks = np.delete(0.01 * np.arange(len(states(arm))), 40)
     np.testing.assert_array_equal(motor.values[41:43], [40.0, 42.0])
@@ -74,14 +81,6 @@ def test_two_commands_on_one_tick_leave_the_others_their_ticks(arm, write_bag, r
 
 
 def test_commands_go_on_where_the_clock_ends_before_them(arm, write_bag, ros2, multi_array):
-    types, entries = ros2.types, []
-    for tick, entry in enumerate(states(arm)):
-        time = types["builtin_interfaces/msg/Time"](5, tick * 10_000_000)
-        entry.message.header.stamp = time
-        at = START_NS + (tick // 2 * 5 + tick % 2) * 1_000_000
-        if tick < 70:  # what followed was on its way again when the recording ended
-            entries.append(Entry("/clock", at, types["rosgraph_msgs/msg/Clock"](time)))
-        entries.append(Entry("/command", at + 1000, multi_array(float(tick))))
-        entries.append(Entry("/joint_states", at, entry.message))
+    entries = in_lock_step(arm, ros2, multi_array, ticks=70)
     motor = mapped(write_bag(entries), COMMAND, SHOULDER).controls[0]
     np.testing.assert_allclose(motor.times, 0.01 * np.arange(len(states(arm))), atol=1e-12)
