@@ -28,7 +28,9 @@ BEST_EFFORT = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 def start_recorder(
     nodes: ChildProcesses, output: Path, *topics: str, **parameters: str
 ) -> subprocess.Popen[bytes]:
-    given = {"output_dir": str(output), "topics": f"[{', '.join(topics)}]", **parameters}
+    # Tests wait until what they publish has arrived; publishers that are silent then need not cost.
+    given = {"output_dir": str(output), "topics": f"[{', '.join(topics)}]", "stop_timeout": "0.0"}
+    given |= parameters
     values = ros_parameters(given)
     return nodes.start("recorder", ["sysid_ros.nodes.recorder", "--ros-args", *values])
 

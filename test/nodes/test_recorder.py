@@ -262,3 +262,39 @@ def test_topic_is_still_recorded_when_a_publisher_joins_that_offers_less(
     client.wait_until(lambda: received(diagnostics) == 30)
     read = recorded(client.call(Stop, "/recorder/stop").bag_path)
     assert read == first + second + third
+
+
+@pytest.mark.parametrize("stop", ["signal", "service"])
+def test_what_was_lost_on_the_way_is_waited_for(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, stop: str
+):
+    """The recorder is held up until the sockets are full: most has to be sent again."""
+    process = start_recorder(
+        nodes,
+        tmp_path / "bags",
+        "/joint_states",
+        record_on_activate="true",
+        stop_timeout=str(PATIENCE),
+    )
+    publisher = client.node.create_publisher(JointState, "/joint_states", 5000)
+    client.wait_until(lambda: listening(publisher))
+    sent = publish(publisher, range(20))
+    stopping = client.node.create_client(Stop, "/recorder/stop")
+    client.wait_until(stopping.service_is_ready)
+    process.send_signal(signal.SIGSTOP)
+    for number in range(20, 220):
+        sent.append(joint_state(number))
+        sent[-1].effort = [0.0] * 1000
+        publisher.publish(sent[-1])
+    if stop == "signal":
+        process.send_signal(signal.SIGINT)
+    else:
+        answer = stopping.call_async(Stop.Request())
+    process.send_signal(signal.SIGCONT)
+    number = 220  # the robot goes on; a middleware that has nothing to send repeats itself rarely
+    while process.poll() is None if stop == "signal" else not answer.done():
+        publisher.publish(joint_state(number))
+        client.spin(0.005)
+        number += 1
+    (bag,) = (tmp_path / "bags").iterdir()
+    assert recorded(bag)[: len(sent)] == sent

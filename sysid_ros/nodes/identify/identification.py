@@ -32,7 +32,7 @@ from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.srv import Start, Stop
 
 _SERVICE_TIMEOUT = 10.0  # s
-_LAST_TIMEOUT = 2.0  # s, when this node is about to end
+_LAST_TIMEOUT = 4.0  # s likewise when this node is about to end: a recorder waits for 2 s
 _TOLERABLE = 0.01  # lost messages by recorded ones; gaps are masked, but not without end
 _REST = 0.5  # s recorded before the motion
 

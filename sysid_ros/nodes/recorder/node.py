@@ -27,6 +27,7 @@ from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
 from sysid_ros.nodes.lifecycle import bring_up, reported
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
+from sysid_ros.nodes.recorder.arrivals import Arrivals
 from sysid_ros.nodes.recorder.bag_contents import (
     closing_contents,
     description_contents,
@@ -50,6 +51,7 @@ from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, Wat
 from sysid_ros.recording.mapping import CLOCK_TOPIC
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
+_CATCH_UP_PERIOD = 0.005  # s likewise, at the end
 _WATCH_PERIOD = 0.2  # s between looks at the graph
 _FLUSH_PERIOD = 0.5  # s
 _DIAGNOSTICS_PERIOD = 1.0  # s
@@ -62,6 +64,7 @@ class Recorder(LifecycleNode):
         super().__init__("recorder", **node_options)
         self._settings = declare_recorder(self)
         self._statistics: dict[str, TopicStatistics] = {}
+        self._arrivals = Arrivals()
         self._session = BagSession(
             self._settings.bag,
             self._snapshot_buffer(),
@@ -109,7 +112,7 @@ class Recorder(LifecycleNode):
         self._timers_while_active = [
             self.create_timer(period, callback, clock=clock)
             for period, callback in (
-                (_POLL_PERIOD, self._watch.poll),
+                (_POLL_PERIOD, self._poll),
                 (_WATCH_PERIOD, self._watch.refresh),
                 (_FLUSH_PERIOD, self._flush),
                 (_DIAGNOSTICS_PERIOD, self._publish_diagnostics),
@@ -151,11 +154,34 @@ class Recorder(LifecycleNode):
         self._start()
 
     def stop_writing(self) -> None:
-        """Complete the bag if there is one, and say so."""
+        """Complete the bag if there is one, with what is still on its way, and say so."""
         if self._session.writing:
-            self._watch.poll()
+            self._catch_up()
+        if self._session.writing:
             self._session.stop()
             self._say_how_it_ended()
+
+    def _poll(self) -> None:
+        """Take what has arrived."""
+        self._arrivals.look(time.monotonic())
+        self._watch.poll()
+
+    def _catch_up(self) -> None:
+        """Take what was sent until now, for which a while may have to pass.
+
+        Messages that were lost on the way are sent again, which lasts; what is sent meanwhile is
+        taken, too.
+        """
+        asked, last = time.time_ns(), time.monotonic() + self._settings.stop_timeout
+        self._poll()
+        while (
+            self._session.writing
+            and not self._session.paused
+            and time.monotonic() < last
+            and self._arrivals.lack(self._watch.reliable_publishers(), asked)
+        ):
+            time.sleep(_CATCH_UP_PERIOD)
+            self._poll()
 
     def _end_watching(self) -> None:
         """End timers and subscriptions."""
@@ -165,6 +191,7 @@ class Recorder(LifecycleNode):
         self._watch.close()
         self._session.forget_topics()
         self._statistics.clear()
+        self._arrivals = Arrivals()
 
     def losses(self) -> Losses:
         """The losses of the bag that was written last."""
@@ -172,7 +199,7 @@ class Recorder(LifecycleNode):
 
     def pause(self, paused: bool) -> None:
         """Leave out what comes from now on, or go on with it."""
-        self._watch.poll()  # what came before is treated as it was to be
+        self._poll()  # what came before is treated as it was to be
         self._session.paused = paused
 
     def take_snapshot(self) -> None:
@@ -181,13 +208,13 @@ class Recorder(LifecycleNode):
         Raises:
           OutputError: There is nothing to write or it cannot be written.
         """
-        self._watch.poll()
+        self._poll()
         self._session.take_snapshot(self._contents())
         self._say_how_it_ended()
 
     def split(self) -> None:
         """Go on in a new file of the same bag."""
-        self._watch.poll()
+        self._poll()
         self._session.split()
 
     def _snapshot_buffer(self) -> SnapshotBuffer | None:
@@ -234,7 +261,7 @@ class Recorder(LifecycleNode):
         return name if name.startswith("/") else f"{self.get_namespace().rstrip('/')}/{name}"
 
     def _start(self) -> None:
-        self._watch.poll()  # what came before is not part of the bag
+        self._poll()  # what came before is not part of the bag
         self._watch.renew()
         self._session.start(self._contents())
         self._begin_counting()
@@ -278,6 +305,7 @@ class Recorder(LifecycleNode):
         sequence = info.get("publication_sequence_number")
         publisher = (info.get("publisher_gid") or {}).get("data", b"")
         counts.add(stamp, log_ns, publisher, sequence, len(data))
+        self._arrivals.add(publisher, info)
         was_writing = self._session.writing
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:

@@ -25,6 +25,7 @@ class RecorderSettings:
       robot_description: Topic with the robot's description, which goes into every bag; or empty.
       queue_depth: Messages per topic that may wait to be written.
       max_gap_ns: Longer intervals between messages count as gaps.
+      stop_timeout: Seconds that the end of a bag waits at most for messages on their way.
       record_on_activate: Whether activation starts a bag.
       autostart: Whether the node configures and activates itself.
       snapshot_mode: Whether messages are kept in memory and written when asked to.
@@ -36,6 +37,7 @@ class RecorderSettings:
     robot_description: str
     queue_depth: int
     max_gap_ns: int
+    stop_timeout: float
     record_on_activate: bool
     autostart: bool
     snapshot_mode: bool
@@ -95,6 +97,13 @@ def declare_recorder(node: Node) -> RecorderSettings:
             node, "queue_depth", 2000, "messages per topic that may wait to be written", low=1
         ),
         max_gap_ns=round(1e9 * gap),
+        stop_timeout=number(
+            node,
+            "stop_timeout",
+            2.0,
+            "seconds that the end of a bag waits at most for messages on their way",
+            low=0.0,
+        ),
         record_on_activate=flag(
             node, "record_on_activate", False, "whether activation starts a bag"
         ),

@@ -124,6 +124,11 @@ class TopicWatch:
         found = self._node.get_publishers_info_by_topic(name)
         return [bytes(publisher.endpoint_gid) for publisher in found]
 
+    def reliable_publishers(self) -> list[bytes]:
+        """The identities of the publishers that send lost messages again."""
+        reliable = (name for name, topic in self.topics.items() if topic.reliable)
+        return [publisher for name in reliable for publisher in self.publishers(name)]
+
     def refresh(self) -> None:
         """Look at the graph and adapt the subscriptions to it."""
         if self._selection is None:
