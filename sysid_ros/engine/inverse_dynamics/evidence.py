@@ -15,6 +15,7 @@ from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import (
+    BlockedRows,
     Filters,
     Grams,
     Recording,
@@ -179,10 +180,11 @@ def sums_by_condition(
     found = {}
     for condition in dict.fromkeys(recordings[s.recording].condition for s in smoothed):
         here = [i for i, s in enumerate(smoothed) if recordings[s.recording].condition == condition]
-        found[condition] = sum_shifted(
-            regressor, [smoothed[i] for i in here], filters, [blocks[i] for i in here], count,
-            around, momentum=settings.momentum, apart=settings.reversals_apart,
+        wanted = BlockedRows(
+            [smoothed[i] for i in here], filters, [blocks[i] for i in here], count,
+            momentum=settings.momentum, apart=settings.reversals_apart,
         )  # fmt: skip
+        found[condition] = sum_shifted(regressor, wanted, around)
     return found
 
 

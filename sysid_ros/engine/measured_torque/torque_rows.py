@@ -20,7 +20,7 @@ from sysid_ros.engine.measured_torque.inertia_columns import ten_slope
 from sysid_ros.engine.measured_torque.reference_ripple import reduced
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
 from sysid_ros.engine.problem import Span
-from sysid_ros.engine.regressor import INDEPENDENT, Filters, SmoothStretch, sum_joined
+from sysid_ros.engine.regressor import INDEPENDENT, BlockedRows, Filters, SmoothStretch, sum_joined
 
 _SAME = 1e-6  # s, within which instants are one
 _FIRST_NOISE = 0.1  # of the torque's size
@@ -59,10 +59,8 @@ class TorqueData:
         missing = [span for span in spans if _key(span) not in self._known]
         if missing:
             blocks = [self._spans_of(one, missing) for one in self.smooth]
-            _, sums, counts, *_ = sum_joined(
-                self.problem.regressor, self.smooth, self.filters, blocks, len(missing) + 1, 3,
-                momentum=False, apart=False,
-            )  # fmt: skip
+            wanted = BlockedRows(self.smooth, self.filters, blocks, len(missing) + 1)
+            _, sums, counts, *_ = sum_joined(self.problem.regressor, wanted, 3)
             own = [reduced(sums[dof], self.noise[dof]) for dof in self.kinds]
             for i, span in enumerate(missing):
                 parts = tuple(one[i] for one in own)

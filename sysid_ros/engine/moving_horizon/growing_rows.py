@@ -21,6 +21,7 @@ from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.moving_horizon.torque_blocks import Block
 from sysid_ros.engine.regressor import (
     HALF_LENGTH,
+    BlockedRows,
     Filters,
     Regressor,
     RowGrid,
@@ -82,10 +83,8 @@ class GrowingRows:
         begin = float(found[0].times[0]) if math.isnan(self.done) else self.done
         self.done = float(found[-1].times[-1])
         numbers = [np.zeros(len(s.times), dtype=np.intp) for s in found]
-        grams = sum_grams(
-            self._regressor, found, self.filters, numbers, 1,
-            apart=self._reversals_apart, merge=self._merge, weight=self._weight,
-        )  # fmt: skip
+        wanted = BlockedRows(found, self.filters, numbers, 1, apart=self._reversals_apart)
+        grams = sum_grams(self._regressor, wanted, merge=self._merge, weight=self._weight)
         return Block(begin, self.done, grams)
 
     def _smoothed(self, recording: Recording) -> list[SmoothStretch]:

@@ -18,7 +18,7 @@ from sysid_ros.engine.regressor.filtering import (
     thin,
 )
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS, FrictionLaws
-from sysid_ros.engine.regressor.gram import WEIGHT, Grams, sum_grams, sum_joined
+from sysid_ros.engine.regressor.gram import WEIGHT, BlockedRows, Grams, sum_grams, sum_joined
 from sysid_ros.engine.regressor.regressor import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor.regressor_tables import (
     SHARP,
@@ -44,6 +44,7 @@ __all__ = [
     "LAW_KINDS",
     "SHARP",
     "WEIGHT",
+    "BlockedRows",
     "Columns",
     "Filters",
     "FrictionLaws",

@@ -116,15 +116,31 @@ class FilteredRows:
     classes: IndexArray
 
 
+@dataclass(frozen=True)
+class BlockedRows:
+    """Filtered rows of stretches, cut into blocks of time, of which sums are wanted.
+
+    Attributes:
+      stretches: Smoothed motion with filtered torque.
+      filters: With which they were smoothed.
+      block_of: For each stretch the block of time of every row.
+      blocks: How many there are.
+      momentum: Whether rows are in momentum form, without accelerations.
+      apart: Whether rows are kept apart by how sure friction's sign is.
+    """
+
+    stretches: Sequence[SmoothStretch]
+    filters: Filters
+    block_of: Sequence[IndexArray]
+    blocks: int
+    momentum: bool = False
+    apart: bool = False
+
+
 def sum_grams(
     regressor: Regressor,
-    stretches: Sequence[SmoothStretch],
-    filters: Filters,
-    block_of: Sequence[IndexArray],
-    blocks: int,
+    wanted: BlockedRows,
     *,
-    momentum: bool = False,
-    apart: bool = False,
     merge: FloatArray | None = None,
     weight: Regressor | None = None,
 ) -> Grams:
@@ -132,33 +148,19 @@ def sum_grams(
 
     Args:
       regressor: The robot's.
-      stretches: Smoothed motion with filtered torque.
-      filters: With which they were smoothed.
-      block_of: For each stretch the block of time of every row.
-      blocks: How many there are.
-      momentum: Whether rows are in momentum form, without accelerations.
-      apart: Whether rows are kept apart by how sure friction's sign is.
+      wanted: The rows.
       merge: From columns that are wanted to all of them, (p, w); by default all are.
       weight: Of one body alone, whose :data:`WEIGHT` columns at rest follow the others: what it
         does by gravity without its inertia.
     """
-    parts = sum_joined(
-        regressor, stretches, filters, block_of, blocks, 1, momentum=momentum, apart=apart,
-        merge=merge, weight=weight,
-    )  # fmt: skip
-    return Grams(*parts)
+    return Grams(*sum_joined(regressor, wanted, 1, merge=merge, weight=weight))
 
 
 def sum_joined(
     regressor: Regressor,
-    stretches: Sequence[SmoothStretch],
-    filters: Filters,
-    block_of: Sequence[IndexArray],
-    blocks: int,
+    wanted: BlockedRows,
     nodes: int,
     *,
-    momentum: bool,
-    apart: bool,
     merge: FloatArray | None = None,
     weight: Regressor | None = None,
 ) -> tuple[tuple[IndexArray, ...], tuple[FloatArray, ...], IntArray, int, IndexArray]:
@@ -166,6 +168,7 @@ def sum_joined(
 
     Takes what :func:`sum_grams` takes, and the number of shifts.
     """
+    filters, momentum, apart = wanted.filters, wanted.momentum, wanted.apart
     classes = CLASSES if apart else 1
     dofs = np.repeat(np.arange(regressor.model.nv), classes)
     used, changes = regressor.support, None
@@ -179,9 +182,9 @@ def sum_joined(
         used = [np.append(own, width + new) for own, new in zip(used, more, strict=True)]
         width += WEIGHT
     support = [one for one in used for _ in range(classes)]
-    sums = [np.zeros((blocks, len(s) + nodes, len(s) + nodes)) for s in support]
-    counts = np.zeros((blocks, len(dofs)), dtype=np.int64)
-    for stretch, numbers in zip(stretches, block_of, strict=True):
+    sums = [np.zeros((wanted.blocks, len(s) + nodes, len(s) + nodes)) for s in support]
+    counts = np.zeros((wanted.blocks, len(dofs)), dtype=np.int64)
+    for stretch, numbers in zip(wanted.stretches, wanted.block_of, strict=True):
         first = 0
         for rows in filtered_rows(regressor, stretch, filters, momentum=momentum, apart=apart):
             tables = rows.regressor

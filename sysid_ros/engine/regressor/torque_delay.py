@@ -13,14 +13,13 @@ sums are therefore made for torque at these nodes, once, and those of any delay 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from sysid_ros.engine.regressor.filtering import Filters, SmoothStretch
-from sysid_ros.engine.regressor.gram import Grams, sum_joined
+from sysid_ros.engine.regressor.gram import BlockedRows, Grams, sum_joined
 from sysid_ros.engine.regressor.regressor import Regressor
 
 _NODES = 7
@@ -129,33 +128,16 @@ def _folded(table: FloatArray, size: int, change: FloatArray) -> FloatArray:
     return found
 
 
-def sum_shifted(
-    regressor: Regressor,
-    stretches: Sequence[SmoothStretch],
-    filters: Filters,
-    block_of: Sequence[IndexArray],
-    blocks: int,
-    around: FloatArray,
-    *,
-    momentum: bool = False,
-    apart: bool = False,
-) -> ShiftedGrams:
+def sum_shifted(regressor: Regressor, wanted: BlockedRows, around: FloatArray) -> ShiftedGrams:
     """The sums of all stretches, which were filtered at :func:`delay_nodes`.
 
     Args:
       regressor: The robot's, with its unknown delays.
-      stretches: Smoothed motion with filtered torque.
-      filters: With which they were smoothed.
-      block_of: For each stretch the block of time of every row.
-      blocks: How many there are.
+      wanted: The rows.
       around: s, (nv,), that was added to the nodes.
-      momentum: Whether rows are in momentum form, without accelerations.
-      apart: Whether rows are kept apart by how sure friction's sign is.
     """
-    nodes = delay_nodes(filters, regressor)
-    parts = sum_joined(
-        regressor, stretches, filters, block_of, blocks, len(nodes), momentum=momentum, apart=apart
-    )
+    nodes = delay_nodes(wanted.filters, regressor)
+    parts = sum_joined(regressor, wanted, len(nodes))
     return ShiftedGrams(*parts, nodes, around, regressor.delay_columns)
 
 

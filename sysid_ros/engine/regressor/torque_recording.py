@@ -66,15 +66,16 @@ class Stretch:
     recording: int
 
     def pieces(self, length: float, share: float) -> list[Stretch]:
-        """Evenly spread pieces, ``length`` s long, that together are a share of the stretch.
+        """Pieces, ``length`` s long, in the middle of parts as long as each other.
 
-        The whole stretch, where that is less than one piece.
+        Together they are a share of the stretch; where that is less than one piece, the whole.
         """
         n, samples = len(self.qpos), int(length / self.step)
         count = int(share * n / max(samples, 1))
         if count < 1:
             return [self]
-        starts = np.linspace(0, n - samples, count).astype(int)
+        middles = (np.arange(count) + 0.5) * n / count
+        starts = (middles - 0.5 * samples).astype(int)
         return [self.part(slice(a, a + samples)) for a in starts]
 
     def part(self, part: slice) -> Stretch:

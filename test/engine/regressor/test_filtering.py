@@ -13,7 +13,7 @@ import scipy
 from sysid_ros.engine.inverse_dynamics import Recording, Regressor
 from sysid_ros.engine.regressor.cutoff import choose_cutoff
 from sysid_ros.engine.regressor.filtering import Filters, choose_filters, smooth
-from sysid_ros.engine.regressor.gram import filtered_rows, sum_grams
+from sysid_ros.engine.regressor.gram import BlockedRows, filtered_rows, sum_grams
 from sysid_ros.engine.regressor.smoothing_kernel import smoothing_kernel
 from sysid_ros.engine.regressor.torque_recording import stretches_of
 from sysid_ros.errors import DataError
@@ -177,7 +177,9 @@ def test_unknown_torque_masks_the_rows_that_it_reaches():
     masked = found.times[lost[:, 1]]
     assert masked.min() == pytest.approx(8.5, abs=0.1)
     assert masked.max() == pytest.approx(10.5, abs=0.1)
-    grams = sum_grams(Regressor(model), [found], filters, [np.zeros(len(found.times), int)], 1)
+    grams = sum_grams(
+        Regressor(model), BlockedRows([found], filters, [np.zeros(len(found.times), int)], 1)
+    )
     assert grams.counts[0, 0] - grams.counts[0, 1] == lost[:, 1].sum()
 
 
