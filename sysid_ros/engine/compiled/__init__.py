@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.engine.compiled.decorators import compiled, compiled_apart
 from sysid_ros.engine.compiled.friction_law import TERMS, load_dependent, load_dependent_slopes
+from sysid_ros.engine.compiled.kept_code import WAITING, keeping, soon_loaded, turn
 from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
 from sysid_ros.engine.compiled.sources import source_files
 from sysid_ros.engine.compiled.struct_fields import array, integer, integer_array
@@ -15,13 +16,17 @@ from sysid_ros.engine.compiled.struct_layout import offset
 __all__ = [
     "OPTIONS_OF_WHOLES",
     "TERMS",
+    "WAITING",
     "array",
     "compiled",
     "compiled_apart",
     "integer",
     "integer_array",
+    "keeping",
     "load_dependent",
     "load_dependent_slopes",
     "offset",
+    "soon_loaded",
     "source_files",
+    "turn",
 ]

@@ -11,7 +11,6 @@ from sysid_ros.engine.derivatives.compilation_stage import (
     compilation_told,
     start_compiling,
 )
-from sysid_ros.engine.derivatives.kept_code import soon_loaded
 from sysid_ros.engine.derivatives.sensitivities import EXACT, KnownPoint, Sensitivities
 
 __all__ = [
@@ -21,6 +20,5 @@ __all__ = [
     "Sensitivities",
     "compilation_told",
     "entry_points",
-    "soon_loaded",
     "start_compiling",
 ]

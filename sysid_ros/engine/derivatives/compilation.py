@@ -20,10 +20,9 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import source_files
+from sysid_ros.engine.compiled import keeping, source_files, turn
 from sysid_ros.engine.derivatives import linear_algebra, rollout
-from sysid_ros.engine.derivatives.directions import BatchDirections, model_directions
-from sysid_ros.engine.derivatives.kept_code import keeping, turn
+from sysid_ros.engine.derivatives.directions import BatchDirections, all_covered, model_directions
 from sysid_ros.engine.derivatives.model_changes import model_derivative
 from sysid_ros.engine.derivatives.model_tables import tables_of
 from sysid_ros.engine.derivatives.sensors import readings
@@ -69,12 +68,13 @@ def compilable(array: FloatArray) -> FloatArray:
 
 def _kept_on_disk(digest: str) -> EntryPoints:
     def differentiate_rollouts(  # type: ignore[no-untyped-def]
-        tables, model, readings, directions, steps, states, control, buffers, out, violation
+        tables, model, readings, directions, slopes, steps, states, control, buffers, out, violation
     ):
         len(digest)
         rollout.differentiate_rollouts(
-            tables, model, readings, directions, steps, states, control, buffers, out, violation
-        )
+            tables, model, readings, directions, slopes, steps, states, control, buffers, out,
+            violation,
+        )  # fmt: skip
 
     def interpolate(  # type: ignore[no-untyped-def]
         derivatives, rows, weights, slots, samples, columns, total, out
@@ -98,6 +98,7 @@ def _run_once(differentiate_rollouts: Callable[..., Any], interpolate: Callable[
         model_directions(model_derivative(model, [], [])),
         readings(model, np.zeros(1, dtype=np.int64)),
         directions,
+        all_covered(steps),
         np.array([steps]),
         np.zeros((steps + 1, 2)),
         np.zeros((steps, 1)),

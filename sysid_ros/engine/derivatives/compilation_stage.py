@@ -13,7 +13,7 @@ from typing import Any
 
 from numba.core import event
 
-from sysid_ros.engine.derivatives.kept_code import WAITING
+from sysid_ros.engine.compiled import WAITING
 
 COMPILING = "compiling the derivatives"
 BACKGROUND = "--background"

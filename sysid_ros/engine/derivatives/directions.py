@@ -8,6 +8,7 @@ Starts are changed in the tangent space, where an orientation has three componen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import mujoco
@@ -15,6 +16,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.elements import BALL, FREE
+from sysid_ros.engine.signals import rotation_between
+from sysid_ros.engine.simulation import Perturbation, RunBatch
 
 
 class ModelChanges(NamedTuple):
@@ -48,6 +51,23 @@ class ModelDirections(NamedTuple):
     lifted: IntArray  # (k,): the bodies whose gravity compensation changes
     compensation: FloatArray  # (nbody, n_model)
     body_weight: FloatArray  # (nbody, n_model)
+
+
+class StepSlopes(NamedTuple):
+    """Derivatives of those steps of rollouts that the pass does not cover.
+
+    Both count positions, velocities and activations behind the step, then readings before it.
+    """
+
+    place: IntArray  # (steps,): where a step's are among these; -1 where the pass covers it
+    by_state: FloatArray  # (k, 2 nv + na + n_reading, 2 nv + na)
+    direct: FloatArray  # (k, 2 nv + na + n_reading, n): at a given state
+
+
+def all_covered(steps: int) -> StepSlopes:
+    """Slopes of no step."""
+    nothing = np.zeros((0, 0, 0))
+    return StepSlopes(np.full(steps, -1, dtype=np.int64), nothing, nothing)
 
 
 class InputChanges(NamedTuple):
@@ -100,11 +120,22 @@ def _touched(fields: FloatArray) -> IntArray:
     return np.ascontiguousarray(places.reshape(-1, 2), dtype=np.int64)
 
 
-def start_difference(model: mujoco.MjModel, before: FloatArray, after: FloatArray) -> FloatArray:
-    """The way from one state (qpos, qvel, act) to another, (2 nv + na,)."""
-    moved = np.empty(model.nv)
-    mujoco.mj_differentiatePos(model, moved, 1.0, before[: model.nq], after[: model.nq])
-    return np.concatenate([moved, (after - before)[model.nq :]])
+def state_changes(model: mujoco.MjModel, before: FloatArray, after: FloatArray) -> FloatArray:
+    """The ways from states (w, nq + nv + na) to others, in tangent space, (w, 2 nv + na)."""
+    if model.nq == model.nv:
+        return after - before
+    moved = np.empty((len(before), model.nv))
+    for joint in range(model.njnt):
+        kind, dof = int(model.jnt_type[joint]), int(model.jnt_dofadr[joint])
+        place = int(model.jnt_qposadr[joint])
+        straight = 0 if kind == BALL else 3 if kind == FREE else 1
+        own = slice(place, place + straight)
+        moved[:, dof : dof + straight] = after[:, own] - before[:, own]
+        if kind in (FREE, BALL):
+            turned = slice(place + straight, place + straight + 4)
+            vectors = rotation_between(before[:, turned], after[:, turned])
+            moved[:, dof + straight : dof + straight + 3] = vectors
+    return np.hstack([moved, (after - before)[:, model.nq :]])
 
 
 def deviation_slope(model: mujoco.MjModel, deviation: FloatArray) -> FloatArray:
@@ -133,3 +164,43 @@ def _right_jacobian(vector: FloatArray) -> FloatArray:
     third = (angle - np.sin(angle)) / angle**3 if angle > 1e-3 else (1.0 - angle**2 / 20.0) / 6.0
     jacobian: FloatArray = np.eye(3) - second * cross + third * cross @ cross
     return jacobian
+
+
+def start_directions(
+    batch: RunBatch,
+    deviations: FloatArray,
+    starts: FloatArray,
+    moved: Sequence[Perturbation],
+    moving: Sequence[int],
+) -> FloatArray:
+    """Return the derivatives of the starts in every direction, (w, 2 nv + na, n)."""
+    model, n_start = batch.model, batch.spread.shape[1]
+    size = 2 * model.nv + model.na
+    directions = np.zeros((len(starts), size, len(moved) + n_start))
+    for k in moving:
+        change = batch.starts(moved[k].candidate, deviations)[:, 1:]
+        directions[:, :, k] = state_changes(model, starts, change) / moved[k].step
+    if n_start and model.nq == model.nv:
+        directions[:, :, len(moved) :] = np.eye(n_start)
+    elif n_start:
+        directions[:, :, len(moved) :] = [deviation_slope(model, each) for each in deviations]
+    return directions
+
+
+def control_directions(
+    batch: RunBatch,
+    control: FloatArray,
+    moved: Sequence[Perturbation],
+    moving: Sequence[int],
+) -> tuple[IntArray, FloatArray]:
+    """The directions that change the controls, and how: (n_control,), (steps, n_control, nu)."""
+    which, changes = [], []
+    for k in moving:
+        change = (batch.controls(moved[k].candidate) - control) / moved[k].step
+        if np.any(change):
+            which.append(k)
+            changes.append(change)
+    stacked = (
+        np.stack(changes, axis=1) if changes else np.zeros((len(control), 0, control.shape[1]))
+    )
+    return np.array(which, dtype=np.int64), np.ascontiguousarray(stacked)

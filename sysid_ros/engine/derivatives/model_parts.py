@@ -93,10 +93,9 @@ def model_parts(t: Tables, readings: Readings) -> tuple[ModelPart, ...]:
     owners = _owners(t)
     of_readings = _reading_owners(readings, owners)
     parts = []
-    count = max(1, int(owners.dofs.max(initial=0)) + 1)
+    count = int(owners.dofs.max(initial=0)) + 1
     if count == 1:
-        every = Elements(*(np.arange(own.size) for own in owners))
-        return (ModelPart(every, np.arange(of_readings.size), t, readings),)
+        return (whole_model(t, readings),)
     for k in range(count):
         elements = Elements(
             _carried(t, owners.bodies, k), *(np.flatnonzero(own == k) for own in owners[1:])
@@ -106,6 +105,12 @@ def model_parts(t: Tables, readings: Readings) -> tuple[ModelPart, ...]:
             ModelPart(elements, rows, _tables(t, elements), _readings(readings, rows, elements))
         )
     return tuple(parts)
+
+
+def whole_model(t: Tables, readings: Readings) -> ModelPart:
+    """A model as one part."""
+    every = Elements(*(np.arange(own.size) for own in _owners(t)))
+    return ModelPart(every, np.arange(readings.row.size + readings.frames.row.size), t, readings)
 
 
 def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:

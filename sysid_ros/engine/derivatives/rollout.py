@@ -24,9 +24,10 @@ from sysid_ros.engine.derivatives.directions import (
     InputChanges,
     ModelDirections,
     RolloutDirections,
+    StepSlopes,
 )
 from sysid_ros.engine.derivatives.frame_sensors import read_frames
-from sysid_ros.engine.derivatives.linear_algebra import copy_matrix, copy_vector
+from sysid_ros.engine.derivatives.linear_algebra import add_scaled, copy_matrix, copy_vector
 from sysid_ros.engine.derivatives.model_tables import RK4, Tables
 from sysid_ros.engine.derivatives.positions import advance, advance_derivative
 from sysid_ros.engine.derivatives.sensors import Readings, read
@@ -52,18 +53,21 @@ class Buffers(NamedTuple):
     activation: FloatArray  # (na, n): derivatives of the activations
     stage: Stage  # inside a Runge-Kutta step
     mean: Stage  # of the stages: velocities in v and dv, accelerations in a and da
+    state: FloatArray  # (2 nv + na, n): derivatives of positions, velocities and activations
 
 
 def new_buffers(t: Tables, n: int) -> Buffers:
     """Room for ``n`` directions."""
     nbody, nq, nv = t.body_parentid.size, t.qpos0.size, t.dof_bodyid.size
+    na = np.count_nonzero(t.actuator_act >= 0)
     return Buffers(
         new_workspace(nbody, nv, t.actuator_dof.size, t.lines.equality.size, t.feet.body.size, n),
         _new_stage(nq, nv, n),
         np.zeros(t.actuator_dof.size),
-        np.zeros((np.count_nonzero(t.actuator_act >= 0), n)),
+        np.zeros((na, n)),
         _new_stage(nq, nv, n),
         _new_stage(nq, nv, n),
+        np.zeros((2 * nv + na, n)),
     )
 
 
@@ -78,6 +82,7 @@ def differentiate_rollouts(
     m: ModelDirections,
     r: Readings,
     d: BatchDirections,
+    slopes: StepSlopes,
     steps: IntArray,
     states: FloatArray,
     control: FloatArray,
@@ -92,6 +97,7 @@ def differentiate_rollouts(
       m: Directions of the model; the first of all directions.
       r: The readings.
       d: Starts and controls in all directions.
+      slopes: Of steps that are not covered.
       steps: Of each rollout, (w,).
       states: Positions and velocities at the start and after every step, rollout after rollout,
         (sum of the steps + w, nq + nv).
@@ -104,8 +110,9 @@ def differentiate_rollouts(
     for w in range(steps.size):
         last = first + steps[w]
         own = RolloutDirections(d.start[w], d.control_direction, d.control_change[first:last])
+        known = StepSlopes(slopes.place[first:last], slopes.by_state, slopes.direct)
         differentiate_steps(
-            t, m, r, own, states[first + w : last + w + 1], control[first:last], b,
+            t, m, r, own, known, states[first + w : last + w + 1], control[first:last], b,
             out[first:last], violation[first:last],
         )  # fmt: skip
         first = last
@@ -117,6 +124,7 @@ def differentiate_steps(
     m: ModelDirections,
     r: Readings,
     d: RolloutDirections,
+    slopes: StepSlopes,
     states: FloatArray,
     control: FloatArray,
     b: Buffers,
@@ -130,6 +138,7 @@ def differentiate_steps(
       m: Directions of the model; the first of all directions.
       r: The readings.
       d: Start and controls in all directions.
+      slopes: Of steps that are not covered, which violate nothing.
       states: Positions, velocities and activations at the start and after every step,
         (steps + 1, nq + nv + na).
       control: Controls of every step, (steps, nu).
@@ -144,6 +153,11 @@ def differentiate_steps(
     copy_matrix(d.start[nv : 2 * nv], b.now.dv)
     copy_matrix(d.start[2 * nv :], b.activation)
     for k in range(control.shape[0]):
+        place = slopes.place[k]
+        if place >= 0:
+            _follow_slopes(slopes.by_state[place], slopes.direct[place], b, out[k])
+            violation[k, 0], violation[k, 1] = 0.0, 1.0
+            continue
         q, v, after = states[k, :nq], states[k, nq : nq + nv], states[k + 1, nq : nq + nv]
         activation = states[k, nq + nv :]
         drive(t, control[k], activation, b.drive)
@@ -158,6 +172,32 @@ def differentiate_steps(
         if not (followed and violation[k, 0] < np.inf):
             violation[k, 0] = np.inf
             return
+
+
+@compiled
+def _follow_slopes(by_state: FloatArray, direct: FloatArray, b: Buffers, out: FloatArray) -> None:
+    """Advance ``b`` by one step, and read, as known derivatives of this step tell."""
+    before, size = b.state, by_state.shape[1]
+    nv, n = b.now.dq.shape
+    for i in range(nv):
+        for c in range(n):
+            before[i, c], before[nv + i, c] = b.now.dq[i, c], b.now.dv[i, c]
+    for i in range(size - 2 * nv):
+        for c in range(n):
+            before[2 * nv + i, c] = b.activation[i, c]
+    for i in range(by_state.shape[0]):
+        if i < nv:
+            target, row = b.now.dq, i
+        elif i < 2 * nv:
+            target, row = b.now.dv, i - nv
+        elif i < size:
+            target, row = b.activation, i - 2 * nv
+        else:
+            target, row = out, i - size
+        for c in range(n):
+            target[row, c] = direct[i, c]
+        for j in range(size):
+            add_scaled(target, row, by_state[i, j], before, j, n)
 
 
 @compiled

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +20,11 @@ from sysid_ros.engine.derivatives.directions import (
     BatchDirections,
     ModelChanges,
     ModelDirections,
-    deviation_slope,
+    StepSlopes,
+    all_covered,
+    control_directions,
     model_directions,
-    start_difference,
+    start_directions,
 )
 from sysid_ros.engine.derivatives.model_parts import ModelPart, changes_of
 from sysid_ros.engine.derivatives.rollout import new_buffers
@@ -58,6 +60,7 @@ class Pass:
       changes: How the followed columns change the model.
       addresses: The columns of the sensor data that are differentiated, sorted.
       parts: The parts of the model that do not feel each other.
+      whole: The model as one part.
       models: How parts change in some directions, by both, as far as it was asked for.
     """
 
@@ -67,6 +70,7 @@ class Pass:
     changes: ModelChanges
     addresses: IndexArray
     parts: tuple[ModelPart, ...]
+    whole: ModelPart
     models: dict[tuple[int, bytes], ModelDirections] = field(default_factory=dict)
 
     @cached_property
@@ -79,6 +83,10 @@ class Pass:
         """Those of them that change starts or controls."""
         base = self.columns.base
         return [k for k, c in enumerate(self.moved) if not c.candidate.same_inputs(base)]
+
+    def undivided(self) -> Pass:
+        """The same where all of the model may feel each other."""
+        return self if len(self.parts) == 1 else replace(self, parts=(self.whole,), models={})
 
     @cached_property
     def touched(self) -> tuple[BoolArray, ...]:
@@ -103,6 +111,7 @@ class _PartOfBatch:
       part: The part.
       model: How it changes in its directions.
       directions: How starts and controls change in them.
+      slopes: Of steps that are not covered.
       columns: Where they belong in the Jacobian, (n,).
       states: From each start on, (steps + w, nq + nv + na).
       control: Of every step, (steps, nu).
@@ -113,6 +122,7 @@ class _PartOfBatch:
     part: ModelPart
     model: ModelDirections
     directions: BatchDirections
+    slopes: StepSlopes
     columns: IntArray
     states: FloatArray
     control: FloatArray
@@ -128,10 +138,16 @@ class BatchPass:
       batch: The runs.
       deviations: From each run's measured start, (w, n_start).
       rollouts: Theirs.
+      slopes: Of steps that are known not to be covered, if any are, in all directions.
     """
 
     def __init__(
-        self, pass_: Pass, batch: RunBatch, deviations: FloatArray, rollouts: BatchRollout
+        self,
+        pass_: Pass,
+        batch: RunBatch,
+        deviations: FloatArray,
+        rollouts: BatchRollout,
+        slopes: StepSlopes | None = None,
     ) -> None:
         self._pass, self._batch, self._rollouts = pass_, batch, rollouts
         base = pass_.columns.base
@@ -140,8 +156,8 @@ class BatchPass:
         control = batch.controls(base)
         starts = batch.starts(base, deviations)[:, 1:]
         directions = BatchDirections(
-            _start_directions(batch, deviations, starts, moved, moving),
-            *_control_directions(batch, control, moved, moving),
+            start_directions(batch, deviations, starts, moved, moving),
+            *control_directions(batch, control, moved, moving),
         )
         self._steps = batch.steps.astype(np.int64)
         firsts = np.cumsum(self._steps) - self._steps
@@ -152,9 +168,12 @@ class BatchPass:
         states = np.insert(rollouts.states[:, 1:], firsts, starts, axis=0)
         readings = np.searchsorted(pass_.addresses, self._slope.columns)
         self._parts = [
-            _part_of_batch(pass_, k, batch.model, directions, states, control, readings)
+            _part_of_batch(
+                pass_, k, batch.model, directions, slopes or all_covered(len(control)), states,
+                control, readings,
+            )
             for k in range(len(pass_.parts))
-        ]
+        ]  # fmt: skip
         n = len(pass_.columns.moved) + batch.spread.shape[1]
         self._jacobian = np.zeros((len(self._residual), n))
 
@@ -185,6 +204,7 @@ class BatchPass:
                 own.directions.control_direction,
                 own.directions.control_change[first:last],
             ),
+            own.slopes._replace(place=own.slopes.place[first:last]),
             self._steps[runs],
             own.states[first + runs.start : last + runs.stop],
             own.control[first:last],
@@ -205,8 +225,9 @@ class BatchPass:
         Columns that the pass does not follow are left at zero.
 
         Returns:
-          The Jacobian, and the runs where it is not to be used, (w,): their rollouts diverged, or
-          contain forces that the pass does not know.
+          The Jacobian, not to be used for runs that diverged or have steps with forces that the
+          pass does not know, and marks of these steps and of all that could not be reached,
+          (steps,).
         """
         pass_, jacobian = self._pass, self._jacobian
         base = pass_.columns.base
@@ -216,10 +237,9 @@ class BatchPass:
                 data = self._rollouts.sensordata
                 jacobian[:, j] += quotient(self._batch, column, data, self._residual)
         lacking, largest = np.max([own.violation for own in self._parts], axis=0).T
-        worst = np.maximum.reduceat(lacking - MAX_VIOLATION * largest, self._first_step[:-1])
-        left = _left_by_solver(self._batch.model)
-        violated: BoolArray = self._rollouts.diverged | ~(worst <= left)
-        return RunJacobian(self._residual, jacobian), violated
+        with np.errstate(invalid="ignore"):
+            covered = lacking - MAX_VIOLATION * largest <= _left_by_solver(self._batch.model)
+        return RunJacobian(self._residual, jacobian), ~covered
 
 
 def _left_by_solver(model: mujoco.MjModel) -> float:
@@ -248,6 +268,7 @@ def _part_of_batch(
     number: int,
     model: Any,
     directions: BatchDirections,
+    slopes: StepSlopes,
     states: FloatArray,
     control: FloatArray,
     readings: IndexArray,
@@ -259,6 +280,7 @@ def _part_of_batch(
       number: Of the part.
       model: The whole model.
       directions: Of the whole model, in all directions.
+      slopes: Of the whole model, in all directions.
       states: Of the whole model, from each start on.
       control: Of the whole model.
       readings: Which reading each residual compares, (m,).
@@ -283,6 +305,7 @@ def _part_of_batch(
             np.searchsorted(places, directions.control_direction[driving]).astype(np.int64),
             np.ascontiguousarray(driven[:, driving]),
         ),
+        slopes._replace(direct=_chosen(slopes.direct, places)),
         np.array([*pass_.followed, *range(p, p + n_start)], dtype=np.int64)[places],
         compilable(
             states[
@@ -293,6 +316,11 @@ def _part_of_batch(
         np.flatnonzero(np.isin(readings, part.rows)),
         np.ones((len(control), 2)),
     )
+
+
+def _chosen(direct: FloatArray, places: IndexArray) -> FloatArray:
+    """Some columns of direct slopes, of which there may be none at all."""
+    return direct if not len(direct) else np.ascontiguousarray(direct[:, :, places])
 
 
 def _add_through_readings(
@@ -332,51 +360,3 @@ def _add_through_readings(
     chosen, read = turned.samples[own], turned.columns[own]
     for k, factor in enumerate(turned.by_quaternion[own].T):
         add(chosen, slope.weights[chosen] * factor[:, np.newaxis], read + k)
-
-
-def _changes(model: Any, before: FloatArray, after: FloatArray) -> FloatArray:
-    """The way from states (w, nq + nv + na) to others, in tangent space, (w, 2 nv + na)."""
-    if model.nq == model.nv:
-        return after - before
-    pairs = zip(before, after, strict=True)
-    return np.stack([start_difference(model, a, b) for a, b in pairs])
-
-
-def _start_directions(
-    batch: RunBatch,
-    deviations: FloatArray,
-    starts: FloatArray,
-    moved: Sequence[Perturbation],
-    moving: Sequence[int],
-) -> FloatArray:
-    """Return the derivatives of the starts in every direction, (w, 2 nv + na, n)."""
-    model, n_start = batch.model, batch.spread.shape[1]
-    size = 2 * model.nv + model.na
-    directions = np.zeros((len(starts), size, len(moved) + n_start))
-    for k in moving:
-        change = batch.starts(moved[k].candidate, deviations)[:, 1:]
-        directions[:, :, k] = _changes(model, starts, change) / moved[k].step
-    if n_start and model.nq == model.nv:
-        directions[:, :, len(moved) :] = np.eye(n_start)
-    elif n_start:
-        directions[:, :, len(moved) :] = [deviation_slope(model, each) for each in deviations]
-    return directions
-
-
-def _control_directions(
-    batch: RunBatch,
-    control: FloatArray,
-    moved: Sequence[Perturbation],
-    moving: Sequence[int],
-) -> tuple[IntArray, FloatArray]:
-    """The directions that change the controls, and how: (n_control,), (steps, n_control, nu)."""
-    which, changes = [], []
-    for k in moving:
-        change = (batch.controls(moved[k].candidate) - control) / moved[k].step
-        if np.any(change):
-            which.append(k)
-            changes.append(change)
-    stacked = (
-        np.stack(changes, axis=1) if changes else np.zeros((len(control), 0, control.shape[1]))
-    )
-    return np.array(which, dtype=np.int64), np.ascontiguousarray(stacked)

@@ -5,8 +5,8 @@
 
 One rollout per run, then one compiled pass along all of them, instead of one rollout per unknown.
 The pass recomputes the equation of motion at every step; where it does not hold (a contact, a force
-this package does not know), the run is differentiated by finite differences, and a model for
-which that happens often is left to them altogether. Parameters that change what the pass has no
+this package does not know), this step alone is differenced, and a model for which that happens
+often is left to finite differences altogether. Parameters that change what the pass has no
 table for are finite differences from the start.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.model_changes import (
     FollowedModel,
     KnownChanges,
@@ -25,10 +25,11 @@ from sysid_ros.engine.derivatives.model_changes import (
     merged,
     model_derivative,
 )
-from sysid_ros.engine.derivatives.model_parts import model_parts
+from sysid_ros.engine.derivatives.model_parts import model_parts, whole_model
 from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
 from sysid_ros.engine.derivatives.run_pass import BatchPass, Pass, differentiated
 from sysid_ros.engine.derivatives.sensors import readings, sensors_of, unsupported_sensor
+from sysid_ros.engine.derivatives.uncovered_steps import differentiate_again
 from sysid_ros.engine.simulation import (
     BatchRollout,
     Candidate,
@@ -48,7 +49,7 @@ from sysid_ros.engine.simulation import (
 
 TABLE_STEP = 1e-6  # relative, for differences of compiled models, which are smooth
 MAX_CHUNK_BYTES = 64 << 20  # of the Jacobians of batches that are differentiated together
-# Share of violated runs up to which the others are worth the pass, which costs little beside them.
+# Share of differenced steps up to which the others are worth the pass, which costs little beside.
 MAX_DOUBTS = 0.75
 EXACT = "exact"
 # Relative to the scales of the unknowns. Where a joint begins to stick, or a limit to act, within
@@ -85,7 +86,7 @@ class Sensitivities:
         self._unfollowed: dict[int, str] = {}
         self._followed: set[int] = set()
         self._shared = SharedMoves()
-        self._seen = self._violated = 0
+        self._seen = self._differenced = 0
         self._latest: tuple[bytes, Pass] | None = None
         self._known_changes: KnownChanges | None = None
 
@@ -96,8 +97,8 @@ class Sensitivities:
 
     @property
     def doubted(self) -> float:
-        """The share of runs so far whose derivatives are finite differences."""
-        return 1.0 if self.gave_up else self._violated / max(1, self._seen)
+        """The share of steps so far whose derivatives are finite differences."""
+        return 1.0 if self.gave_up else self._differenced / max(1, self._seen)
 
     def renew(self, group: ModelGroup[Any], scale: FloatArray) -> None:
         """Go on with the same runs of another builder."""
@@ -193,8 +194,8 @@ class Sensitivities:
         if rollouts.diverged.any():
             return None
         along = BatchPass(pass_, batch, deviations, rollouts)
-        ((found, violated),) = differentiated([along], self._rollouts)
-        return None if violated.any() else found
+        ((found, uncovered),) = differentiated([along], self._rollouts)
+        return None if uncovered.any() else found
 
     def _differences(
         self,
@@ -303,13 +304,15 @@ class Sensitivities:
             parts.append((lasting, self._known_changes.of(lasting)))
         parameters, changes = merged(parts)
         self._known_changes = KnownChanges.at(theta, model, parameters, changes)
+        tables, read = tables_of(model), readings(model, self._addresses)
         return Pass(
             Perturbations(base, tuple(moved)),
             parameters,
             tuple(reading),
             changes,
             self._addresses,
-            model_parts(tables_of(model), readings(model, self._addresses)),
+            model_parts(tables, read),
+            whole_model(tables, read),
         )
 
     def _moved_alone(
@@ -363,35 +366,23 @@ class Sensitivities:
         passes = [BatchPass(pass_, *each) for each in runs if not each[2].diverged.all()]
         done = iter(differentiated(passes, self._rollouts))
         for batch, own, rollout in runs:
-            self._seen += len(own)
+            steps = int(batch.steps.sum())
+            self._seen += steps
             if rollout.diverged.all():
-                self._violated += len(own)
+                self._differenced += steps
                 columns = self._columns(theta, pass_.columns.base)
                 yield finite_differences(self._rollouts, batch, own, columns)
                 continue
-            found, violated = next(done)
-            self._violated += int(np.count_nonzero(violated))
+            found, uncovered = next(done)
             if plain.moved:
                 others = finite_differences(self._rollouts, batch, own, plain, starts=False)
                 found.jacobian[:, list(self._unfollowed)] = others.jacobian
-            if violated.any():
-                self._replace(found, batch, own, violated, self._columns(theta, pass_.columns.base))
+            if uncovered.any() or rollout.diverged.any():
+                columns = self._columns(theta, pass_.columns.base)
+                self._differenced += differentiate_again(
+                    found, uncovered, pass_, columns, batch, own, rollout, self._rollouts
+                )
             yield found
-
-    def _replace(
-        self,
-        found: RunJacobian,
-        batch: RunBatch,
-        deviations: FloatArray,
-        violated: BoolArray,
-        columns: Perturbations,
-    ) -> None:
-        """Overwrite the rows of some runs by finite differences."""
-        chosen = np.flatnonzero(violated)
-        some = batch.select(chosen.tolist())
-        differences = finite_differences(self._rollouts, some, deviations[chosen], columns)
-        rows = np.repeat(violated, batch.samples) if len(violated) > 1 else slice(None)
-        found.jacobian[rows] = differences.jacobian
 
 
 def _run_of(batch: RunBatch, derivatives: RunJacobian, run: int) -> RunJacobian:

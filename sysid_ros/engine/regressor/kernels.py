@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.derivatives import soon_loaded
+from sysid_ros.engine.compiled import soon_loaded
 from sysid_ros.engine.regressor import filter_kernel, regressor_kernel
 from sysid_ros.engine.regressor.regressor_kernel import (
     FORCE,

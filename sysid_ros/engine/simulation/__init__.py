@@ -34,6 +34,7 @@ from sysid_ros.engine.simulation.run_batch import (
 )
 from sysid_ros.engine.simulation.simulation import (
     BatchRollout,
+    BatchSimulation,
 )
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch
 from sysid_ros.engine.simulation.step_controls import control_integrals, step_means
@@ -41,6 +42,7 @@ from sysid_ros.engine.simulation.sysid_rollout import all_states, sysid_rollout,
 
 __all__ = [
     "BatchRollout",
+    "BatchSimulation",
     "BatchState",
     "Candidate",
     "CandidateBuilder",

@@ -13,8 +13,8 @@ from pathlib import Path
 import numba
 import pytest
 
-from sysid_ros.engine.derivatives import COMPILING, compilation_told, kept_code
-from sysid_ros.engine.derivatives.kept_code import keeping, turn
+from sysid_ros.engine.compiled import keeping, kept_code, turn
+from sysid_ros.engine.derivatives import COMPILING, compilation_told
 
 OURS = "sysid_ros.engine.derivatives.anything"
 

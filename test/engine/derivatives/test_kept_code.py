@@ -17,9 +17,9 @@ import numba
 import pytest
 from patience import PATIENCE
 
-from sysid_ros.engine.derivatives import kept_code
+from sysid_ros.engine.compiled import kept_code
+from sysid_ros.engine.compiled.kept_code import keeping, private_folder, turn
 from sysid_ros.engine.derivatives.compilation_stage import start_compiling
-from sysid_ros.engine.derivatives.kept_code import keeping, private_folder, turn
 
 
 def twice(x: float) -> float:

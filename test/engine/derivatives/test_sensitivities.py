@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives import sensitivities
+from sysid_ros.engine.derivatives import sensitivities, uncovered_steps
 from sysid_ros.engine.derivatives.frame_sensors import FRAME_SENSORS
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, SENSORS, TENDON
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, parameters_of
@@ -437,6 +437,31 @@ def test_what_changes_a_contact_is_left_to_finite_differences() -> None:
     }
 
 
+def test_steps_with_contacts_that_are_not_known_are_differenced_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A foot that the pass has no contact for touches the floor, and leaves it again."""
+    text = STANDING.format(
+        timestep=chains.TIMESTEP, integrator="Euler", cone="elliptic", condim=3, friction="0.8",
+        height=0.1, foot='type="ellipsoid" size="0.03 0.04 0.05"', contact="",
+    )  # fmt: skip
+    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
+    for element, name, attribute, value in (
+        ("joint", "joint0", "damping", 0.3), ("body", "base", "mass", 1.0),
+    ):  # fmt: skip
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(attribute, value, -5.0, 5.0, modifier=modifier))
+    delay = SignalModifier(("actuator0",), "delay")
+    params.add(Parameter("command_delay", 0.0021, -1.0, 1.0, modifier=delay))
+    problem = chains.problem(root, params)
+    monkeypatch.setattr(uncovered_steps, "finite_differences", None)  # of whole runs
+    assert largest_error(problem, problem.initial_point()) < 5e-4
+    assert set(problem.derivative_sources().values()) == {"exact"}
+    (derivatives,) = problem.exact
+    assert derivatives is not None
+    assert 0.1 < derivatives.doubted < 0.75
+
+
 def test_contacts_are_noticed() -> None:
     """What the pass has no contact for falls onto the floor, and meets nothing before."""
     root = mujoco.MjSpec.from_string(
@@ -482,7 +507,7 @@ def test_what_the_solver_of_many_joints_leaves_is_no_contact(
     params.add(Parameter("damping", 0.1, 0.0, 1.0, modifier=modifier))
     problem = chains.problem(root, params, seed=1)
     replaced: list[object] = []
-    monkeypatch.setattr(sensitivities.Sensitivities, "_replace", lambda *one: replaced.append(one))
+    monkeypatch.setattr(sensitivities, "differentiate_again", lambda *one: replaced.append(one))
     list(problem.window_rows(problem.initial_point()))
     assert problem.derivative_sources() == {"damping": "exact"}
     assert not replaced

@@ -70,7 +70,7 @@ def test_callbacks_are_left_to_finite_differences() -> None:
 
 def test_contacts_of_other_shapes_are_left_to_finite_differences() -> None:
     spec = mujoco.MjSpec.from_string(
-        """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="ball" pos="0 0 0.3">
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="ball" pos="0 0 0.1">
         <joint name="slide" type="slide" axis="0 0 1"/>
         <geom type="ellipsoid" size="0.1 0.1 0.1" mass="1"/></body>
         </worldbody><actuator><motor name="push" joint="slide"/></actuator>

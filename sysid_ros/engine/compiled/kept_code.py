@@ -24,7 +24,7 @@ import numba
 from numba.core import event
 from numba.core.runtime.nrt import rtsys
 
-from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES
+from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
 
 WAITING = "sysid_ros:waiting"  # numba's kind of event: another process has its turn
 _SHORT = 2.0  # s of waiting that are not worth an event: the other one may only load
