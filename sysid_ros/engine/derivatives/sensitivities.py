@@ -117,6 +117,7 @@ class Sensitivities:
 
     def learn_from(self, other: Sensitivities) -> None:
         """Take over what was found out about the same model on other runs."""
+        self._group.builder.trust(other._group.builder)
         self._obstacle = self._obstacle or other._obstacle
         self._unfollowed.update(other._unfollowed)
         self._followed |= other._followed

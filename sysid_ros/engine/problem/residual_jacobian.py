@@ -24,10 +24,12 @@ class ResidualJacobian:
 
     Args:
       pool: Where simulations run.
+      of_part: The derivative of a part of the recordings, which found things out, if any.
     """
 
-    def __init__(self, pool: RolloutPool) -> None:
+    def __init__(self, pool: RolloutPool, of_part: ResidualJacobian | None = None) -> None:
         self._pool = pool
+        self._of_part = of_part
         self._gave_up = False
         self._groups: list[Sensitivities] = []
         self._known: tuple[list[str], list[float]] | None = None  # the parameters' names and bounds
@@ -72,7 +74,12 @@ class ResidualJacobian:
         known, self._known = self._known, (params.scalar_names(), upper.tolist())
         if known != self._known:
             self._groups = [Sensitivities(group, self._pool, upper, scale) for group in groups]
-            return True
+            part = self._of_part
+            if part is None or part._gave_up or part._known != self._known:
+                return True
+            for exact, other in zip(self._groups, part._groups, strict=True):
+                exact.learn_from(other)
+            return False
         for exact, group in zip(self._groups, groups, strict=True):
             exact.renew(group, scale)
         return False
