@@ -189,8 +189,9 @@ class Sensitivities:
         self, theta: FloatArray, batch: RunBatch, deviations: FloatArray
     ) -> RunJacobian | None:
         pass_ = self._prepare(theta)
-        job = simulation_of(batch, pass_.columns.base, deviations)
-        (rollouts,) = self._rollouts.run_batches([job])
+        (rollouts,) = self._rollouts.run_batches(
+            [simulation_of(batch, pass_.columns.base, deviations)]
+        )
         if rollouts.diverged.any():
             return None
         along = BatchPass(pass_, batch, deviations, rollouts)
