@@ -167,7 +167,8 @@ class Sensitivities:
         if known is None:
             exact = self._exact(theta, batch, own)
         else:
-            exact = _run_of(self._group.batches[longest[1]], known[longest[1]], longest[2])
+            rows = list(run_slices(self._group.batches[longest[1]].samples))[longest[2]]
+            exact = known[longest[1]].of_rows(rows)
         if exact is None:
             return
         # Inwards where a bound is near, and only where the pass gives the derivative.
@@ -394,9 +395,3 @@ class Sensitivities:
         differences = finite_differences(self._rollouts, some, deviations[chosen], columns)
         rows = np.repeat(violated, batch.samples) if len(violated) > 1 else slice(None)
         found.jacobian[rows] = differences.jacobian
-
-
-def _run_of(batch: RunBatch, derivatives: RunJacobian, run: int) -> RunJacobian:
-    """The rows of one run of a batch."""
-    rows = list(run_slices(batch.samples))[run]
-    return RunJacobian(derivatives.residual[rows], derivatives.jacobian[rows])

@@ -41,7 +41,7 @@ class RecordedBatch:
 
     @property
     def samples(self) -> IndexArray:
-        """How many residuals each run has, (w,)."""
+        """Residuals of each run, (w,)."""
         return np.array([run.size for run in self.runs])
 
     @property

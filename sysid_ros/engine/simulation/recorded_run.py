@@ -164,7 +164,7 @@ class RecordedRun:
 
     @property
     def size(self) -> int:
-        """How many residuals it has; before the first comparison about so many."""
+        """The number of residuals; before the first comparison about so many."""
         if self._ready is None:
             return int(self.recording.sensordata.data.size)
         return self._ready[2].unknown.size
