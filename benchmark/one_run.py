@@ -53,6 +53,8 @@ class Counter:
         self.reached: list[tuple[float, float, float]] = []  # cost, CPU s, wall s
         if hasattr(function, "jacobian"):
             self.jacobian = self._exact_jacobian
+        if hasattr(function, "part"):  # of its evaluations only the time counts
+            self.part = function.part
 
     def __call__(self, x: Any, params: Any, **options: Any) -> Any:
         """Count one evaluation per column."""

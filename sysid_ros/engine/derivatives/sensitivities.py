@@ -118,6 +118,7 @@ class Sensitivities:
 
     def learn_from(self, other: Sensitivities) -> None:
         """Take over what was found out about the same model on other runs."""
+        self._group.builder.trust(other._group.builder)
         self._obstacle = self._obstacle or other._obstacle
         self._unfollowed.update(other._unfollowed)
         self._followed |= other._followed
@@ -167,7 +168,8 @@ class Sensitivities:
         if known is None:
             exact = self._exact(theta, batch, own)
         else:
-            exact = _run_of(self._group.batches[longest[1]], known[longest[1]], longest[2])
+            rows = list(run_slices(self._group.batches[longest[1]].samples))[longest[2]]
+            exact = known[longest[1]].of_rows(rows)
         if exact is None:
             return
         # Inwards where a bound is near, and only where the pass gives the derivative.
@@ -189,8 +191,9 @@ class Sensitivities:
         self, theta: FloatArray, batch: RunBatch, deviations: FloatArray
     ) -> RunJacobian | None:
         pass_ = self._prepare(theta)
-        job = simulation_of(batch, pass_.columns.base, deviations)
-        (rollouts,) = self._rollouts.run_batches([job])
+        (rollouts,) = self._rollouts.run_batches(
+            [simulation_of(batch, pass_.columns.base, deviations)]
+        )
         if rollouts.diverged.any():
             return None
         along = BatchPass(pass_, batch, deviations, rollouts)
@@ -383,9 +386,3 @@ class Sensitivities:
                     found, uncovered, pass_, columns, batch, own, rollout, self._rollouts
                 )
             yield found
-
-
-def _run_of(batch: RunBatch, derivatives: RunJacobian, run: int) -> RunJacobian:
-    """The rows of one run of a batch."""
-    rows = list(run_slices(batch.samples))[run]
-    return RunJacobian(derivatives.residual[rows], derivatives.jacobian[rows])

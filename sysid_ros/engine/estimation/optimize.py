@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,13 +20,14 @@ from sysid_ros.engine.least_squares import (
     Optimizer,
     Point,
     SolverSettings,
+    Step,
     StopOptimizing,
     loss_named,
     minimize,
     optimizer_named,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import FD_STEP, Objective
+from sysid_ros.engine.problem import FD_STEP, Objective, rough_search
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.engine.uncertainty import calculate_intervals
 from sysid_ros.errors import ParameterError, unknown_name
@@ -62,6 +64,9 @@ def optimize(
     **optimizer_kwargs: Any,
 ) -> tuple[ParameterDict, scipy.optimize.OptimizeResult]:
     """Nonlinear least squares with bounds.
+
+    With eight recordings or more, "auto" and "mujoco" begin on every eighth of them, and count that
+    as their first step; ``max_evaluations`` leaves it out.
 
     Args:
       initial_params: Where to start and the bounds; not changed.
@@ -169,12 +174,23 @@ def _own_ending(
         worth=1e-3,
         least_curvature=_LEAST_CURVATURE,
     )
-    start = Point(objective.start, (np.zeros(0),))
-    end = minimize(objective, start, settings, objective.report)
+    first = Point(objective.start, (np.zeros(0),))
+    cost = objective.loss.cost(objective.at(first.theta))
+    start, ahead = first, 0
+    if max_iters > 1:
+        start = rough_search(objective, first, replace(settings, max_iterations=max_iters))
+    if start is not first:  # that was a step of its own, of which no gradient is known
+        objective.report(Step(0, first, cost, np.nan, _DAMPING))
+        ahead = 1
+
+    def report(step: Step) -> None:
+        objective.report(replace(step, number=step.number + ahead))
+
+    end = minimize(objective, start, replace(settings, max_iterations=max_iters - ahead), report)
     if verbose:
         for step in objective.history:
             print(f"{step.iteration:4d}  cost {step.cost:.6e}  gradient {step.gradient_norm:.1e}")
-    return Ending(end.point.theta, end.status, end.message, end.iterations)
+    return Ending(end.point.theta, end.status, end.message, end.iterations + ahead)
 
 
 def _result(objective: Objective, end: Ending) -> scipy.optimize.OptimizeResult:

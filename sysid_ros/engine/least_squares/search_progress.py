@@ -27,7 +27,7 @@ class Iteration:
 
     iteration: int
     cost: float
-    gradient_norm: float
+    gradient_norm: float  # NaN where no derivative was needed
     names: tuple[str, ...]
     values: FloatArray  # (n_parameters,), in the parameters' own units
     elapsed: float  # s

@@ -102,6 +102,27 @@ class Objective:
         self._batched = batched
         self._latest: tuple[FloatArray, FloatArray] | None = None
 
+    def part(self) -> Objective | None:
+        """The same of a part of the data, from the same start; its evaluations are not counted.
+
+        Returns:
+          ``None`` where the function has no parts, or where evaluations are limited.
+        """
+        part = getattr(self._residual_fn, "part", None)
+        function = None if part is None or self._max_evaluations is not None else part()
+        if function is None:
+            return None
+        limit = self._time_limit
+        return Objective(
+            function,
+            self._params,
+            self.loss,
+            should_stop=self._should_stop,
+            time_limit=None if limit is None else limit - self.elapsed,
+            relative_step=self._relative_step,
+            batched=self._batched,
+        )
+
     @property
     def elapsed(self) -> float:
         """Seconds since the beginning."""

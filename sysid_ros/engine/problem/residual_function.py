@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,9 @@ RecordingGroup = ModelGroup[RecordedRun]
 # A candidate, and the simulations of a group's recordings with it.
 Simulated = tuple[Candidate, list[SystemTrajectory]]
 
+PART = 8  # one of so many recordings is enough for the first steps of a search
+_SOME = slice(PART // 2, None, PART)
+
 
 class ResidualFunction:
     """A residual with its settings; keeps threads and the latest simulations between calls.
@@ -67,6 +71,7 @@ class ResidualFunction:
         ]
         self._slim: dict[int, SlimModel] = {}
         self._exact: ResidualJacobian | None = None
+        self._part: ResidualFunction | None = None
 
     def __call__(self, x: FloatArray, params: ParameterDict, **overrides: Any) -> Residuals:
         """See :func:`residual`; keyword arguments override the settings for this call."""
@@ -87,24 +92,35 @@ class ResidualFunction:
           Shape (m, p), or ``None`` where only finite differences of residuals can tell: with a
           callback, ``engine="reference"``, or a model that the exact pass does not follow.
         """
-        options = self.options
-        if (
-            options.engine != "auto"
-            or not self._is_declared
-            or options.custom_rollout is not None
-            or options.modify_residual is not None
-            or not options.resample_true
-        ):
+        if not self._is_plain:
             return None
         try:  # numba takes half a second to load, and does not run everywhere
             from sysid_ros.engine.problem.residual_jacobian import ResidualJacobian
         except ImportError:
             return None
-        self._exact = self._exact or ResidualJacobian(self._threads())
+        of_part = None if self._part is None else self._part._exact
+        self._exact = self._exact or ResidualJacobian(self._threads(), of_part)
         x = np.asarray(x, dtype=np.float64)
         groups, simulated = self._at(x, params)
         known = [(own, [_rollout(run) for run in runs]) for own, runs in simulated]
         return self._exact(x, params, groups, known)
+
+    def part(self) -> ResidualFunction | None:
+        """The same of some of the recordings, for the first steps of a search.
+
+        What is found out about a model there need not be found out again for all recordings.
+
+        Returns:
+          ``None`` where there are few recordings of any model, or where callbacks simulate or
+          compare.
+        """
+        if not self._is_plain or min(map(len, self._runs), default=0) < PART:
+            return None
+        part = copy(self)
+        part._runs = [runs[_SOME] for runs in self._runs]
+        part._latest = [(candidate, runs[_SOME]) for candidate, runs in self._latest]
+        part._exact, self._part = None, part
+        return part
 
     def evaluate(
         self,
@@ -136,6 +152,18 @@ class ResidualFunction:
         if x.ndim == 1:
             residuals = [part[:, 0] for part in residuals]
         return residuals, predictions, records
+
+    @property
+    def _is_plain(self) -> bool:
+        """True if nothing but the parameters' modifiers stands between them and the residual."""
+        options = self.options
+        return (
+            options.engine == "auto"
+            and self._is_declared
+            and options.custom_rollout is None
+            and options.modify_residual is None
+            and options.resample_true
+        )
 
     @property
     def _is_declared(self) -> bool:

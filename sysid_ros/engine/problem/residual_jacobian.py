@@ -12,7 +12,14 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import KnownPoint, Sensitivities
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.simulation import ModelGroup, RecordedRun, RolloutPool
+from sysid_ros.engine.simulation import (
+    ModelGroup,
+    RecordedBatch,
+    RecordedRun,
+    RolloutPool,
+    joined_rollouts,
+    recorded_batches,
+)
 
 SMALLEST_SCALE = 1e-3  # of a parameter, for differences of compiled models
 
@@ -24,12 +31,15 @@ class ResidualJacobian:
 
     Args:
       pool: Where simulations run.
+      of_part: The derivative of a part of the recordings, which found things out, if any.
     """
 
-    def __init__(self, pool: RolloutPool) -> None:
+    def __init__(self, pool: RolloutPool, of_part: ResidualJacobian | None = None) -> None:
         self._pool = pool
+        self._of_part = of_part
         self._gave_up = False
         self._groups: list[Sensitivities] = []
+        self._batches: list[tuple[RecordedBatch, ...]] = []
         self._known: tuple[list[str], list[float]] | None = None  # the parameters' names and bounds
 
     def __call__(
@@ -53,11 +63,14 @@ class ResidualJacobian:
             return None
         unchecked = self._prepare(x, params, groups)
         blocks = []
-        for exact, group, point in zip(self._groups, groups, known, strict=True):
+        for exact, group, own, point in zip(
+            self._groups, groups, self._batches, known, strict=True
+        ):
             starts = np.zeros((len(group.batches), 0))  # a start's deviation is a parameter
             if exact.gave_up:
                 break
-            found = list(exact.derivatives(x, starts, point))
+            together = point[0], list(joined_rollouts(own, point[1]))
+            found = list(exact.derivatives(x, starts, together))
             blocks += [each.jacobian for each in found]
             if unchecked and not exact.gave_up:
                 exact.check(x, starts, found)
@@ -71,10 +84,19 @@ class ResidualJacobian:
         scale, upper = np.maximum(SMALLEST_SCALE, np.abs(x)), params.get_bounds()[1]
         known, self._known = self._known, (params.scalar_names(), upper.tolist())
         if known != self._known:
-            self._groups = [Sensitivities(group, self._pool, upper, scale) for group in groups]
-            return True
-        for exact, group in zip(self._groups, groups, strict=True):
-            exact.renew(group, scale)
+            self._batches = [recorded_batches(group.batches, len(x)) for group in groups]
+            self._groups = [
+                Sensitivities(ModelGroup(group.builder, own), self._pool, upper, scale)
+                for group, own in zip(groups, self._batches, strict=True)
+            ]
+            part = self._of_part
+            if part is None or part._gave_up or part._known != self._known:
+                return True
+            for exact, other in zip(self._groups, part._groups, strict=True):
+                exact.learn_from(other)
+            return False
+        for exact, group, own in zip(self._groups, groups, self._batches, strict=True):
+            exact.renew(ModelGroup(group.builder, own), scale)
         return False
 
 

@@ -148,6 +148,18 @@ class PreparedComparison:
         compared = TimeSeries.of_checked(measured.times, values, mapping, measured.interpolation)
         return self._differences(values), compared, measured
 
+    def factors(self) -> FloatArray:
+        """The derivative of each difference by its simulated number, (m, number of columns).
+
+        No orientations are compared.
+        """
+        gains = np.ones(len(self.delays))
+        for name, (_, columns) in (self.measured.signal_mapping or {}).items():
+            gains[columns] = self.corrected[name][0]
+        own = [gains[block.columns] for block in self.blocks]
+        factors = np.concatenate(own) * self.weights / self.scales
+        return np.where(self.unknown, 0.0, -factors)
+
     def _differences(self, predicted: FloatArray) -> FloatArray:
         measured, blocks = self.measured.data, self.blocks
         if not blocks:

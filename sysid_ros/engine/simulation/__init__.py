@@ -22,6 +22,11 @@ from sysid_ros.engine.simulation.finite_differences import (
 )
 from sysid_ros.engine.simulation.mujoco_warnings import collected_warnings
 from sysid_ros.engine.simulation.portions import portions
+from sysid_ros.engine.simulation.recorded_batch import (
+    RecordedBatch,
+    joined_rollouts,
+    recorded_batches,
+)
 from sysid_ros.engine.simulation.recorded_run import RecordedRun
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool, size_signature
 from sysid_ros.engine.simulation.run_batch import (
@@ -49,6 +54,7 @@ __all__ = [
     "ModelGroup",
     "Perturbation",
     "Perturbations",
+    "RecordedBatch",
     "RecordedRun",
     "ResidualSlope",
     "RolloutPool",
@@ -61,9 +67,11 @@ __all__ = [
     "control_integrals",
     "finite_differences",
     "inward",
+    "joined_rollouts",
     "perturbed",
     "portions",
     "quotient",
+    "recorded_batches",
     "run_slices",
     "shapes_model",
     "simulation_of",

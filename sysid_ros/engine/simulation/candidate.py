@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -146,6 +147,38 @@ class CandidateBuilder:
             self._independent[component], model = same, whole
         model = model or (self._build or self._compile)(params)
         return Candidate(params, model, base.model_key + own.as_vector().tobytes(), base.signals)
+
+    def try_together(self, base: Candidate, values: Mapping[int, float]) -> None:
+        """Find out whether each of several free scalars alone can be written anew.
+
+        Written in the reverse order behind all others they make the same model as in their own
+        place, if none reads or overwrites what another wrote. Where two models differ,
+        :meth:`neighbour` tells which scalars do, by a full build each.
+
+        Args:
+          base: The candidate.
+          values: By component.
+        """
+        params = ParameterDict(dict(base.params.parameters))  # the others are shared, and only read
+        unknown = [j for j in values if j not in self._independent and self._shapes(base, j)]
+        for component in unknown:
+            name, index = self._owners[component]
+            if params[name] is base.params[name]:
+                params.parameters[name] = base.params[name].copy()
+            vector = np.array(params[name].as_vector())
+            vector[index] = values[component]
+            params[name].update_from_vector(vector)
+        moved = [own for name, own in params.items() if own is not base.params[name]]
+        if len(moved) < 2 or self._build is not None:
+            return
+        with suppress(ModelError):
+            model, whole = self._with_changed(base, moved[::-1]), self._compile(params)
+            if model is not None and _content(model) == _content(whole):
+                self._independent.update(dict.fromkeys(unknown, True))
+
+    def _shapes(self, base: Candidate, component: int) -> bool:
+        """Return whether a free scalar changes the model."""
+        return shapes_model(base.params[self._owners[component][0]])
 
     def independent(self, component: int) -> bool:
         """Return whether a neighbour showed that a free scalar alone can be written anew."""

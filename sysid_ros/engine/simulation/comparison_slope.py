@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.residuals import Comparison, PreparedComparison, SignalCorrection
-from sysid_ros.engine.signals import TimeSeries, blocks_of, cubic_weights, stamp_offsets
+from sysid_ros.engine.signals import TimeSeries, cubic_weights, stamp_offsets
 from sysid_ros.engine.simulation.run_batch import ResidualSlope
 
 
@@ -36,21 +36,9 @@ def comparison_slope(
       The derivative by the sensor data of residuals that are flattened as in ``sysid.residual``,
       signal fastest.
     """
-    residual, compared, _ = ready.against(predicted, model)
-    mapping = compared.signal_mapping or {}
-    blocks = blocks_of(model, mapping, comparison.wrapped)
-    # Interpolation weights add up to one, so a constant shows every other factor.
-    step = 1e-3
-    more, mapping_of_all = predicted.data + step, predicted.signal_mapping
-    raised = TimeSeries.of_checked(predicted.times, more, mapping_of_all)
-    shifted, *_ = ready.against(raised, model)
-    factors = (shifted - residual) / step
-    if np.all(factors):  # one number each, but for missing samples and angles that wrap
-        factors[:] = np.median(factors, axis=0)
-    else:
-        for column in factors.T:
-            if np.any(column != 0.0):
-                column[column != 0.0] = np.median(column[column != 0.0])
+    mapping = ready.measured.signal_mapping or {}
+    blocks = ready.blocks
+    factors = ready.factors()
     offsets = stamp_offsets(model, mapping, comparison.stamping)
     sensors = predicted.signal_mapping or {}
     rows, weights, columns = [], [], []
@@ -60,12 +48,12 @@ def comparison_slope(
             correction = corrections.get(block.name, SignalCorrection())
             late = correction.delay + float(offsets[column])
             if late not in known:
-                instants = compared.times - correction.delay - offsets[column]
+                instants = ready.measured.times - correction.delay - offsets[column]
                 cubic = comparison.stamping == "true"
                 known[late] = _interpolation(predicted.times, instants, cubic)
             rows.append(known[late][0])
             weights.append(known[late][1])
-            columns.append(np.full(len(residual), sensors[block.name][1][k]))
+            columns.append(np.full(len(factors), sensors[block.name][1][k]))
     scaled = np.stack(weights, axis=1) * factors[:, :, None]
     return ResidualSlope(
         np.stack(rows, axis=1).reshape(-1, 4).astype(np.int64),

@@ -71,10 +71,11 @@ def perturbed(
       components: Which parameters to move; all by default.
     """
     base = base or builder.build(theta)
-    moved = []
-    for j in range(theta.size) if components is None else components:
-        change = inward(theta[j], step * scale[j], upper[j])
-        moved.append(Perturbation(builder.neighbour(base, j, theta[j] + change), change))
+    chosen = range(theta.size) if components is None else components
+    changes = {j: inward(theta[j], step * scale[j], upper[j]) for j in chosen}
+    values = {j: theta[j] + change for j, change in changes.items()}
+    builder.try_together(base, values)
+    moved = [Perturbation(builder.neighbour(base, j, values[j]), changes[j]) for j in values]
     return Perturbations(base, tuple(moved))
 
 

@@ -56,9 +56,6 @@ class RecordedRun:
     ) -> None:
         self.recording = recording
         self.model = recording.model
-        self.spread = np.zeros((1, 0))  # a start's deviation is a parameter, if anything
-        self.start_sensors = ()
-        self.samples = np.array([recording.sensordata.data.size])
         self._options = options
         self._sensors = sensor_mapping(recording.model)
         self._name = name
@@ -158,20 +155,19 @@ class RecordedRun:
         self._ready = (predicted.times, corrections, ready)
         return ready
 
-    # A batch of one run, for derivatives
+    # What a batch of such runs needs for derivatives
 
     @property
     def steps(self) -> IndexArray:
         """Steps of the latest simulation, (1,); 0 before the first."""
         return np.array([0 if self._controls is None else len(self._controls[1].values)])
 
-    def select(self, chosen: Sequence[int]) -> RecordedRun:
-        """The recording itself, which is the only one."""
-        return self
-
-    def opening(self, chosen: int, steps: int) -> RecordedRun:
-        """The run itself, whose comparison is of the whole."""
-        return self
+    @property
+    def size(self) -> int:
+        """The number of residuals; before the first comparison about so many."""
+        if self._ready is None:
+            return int(self.recording.sensordata.data.size)
+        return self._ready[2].unknown.size
 
     def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:
         """The initial state with what parameters add to it, (1, nstate)."""
@@ -213,7 +209,11 @@ class RecordedRun:
         predicted = self._predicted(candidate, data)
         corrections = self._corrections(candidate)
         latest = self._latest
-        if latest is not None and latest[0] is data and _correct_alike(corrections, latest[1]):
+        if (
+            latest is not None
+            and np.array_equal(latest[0], data)
+            and _correct_alike(corrections, latest[1])
+        ):
             residual = latest[2]
         else:
             residual = self._residual(candidate, predicted, corrections)

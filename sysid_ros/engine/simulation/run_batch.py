@@ -33,6 +33,10 @@ class RunJacobian:
     residual: FloatArray
     jacobian: FloatArray
 
+    def of_rows(self, rows: slice) -> RunJacobian:
+        """Some of the residuals."""
+        return RunJacobian(self.residual[rows], self.jacobian[rows])
+
     @property
     def nbytes(self) -> int:
         """Memory that it takes."""

@@ -68,7 +68,8 @@ def test_callbacks_are_left_to_finite_differences() -> None:
     assert function.jacobian(x, params) is None
 
 
-def test_contacts_of_other_shapes_are_left_to_finite_differences() -> None:
+def falling(*durations: float) -> tuple[sysid.ParameterDict, Any, np.ndarray]:
+    """Recordings of a ball that falls for so many seconds; after 0.2 s it is on the floor."""
     spec = mujoco.MjSpec.from_string(
         """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="ball" pos="0 0 0.1">
         <joint name="slide" type="slide" axis="0 0 1"/>
@@ -76,7 +77,10 @@ def test_contacts_of_other_shapes_are_left_to_finite_differences() -> None:
         </worldbody><actuator><motor name="push" joint="slide"/></actuator>
         <sensor><jointpos name="position" joint="slide"/></sensor></mujoco>"""
     )
-    recording = sysid_problems.record(spec, lambda t: np.zeros((len(t), 1)), 0.5)
+    found = [
+        sysid_problems.record(spec, lambda t: np.zeros((len(t), 1)), duration)
+        for duration in durations
+    ]
     params = sysid.ParameterDict()
     params.add(
         sysid.Parameter(
@@ -84,8 +88,40 @@ def test_contacts_of_other_shapes_are_left_to_finite_differences() -> None:
             modifier=lambda s, p: setattr(s.joint("slide"), "armature", p.value[0]),
         )
     )  # fmt: skip
-    function = sysid.build_residual_fn(models_sequences=[recording.sequences()])
-    assert function.jacobian(params.as_vector(), params) is None
+    sequences = sysid.ModelSequences(
+        "ball",
+        spec,
+        [str(duration) for duration in durations],
+        [each.initial_state for each in found],
+        [each.commanded for each in found],
+        [sysid.TimeSeries.from_names(each.times, each.sensordata, each.model) for each in found],
+    )
+    function = sysid.build_residual_fn(models_sequences=[sequences])
+    return params, function, params.as_vector()
+
+
+def test_contacts_of_other_shapes_are_left_to_finite_differences() -> None:
+    params, function, x = falling(0.5)
+    assert function.jacobian(x, params) is None
+
+
+@pytest.mark.parametrize("most_bytes", [8 * 100, 1 << 20])
+def test_recordings_go_through_the_pass_together(
+    monkeypatch: pytest.MonkeyPatch, most_bytes: int
+) -> None:
+    """In two batches or in one, of which one recording is left to differences of rollouts."""
+    monkeypatch.setattr("sysid_ros.engine.simulation.recorded_batch.MAX_BYTES", most_bytes)
+    params, function, x = falling(0.12, 0.3, 0.16, 0.1)
+    together = function.jacobian(x, params)
+    assert together is not None
+    step = np.array([1e-6])
+    ahead, behind = (np.concatenate(function(x + s, params)[0]) for s in (step, -step))
+    difference = (ahead - behind) / 2e-6
+    rows = [len(part) for part in function(x, params)[0]]
+    assert len(set(rows)) == 4 and sum(rows) == len(together)
+    for own in np.split(np.arange(sum(rows)), np.cumsum(rows)[:-1]):
+        error = np.linalg.norm(together[own, 0] - difference[own])
+        assert 0.0 < error < 1e-3 * np.linalg.norm(difference[own])
 
 
 def test_what_is_compiled_ahead_is_what_fits_call() -> None:

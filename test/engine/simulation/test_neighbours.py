@@ -26,8 +26,9 @@ def raise_mass(spec: Any, parameter: Parameter) -> None:
     spec.body("arm").mass = spec.body("arm").mass * parameter.value[0]
 
 
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("factor", [False, True])
-def test_a_neighbour_is_what_a_whole_build_makes(factor: bool) -> None:
+def test_a_neighbour_is_what_a_whole_build_makes(factor: bool, together: bool) -> None:
     params = ParameterDict()
     joint = AttributeModifier("joint", "hinge", "armature")
     params.add(Parameter("armature", 0.1, 0.0, 1.0, modifier=joint))
@@ -40,6 +41,10 @@ def test_a_neighbour_is_what_a_whole_build_makes(factor: bool) -> None:
     builder = CandidateBuilder(mujoco.MjSpec.from_string(ARM), params)
     for theta in (params.as_vector(), params.as_vector() + 0.01):
         base = builder.build(theta)
+        if together:
+            builder.try_together(base, dict(enumerate(theta + 1e-3)))
+            assert builder.independent(1) is not factor
+            assert not builder.independent(theta.size - 1)  # no model shows it
         for k, value in enumerate(theta + 1e-3):
             near, moved = builder.neighbour(base, k, value), theta.copy()
             moved[k] = value
