@@ -38,7 +38,7 @@ from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.contact_windows import FEW_CONTACTS, with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
-from sysid_ros.proposal.held_friction import chosen
+from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import SERVOS, Line
 from sysid_ros.proposal.mapping import Mapping, as_drafted

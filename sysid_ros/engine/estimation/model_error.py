@@ -28,6 +28,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
+from sysid_ros.engine.estimation.followed_shift import followed_shift
 from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change
 from sysid_ros.engine.estimation.timing_walk import Walk
 from sysid_ros.engine.estimation.window_sample import (
@@ -61,6 +62,9 @@ COSTLY = 3.0  # ... which this is
 SHARE_OF_A_START = 0.15  # of a search's time that another start may take; one step at least
 STEPS = 3  # of another start at most
 MIN_WINDOWS, MIN_COSTLY = 6, 4
+# A shift may not be of first order that is larger than so many errors by noise, ...
+FAR = 2.0
+OF_ITSELF = 0.1  # ... and than this share of the value
 BY_CHANCE = 2.0  # standard deviations of a shift that chance alone explains
 SAME_INSTANT = 1e-6  # s
 
@@ -101,7 +105,7 @@ def model_error(
     for each in alternatives:
         used = _sample(problem, each, alternatives, time)
         if claims := _claims(covariance, chosen, each.order):
-            shifted = partial(_shift, base, each, used, claims, gaps)
+            shifted = partial(_shift, base, each, used, claims, gaps, covariance.errors)
             trials.append((each.change, each.order, shifted))
     if chosen.size:
         again = partial(_another_start, base, covariance, chosen, walk, time)
@@ -262,8 +266,12 @@ def _shift(
     used: IndexArray,
     claims: Sequence[_Claim],
     gaps: Gaps,
+    errors: FloatArray,
 ) -> Shift:
-    """Linearize an alternative at the optimum and compare the Gauss-Newton steps."""
+    """Linearize an alternative at the optimum and compare the Gauss-Newton steps.
+
+    Where those of a costly one are far beyond the errors by noise, (p,), they are followed.
+    """
     groups = alternative.groups(base.problem.params, gaps)
     for group, known in zip(groups, base.problem.groups, strict=True):
         group.builder.trust(known.builder)
@@ -289,6 +297,13 @@ def _shift(
         chance[claim.told] = np.sqrt(scatter)[places]
     if alternative.order > 0.0:
         few = alternative.cost > COSTLY  # windows, of which chance alone may make a large shift
+        theta = base.bowl.point.theta
+        far = np.maximum(FAR * np.maximum(errors, chance), OF_ITSELF * np.abs(theta))
+        if few and np.any(np.abs(values) > far):
+            starts = tuple(base.bowl.point.starts[k] for k in used)
+            own_part = part_of(base.problem, used)
+            farther = followed_shift(problem, own_part, Point(theta, starts))
+            values = np.where(np.abs(farther) > np.abs(values), farther, values)
         sure = np.abs(values) > BY_CHANCE * chance
         error = alternative.order * np.where(sure | (not few), np.abs(values), 0.0 * values)
     else:

@@ -15,6 +15,7 @@ import pytest
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation import FitSettings, bias_check, fit
+from sysid_ros.engine.estimation.followed_shift import followed_shift
 from sysid_ros.engine.estimation.shifts import Shift, by_change
 from sysid_ros.engine.least_squares import Linearization, Point, ReducedSystem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
@@ -28,6 +29,7 @@ from sysid_ros.engine.signals import (
 from sysid_ros.engine.uncertainty import recording_scatter
 
 STATISTICAL = FitSettings(model_error=False, threads=1)
+FOLLOWED = "sysid_ros.engine.estimation.model_error.followed_shift"
 TRUE_STEP, STEP = 0.00025, 0.002
 SERVO = {"kp": 1770.0, "armature": 0.02, "damping": 15.0}
 LIMITS = {"kp": 5000.0, "armature": 2.0, "damping": 500.0}
@@ -120,10 +122,10 @@ def servo_spec(values: dict[str, float], step: float) -> mujoco.MjSpec:
     )
 
 
-def servo_recording(seed: int, start: dict[str, float]) -> ModelSequences:
+def servo_recording(seed: int, start: dict[str, float], end: float = 10.0) -> ModelSequences:
     """A stiff servo as it is, simulated in fine steps, with the model of 2 ms that is fitted."""
     model = servo_spec(SERVO, TRUE_STEP).compile()
-    commanded = np.arange(0.0, 10.0, 0.01)
+    commanded = np.arange(0.0, end, 0.01)
     command = 0.4 * np.sin(2.0 * commanded) + 0.05 * np.sign(np.sin(5.0 * commanded))
     fine = np.repeat(command, round(0.01 / TRUE_STEP))
     begin = create_initial_state(model, np.zeros(1), np.zeros(1))
@@ -170,6 +172,34 @@ def test_a_stiff_servo_at_a_long_time_step_is_flagged_and_wide() -> None:
         assert low <= truth <= high, name
         assert "moves with half the time step" in result[name].flags
     assert missed >= 1
+
+
+def test_where_one_step_says_too_little_the_time_steps_shift_is_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = {"kp": 1000.0, "armature": 0.03, "damping": 20.0}
+    data, params = servo_recording(0, start, 6.0), servo_parameters(start)
+    followed: list[FloatArray] = []
+
+    def kept(changed: WindowedProblem, own: WindowedProblem, at: Point) -> FloatArray:
+        followed.append(followed_shift(changed, own, at))
+        return 10.0 * followed[-1]  # surely beyond one step and chance
+
+    monkeypatch.setattr(FOLLOWED, kept)
+    monkeypatch.setattr("sysid_ros.engine.estimation.model_error.MIN_COSTLY", 99)  # windows
+    coarse = fit([data], params, FitSettings(threads=1))
+    here = np.array([one.value for one in coarse.parameters])
+    fine = fit([data.with_finer_step(4)], params, STATISTICAL, start=here)
+    assert coarse.model_error is not None
+    moved = np.array([one.value for one in fine.parameters]) - here
+    assert followed[0] == pytest.approx(moved, rel=0.1)
+    assert np.all(coarse.model_error.shifts[0].error > 10.0 * np.abs(followed[0]))
+
+
+def test_a_time_step_that_matters_little_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(FOLLOWED)
+    data = [pendulum.sequences(*pendulum.recording(duration=4.0, noise=2e-2))]
+    assert fit(data, pendulum.parameters(), FitSettings(threads=1)).model_error is not None
 
 
 @pytest.mark.parametrize(("common", "expected"), [(0.0, (1.0, 1.5)), (1.0, (3.0, 6.0))])

@@ -1,14 +1,14 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Friction that hangs together with what is free of its joint is not taken for certain."""
+"""Friction and armature on which hangs what is free of a joint are not taken for certain."""
 
 from __future__ import annotations
 
 import pytest
 
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.held_friction import chosen
+from sysid_ros.proposal.held_by_priors import chosen
 
 
 def of_joint(attribute: str, joint: str = "finger", *, on_demand: bool = False) -> Candidate:
@@ -29,11 +29,12 @@ def of_joint(attribute: str, joint: str = "finger", *, on_demand: bool = False) 
         ("damping armature", {"frictionloss": 0.2, "damping": None, "armature": None}),
         ("armature", {"frictionloss": 0.2, "armature": None}),
         ("frictionloss damping armature", dict.fromkeys(("frictionloss", "damping", "armature"))),
-        ("frictionloss", {"frictionloss": None}),
+        ("frictionloss", {"frictionloss": None, "armature": 0.2}),
+        ("damping", {"frictionloss": 0.2, "damping": None, "armature": 0.2}),
         ("", {}),
     ],
 )
-def test_friction_that_others_hang_on_is_held_by_a_prior(
+def test_friction_and_armature_that_others_hang_on_are_held_by_priors(
     determined: str, priors: dict[str, float | None]
 ) -> None:
     offered = [of_joint(attribute) for attribute in ("frictionloss", "damping", "armature")]

@@ -1,0 +1,67 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction and armature that recordings leave open, held by priors where others hang on them.
+
+MuJoCo's dry friction below its limit acts as inertia and damping, many times a light joint's own.
+Where a joint never leaves that range the limit has no effect, and nothing determines it. Left at
+the model's value, it would be taken for certain all the same: whether the joint leaves that range
+tells damping from armature, so that a wrong limit makes these wrong, with narrow intervals.
+
+Armature that hardly shows acts late: over the damping of a servo it is a time, which the joint's
+own motion cannot tell from a delay. Taken for certain, it would make that joint the sharpest clock
+of all for a delay that the robot shares, and the delay all other armatures wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sysid_ros.proposal.candidate import Candidate
+
+_HANG_ON_IT = {"frictionloss": ("damping", "armature"), "armature": ("damping", "frictionloss")}
+_SPREAD = 1.0  # standard deviation over the typical size: as likely nothing as twice the model's
+_DOUBT = (
+    "recordings alone do not tell the {what} of {name}, on which its {others} hang; "
+    "the prior says what is likely"
+)
+_WORDS = {"frictionloss": "dry friction"}
+
+
+def chosen(
+    offered: Sequence[Candidate], answers: Sequence[bool]
+) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
+    """Divide candidates into those that are proposed and those that are left out.
+
+    Args:
+      offered: The candidates.
+      answers: Of each, whether the recordings determine it.
+
+    Returns:
+      Both in the order given. Friction and armature are proposed with what hangs on them; where
+      they are not determined themselves, they have priors.
+    """
+    asked = list(zip(offered, answers, strict=True))
+    free = {(one.name, one.attribute) for one, answer in asked if answer and _of_joint(one)}
+    kept: list[Candidate] = []
+    dropped: list[Candidate] = []
+    for one, answer in asked:
+        others = _HANG_ON_IT.get(one.attribute, ()) if _of_joint(one) else ()
+        hanging = [other for other in others if (one.name, other) in free]
+        if hanging and not answer and not one.on_demand:
+            kept.append(_with_prior(one, hanging))
+        else:
+            (kept if answer else dropped).append(one)
+    return tuple(kept), tuple(dropped)
+
+
+def _of_joint(one: Candidate) -> bool:
+    return one.element == "joint"
+
+
+def _with_prior(one: Candidate, hanging: Sequence[str]) -> Candidate:
+    spread = float(f"{_SPREAD * max(one.typical, one.initial or 0.0):.3g}")
+    words = [_WORDS.get(attribute, attribute) for attribute in (one.attribute, *hanging)]
+    doubt = _DOUBT.format(what=words[0], name=one.name, others=" and ".join(words[1:]))
+    return replace(one, std=spread, doubt=doubt)
