@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy
@@ -14,8 +14,8 @@ import scipy
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.fits import Misfit, decisive
-from sysid_ros.diagnosis.hypotheses import joint_pairs
+from sysid_ros.diagnosis.fits import decisive
+from sysid_ros.diagnosis.hypotheses import joint_labels, joint_pairs
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.tracking import Tracking
 
@@ -100,36 +100,46 @@ def _explained(
     """The exchange along a cycle, each servo taking the next one's command, and wrong signs."""
     labels = [recorded.commands[servo] for servo in cycle]
     delay = Change(FindingKind.LAG, delay=dict.fromkeys(labels, late))
-    signs = [
-        Change(FindingKind.SIGN, scale={recorded.commands[servo]: -1.0}) for servo in reversed_
-    ]
-
-    def misfit(*changes: Change) -> Misfit:
-        return test.misfit(cycle, *changes, *signs, delay)
-
     before = test.misfit(cycle, delay)
-    # Neighbours exchanged one after the other turn the whole cycle.
-    pairs = tuple(itertools.pairwise(labels))
-    scored = [(change, misfit(change)) for change in _swaps(recorded, cycle, pairs)]
+    variants = list(_variants(recorded, cycle, reversed_))
+    scored = [(one, test.misfit(cycle, *one, delay)) for one in variants]
     least = min(score.share for _, score in scored)
     equal = [one for one in scored if one[1].share ** 2 <= _SAME * least**2 + 1e-8]
-    change, after = equal[0]
+    best, after = equal[0]
     if not decisive(after, before):
         return []
-    others = tuple(other for other, _ in equal[1:])
-    found = [Explanation(change, 0.0, before.share, after.share, alternatives=others)]
-    for sign in signs:
-        found.append(Explanation(sign, 0.0, before.share, after.share))
+    found = []
+    for place, change in enumerate(best):
+        others = [other[place] for other, _ in equal[1:] if other[place] != change]
+        unique = tuple(one for k, one in enumerate(others) if one not in others[:k])
+        found.append(Explanation(change, 0.0, before.share, after.share, alternatives=unique))
     return found
 
 
-def _swaps(
-    recorded: Recorded, cycle: list[int], pairs: tuple[tuple[str, str], ...]
-) -> list[Change]:
-    """Exchanged commands; of two servos also exchanged measurements."""
-    changes = [Change(FindingKind.SWAP, exchange=pairs)]
+def _variants(
+    recorded: Recorded, cycle: list[int], reversed_: list[int]
+) -> Iterator[tuple[Change, ...]]:
+    """Exchanged commands, of two servos also exchanged measurements, each with reversed signs.
+
+    A servo whose own position reads minus what another one's command asks for has that command
+    reversed, wherever it goes, or that position.
+    """
+    labels = [recorded.commands[servo] for servo in cycle]
+    # Neighbours exchanged one after the other turn the whole cycle.
+    commands = Change(FindingKind.SWAP, exchange=tuple(itertools.pairwise(labels)))
+    exchanges = [(commands, {servo: servo for servo in cycle})]
     if len(cycle) == 2:
         one, other = (recorded.joint_of(servo) for servo in cycle)
-        if recorded.is_hinge(one) == recorded.is_hinge(other):
-            changes.append(Change(FindingKind.SWAP, exchange=joint_pairs(recorded, one, other)))
-    return changes
+        measured = Change(FindingKind.SWAP, exchange=joint_pairs(recorded, one, other))
+        exchanges.append((measured, dict(zip(cycle, reversed(cycle), strict=True))))
+    for swap, owner in exchanges:
+        owners = [owner[servo] for servo in reversed_]
+        signs = [
+            ((recorded.commands[one],), joint_labels(recorded, recorded.joint_of(one)))
+            for one in owners
+        ]
+        for side in range(2) if signs else (0,):
+            yield (
+                swap,
+                *(Change(FindingKind.SIGN, scale=dict.fromkeys(one[side], -1.0)) for one in signs),
+            )

@@ -11,22 +11,27 @@ does better than other frictions do.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import mujoco
 import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.explanation import Explanation, named_degrees, size_interval
+from sysid_ros.diagnosis.explanation import (
+    RESOLUTION,
+    Explanation,
+    lag_interval,
+    named_degrees,
+    size_interval,
+)
 from sysid_ros.diagnosis.filtered import total_delays
 from sysid_ros.diagnosis.finding import Change, FindingKind, repaired_series
 from sysid_ros.diagnosis.fits import (
     VISIBLE,
+    Misfit,
     OpenLoop,
     decisive,
     explained_more,
@@ -34,9 +39,8 @@ from sysid_ros.diagnosis.fits import (
     left_of_helped,
     signals_misfit,
 )
-from sysid_ros.diagnosis.hypotheses import DEGREE, Family, covered_positions, told_actuators
+from sysid_ros.diagnosis.hypotheses import Family, Simulated, covered_positions, told_actuators
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import is_velocity_servo
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
@@ -48,14 +52,14 @@ _SAME = 1.2  # ratio of powers up to which two repairs are as good as each other
 _SMALLEST_FACTOR = 1.6
 _SMALLEST_OFFSET = 0.1  # rad; of a slide, of its range
 _SMALLEST_LAG = 0.01  # s
-_SCALES = (0.1, 0.5, 2.0)
-_OFFSETS = (-0.5, 0.5)
 _LAGS = (0.05, 0.15)  # s
 _REFINED = 2  # repairs whose sizes are refined
 _STEPS = 9  # simulations of each
 _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
 _HARDER = (0.1, 0.3)  # of servos' usual efforts, that friction may take in truth
+_HARDER_BY = 3.0  # ratio of either end of the shares about the better of these
+_FRICTIONS = 6  # simulations that find the best
 _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
 _WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
@@ -123,8 +127,8 @@ class _Search:
     """
 
     def __init__(self, recorded: Recorded, test: OpenLoop, topics: Mapping[str, str]) -> None:
-        self._recorded, self._test, self._topics = recorded, test, topics
-        self._inputs = {**recorded.commands, **recorded.efforts}
+        self._recorded, self._test = recorded, test
+        self._could_be = Simulated(recorded, topics)
         self._covered = covered_positions(recorded)
 
     def _powers(self, *changes: Change) -> dict[str, FloatArray]:
@@ -146,7 +150,7 @@ class _Search:
         before = self._powers(*done)
         size = {name: float(np.mean(power)) for name, power in before.items()}
         bad = sorted(
-            (n for n in size if size[n] > VISIBLE and n not in self._covered),
+            (n for n in size if size[n] > (_GROSS if n in self._covered else VISIBLE)),
             key=lambda n: -size[n],
         )
         if not bad:
@@ -156,9 +160,13 @@ class _Search:
             return _Tried(changes, size, self._powers(*done, *changes))
 
         measured = self._measured(bad)
-        inputs = self._driving(measured)
+        inputs = self._could_be.driving(measured)
         gross = self._measured([name for name in bad if size[name] > _GROSS])
-        seen = [tried(one) for one in self._discrete(self._driving(gross), gross)] if gross else []
+        seen = (
+            [tried(one) for one in self._could_be.discrete(self._could_be.driving(gross), gross)]
+            if gross
+            else []
+        )
         accepted = [one for one in seen if self._accepted(before, one)]
         if not any(left_of_helped(before, one.powers) < _SETTLED for one in accepted):
             accepted += self._sized(before, inputs, measured, tried)
@@ -174,19 +182,6 @@ class _Search:
         ]
         return self._explained(before, min(equal, key=_simplicity), equal, done)
 
-    def _discrete(self, inputs: list[str], measured: list[str]) -> Iterator[tuple[Change, ...]]:
-        """Signs, degrees and exchanges, these with signs."""
-        for label in (*inputs, *measured):
-            yield (Change(FindingKind.SIGN, scale={label: -1.0}),)
-            if self._is_angle(label):
-                for factor in (DEGREE, 1.0 / DEGREE):
-                    yield (Change(FindingKind.DEGREES, scale={label: factor}),)
-        for one, other in (*self._pairs(inputs), *self._pairs(measured)):
-            swap = Change(FindingKind.SWAP, exchange=((one, other),))
-            yield (swap,)
-            for turned in ((one,), (other,), (one, other)):
-                yield (swap, Change(FindingKind.SIGN, scale=dict.fromkeys(turned, -1.0)))
-
     def _sized(
         self,
         before: Mapping[str, FloatArray],
@@ -195,13 +190,8 @@ class _Search:
         tried: Callable[..., _Tried],
     ) -> list[_Tried]:
         """Those of offsets, scales and lags that are accepted at their best sizes."""
-        topics: dict[str, list[str]] = {}
-        for label in self._inputs.values():
-            topics.setdefault(self._topics[label], []).append(label)
-        families = [one for label in (*inputs, *measured) for one in self._families(label)]
-        families += [Family(FindingKind.LAG, tuple(labels), _LAGS) for labels in topics.values()]
         seen = []
-        for family in families:
+        for family in self._could_be.sized(inputs, measured, _LAGS):
             own = [tried((family.change(size),), size) for size in family.sizes]
             best = max(own, key=lambda one: explained_more(before, one.powers))
             seen.append((explained_more(before, best.powers), family, best))
@@ -212,60 +202,7 @@ class _Search:
     def _measured(self, bad: list[str]) -> list[str]:
         """Entries of signals, the first few."""
         found = dict.fromkeys(name.partition("[")[0] for name in bad)
-        return [label for label in found if label in self._topics][:_WORST]
-
-    def _driving(self, measured: list[str]) -> list[str]:
-        """Inputs that may be to blame: of the joints that are explained badly, or all."""
-        joints = {j for j, label in self._recorded.positions.items() if label in measured}
-        own = [
-            label for actuator, label in self._inputs.items()
-            if joints & {*self._recorded.arms(actuator)}
-        ]  # fmt: skip
-        unseen = [
-            label for actuator, label in self._inputs.items()
-            if not {*self._recorded.arms(actuator)} & {*self._recorded.positions}
-        ]  # fmt: skip
-        return list(dict.fromkeys([*own, *unseen]))
-
-    def _pairs(self, labels: list[str]) -> Iterator[tuple[str, str]]:
-        """Entries that may stand in each other's place: of one topic and one kind."""
-        scalar = {*self._recorded.positions.values(), *self._inputs.values()}
-        for one, other in itertools.combinations([x for x in labels if x in scalar], 2):
-            if self._topics[one] == self._topics[other]:
-                yield one, other
-
-    def _joint(self, label: str) -> int | None:
-        """The joint that a position or a position servo's command is of."""
-        for joint, own in self._recorded.positions.items():
-            if own == label:
-                return joint
-        for actuator, own in self._recorded.commands.items():
-            if own == label and not is_velocity_servo(self._recorded.model, actuator):
-                return self._recorded.joint_of(actuator)
-        return None
-
-    def _is_angle(self, label: str) -> bool:
-        joint = self._joint(label)
-        if joint is not None:
-            return self._recorded.is_hinge(joint)
-        model = self._recorded.model
-        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, label)
-        if sensor >= 0:
-            return int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_GYRO)
-        return label in self._recorded.others.values()
-
-    def _families(self, label: str) -> Iterator[Family]:
-        """Scales and offsets; a torque's factor looks like that of masses."""
-        if label not in self._recorded.efforts.values():
-            yield Family(FindingKind.SCALE, (label,), _SCALES)
-        joint = self._joint(label)
-        if joint is not None and (unit := self._unit(joint)):
-            yield Family(FindingKind.OFFSET, (label,), tuple(unit * one for one in _OFFSETS))
-
-    def _unit(self, joint: int) -> float:
-        """The unit of offsets: 1 rad, or the range of a slide."""
-        recorded = self._recorded
-        return 1.0 if recorded.is_hinge(joint) else float(np.ptp(recorded.model.jnt_range[joint]))
+        return [label for label in found if label in self._could_be.topics][:_WORST]
 
     def _accepted(self, before: Mapping[str, FloatArray], one: _Tried) -> bool:
         """Return whether a repair is decisive for some signals, spoils none, and matters."""
@@ -285,11 +222,11 @@ class _Search:
     def _matters(self, one: _Tried) -> bool:
         size, label = abs(one.size), one.changes[0].signals[0]
         if one.kind is FindingKind.SCALE:
-            degrees = named_degrees(size) and self._is_angle(label)
+            degrees = named_degrees(size) and self._could_be.is_angle(label)
             return max(size, 1.0 / size) >= _SMALLEST_FACTOR and not degrees
         if one.kind is FindingKind.OFFSET:
-            joint = self._joint(label)
-            return joint is not None and size >= _SMALLEST_OFFSET * self._unit(joint)
+            joint = self._could_be.joint(label)
+            return joint is not None and size >= _SMALLEST_OFFSET * self._could_be.unit(joint)
         if one.kind is FindingKind.LAG:
             return size >= _SMALLEST_LAG
         return True
@@ -297,32 +234,47 @@ class _Search:
     def _beats_friction(
         self, done: list[Change], before: Mapping[str, FloatArray], one: _Tried
     ) -> bool:
-        """Return whether no friction, damping or inertia of driven joints explains as much."""
+        """Return whether no friction or damping of driven joints explains as much without it.
+
+        Harder joints may be true beside it, too: what is left with both is what it is judged by.
+        """
         if one.kind not in (FindingKind.SCALE, FindingKind.LAG):
             return True
         helped = helped_signals(before, one.powers)
-        after = signals_misfit(one.powers, helped)
-        return all(
-            decisive(after, signals_misfit(_powers(rival, done), helped))
-            for rival in self._rivals(one)
-        )
+        efforts = self._usual_efforts(one)
 
-    def _rivals(self, one: _Tried) -> Iterator[OpenLoop]:
-        """The model with joints that are harder to move."""
+        def left(attribute: str, share: float, *changes: Change) -> Misfit:
+            added = {joint: share * effort for joint, effort in efforts.items()}
+            harder = self._test.with_resistance(attribute, added)
+            return signals_misfit(_powers(harder, [*done, *changes]), helped)
+
+        for attribute in ("frictionloss", "damping"):
+            without = {share: left(attribute, share) for share in _HARDER}
+            nearest = min(without, key=lambda share: without[share].share)
+            with_both = min(
+                (signals_misfit(one.powers, helped), left(attribute, nearest, *one.changes)),
+                key=lambda each: each.share,
+            )
+            if not decisive(with_both, without[nearest]):
+                return False
+            rival = _least(partial(left, attribute), nearest)
+            if not decisive(with_both, rival):
+                return False
+        return True
+
+    def _usual_efforts(self, one: _Tried) -> dict[str, float]:
+        """Forces of the actuators that a repair concerns, on the joints that they move, by name."""
         labels = {*one.changes[0].signals}
         own = [
-            actuator for actuator, label in self._inputs.items()
+            actuator for actuator, label in self._could_be.inputs.items()
             if label in labels
             or any(self._recorded.positions.get(j) in labels for j in self._recorded.arms(actuator))
         ]  # fmt: skip
-        joints = {
+        return {
             self._recorded.joint_name(joint): abs(arm) * _usual_effort(self._recorded, actuator)
             for actuator in own
             for joint, arm in self._recorded.arms(actuator).items()
-        }  # fmt: skip
-        for share, attribute in itertools.product(_HARDER, ("frictionloss", "damping")):
-            added = {joint: share * effort for joint, effort in joints.items()}
-            yield self._test.with_resistance(attribute, added)
+        }
 
     def _explained(
         self,
@@ -342,12 +294,16 @@ class _Search:
             if one.kind is first.kind
             and {*one.changes[0].signals}.isdisjoint(first.changes[0].signals)
         )
-        interval = None
-        if first.size:
-            interval = size_interval(
-                first.changes[0], first.size,
-                lambda change: signals_misfit(self._powers(*done, change), helped),
-            )  # fmt: skip
+        change, interval = first.changes[0], None
+
+        def score(change: Change) -> Misfit:
+            return signals_misfit(self._powers(*done, change), helped)
+
+        if first.kind is FindingKind.LAG:
+            resolution = RESOLUTION * self._recorded.interval
+            interval = lag_interval(change, first.size, score, resolution)
+        elif first.size:
+            interval = size_interval(change, first.size, score)
         unique = {change.signals: change for change in others}
         parts = [Explanation(change, 0.0, share, after) for change in first.changes]
         parts[0] = replace(
@@ -365,6 +321,21 @@ def _usual_effort(recorded: Recorded, actuator: int) -> float:
     label = {**recorded.commands, **recorded.efforts}[actuator]
     usual = float(np.mean([np.std(one.values) for one in recorded.pooled(label)]))
     return usual * abs(float(recorded.model.actuator_gainprm[actuator, 0]))
+
+
+def _least(left: Callable[[float], Misfit], about: float) -> Misfit:
+    """The least that friction leaves, of a share of usual efforts about one."""
+    found: list[Misfit] = []
+
+    def loss(place: float) -> float:
+        found.append(left(math.exp(place)))
+        return found[-1].share
+
+    ends = math.log(about / _HARDER_BY), math.log(about * _HARDER_BY)
+    scipy.optimize.minimize_scalar(
+        loss, bounds=ends, method="bounded", options={"maxiter": _FRICTIONS, "xatol": 0.05}
+    )
+    return min(found, key=lambda each: each.share)
 
 
 def _refined(

@@ -1,0 +1,289 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recordings of any robot with init's own file of it, and the files with mistakes planted."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import yaml
+from planted_mistakes import Entry, changed, exchanged, label_of
+from robot_matrix import based_model
+from robot_to_try import Robot, hidden
+
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis import Finding, FindingKind
+from sysid_ros.engine.elements import SCALAR
+from sysid_ros.experiment import Experiment, parse_experiment
+from sysid_ros.judgement.scoring import ScoringSettings, open_loop_errors, score
+from sysid_ros.proposal import propose
+from sysid_ros.rehearsal import TrueParameter, based, generate, with_true_values
+from sysid_ros.robots import build_parameters
+
+LATE = 0.05  # s, that commands take effect later than in the recording in time
+HEAVIER = 1.5  # times the model's, that a link weighs
+OFFSET = 0.4  # rad; of what is no angle, the same part of its range
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What was planted: kinds, each with a signal or body it must be told of, and the file with it.
+
+    ``model`` is the file of a wrong model, ``true_model`` of the true one that is wrong likewise;
+    ``rest`` are, of a pair, the files with either alone.
+    """
+
+    expected: tuple[tuple[FindingKind, str], ...]
+    signals: tuple[Entry, ...]
+    late: bool = False
+    model: str = ""
+    true_model: str = ""
+    rest: tuple[Planted, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """All of it in words."""
+        return " and ".join(f"{kind.value} of {label}" for kind, label in self.expected)
+
+    def is_told(self, found: Sequence[Finding]) -> bool:
+        """Return whether it was found by kind and by signal; a twist's halves are its own."""
+        return all(
+            any(
+                one.kind is kind
+                and any(
+                    s == label or s.startswith(f"{label}_") for s in (*one.signals, one.body) if s
+                )
+                for one in found
+            )
+            for kind, label in self.expected
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A robot recorded in time and late, with the file that init proposes, and the true model."""
+
+    folder: Path
+    tree: dict[str, Any]
+    scalars: frozenset[str]  # its hinges and slides
+    model: mujoco.MjModel
+    spec: mujoco.MjSpec  # of the true model
+    true_model: str
+    delay: float
+
+    def experiment(self, planted: Planted | None = None, **keys: Any) -> Experiment:
+        """The proposed file with a mistake, and with other keys."""
+        tree: dict[str, Any] = {
+            k: self.tree[k] for k in ("model", "sequences", "sensors", "windows") if k in self.tree
+        }
+        if method := self.tree.get("fit", {}).get("method"):
+            tree["fit"] = {"method": method}
+        signals = self.tree["signals"] if planted is None else list(planted.signals)
+        if planted is not None and planted.model:
+            tree["model"] = planted.model
+        text = yaml.safe_dump({**tree, "signals": signals, "parameters": [], **keys})
+        if planted is not None and planted.late:
+            text = text.replace("bag: bag", "bag: late").replace("- bag\n", "- late\n")
+        return parse_experiment(text, path=self.folder / "experiment.yaml")
+
+    def errors(self, planted: Planted | None = None) -> dict[str, float]:
+        """Root mean squares of what the true model leaves of each signal."""
+        driven = [one["actuator"] for one in self.tree["signals"] if "actuator" in one]
+        delay = {"initial": self.delay, "min": 0.0, "max": 0.1}
+        late = [{"signal": name, "delay": delay} for name in driven]
+        model = planted.true_model if planted is not None and planted.true_model else None
+        experiment = self.experiment(planted, model=model or self.true_model, parameters=late)
+        groups = load_dataset(experiment, None).training.groups
+        params = build_parameters(experiment, groups[0].spec)
+        settings = ScoringSettings(
+            experiment.windows.length, 0.0, experiment.initial_state.velocity_filter
+        )
+        values = params.as_nominal_vector()
+        return dict(score(open_loop_errors(groups, params, values, settings, {})).rmse_initial)
+
+
+def trial(robot: Robot, folder: Path, seed: int) -> Trial:
+    """Record a robot twice and let init propose its file, unless the folder has them."""
+    spec = robot.model()
+    truth = robot.plan.truth or hidden(based_model(spec, robot.plan), 7 + seed)
+    plan = replace(robot.plan, truth=truth, seed=seed)
+    model = robot.file or folder / ("robot.urdf" if robot.urdf else "robot.xml")
+    file = folder / "experiment.yaml"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        if robot.file is None:
+            model.write_text(robot.urdf or based(spec, plan.base).to_xml())
+        generate(spec, plan, folder / "bag")
+        controllers = tuple(replace(one, delay=LATE) for one in plan.controllers)
+        generate(spec, replace(plan, controllers=controllers), folder / "late")
+        file.write_text(propose(model, [folder / "bag"], file).text)
+    true = with_true_values(based(spec, plan.base), truth, spec.option.timestep)
+    beside = folder if robot.file is None else robot.file.parent
+    written = folder / "true.xml"
+    true.meshdir = str((beside / true.meshdir).resolve())
+    written.write_text(true.to_xml())
+    tree = yaml.safe_load(file.read_text())
+    scalars = frozenset(j.name for j in true.joints if j.type in SCALAR)
+    return Trial(
+        folder,
+        tree,
+        scalars,
+        true.copy().compile(),
+        true,
+        str(written.resolve()),
+        plan.controllers[0].delay,
+    )
+
+
+def mistakes(one: Trial) -> Iterator[Planted]:
+    """Every mistake of one signal, exchanges of neighbours and late commands."""
+    signals = one.tree["signals"]
+    for place, entry in enumerate(signals):
+        for kind, change in _changes(one, entry):
+            yield Planted(((kind, label_of(entry)),), changed(signals, place, change))
+        if "qvel" in entry and entry["qvel"] not in one.scalars:
+            wrong = changed(signals, place, {"frame": "world"})
+            yield Planted(((FindingKind.SWAP, label_of(entry)),), wrong)
+        if _has_neighbour(signals, place):
+            swapped = exchanged(signals, place, place + 1)
+            yield Planted(((FindingKind.SWAP, label_of(entry)),), swapped)
+    first = next((one for one in signals if "actuator" in one), None)
+    if first is not None:
+        yield Planted(((FindingKind.LAG, label_of(first)),), tuple(signals), late=True)
+
+
+def _changes(one: Trial, entry: Entry) -> Iterator[tuple[FindingKind, Entry]]:
+    """The wrong keys of one signal, with the kind of mistake that they are."""
+    own = float(entry.get("scale", 1.0))  # type: ignore[arg-type]
+    if entry.get("qpos") is None or entry["qpos"] in one.scalars:
+        yield FindingKind.SIGN, {"scale": -own}
+        yield FindingKind.SCALE, {"scale": 2.0 * own}
+        yield FindingKind.SCALE, {"scale": 0.5 * own}
+    size = _unit_of(one.model, one.scalars, entry)
+    if size is not None:
+        yield FindingKind.OFFSET, {"offset": OFFSET * size}
+        if size == 1.0:
+            yield FindingKind.DEGREES, {"scale": own * 180.0 / math.pi}
+    if next(iter(entry)) == "sensor" and "angular" in str(entry.get("field")):
+        yield FindingKind.DEGREES, {"scale": own * 180.0 / math.pi}
+
+
+def _has_neighbour(signals: Sequence[Entry], place: int) -> bool:
+    entry, after = signals[place], signals[place + 1] if place + 1 < len(signals) else {}
+    beside = next(iter(after), "") == next(iter(entry)) and after["topic"] == entry["topic"]
+    return beside and "[" in str(entry["field"])
+
+
+def paired(one: Trial) -> Iterator[Planted]:
+    """A swap with a sign, degrees with a lag, two signs, an offset with a sign."""
+    signals = one.tree["signals"]
+    made: dict[tuple[int, FindingKind], Entry] = {
+        (place, kind): change
+        for place, entry in enumerate(signals)
+        for kind, change in _changes(one, entry)
+        if kind is not FindingKind.SCALE
+    }
+    alone = {key: changed(signals, key[0], change) for key, change in made.items()}
+    labels = [label_of(entry) for entry in signals]
+
+    def with_(first: tuple[int, FindingKind], *others: tuple[int, FindingKind]) -> Planted:
+        wrong = alone[first]
+        for place, kind in others:
+            wrong = changed(wrong, place, made[place, kind])
+        keys = (first, *others)
+        expected = [((kind, labels[place]),) for place, kind in keys]
+        rest = [Planted(e, alone[key]) for e, key in zip(expected, keys, strict=True)]
+        return Planted(tuple(e[0] for e in expected), wrong, rest=tuple(rest))
+
+    signs = [place for place, kind in made if kind is FindingKind.SIGN]
+    for place in signs:
+        if _has_neighbour(signals, place):
+            swap, sign = (FindingKind.SWAP, labels[place]), (FindingKind.SIGN, labels[place + 1])
+            swapped = exchanged(signals, place, place + 1)
+            rest = (Planted((swap,), swapped), Planted((sign,), alone[place, FindingKind.SIGN]))
+            yield Planted((swap, sign), changed(swapped, place, {"scale": -1.0}), rest=rest)
+    for place, other in itertools.pairwise(signs):
+        yield with_((place, FindingKind.SIGN), (other, FindingKind.SIGN))
+        if (place, FindingKind.OFFSET) in made:
+            yield with_((place, FindingKind.OFFSET), (other, FindingKind.SIGN))
+    first = next((label_of(one) for one in signals if "actuator" in one), None)
+    for place, kind in made:
+        if kind is FindingKind.DEGREES and first is not None:
+            lag = Planted(((FindingKind.LAG, first),), tuple(signals), late=True)
+            single = Planted(((kind, labels[place]),), alone[place, kind])
+            both = (*single.expected, *lag.expected)
+            yield Planted(both, alone[place, kind], late=True, rest=(single, lag))
+
+
+def wrong_models(one: Trial, spec: mujoco.MjSpec) -> Iterator[Planted]:
+    """Models with one link of two thirds of its weight, or with an IMU turned by a right angle."""
+    for name in [body.name for body in spec.bodies if body.name]:
+        number = one.model.body(name).id
+        if number and int(one.model.body_dofnum[number]) == 1:
+            lighter = TrueParameter("body", name, "mass", one.model.body_mass[number] / HEAVIER)
+            models = [
+                with_true_values(each, (lighter,), each.option.timestep)
+                for each in (spec, one.spec)
+            ]
+            yield _with_models(one, models, name, FindingKind.GRAVITY, name)
+    for label in [label_of(entry) for entry in one.tree["signals"] if "sensor" in entry]:
+        sensor = next((sensor for sensor in spec.sensors if sensor.name == label), None)
+        if sensor is None or sensor.type is not mujoco.mjtSensor.mjSENS_GYRO:
+            continue
+        models = [each.copy() for each in (spec, one.spec)]
+        for each in models:
+            site, turned = each.site(sensor.objname), np.zeros(4)
+            mujoco.mju_mulQuat(turned, site.quat, np.array([1.0, 0.0, 0.0, 1.0]) / math.sqrt(2.0))
+            site.quat = turned
+        yield _with_models(one, models, label, FindingKind.SWAP, label)
+
+
+def _with_models(
+    one: Trial, models: list[mujoco.MjSpec], name: str, kind: FindingKind, label: str
+) -> Planted:
+    files = []
+    for each, which in zip(models, ("wrong", "true"), strict=True):
+        each.meshdir = one.spec.meshdir
+        files.append(one.folder / f"{which}_{name}.xml")
+        files[-1].write_text(each.to_xml())
+    wrong, true = (str(file.resolve()) for file in files)
+    return Planted(((kind, label),), tuple(one.tree["signals"]), model=wrong, true_model=true)
+
+
+def drawn(planted: Sequence[Planted], most: int, seed: int) -> list[Planted]:
+    """Some of them, of every kind in turn."""
+    kinds: dict[tuple[str, ...], list[Planted]] = {}
+    for each in random.Random(5 + seed).sample(planted, len(planted)):
+        kinds.setdefault(tuple(kind.value for kind, _ in each.expected), []).append(each)
+    turns = itertools.chain(*itertools.zip_longest(*kinds.values()))
+    return [each for each in turns if each is not None][: most or None]
+
+
+def _unit_of(model: mujoco.MjModel, scalars: frozenset[str], entry: Entry) -> float | None:
+    """What an offset is measured by: one of an angle, a range else; ``None`` for what has none."""
+    kind, name = next(iter(entry.items()))
+    joint = -1
+    if kind == "servo" or (kind == "qpos" and name in scalars):
+        joint = model.joint(str(name)).id
+    elif kind == "actuator":
+        actuator = model.actuator(str(name)).id
+        if float(model.actuator_biasprm[actuator, 1]) == 0.0:
+            return None  # of a torque or a velocity
+        if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_JOINT):
+            joint = int(model.actuator_trnid[actuator, 0])
+    if joint < 0 or float(entry.get("scale", 1.0)) != 1.0:  # type: ignore[arg-type]
+        return None
+    if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE):
+        return 1.0
+    if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_SLIDE):
+        return float(np.ptp(model.jnt_range[joint])) or None
+    return None
