@@ -10,7 +10,6 @@ it is decisive, and decides alone only where it is; what is weaker stays a comme
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,10 +24,16 @@ from sysid_ros.proposal.drives import Drive
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import Match, match_names, similarity
 from sysid_ros.proposal.orders import Order
+from sysid_ros.proposal.recorded_commands import (
+    command_arrays,
+    named_commands,
+    of_quantity,
+    of_robot,
+    spaces_of,
+)
 
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
 _BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
-_SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
 _FOLLOWS = 0.7  # correlation from which the order of an array is believed
 
 
@@ -76,12 +81,13 @@ def command_lines(
         for channel in channels
         if channel.command and not channel.msgtype.endswith(("/Bool", "/String"))
     ]
-    arrays = _arrays(commands)
+    spaces = spaces_of(positions.values())
+    arrays = of_robot(command_arrays(commands), spaces)
     singles = {found[0].topic for found in arrays.values() if len(found) == 1}
-    named = _named(commands, drives, singles)
+    named = named_commands(commands, drives, singles)
     open_ = _Open(list(drives))
     for quantity in dict.fromkeys(drive.quantity for drive in drives):
-        _by_name(open_, quantity, _of_quantity(named, quantity), list(positions.values()))
+        _by_name(open_, quantity, of_quantity(named, quantity), spaces)
     groups = _groups(open_.drives)
     # What one group leaves undecided may be plain once the others have theirs.
     for group, last in [*((one, False) for one in groups), *((one, True) for one in groups)]:
@@ -91,10 +97,35 @@ def command_lines(
             for key, found in arrays.items()
             if not any((one.topic, one.field) in used for one in found)
         }
-        alike = _of_quantity(left, group[0].quantity if _alike(group) else "")
+        alike = of_quantity(left, group[0].quantity if _alike(group) else "")
         _by_order(model, open_, group, list(alike.values()), positions, orders, last=last)
     _of_another_kind(open_, list(arrays.values()))
+    still = named_commands(commands, drives, singles, moving=False)
+    _unchanging(open_, [*still.values(), *command_arrays(commands, moving=False).values()])
     return Assigned(tuple(open_.lines), tuple(open_.possible))
+
+
+def _unchanging(open_: _Open, topics: Sequence[list[Channel]]) -> None:
+    """Commands that never change, by name or as many as there are actuators left."""
+    for group in topics:
+        drives = open_.drives
+        if not drives or any(one.quantity not in ("", drives[0].quantity) for one in group):
+            continue
+        names, matches = _matched(drives, [one.name for one in group])
+        chosen = {
+            drive.name: group[matches[name].index]
+            for drive, name in zip(drives, names, strict=True)
+            if name in matches and matches[name].sure
+        }
+        if not any(one.name for one in group) and len(group) == len(drives):
+            chosen = {drive.name: one for drive, one in zip(drives, group, strict=True)}
+        open_.take(
+            (),
+            [
+                Line("actuator", name, one, grounds=f"{one.topic} never changes")
+                for name, one in chosen.items()
+            ],
+        )
 
 
 def _of_another_kind(open_: _Open, arrays: Sequence[list[Channel]]) -> None:
@@ -117,47 +148,6 @@ def _of_another_kind(open_: _Open, arrays: Sequence[list[Channel]]) -> None:
         return
 
 
-def _named(
-    commands: Sequence[Channel], drives: Sequence[Drive], singles: Collection[str]
-) -> dict[str, list[Channel]]:
-    """Commands by topic that messages name; single numbers are named by a part of their topic.
-
-    The only element of an array, of one of the topics ``singles``, is so if the part is all of it.
-    """
-    known = [name for drive in drives for name in drive.names]
-    found: dict[str, list[Channel]] = {}
-    for one in commands:
-        if one.name:
-            found.setdefault(one.topic, []).append(one)
-        elif one.msgtype.startswith("std_msgs/") and ("[" not in one.field or one.topic in singles):
-            scores = {
-                part: max(similarity(name, part) for name in known)
-                for part in one.topic.split("/")
-                if part and known
-            }
-            if not scores:
-                continue
-            part = max(scores, key=lambda part: scores[part])
-            if "[" not in one.field or scores[part] >= _SAME_NAME:
-                found.setdefault("", []).append(replace(one, name=part))
-    return {topic: group for topic, group in found.items() if any(one.moves for one in group)}
-
-
-def _arrays(commands: Sequence[Channel]) -> dict[str, list[Channel]]:
-    """Arrays without names, and single numbers, of topics that ever change."""
-    found: dict[str, list[Channel]] = {}
-    for one in commands:
-        array = re.fullmatch(r"(.*)\[\d+\]", one.field)
-        if one.name or not (array or one.msgtype.startswith("std_msgs/")):
-            continue
-        found.setdefault(f"{one.topic} {array[1] if array else one.field}", []).append(one)
-    return {
-        key: sorted(group, key=lambda one: one.index)
-        for key, group in found.items()
-        if any(one.moves for one in group)
-    }
-
-
 def _groups(drives: Sequence[Drive]) -> list[list[Drive]]:
     """Actuators whose commands may come in one array: all, then those of each quantity."""
     by_quantity: dict[str, list[Drive]] = {}
@@ -171,38 +161,20 @@ def _alike(group: Sequence[Drive]) -> bool:
     return len({drive.quantity for drive in group}) == 1
 
 
-def _of_quantity(topics: Mapping[str, list[Channel]], quantity: str) -> dict[str, list[Channel]]:
-    """Commands by topic that may be of a quantity; those that say so where there are any."""
-    if not quantity:
-        return dict(topics)
-    found = {
-        topic: [one for one in group if one.quantity in (quantity, "")]
-        for topic, group in topics.items()
-    }
-    found = {topic: group for topic, group in found.items() if group}
-    telling = {
-        topic: group
-        for topic, group in found.items()
-        if all(one.quantity == quantity for one in group)
-    }
-    return telling or found
-
-
 def _by_name(
     open_: _Open,
     quantity: str,
     topics: Mapping[str, list[Channel]],
-    positions: Sequence[Channel],
+    spaces: Collection[str],
 ) -> None:
     """Assign commands that messages name; those of one topic where several have them.
 
-    Of two robots in one recording it is the one whose positions were taken.
+    Of two robots in one recording it is the one whose positions were taken, in some namespaces.
     """
     drives = [drive for drive in open_.drives if drive.quantity == quantity]
-    spaces = {one.topic.split("/")[1] for one in positions if one.topic.count("/") > 1}
 
     def rank(group: Sequence[Channel]) -> tuple[int, bool]:
-        return len(group), bool(spaces & {one.topic.split("/")[1] for one in group})
+        return len(group), not spaces_of(group).isdisjoint(spaces)
 
     for group in sorted(topics.values(), key=rank, reverse=True):
         left = [drive for drive in drives if drive in open_.drives]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -14,24 +15,30 @@ from sysid_ros.engine.elements import FREE
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.names import similarity
+from sysid_ros.recording.messages import is_asked
 
-# By message type: the field of a signal, and the part of it that shows that it is recorded.
+# By message type the field of a signal, which is recorded where the first number of it is.
 _POSES = {
-    "nav_msgs/msg/Odometry": ("pose.pose", "pose.pose.position.x"),
-    "geometry_msgs/msg/PoseStamped": ("pose", "pose.position.x"),
+    "nav_msgs/msg/Odometry": r"pose\.pose",
+    "geometry_msgs/msg/PoseStamped": "pose",
+    "geometry_msgs/msg/PoseWithCovarianceStamped": r"pose\.pose",
+    "geometry_msgs/msg/TransformStamped": "transform",
+    "sensor_msgs/msg/MultiDOFJointState": r"transforms\[.+\]",
 }
-_TWISTS = {"nav_msgs/msg/Odometry": ("twist.twist", "twist.twist.linear.x")}
+_FRAMES = {"tf2_msgs/msg/TFMessage": r"transforms\[.+\]\.transform"}
+_TWISTS = {
+    "nav_msgs/msg/Odometry": r"twist\.twist",
+    "sensor_msgs/msg/MultiDOFJointState": r"twist\[.+\]",
+}
+_FIRST = r"\.(?:position\.|translation\.|linear\.)?x"
 _WRENCH = "geometry_msgs/msg/WrenchStamped"
-_SENSORS: Mapping[int, Mapping[str, tuple[str, str]]] = {
-    int(mujoco.mjtSensor.mjSENS_GYRO): {
-        "sensor_msgs/msg/Imu": ("angular_velocity", "angular_velocity.x"),
-    },
-    int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): {
-        "sensor_msgs/msg/Imu": ("linear_acceleration", "linear_acceleration.x"),
-    },
-    int(mujoco.mjtSensor.mjSENS_FORCE): {_WRENCH: ("wrench.force", "wrench.force.x")},
-    int(mujoco.mjtSensor.mjSENS_TORQUE): {_WRENCH: ("wrench.torque", "wrench.torque.x")},
+_SENSORS: Mapping[int, Mapping[str, str]] = {
+    int(mujoco.mjtSensor.mjSENS_GYRO): {"sensor_msgs/msg/Imu": "angular_velocity"},
+    int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): {"sensor_msgs/msg/Imu": "linear_acceleration"},
+    int(mujoco.mjtSensor.mjSENS_FORCE): {_WRENCH: r"wrench\.force"},
+    int(mujoco.mjtSensor.mjSENS_TORQUE): {_WRENCH: r"wrench\.torque"},
 }
+_SAME_NAME = 0.9  # similarity from which a frame is that of a body
 
 
 def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
@@ -46,7 +53,8 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
         if int(model.jnt_type[joint]) == FREE:
             body = str(model.body(int(model.jnt_bodyid[joint])).name)
             name = str(model.joint(joint).name) or body
-            lines += _one("qpos", name, [name, body], _POSES, channels)
+            posed = list(_one("qpos", name, [name, body], _POSES, channels))
+            lines += posed or _in_frames(name, [name, body], channels)
             lines += _one("qvel", name, [name, body], _TWISTS, channels)
     for sensor in range(model.nsensor):
         name, site = str(model.sensor(sensor).name), _site(model, sensor)
@@ -61,21 +69,41 @@ def _one(
     kind: str,
     name: str,
     names: Sequence[str],
-    types: Mapping[str, tuple[str, str]],
+    types: Mapping[str, str],
     channels: Sequence[Channel],
 ) -> Iterator[Line]:
-    """The recorded signal whose topic is named most like the element, if there is one."""
-    found = [
-        replace(channel, field=types[channel.msgtype][0])
-        for channel in channels
-        if channel.msgtype in types and channel.field == types[channel.msgtype][1]
-    ]
+    """The recorded signal whose topic or frame is named most like the element, if there is one."""
+    found = _recorded(types, channels)
     if not found:
         return
-    best = max(found, key=lambda one: _likeness(names, one.topic))
-    rivals = sorted(one.topic for one in found if one.topic != best.topic)
-    doubt = f"is it {best.topic}, not {' or '.join(rivals)}?" if rivals else ""
+    best = max(found, key=lambda one: _likeness(names, f"{one.topic}/{one.name}"))
+    several = len({one.topic for one in found}) < len(found)
+
+    def place(one: Channel) -> str:
+        return f"{one.topic} {one.field}" if several else one.topic
+
+    rivals = sorted(place(one) for one in found if one is not best)
+    doubt = f"is it {place(best)}, not {' or '.join(rivals)}?" if rivals else ""
     yield Line(kind, name, best, doubt)
+
+
+def _in_frames(name: str, names: Sequence[str], channels: Sequence[Channel]) -> Iterator[Line]:
+    """The pose of a free joint from a frame with its name among those of a robot."""
+    for one in _recorded(_FRAMES, channels):
+        if _likeness(names, one.name) >= _SAME_NAME:
+            doubt = f"is {one.field} told in a frame that stands still?"
+            yield Line("qpos", name, one, doubt)
+            return
+
+
+def _recorded(types: Mapping[str, str], channels: Sequence[Channel]) -> list[Channel]:
+    """Signals of some message types by the first number of each; what is asked for is none."""
+    found = []
+    for channel in channels:
+        match = re.fullmatch(f"({types.get(channel.msgtype, '')}){_FIRST}", channel.field)
+        if channel.msgtype in types and match is not None and not is_asked(channel.topic):
+            found.append(replace(channel, field=match[1]))
+    return found
 
 
 def _likeness(names: Sequence[str], topic: str) -> float:

@@ -30,6 +30,7 @@ from sysid_ros.recording.messages import (
     GroupArray,
     Number,
     NumberArray,
+    Text,
     TextArray,
     TopicColumns,
     is_command,
@@ -45,6 +46,12 @@ if TYPE_CHECKING:
 
 _MOST_ELEMENTS = 64  # of an array without names; images and point clouds are longer
 _MOST_FIELDS = 400
+_FIRST = 5  # messages of a topic that are looked at
+_SHARED = (
+    "/JointState",
+    "/TFMessage",
+)  # of which several nodes publish parts, at rates of their own
+_LOOKED_AT = 3_000_000_000  # ns of such a topic
 _QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
 _SKIPPED = ("header", "layout", "stamp", "covariance", "time_from_start")
@@ -158,9 +165,9 @@ def read_channels(
             types[topic],
             leaf.field,
             leaf.name,
-            _quantity(leaf.field) or _quantity(topic),
+            _quantity(leaf.field.replace(f"[{leaf.name}]", "")) or _quantity(topic),
             leaf.index,
-            is_command(types[topic], leaf.field),
+            is_command(types[topic], leaf.field, topic),
             tuple(times for times, _ in series[topic, leaf.field]),
             tuple(values for _, values in series[topic, leaf.field]),
             clocks[topic],
@@ -194,15 +201,22 @@ def _series(
 
 
 def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
-    """The numbers of a topic's first messages; of later ones, those of arrays that were empty."""
+    """The numbers of a topic's first messages, and of those of other lengths that come soon."""
     try:
         info, types = recording.topic(topic), recording.types(topic)
         found: dict[str, _Leaf] = {}
+        lengths: set[int] = set()
+        began = None
         for count, message in enumerate(recording.messages([topic])):
-            tree = locate(message.data, info.msgtype, types, serialization=info.serialization)
-            for leaf in _walk(tree.root, "", []):
-                found.setdefault(leaf.field, leaf)
-            if count >= 4 or len(found) > _MOST_FIELDS:
+            began = began or message.log_ns
+            new = count < _FIRST or len(message.data) not in lengths
+            lengths.add(len(message.data))
+            if new:
+                tree = locate(message.data, info.msgtype, types, serialization=info.serialization)
+                for leaf in _walk(tree.root, "", []):
+                    found.setdefault(leaf.field, leaf)
+            shared = info.msgtype.endswith(_SHARED) and message.log_ns < began + _LOOKED_AT
+            if (count >= _FIRST - 1 and not shared) or len(found) > _MOST_FIELDS:
                 break
     except (BagError, DataError):
         return []
@@ -233,9 +247,21 @@ def _of_node(node: Node, path: str, names: list[TextArray]) -> Iterator[_Leaf]:
                 point = EVERY if path == "points" and len(node) > 1 else "-1"
                 yield from _walk(node.items[-1], f"{path}[{point}].", names)
             return
-        for index, name in enumerate(_element_names(len(node), names)):
+        for index, name in enumerate(_own_names(node) or _element_names(len(node), names)):
             for leaf in _walk(node.items[index], f"{path}[{_quoted(name) or index}].", []):
                 yield _Leaf(leaf.field, name or leaf.name, index)
+
+
+def _own_names(array: GroupArray) -> list[str]:
+    """A string of each element that tells it from the others, as the frames of transforms do."""
+    texts = [
+        [node.value for node in item.fields.values() if isinstance(node, Text)]
+        for item in array.items
+    ]
+    for names in zip(*texts, strict=False):
+        if all(names) and len(set(names)) == len(names):
+            return list(names)
+    return []
 
 
 def _element_names(count: int, names: list[TextArray]) -> list[str]:

@@ -204,7 +204,9 @@ def with_free_base(model: LoadedModel, signals: Sequence[SignalConfig]) -> Loade
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    reason = " ".join(str(error).split())
+    other = "XML Error: Unrecognized XML model type:"
+    return reason.replace(other, "it is neither MJCF (<mujoco>) nor URDF (<robot>) but")
 
 
 def with_state_sensors(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> mujoco.MjSpec:

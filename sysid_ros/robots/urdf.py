@@ -71,7 +71,10 @@ def prepare_urdf(
 
 
 def _refuse_xacro(root: ET.Element, source: str) -> None:
-    if any(_XACRO in element.tag for element in root.iter() if isinstance(element.tag, str)):
+    elements = [element for element in root.iter() if isinstance(element.tag, str)]
+    if any(_XACRO in one.tag or one.tag.startswith("{xacro}") for one in elements) or any(
+        "${" in value for one in elements for value in one.attrib.values()
+    ):
         raise ModelError(
             f"the model from {source} is a xacro file; expand it first: xacro FILE > robot.urdf"
         )

@@ -232,3 +232,28 @@ def test_a_tendon_follows_its_length() -> None:
     fingers = np.stack([late(wanted[:, 1])] * 2, axis=1)
     found = assigned(model, fingers, array(wanted))
     assert fields(found) == {"fingers": "data[1]"}
+
+
+def test_of_two_robots_the_commands_beside_the_positions_count() -> None:
+    motion = np.sin(np.outer(TIMES - 1e9, [1.0, 1.7]))
+    seen = {
+        joint: replace(one, topic="/b/joint_states") for joint, one in positions(motion).items()
+    }
+    model = servos(2)
+    commands = [*array(motion, "/a/commands"), *array(motion, "/b/commands")]
+    found = command_lines(model, drives_of(model), commands, seen, [])
+    assert [(line.name, line.channel.topic) for line in found.lines] == [
+        ("s0", "/b/commands"), ("s1", "/b/commands"),
+    ]  # fmt: skip
+    assert not found.possible
+
+
+def test_a_command_that_never_changes_is_possible_only() -> None:
+    model, motion = servos(2), np.sin(np.outer(TIMES - 1e9, [1.0, 1.7]))
+    found = command_lines(
+        model, drives_of(model), array(np.ones_like(motion)), positions(motion), []
+    )
+    assert not found.lines
+    assert [(line.name, line.grounds) for line in found.possible] == [
+        ("s0", "/commands never changes"), ("s1", "/commands never changes"),
+    ]  # fmt: skip

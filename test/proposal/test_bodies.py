@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -56,3 +58,23 @@ def test_a_wrench_is_of_the_models_sensors_where_it_has_some(sensed: bool) -> No
         if sensed
         else [("wrench", "imu", "wrench")]
     )
+
+
+def test_poses_of_other_types_are_taken_and_goals_are_not() -> None:
+    model = mujoco.MjModel.from_xml_string(MODEL)
+    frames = "tf2_msgs/msg/TFMessage"
+    joints = "sensor_msgs/msg/MultiDOFJointState"
+    tried = (
+        ("geometry_msgs/msg/PoseWithCovarianceStamped", "pose.pose.position.x", "pose.pose"),
+        ("geometry_msgs/msg/TransformStamped", "transform.translation.x", "transform"),
+        (joints, "transforms[base].translation.x", "transforms[base]"),
+        (frames, "transforms[base].transform.translation.x", "transforms[base].transform"),
+    )
+    for msgtype, field, whole in tried:
+        one = replace(channel("/seen", msgtype, field), name="base")
+        (line,) = body_lines(model, [one])
+        assert (line.kind, line.name, line.channel.field) == ("qpos", "base", whole)
+        assert bool(line.doubt) is (msgtype == frames)  # it may be told in a frame that moves
+    wheel = channel("/tf", frames, "transforms[wheel].transform.translation.x")
+    goal = channel("/goal_pose", "geometry_msgs/msg/PoseStamped", "pose.position.x")
+    assert not body_lines(model, [replace(wheel, name="wheel"), goal])

@@ -108,3 +108,25 @@ def test_each_point_of_a_trajectory_counts_in_its_time(tmp_path: Path) -> None:
     ]
     found = read(written(tmp_path / "2", streamed), "/goal")
     assert found["points[-1].positions[shoulder]"].held
+
+
+def test_a_state_on_a_commands_topic_is_a_command_and_a_joints_name_no_quantity(
+    tmp_path: Path,
+) -> None:
+    names, told = ["positioner_velo", "elbow"], np.array([0.1, 0.2])
+    rows = [
+        (topic, STATE, int(tick), messages.joint_state(BEGIN + int(tick), names, told, told, told))
+        for topic in ("/joint_command", "/joint_states")
+        for tick in TICKS
+    ]
+    found = read_channels([written(tmp_path, rows)], ["/joint_command", "/joint_states"])
+    assert {(one.topic, one.command) for one in found} == {
+        ("/joint_command", True), ("/joint_states", False),
+    }  # fmt: skip
+    assert {one.quantity for one in found if one.field.startswith("effort")} == {"effort"}
+
+
+def test_what_another_node_adds_to_a_topic_later_and_seldom_is_found(tmp_path: Path) -> None:
+    grip = messages.joint_state(BEGIN + 700_000_000, ["finger"], np.array([0.02]), NOTHING, NOTHING)
+    rows = [*states(BEGIN + TICKS), ("/joint_states", STATE, 700_000_000, grip)]
+    assert "position[finger]" in read(written(tmp_path, rows), "/joint_states")

@@ -188,15 +188,28 @@ def test_mjcf_from_a_topic_finds_its_files_beside_the_experiment(tmp_path: Path)
 
 
 def test_what_is_no_urdf_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    xacro = (
-        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="a"/></robot>'
-    )
-    with pytest.raises(ModelError, match="expand it first"):
-        model_from_description(xacro, "/robot_description")
+    include = '<xacro:include filename="a"/>'
+    for xacro in (
+        f'<robot xmlns:xacro="http://www.ros.org/wiki/xacro">{include}</robot>',
+        f"<robot>{include}</robot>",
+        '<robot><link name="a"><inertial><mass value="${m}"/></inertial></link></robot>',
+    ):
+        with pytest.raises(ModelError, match="expand it first"):
+            model_from_description(xacro, "/robot_description")
+    with pytest.raises(
+        ModelError, match=r"neither MJCF \(<mujoco>\) nor URDF \(<robot>\) but 'sdf'"
+    ):
+        model_from_description("<sdf/>", "/robot_description")
     with pytest.raises(ModelError, match="does not compile"):
         model_from_description("no model", "/robot_description")
     with pytest.raises(ExperimentError, match="there is no such folder"):
         Packages.of([tmp_path / "absent"])
+
+
+def test_prefixes_need_not_be_declared_as_gazebos_often_are_not(tmp_path: Path) -> None:
+    file = tmp_path / "swing.urdf"
+    file.write_text('<robot name="x"><link name="a"/><sensor:camera name="eye"/></robot>')
+    assert load_model(file).text.is_urdf
 
 
 @pytest.mark.parametrize("model", ["swing.urdf", "{robot_description: /robot_description}"])

@@ -178,7 +178,7 @@ def _simulated(
 def _stays_in_force(used: SignalRequest | MaskRequest, columns: Mapping[str, TopicColumns]) -> bool:
     """Return whether what a message says lasts until the next one: of masks and commands."""
     kind = getattr(used, "kind", None)
-    commanded = is_command(columns[used.topic].msgtype, used.field)
+    commanded = is_command(columns[used.topic].msgtype, used.field, used.topic)
     return kind is None or (kind is SignalKind.ACTUATOR and commanded)
 
 

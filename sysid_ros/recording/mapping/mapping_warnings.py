@@ -38,7 +38,7 @@ def mapping_warnings(
                 f"{topic.topic} was promised {topic.promised} messages by the bag and "
                 f"{topic.messages} were read."
             )
-        if topic.clock == Clock.RECEIVE.value and is_command(topic.msgtype, ""):
+        if topic.clock == Clock.RECEIVE.value and is_command(topic.msgtype, "", topic.topic):
             found.append(
                 f"{topic.topic} is dated by its receive time, which includes the recorder's "
                 "queueing delay."

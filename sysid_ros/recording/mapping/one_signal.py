@@ -141,7 +141,7 @@ def _is_held(signal: SignalRequest, msgtype: str) -> bool:
         return signal.interpolation is Interpolation.HOLD
     if is_expanded(parse_field(signal.field)):
         return False
-    return signal.kind is SignalKind.ACTUATOR and is_command(msgtype, signal.field)
+    return signal.kind is SignalKind.ACTUATOR and is_command(msgtype, signal.field, signal.topic)
 
 
 def _cut(

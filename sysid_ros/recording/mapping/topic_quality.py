@@ -68,7 +68,7 @@ def topic_quality(
     times = np.unique(topic.times[(topic.times >= used[0]) & (topic.times < used[1])])
     spacing = sampling(times, max_gap)
     msgtype = topic.columns.msgtype
-    on_change = is_command(msgtype, "") and published_on_change(times, max_gap)
+    on_change = is_command(msgtype, "", topic.columns.topic) and published_on_change(times, max_gap)
     return TopicQuality(
         sequence=sequence,
         topic=topic.columns.topic,

@@ -19,7 +19,13 @@ from sysid_ros.recording.messages.message_tree import (
     TextArray,
     locate,
 )
-from sysid_ros.recording.messages.message_types import CLOCK, HEADER, is_command, message_type
+from sysid_ros.recording.messages.message_types import (
+    CLOCK,
+    HEADER,
+    is_asked,
+    is_command,
+    message_type,
+)
 from sysid_ros.recording.messages.stored_message import Clock, Definition, RawMessage, ros2_type
 from sysid_ros.recording.messages.topic_columns import TopicColumns, TopicDecoder
 from sysid_ros.recording.messages.trajectories import TrajectoryReader, is_expanded, played
@@ -46,6 +52,7 @@ __all__ = [
     "TopicDecoder",
     "TrajectoryReader",
     "components_of",
+    "is_asked",
     "is_command",
     "is_expanded",
     "locate",

@@ -10,6 +10,7 @@ measured or commanded; what a stamp of zero means. A new special type is one row
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -45,6 +46,7 @@ def _numbers(names: str) -> MessageType:
     return MessageType(parts=dict.fromkeys(names, ""))
 
 
+_ASKED = re.compile("(cmd|command|desired|goal|reference|setpoint|target)s?")
 _COMMANDED = ("reference", "desired", "set_point", "output", "command")
 
 # By type, or by pattern of types; the first row that fits counts.
@@ -91,16 +93,24 @@ def message_type(name: str) -> MessageType:
     return next((row for key, row in MESSAGE_TYPES.items() if fnmatchcase(name, key)), _ORDINARY)
 
 
-def is_command(msgtype: str, field: str) -> bool:
-    """Tell by type and field whether an actuator's values are commands, which hold.
+def is_command(msgtype: str, field: str, topic: str) -> bool:
+    """Tell by type, field and topic whether an actuator's values are commands, which hold.
 
     What sensors measured (and was published as a state) is sampled and interpolated linearly;
     everything else, such as ``std_msgs/msg/Float64MultiArray`` or a trajectory, stays in force
-    until the next message. The reference and output of a controller's state are commands.
+    until the next message. The reference and output of a controller's state are commands, and so
+    is a state on a topic such as ``/joint_command``, as simulators and ros2_control's topic-based
+    hardware take it.
 
     Args:
       msgtype: The message type.
       field: The field path, as written.
+      topic: Where the messages are.
     """
     row = message_type(msgtype)
-    return field.startswith(row.commanded_fields) if row.measured else True
+    return field.startswith(row.commanded_fields) or is_asked(topic) if row.measured else True
+
+
+def is_asked(topic: str) -> bool:
+    """Tell whether a topic's name says that its messages ask for something, as a goal does."""
+    return any(_ASKED.fullmatch(word) for word in re.split(r"[/_\d]+", topic.lower()))
