@@ -153,7 +153,8 @@ def _run_in(domain: int, output: Path, folder: Path, is_to_end: Callable[[], boo
         with _compilation_beside():
             status = _exit_status(client, children, output, is_to_end)
         if status not in (0, EXIT_OFF):
-            raise DemoError(f"{_step(output)} failed; {what_was_said(children, arguments)}")
+            said = what_was_said(children, arguments)
+            raise DemoError(f"{_step(output)} failed for the reason above; besides, {said}")
         return status
 
 
@@ -217,11 +218,11 @@ def _step(output: Path) -> str:
 def what_was_said(children: ChildProcesses, nodes: Iterable[str]) -> str:
     """The last lines of the nodes at fault, of those that warned, or where all logs are."""
     said = {node: children.last_words(node) for node in nodes if node != _CLIENT}
-    for sign in (_FAULT, _WARNING):
+    for sign, verb in ((_FAULT, "said"), (_WARNING, "warned")):
         loud = {node: words for node, words in said.items() if sign.search(words)}
         if loud:
             most = _SCREEN // len(loud)
-            return "\n".join(f"{node} said:\n{_end(words, most)}" for node, words in loud.items())
+            return "\n".join(f"{node} {verb}:\n{_end(words, most)}" for node, words in loud.items())
     return f"no node complained; all they said is in {children.log_dir}"
 
 
