@@ -132,6 +132,7 @@ def test_interrupt_counts_that_a_library_swallows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     def interrupted() -> subprocess.Popen[bytes]:
+        assert _log_once_it_says(tmp_path / "output", "excite.log", "running")
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         return subprocess.Popen(["sleep", "infinity"])
