@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -126,6 +126,28 @@ def test_interrupted_demo_leaves_nothing_running(tmp_path: Path):
     assert demo.returncode == 6
     assert b"interrupted" in errors
     _wait_for_the_end_of(children)
+
+
+def test_interrupt_counts_that_a_library_swallows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    def interrupted() -> subprocess.Popen[bytes]:
+        assert _log_once_it_says(tmp_path / "output", "excite.log", "running")
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return subprocess.Popen(["sleep", "infinity"])
+
+    folder = short_demo(tmp_path)
+    monkeypatch.setattr("sysid_ros.engine.derivatives.start_compiling", interrupted)
+    monkeypatch.setattr(run, "ChildProcesses", WarmProcesses)
+    monkeypatch.setattr(run, "demo_folder", lambda: folder)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert run.main(["--output", str(tmp_path / "output")]) == 6
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "interrupted" in capfd.readouterr().err
+    assert not list(tmp_path.glob("output/*/results/*"))
 
 
 def _wait_for_the_end_of(processes: list[str]) -> None:

@@ -23,7 +23,8 @@ from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.nodes.sim_robot.lock_step import START_NS
 
 MOTION = "time,shoulder,elbow\n0,0,0\n0.5,0.3,0.2\n1.0,-0.2,0.4\n1.5,0,0\n"
-DEEP = 5000
+# A test that gets little of a processor falls minutes behind a robot that runs on in real time.
+DEEP = 100_000
 MESSAGES = {  # type of a command, and its values that are due now
     "float64_multi_array": (Float64MultiArray, lambda message: message.data),
     "joint_trajectory": (JointTrajectory, lambda message: message.points[0].positions),

@@ -14,6 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from patience import PATIENCE
+from rclpy.publisher import Publisher
 from recorder_process import (
     BEST_EFFORT,
     joint_state,
@@ -264,6 +265,16 @@ def test_topic_is_still_recorded_when_a_publisher_joins_that_offers_less(
     assert read == first + second + third
 
 
+def publish_until_heard(client: RosClient, publisher: Publisher) -> list[JointState]:
+    """Publish regularly until the recorder knows it, which it can do up to now."""
+    diagnostics, sent = client.collect(DiagnosticArray, "/diagnostics"), []
+    while received(diagnostics) < 20:
+        sent.append(joint_state(len(sent)))
+        publisher.publish(sent[-1])
+        client.spin(0.005)
+    return sent
+
+
 @pytest.mark.parametrize("stop", ["signal", "service"])
 def test_what_was_lost_on_the_way_is_waited_for(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, stop: str
@@ -278,11 +289,11 @@ def test_what_was_lost_on_the_way_is_waited_for(
     )
     publisher = client.node.create_publisher(JointState, "/joint_states", 5000)
     client.wait_until(lambda: listening(publisher))
-    sent = publish(publisher, range(20))
     stopping = client.node.create_client(Stop, "/recorder/stop")
     client.wait_until(stopping.service_is_ready)
+    sent = publish_until_heard(client, publisher)
     process.send_signal(signal.SIGSTOP)
-    for number in range(20, 220):
+    for number in range(200):
         sent.append(joint_state(number))
         sent[-1].effort = [0.0] * 1000
         publisher.publish(sent[-1])
@@ -291,10 +302,39 @@ def test_what_was_lost_on_the_way_is_waited_for(
     else:
         answer = stopping.call_async(Stop.Request())
     process.send_signal(signal.SIGCONT)
-    number = 220  # the robot goes on; a middleware that has nothing to send repeats itself rarely
+    # The robot goes on; a middleware that has nothing to send repeats itself rarely.
     while process.poll() is None if stop == "signal" else not answer.done():
-        publisher.publish(joint_state(number))
+        publisher.publish(joint_state(0))
         client.spin(0.005)
-        number += 1
     (bag,) = (tmp_path / "bags").iterdir()
     assert recorded(bag)[: len(sent)] == sent
+
+
+def test_what_is_sent_after_the_stop_is_no_part_of_the_bag(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    """One publisher has just ended and is waited for; another goes on."""
+    start_recorder(
+        nodes,
+        tmp_path / "bags",
+        "/joint_states",
+        "/command",
+        record_on_activate="true",
+        stop_timeout="1.0",
+    )
+    states = client.node.create_publisher(JointState, "/joint_states", 100)
+    commands = client.node.create_publisher(Float64MultiArray, "/command", 5000)
+    stopping = client.node.create_client(Stop, "/recorder/stop")
+    client.wait_until(lambda: listening(states) and listening(commands))
+    client.wait_until(stopping.service_is_ready)
+    commands.publish(Float64MultiArray())
+    publish_until_heard(client, states)
+    answer = stopping.call_async(Stop.Request())
+    while not answer.done():
+        commands.publish(Float64MultiArray())
+        client.spin(0.005)
+    answered = time.time_ns()
+    (bag,) = (tmp_path / "bags").iterdir()
+    with open_recording(bag) as recording:
+        told = [message.publish_ns or 0 for message in recording.messages(["/command"])]
+    assert 0 < max(told) < answered - 10**9

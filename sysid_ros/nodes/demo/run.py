@@ -13,12 +13,11 @@ import argparse
 import os
 import random
 import re
-import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +27,7 @@ from sysid_ros.errors import ErrorCode, OutputError, SysidError
 from sysid_ros.nodes.demo.child_processes import ChildProcesses
 from sysid_ros.nodes.identify import EXIT_OFF
 from sysid_ros.printable import print_text
+from sysid_ros.processes import StopRequest
 
 _NOBODYS, _FIRST_PARTICIPANT = 5, 10  # ports of a domain, from its first on
 _DOMAINS = range(1, 102)  # those whose ports lie below Linux's ephemeral ones
@@ -114,24 +114,26 @@ def node_arguments(folder: Path, output: Path) -> Mapping[str, list[str]]:
     }
 
 
-def run_demo(output: Path, folder: Path) -> int:
+def run_demo(output: Path, folder: Path, is_to_end: Callable[[], bool] = lambda: False) -> int:
     """Run the demo.
 
     Args:
       output: A new folder for its bags, results and logs.
       folder: Holds ``arm.xml``, ``experiment.yaml``, ``true_parameters.yaml`` and ``demo.yaml``.
+      is_to_end: Asked repeatedly; ends it where true.
 
     Returns:
       The exit status of ``identify``: 0, or EXIT_OFF where a parameter was not found.
 
     Raises:
       SysidError: A process did not start, ended too early or refused; names the step.
+      KeyboardInterrupt: It was to end.
     """
     with free_domain() as domain:
-        return _run_in(domain, output, folder)
+        return _run_in(domain, output, folder, is_to_end)
 
 
-def _run_in(domain: int, output: Path, folder: Path) -> int:
+def _run_in(domain: int, output: Path, folder: Path, is_to_end: Callable[[], bool]) -> int:
     """Run the demo in a ROS domain; see :func:`run_demo`."""
     environment = {
         **os.environ,
@@ -149,20 +151,29 @@ def _run_in(domain: int, output: Path, folder: Path) -> int:
             _CLIENT, [f"sysid_ros.nodes.{_CLIENT}", *arguments[_CLIENT]], show=True
         )
         with _compilation_beside():
-            status = _exit_status(client, children, output)
+            status = _exit_status(client, children, output, is_to_end)
         if status not in (0, EXIT_OFF):
-            raise DemoError(f"{_step(output)} failed; {what_was_said(children, arguments)}")
+            said = what_was_said(children, arguments)
+            raise DemoError(f"{_step(output)} failed for the reason above; besides, {said}")
         return status
 
 
-def _exit_status(client: subprocess.Popen[bytes], children: ChildProcesses, output: Path) -> int:
+def _exit_status(
+    client: subprocess.Popen[bytes],
+    children: ChildProcesses,
+    output: Path,
+    is_to_end: Callable[[], bool],
+) -> int:
     """Wait for the client, and end the nodes of the motion once it is over.
 
     Raises:
       DemoError: A node ended before the client.
+      KeyboardInterrupt: The demo was to end.
     """
     recorded: float | None = None  # when, by time.monotonic()
     while client.poll() is None:
+        if is_to_end():
+            raise KeyboardInterrupt
         time.sleep(_POLL)
         if recorded is None and _bag_is_complete(output):
             recorded = time.monotonic()
@@ -207,11 +218,11 @@ def _step(output: Path) -> str:
 def what_was_said(children: ChildProcesses, nodes: Iterable[str]) -> str:
     """The last lines of the nodes at fault, of those that warned, or where all logs are."""
     said = {node: children.last_words(node) for node in nodes if node != _CLIENT}
-    for sign in (_FAULT, _WARNING):
+    for sign, verb in ((_FAULT, "said"), (_WARNING, "warned")):
         loud = {node: words for node, words in said.items() if sign.search(words)}
         if loud:
             most = _SCREEN // len(loud)
-            return "\n".join(f"{node} said:\n{_end(words, most)}" for node, words in loud.items())
+            return "\n".join(f"{node} {verb}:\n{_end(words, most)}" for node, words in loud.items())
     return f"no node complained; all they said is in {children.log_dir}"
 
 
@@ -232,12 +243,13 @@ def main(args: Sequence[str] | None = None) -> int:
         "--output", type=Path, default=Path("demo_results"), help="folder (default: %(default)s)"
     )
     options = parser.parse_args(args)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     output = options.output / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     started = time.monotonic()
     try:
         _make_folder(output)
-        status = run_demo(output.absolute(), demo_folder())
+        # Raised by a signal, an interrupt may be lost in what a library does while it is imported.
+        with StopRequest(lambda: None) as stop:
+            status = run_demo(output.absolute(), demo_folder(), stop.requested)
     except SysidError as error:
         print_text(f"sysid_ros demo: {error}", stream=sys.stderr)
         return int(error.code)

@@ -62,16 +62,19 @@ class Arrivals:
         self._looked += min(now - self._last, _LONGEST_LOOK)
         self._last = now
 
-    def add(self, publisher: bytes, info: Mapping[str, Any]) -> None:
+    def add(self, publisher: bytes, info: Mapping[str, Any]) -> int:
         """Take notice of a message.
 
         Args:
           publisher: Its identity.
-          info: From the middleware; messages whose times it does not know are passed over.
+          info: From the middleware.
+
+        Returns:
+          When it was sent, by the clock of receipt, ns; 0 where the middleware does not know.
         """
         received, sent = info["received_timestamp"], info["source_timestamp"]
         if received <= 0 or sent <= 0:
-            return
+            return 0
         sender = self._senders.get(publisher)
         if sender is None:
             sender = self._senders[publisher] = _Sender()
@@ -79,6 +82,7 @@ class Arrivals:
         sender.heard = self._looked
         if received - sent < sender.least_delay:
             sender.least_delay = received - sent
+        return sender.heard_ns
 
     def lack(self, publishers: Iterable[bytes], until_ns: int) -> bool:
         """Return whether messages sent before an instant may still come.

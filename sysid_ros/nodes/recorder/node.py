@@ -51,6 +51,7 @@ from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, Wat
 from sysid_ros.recording.mapping import CLOCK_TOPIC
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
+_NEVER_NS = 1 << 63
 _CATCH_UP_PERIOD = 0.005  # s likewise, at the end
 _WATCH_PERIOD = 0.2  # s between looks at the graph
 _FLUSH_PERIOD = 0.5  # s
@@ -65,6 +66,7 @@ class Recorder(LifecycleNode):
         self._settings = declare_recorder(self)
         self._statistics: dict[str, TopicStatistics] = {}
         self._arrivals = Arrivals()
+        self._end_ns = _NEVER_NS  # what was sent later belongs to no bag
         self._session = BagSession(
             self._settings.bag,
             self._snapshot_buffer(),
@@ -169,19 +171,20 @@ class Recorder(LifecycleNode):
     def _catch_up(self) -> None:
         """Take what was sent until now, for which a while may have to pass.
 
-        Messages that were lost on the way are sent again, which lasts; what is sent meanwhile is
-        taken, too.
+        Messages that were lost on the way are sent again, which lasts; what is sent meanwhile
+        is no part of the bag.
         """
-        asked, last = time.time_ns(), time.monotonic() + self._settings.stop_timeout
+        self._end_ns, last = time.time_ns(), time.monotonic() + self._settings.stop_timeout
         self._poll()
         while (
             self._session.writing
             and not self._session.paused
             and time.monotonic() < last
-            and self._arrivals.lack(self._watch.reliable_publishers(), asked)
+            and self._arrivals.lack(self._watch.reliable_publishers(), self._end_ns)
         ):
             time.sleep(_CATCH_UP_PERIOD)
             self._poll()
+        self._end_ns = _NEVER_NS
 
     def _end_watching(self) -> None:
         """End timers and subscriptions."""
@@ -298,14 +301,16 @@ class Recorder(LifecycleNode):
             return
         name = topic.bag_topic.name
         counts = self._count(name)
+        sequence = info.get("publication_sequence_number")
+        publisher = (info.get("publisher_gid") or {}).get("data", b"")
+        if self._arrivals.add(publisher, info) > self._end_ns:
+            counts.pass_over(publisher, sequence)
+            return
         log_ns, publish_ns = self._times(info, counts.last_log_ns)
         stamp = header_stamp(data) if topic.has_header else None
         if stamp is None:  # of the clock that receipt is dated by
             stamp = log_ns if uses_simulated_time(self) else publish_ns
-        sequence = info.get("publication_sequence_number")
-        publisher = (info.get("publisher_gid") or {}).get("data", b"")
         counts.add(stamp, log_ns, publisher, sequence, len(data))
-        self._arrivals.add(publisher, info)
         was_writing = self._session.writing
         self._session.write(name, data, log_ns, publish_ns, sequence or 0)
         if was_writing and not self._session.writing:

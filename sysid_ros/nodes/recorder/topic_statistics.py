@@ -109,6 +109,11 @@ class TopicStatistics:
             self.max_gap_ns, _sequences=dict(self._sequences), _present=set(self._present)
         )
 
+    def pass_over(self, publisher: bytes, sequence: int | None) -> None:
+        """Leave a message out, but know of it: the next one is not taken for a later one."""
+        if sequence is not None:
+            self._count_sequence(publisher, sequence)
+
     def add(
         self, stamp_ns: int, log_ns: int, publisher: bytes, sequence: int | None, size: int = 0
     ) -> None:
@@ -123,8 +128,7 @@ class TopicStatistics:
         """
         self.received += 1
         self.largest = max(self.largest, size)
-        if sequence is not None:
-            self._count_sequence(publisher, sequence)
+        self.pass_over(publisher, sequence)
         if self._last_ns is not None:
             interval = stamp_ns - self._last_ns
             self.duplicates += interval == 0
