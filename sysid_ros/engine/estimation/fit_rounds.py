@@ -42,7 +42,7 @@ from sysid_ros.engine.least_squares import (
     SolverSettings,
     Step,
 )
-from sysid_ros.engine.problem import WindowedProblem, minimize_with, settled_starts
+from sysid_ros.engine.problem import WindowedProblem, minimize_with
 from sysid_ros.engine.uncertainty import (
     UNRESOLVED,
     Covariance,
@@ -58,7 +58,6 @@ from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import StopRequestedError, SysidError
 
 NOISE_ROUNDS = 3
-SETTLINGS = 2  # searches that go on once starts that were left behind have moved
 MOVES = 2  # to places of lower cost that walks find
 HELD = 1e-6  # of its scale: how far a parameter may move while it is held
 NOISE_SETTLED = 0.05  # relative change of every noise level below which no further round is run
@@ -104,7 +103,6 @@ class FitRounds:
         self._before = 0  # iterations of earlier rounds
         self._walk: Walk | None = None  # around the latest optimum
         self._moves = MOVES
-        self._settlings = SETTLINGS
         self._damping = INITIAL_DAMPING  # after the latest step
         self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
 
@@ -127,12 +125,6 @@ class FitRounds:
             stopped = solution.status not in (FitStatus.CONVERGED, FitStatus.STALLED)
             if stopped or solution.linearization is None:
                 return self._result(solution, iterations)
-            reached = solution.linearization.cost
-            solution = self._settled(solution)
-            point = solution.point
-            if not self._rounds and self._settlings and self._moved_on(reached, solution):
-                self._settlings -= 1
-                continue
             if not self._rounds:
                 better = self._better_place(solution, iterations)
                 if better is None:
@@ -143,7 +135,7 @@ class FitRounds:
                 point, damping = better, INITIAL_DAMPING
                 self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
                 continue
-            moved = solution.linearization is None or self._update_noise(solution.linearization)
+            moved = self._update_noise(solution.linearization)
             self._rounds = self._rounds - 1 if moved else 0
 
     def _restore(self, state: FitState) -> None:
@@ -228,22 +220,6 @@ class FitRounds:
             trace=tuple(self._trace),
             elapsed=time.monotonic() - self._began,
         )
-
-    def _settled(self, solution: Solution) -> Solution:
-        """The same with the starts of windows that the search has left behind."""
-        here = solution.linearization
-        if here is None or self._settings.optimizer != "auto" or self._no_time(solution):
-            return solution
-        with suppress(StopRequestedError):
-            point, here = settled_starts(self._problem, solution.point, here)
-            return replace(solution, point=point, linearization=here)
-        return solution
-
-    @staticmethod
-    def _moved_on(before: float, solution: Solution) -> bool:
-        """Return whether starts that were left behind have lowered the cost since."""
-        here = solution.linearization
-        return here is not None and before - here.cost > NOISE_TOLERANCE * before
 
     def _better_place(self, solution: Solution, iterations: int) -> Point | None:
         """Return where a leap or a walk finds a lower cost; ``None`` ends the search."""

@@ -17,7 +17,6 @@ from sysid_ros.engine.problem.objective import FD_STEP, Objective
 from sysid_ros.engine.problem.projection import minimize_with
 from sysid_ros.engine.problem.residual import build_residual_fn, model_residual, residual
 from sysid_ros.engine.problem.residual_function import ResidualFunction
-from sysid_ros.engine.problem.settled_starts import settled_starts
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 
 __all__ = [
@@ -36,5 +35,4 @@ __all__ = [
     "minimize_with",
     "model_residual",
     "residual",
-    "settled_starts",
 ]
