@@ -8,6 +8,15 @@ from __future__ import annotations
 from sysid_ros.engine.compiled.decorators import compiled, compiled_apart
 from sysid_ros.engine.compiled.friction_law import TERMS, load_dependent, load_dependent_slopes
 from sysid_ros.engine.compiled.kept_code import WAITING, keeping, soon_loaded, turn
+from sysid_ros.engine.compiled.linear_algebra import (
+    add_scaled,
+    copy_matrix,
+    copy_vector,
+    factorize,
+    interpolate,
+    solve_rows,
+    solve_vector,
+)
 from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
 from sysid_ros.engine.compiled.sources import source_files
 from sysid_ros.engine.compiled.struct_fields import array, integer, integer_array
@@ -17,15 +26,22 @@ __all__ = [
     "OPTIONS_OF_WHOLES",
     "TERMS",
     "WAITING",
+    "add_scaled",
     "array",
     "compiled",
     "compiled_apart",
+    "copy_matrix",
+    "copy_vector",
+    "factorize",
     "integer",
     "integer_array",
+    "interpolate",
     "keeping",
     "load_dependent",
     "load_dependent_slopes",
     "offset",
+    "solve_rows",
+    "solve_vector",
     "soon_loaded",
     "source_files",
     "turn",

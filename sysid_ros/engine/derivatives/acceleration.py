@@ -19,17 +19,18 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.derivatives.constraint_rows import Rows, constrain, new_rows
-from sysid_ros.engine.derivatives.contact_forces import stand
-from sysid_ros.engine.derivatives.floor_contacts import Footing, new_footing
-from sysid_ros.engine.derivatives.forces import Forces, act, new_forces
-from sysid_ros.engine.derivatives.linear_algebra import (
+from sysid_ros.engine.compiled import (
     add_scaled,
+    compiled,
+    compiled_apart,
     copy_vector,
     factorize,
     solve_vector,
 )
+from sysid_ros.engine.derivatives.constraint_rows import Rows, constrain, new_rows
+from sysid_ros.engine.derivatives.contact_forces import stand
+from sysid_ros.engine.derivatives.floor_contacts import Footing, new_footing
+from sysid_ros.engine.derivatives.forces import Forces, act, new_forces
 from sysid_ros.engine.derivatives.lines import LINE_ARMATURE, related_along, spread_square
 from sysid_ros.engine.derivatives.load_friction import (
     FrictionLimits,

@@ -10,12 +10,11 @@ of a. Rows of constraints in their quadratic zone couple to the derivative of qa
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, solve_rows
 from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with, set_acceleration
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
 from sysid_ros.engine.derivatives.contact_forces import add_footing_changes, add_product
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
-from sysid_ros.engine.derivatives.linear_algebra import add_scaled, copy_matrix, solve_rows
 from sysid_ros.engine.derivatives.lines import (
     LINE_ARMATURE,
     LINE_DAMPING,

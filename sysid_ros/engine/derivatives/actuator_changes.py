@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.compiled import add_scaled, compiled
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.forces import Forces
-from sysid_ros.engine.derivatives.linear_algebra import add_scaled
 from sysid_ros.engine.derivatives.lines import add_along
 from sysid_ros.engine.derivatives.model_tables import (
     FILTEREXACT,

@@ -20,8 +20,9 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import interpolate as interpolate_rows
 from sysid_ros.engine.compiled import keeping, source_files, turn
-from sysid_ros.engine.derivatives import linear_algebra, rollout
+from sysid_ros.engine.derivatives import rollout
 from sysid_ros.engine.derivatives.directions import BatchDirections, all_covered, model_directions
 from sysid_ros.engine.derivatives.model_changes import model_derivative
 from sysid_ros.engine.derivatives.model_tables import tables_of
@@ -35,7 +36,7 @@ class EntryPoints(NamedTuple):
     """The compiled functions of the pass; arguments as of the functions of the same name."""
 
     differentiate_rollouts: Callable[..., None]  # rollout.differentiate_rollouts
-    interpolate: Callable[..., None]  # linear_algebra.interpolate
+    interpolate: Callable[..., None]  # compiled.interpolate
 
 
 @lru_cache(maxsize=1)
@@ -80,7 +81,7 @@ def _kept_on_disk(digest: str) -> EntryPoints:
         derivatives, rows, weights, slots, samples, columns, total, out
     ):
         len(digest)
-        linear_algebra.interpolate(derivatives, rows, weights, slots, samples, columns, total, out)
+        interpolate_rows(derivatives, rows, weights, slots, samples, columns, total, out)
 
     return EntryPoints(keeping(differentiate_rollouts), keeping(interpolate))
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.constraint_rows import impedance, reference
+from sysid_ros.engine.derivatives.contact_points import reach_rim, set_frame, turned
 from sysid_ros.engine.derivatives.floor_contacts import Footing
-from sysid_ros.engine.derivatives.linear_algebra import add_scaled
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rigid_body import Pose
 from sysid_ros.engine.derivatives.spatial import Six, add, cross_motion, dot, load, scale, store
@@ -46,21 +46,16 @@ def stand(
         body, local, normal = t.feet.body[k], t.feet.local[k], t.feet.frame[k, 0]
         rotation, position = pose.rotation[body], pose.position[body]
         center = (
-            position[0] + _turned(rotation, 0, local),
-            position[1] + _turned(rotation, 1, local),
-            position[2] + _turned(rotation, 2, local),
+            position[0] + turned(rotation, 0, local),
+            position[1] + turned(rotation, 1, local),
+            position[2] + turned(rotation, 2, local),
         )
+        reach_rim(t, rotation, k, out)
         depth = -t.feet.radius[k]
         for i in range(3):
-            depth += normal[i] * (center[i] - t.feet.point[k, i])
+            depth += normal[i] * (center[i] + out.reach[i] - t.feet.point[k, i])
         if depth < t.feet.margin[k]:
             _press(t, pose, v, acceleration, k, center, depth, total, out)
-
-
-@compiled
-def _turned(rotation: FloatArray, i: int, x: FloatArray) -> float:
-    turned: float = rotation[i, 0] * x[0] + rotation[i, 1] * x[1] + rotation[i, 2] * x[2]
-    return turned
 
 
 @compiled
@@ -80,11 +75,11 @@ def _press(
     n = feet.dimension[k]
     behind = feet.radius[k] + 0.5 * depth
     p = (
-        center[0] - behind * normal[0],
-        center[1] - behind * normal[1],
-        center[2] - behind * normal[2],
+        center[0] + out.reach[0] - behind * normal[0],
+        center[1] + out.reach[1] - behind * normal[1],
+        center[2] + out.reach[2] - behind * normal[2],
     )
-    _set_frame(t, pose, k, out.frame, out.turn)
+    set_frame(t, pose, k, out.frame, out.turn)
     for d in range(min(n, 3)):
         store(_through(p, out.frame[d]), out.wrench[d])
     for d in range(3, n):
@@ -124,29 +119,6 @@ def _press(
             out,
         )
         j = t.dof_parentid[j]
-
-
-@compiled
-def _set_frame(t: Tables, pose: Pose, k: int, frame: FloatArray, turn: FloatArray) -> None:
-    """Write normal and tangents, and how fast these turn about it with the body's rotation."""
-    own, axis = t.feet.frame[k], t.feet.axis[k]
-    turn[:] = 0.0
-    for d in range(3):
-        for i in range(3):
-            frame[d, i] = own[d, i]
-    if axis[0] == 0.0 and axis[1] == 0.0 and axis[2] == 0.0:
-        return
-    normal, first = frame[0], frame[1]
-    for i in range(3):
-        first[i] = _turned(pose.rotation[t.feet.body[k]], i, axis)
-    along = first[0] * normal[0] + first[1] * normal[1] + first[2] * normal[2]
-    extent = np.sqrt(max(1e-30, 1.0 - along * along))
-    for i in range(3):
-        first[i] = (first[i] - along * normal[i]) / extent
-    for i in range(3):
-        one, two = (i + 1) % 3, (i + 2) % 3
-        frame[2, i] = normal[one] * first[two] - normal[two] * first[one]
-        turn[i] = normal[i] - along / extent * first[i]
 
 
 @compiled
@@ -300,9 +272,9 @@ def _displace(
     """Add the derivative of a contact's force in the position of one degree of freedom."""
     feet, body = t.feet, t.feet.body[k]
     s, normal, n = load(pose.subspace[j]), feet.frame[k, 0], feet.dimension[k]
-    x = s[3] + s[1] * center[2] - s[2] * center[1]
-    y = s[4] + s[2] * center[0] - s[0] * center[2]
-    z = s[5] + s[0] * center[1] - s[1] * center[0]
+    x = s[3] + s[1] * center[2] - s[2] * center[1] + turned(out.roll, 0, s)
+    y = s[4] + s[2] * center[0] - s[0] * center[2] + turned(out.roll, 1, s)
+    z = s[5] + s[0] * center[1] - s[1] * center[0] + turned(out.roll, 2, s)
     deeper = normal[0] * x + normal[1] * y + normal[2] * z
     half = 0.5 * deeper
     step = x - half * normal[0], y - half * normal[1], z - half * normal[2]
@@ -314,10 +286,10 @@ def _displace(
         faster = dot(speed, wrench)
         more = dot(gain, wrench)
         if d < 3:
-            turned = _through(step, out.frame[d])
+            shifted = _through(step, out.frame[d])
             for i in range(3):
-                faster += turned[i] * motions[0][i]
-                more += turned[i] * motions[1][i]
+                faster += shifted[i] * motions[0][i]
+                more += shifted[i] * motions[1][i]
         change[d] = more + damping * faster
     change[0] += by_depth[0] * deeper
     moved = (

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of spheres, capsules and corners of boxes with planes that do not move: feet on a floor.
+"""Contacts of spheres, capsules, cylinders and corners of boxes with fixed planes: feet on a floor.
 
 At a given acceleration the force of a contact follows from MuJoCo's dual problem: with the rows J
 of the normal and both tangents, and of rotations about them where these have friction, its
@@ -9,9 +9,10 @@ violation u = J qacc + B J v + (K r depth, 0, ...) has the force f(u) / R, quadr
 where the regularization R and the impedance r depend on the depth. Its derivative at a fixed
 acceleration has three parts: J moves along with the body, the depth changes, and so do the velocity
 and the acceleration of the point. The rest, -J^T (df/du) J dqacc, is a stiffness as that of a
-joint's rows. Tangents are those of the plane, but turn with a capsule's axis. See MuJoCo's
-documentation, Computation, "Constraint model", and mj_instantiateContact, mj_makeImpedance and
-mj_constraintUpdate for the formulas.
+joint's rows. Tangents are those of the plane, but turn with a capsule's axis. The points of a
+cylinder are not fixed to it: the lowest of each rim, and two more on the lower one, go around as
+its axis tilts. See MuJoCo's documentation, Computation, "Constraint model", and
+mj_instantiateContact, mj_makeImpedance, mj_constraintUpdate and mjc_PlaneCylinder for the formulas.
 
 Other geoms that touch violate the equation of motion, which is checked at every step.
 """
@@ -19,6 +20,7 @@ Other geoms that touch violate the equation of motion, which is checked at every
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -28,8 +30,8 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 
 _GEOM = mujoco.mjtGeom
-_PLANE, _SPHERE, _CAPSULE, _BOX = (
-    int(getattr(_GEOM, f"mjGEOM_{n}")) for n in ("PLANE", "SPHERE", "CAPSULE", "BOX")
+_PLANE, _SPHERE, _CAPSULE, _CYLINDER, _BOX = (
+    int(getattr(_GEOM, f"mjGEOM_{n}")) for n in ("PLANE", "SPHERE", "CAPSULE", "CYLINDER", "BOX")
 )
 # Switches that leave out contacts, or make them in another way than is written here.
 _WITHOUT = ("mjDSBL_CONTACT", "mjDSBL_CONSTRAINT")
@@ -54,6 +56,10 @@ class Feet(NamedTuple):
     local: FloatArray  # (k, 3): in the body's frame, m
     radius: FloatArray  # (k,), m
     axis: FloatArray  # (k, 3): of a capsule, in the body's frame; else zero
+    axle: FloatArray  # (k, 2, 3): of a cylinder the axis and one across it, likewise; else zero
+    rim: (
+        FloatArray  # (k, 3): from its centre along the axis, down across it, and along both's cross
+    )
     point: FloatArray  # (k, 3): of the plane
     frame: FloatArray  # (k, 3, 3): its normal and two tangents, in rows
     margin: FloatArray  # (k,): the distance from which on they press, m
@@ -73,6 +79,8 @@ class Footing(NamedTuple):
     by_velocity: FloatArray  # (nv, nv)
     by_weight: FloatArray  # (k, nv)
     frame: FloatArray  # (3, 3): the normal and the tangents, in rows
+    reach: FloatArray  # (3,): from the centre of a cylinder to the point; else zero
+    roll: FloatArray  # (3, 3): its derivative by the body's rotation; else zero
     turn: FloatArray  # (3,): how the tangents turn about the normal with the body's rotation
     wrench: FloatArray  # (6, 6): forces along them through the point, and torques about them
     rows: FloatArray  # (6, nv)
@@ -87,7 +95,8 @@ def new_footing(n_feet: int, nv: int) -> Footing:
     """Room for a footing."""
     square, by_row = (nv, nv), (6, nv)
     sizes = (
-        square, square, square, (n_feet, nv), (3, 3), 3, (6, 6), by_row, by_row, 6, (6, 6), 6, 6,
+        square, square, square, (n_feet, nv), (3, 3), 3, (3, 3), 3, (6, 6), by_row, by_row, 6,
+        (6, 6), 6, 6,
     )  # fmt: skip
     return Footing(np.zeros(1, dtype=np.int64), *(np.zeros(size) for size in sizes))
 
@@ -109,13 +118,15 @@ def feet_of(model: mujoco.MjModel) -> Feet:
         local=_floats(columns[1], (count, 3)),
         radius=_floats(columns[2], (count,)),
         axis=_floats(columns[3], (count, 3)),
-        point=_floats(columns[4], (count, 3)),
-        frame=_floats(columns[5], (count, 3, 3)),
-        margin=_floats(columns[6], (count,)),
-        friction=_floats(columns[7], (count, 5)),
-        dimension=np.array(columns[8], dtype=np.int64),
-        solref=_floats(columns[9], (count, 2)),
-        solimp=_floats(columns[10], (count, 5)),
+        axle=_floats(columns[4], (count, 2, 3)),
+        rim=_floats(columns[5], (count, 3)),
+        point=_floats(columns[6], (count, 3)),
+        frame=_floats(columns[7], (count, 3, 3)),
+        margin=_floats(columns[8], (count,)),
+        friction=_floats(columns[9], (count, 5)),
+        dimension=np.array(columns[10], dtype=np.int64),
+        solref=_floats(columns[11], (count, 2)),
+        solimp=_floats(columns[12], (count, 5)),
         weight=_floats(np.asarray(model.body_invweight0)[bodies, 0], (count,)),
     )
 
@@ -166,7 +177,7 @@ def _touching_pairs(model: mujoco.MjModel) -> list[tuple[int, int, int]]:
     fixed = np.asarray(model.body_weldid)[model.geom_bodyid] == 0
     kinds = np.asarray(model.geom_type)
     planes = np.flatnonzero(fixed & (kinds == _PLANE))
-    others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _BOX)))
+    others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _CYLINDER, _BOX)))
     both = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)
     numbers = {frozenset(pair): number for number, pair in enumerate(both)}
     pairs = itertools.product(planes.tolist(), others.tolist())
@@ -192,20 +203,28 @@ def _may_touch(model: mujoco.MjModel, plane: int, geom: int, number: int) -> boo
     return not np.all(model.geom_margin[both])
 
 
-def _points(model: mujoco.MjModel, geom: int) -> list[tuple[FloatArray, float, FloatArray]]:
-    """The points of a geom in its body's frame, each with a radius and an axis."""
+_Point = tuple[FloatArray, float, FloatArray, FloatArray, FloatArray]
+
+
+def _points(model: mujoco.MjModel, geom: int) -> list[_Point]:
+    """The points of a geom in its body's frame: where, radius, axis, axle and rim."""
     size, center = np.asarray(model.geom_size[geom]), np.array(model.geom_pos[geom])
-    kind, turned, none = int(model.geom_type[geom]), np.zeros(3), np.zeros(3)
+    kind, none, no_axle = int(model.geom_type[geom]), np.zeros(3), np.zeros((2, 3))
+    flat = np.zeros(9)
+    mujoco.mju_quat2Mat(flat, model.geom_quat[geom])
+    x, _, z = axes = flat.reshape(3, 3).T
+    radius, half = float(size[0]), float(size[1])
     if kind == _SPHERE:
-        return [(center, float(size[0]), none)]
+        return [(center, radius, none, no_axle, none)]
     if kind == _CAPSULE:
-        mujoco.mju_rotVecQuat(turned, np.array([0.0, 0.0, 1.0]), model.geom_quat[geom])
-        return [(center + end * turned, float(size[0]), turned) for end in (size[1], -size[1])]
-    points = []
-    for signs in itertools.product((-1.0, 1.0), repeat=3):
-        mujoco.mju_rotVecQuat(turned, np.array(signs) * size, model.geom_quat[geom])
-        points.append((center + turned, 0.0, none))
-    return points
+        return [(center + end * z, radius, z, no_axle, none) for end in (half, -half)]
+    if kind == _CYLINDER:
+        back, aside = -0.5 * radius, math.sqrt(0.75) * radius
+        rims = (half, radius, 0.0), (-half, radius, 0.0), (half, back, aside), (half, back, -aside)
+        return [(center, 0.0, none, np.stack([z, x]), np.array(rim)) for rim in rims]
+    signs = itertools.product((-1.0, 1.0), repeat=3)
+    corners = [center + (np.array(each) * size) @ axes for each in signs]
+    return [(corner, 0.0, none, no_axle, none) for corner in corners]
 
 
 def _shared(

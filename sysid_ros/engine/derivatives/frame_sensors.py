@@ -21,9 +21,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.acceleration import Workspace
-from sysid_ros.engine.derivatives.linear_algebra import add_scaled
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rigid_body import Motion
 from sysid_ros.engine.derivatives.spatial import (

@@ -17,8 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled
-from sysid_ros.engine.derivatives.linear_algebra import add_scaled
+from sysid_ros.engine.compiled import add_scaled, compiled
 from sysid_ros.engine.elements import SCALAR, related_dofs
 
 # Rows of Lines.fields: what a parameter may change about one line.

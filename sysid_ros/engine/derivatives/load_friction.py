@@ -18,6 +18,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import (
     TERMS,
+    add_scaled,
     compiled,
     compiled_apart,
     load_dependent,
@@ -26,7 +27,6 @@ from sysid_ros.engine.compiled import (
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.forces import Forces
-from sysid_ros.engine.derivatives.linear_algebra import add_scaled
 from sysid_ros.engine.derivatives.model_tables import DAMPING, FRICTIONLOSS, Tables
 from sysid_ros.engine.derivatives.rigid_body import Derivatives
 

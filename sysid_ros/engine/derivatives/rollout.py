@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, copy_vector
 from sysid_ros.engine.derivatives.acceleration import (
     Workspace,
     evaluate,
@@ -27,7 +27,6 @@ from sysid_ros.engine.derivatives.directions import (
     StepSlopes,
 )
 from sysid_ros.engine.derivatives.frame_sensors import read_frames
-from sysid_ros.engine.derivatives.linear_algebra import add_scaled, copy_matrix, copy_vector
 from sysid_ros.engine.derivatives.model_tables import RK4, Tables
 from sysid_ros.engine.derivatives.positions import advance, advance_derivative
 from sysid_ros.engine.derivatives.sensors import Readings, read

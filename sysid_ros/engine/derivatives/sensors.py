@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled_apart
+from sysid_ros.engine.compiled import add_scaled, compiled_apart
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.forces import Forces
@@ -27,7 +27,6 @@ from sysid_ros.engine.derivatives.frame_sensors import (
     frame_readings,
     unsupported_frame,
 )
-from sysid_ros.engine.derivatives.linear_algebra import add_scaled
 from sysid_ros.engine.derivatives.lines import add_along, along, length
 from sysid_ros.engine.derivatives.model_tables import GEAR, Tables
 

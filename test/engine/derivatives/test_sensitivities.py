@@ -367,6 +367,8 @@ STANDING = """<mujoco><option timestep="{timestep}" integrator="{integrator}" co
 
 BALL = 'type="sphere" size="0.03" margin="0.002"'
 CAPSULE = 'type="capsule" size="0.03 0.04" euler="40 50 10"'
+WHEEL = 'type="cylinder" size="0.04 0.02" euler="80 10 0"'
+PAD = 'type="cylinder" size="0.04 0.02" euler="5 3 0"'
 PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2 0.02"
   solref="0.01 1" margin="0.001"/></contact>"""
 
@@ -384,6 +386,8 @@ PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2
         ("elliptic", 3, "1", "implicitfast", CAPSULE, PAIR),
         ("elliptic", 6, "0.8 0.02 0.01", "implicitfast", BALL, ""),
         ("elliptic", 1, "1", "implicitfast", BALL, ""),
+        ("elliptic", 3, "0.8", "implicitfast", WHEEL, ""),
+        ("pyramidal", 4, "0.5 0.02", "Euler", PAD, ""),
     ],
 )
 def test_feet_on_a_floor(
@@ -404,6 +408,7 @@ def test_feet_on_a_floor(
     problem = chains.problem(root, params)
     error = largest_error(problem, problem.initial_point())
     assert set(problem.derivative_sources().values()) == {"exact"}
+    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
     assert error < TOLERANCE
 
 

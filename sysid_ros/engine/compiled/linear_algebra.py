@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.compiled.decorators import compiled
 
 
 @compiled
