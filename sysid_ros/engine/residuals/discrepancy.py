@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.residuals.normalization import Normalization, scales
-from sysid_ros.engine.residuals.signal_modifier import at_delayed_times
 from sysid_ros.engine.signals import (
     OBSERVABLE,
     Block,
@@ -24,6 +24,7 @@ from sysid_ros.engine.signals import (
     at_true_times,
     blocks_of,
     difference,
+    linear_places,
     sensor_mapping,
     stamp_offsets,
     state_mappings,
@@ -124,7 +125,7 @@ class PreparedComparison:
       weights: One per difference column.
       scales: Their divisors.
       unknown: Where nothing was measured, (m, number of columns).
-      evaluate: Values of a series at instants, with a delay per column.
+      evaluate: Simulated values (n, d) at the instants compared, (m, d).
     """
 
     measured: TimeSeries
@@ -134,7 +135,7 @@ class PreparedComparison:
     weights: FloatArray
     scales: FloatArray
     unknown: BoolArray
-    evaluate: Callable[[TimeSeries, FloatArray, FloatArray], FloatArray]
+    evaluate: Callable[[FloatArray], FloatArray]
 
     def against(
         self, predicted: TimeSeries, model: Any, state: FloatArray | None = None
@@ -142,11 +143,28 @@ class PreparedComparison:
         """As :func:`compare`, for a prediction at the instants that this was prepared for."""
         measured = self.measured
         mapping = measured.signal_mapping or {}
-        simulated = _simulated(predicted, mapping, model, state)
-        values = self.evaluate(simulated, measured.times, self.delays)
-        values = _scaled(values, mapping, self.corrected)
+        values = self.evaluate(_simulated(predicted, mapping, model, state))
+        if not self._is_uncorrected:
+            values = _scaled(values, mapping, self.corrected)
         compared = TimeSeries.of_checked(measured.times, values, mapping, measured.interpolation)
         return self._differences(values), compared, measured
+
+    @cached_property
+    def _is_uncorrected(self) -> bool:
+        """True if all gains are one and all biases zero."""
+        return all(
+            np.all(gain == 1.0) and not np.any(bias) for gain, bias in self.corrected.values()
+        )
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """True if the differences are those of all columns, in their order, measured throughout."""
+        columns = np.concatenate([block.columns for block in self.blocks])
+        return (
+            all(block.kind == "number" for block in self.blocks)
+            and np.array_equal(columns, np.arange(len(self.delays)))
+            and not self.unknown.any()
+        )
 
     def factors(self) -> FloatArray:
         """The derivative of each difference by its simulated number, (m, number of columns).
@@ -164,6 +182,9 @@ class PreparedComparison:
         measured, blocks = self.measured.data, self.blocks
         if not blocks:
             return np.empty((len(measured), 0))
+        if self._is_plain:
+            residual = (measured - predicted) * self.weights / self.scales
+            return np.where(np.isfinite(residual), residual, DIVERGED)
         residual = np.hstack([difference(block, measured, predicted) for block in blocks])
         residual = residual * self.weights / self.scales
         lost = np.hstack([_missing(block, predicted) for block in blocks])
@@ -198,16 +219,39 @@ def prepared(
     data = _scaled(chosen.data, mapping, {name: each.measured for name, each in corrected.items()})
     blocks = blocks_of(model, mapping, comparison.wrapped)
     missing = [_missing(block, data) for block in blocks]
+    delays = _per_column(mapping, {name: each.delay for name, each in corrected.items()}) + offsets
     return PreparedComparison(
         TimeSeries.of_checked(chosen.times, data, mapping, chosen.interpolation),
-        _per_column(mapping, {name: each.delay for name, each in corrected.items()}) + offsets,
+        delays,
         {name: each.predicted for name, each in corrected.items()},
         blocks,
         _weights(blocks, comparison.sensor_weights, mapping),
         scales(blocks, data, comparison.normalization, comparison.noise) if blocks else np.ones(0),
         np.hstack(missing) if blocks else np.empty((len(data), 0), dtype=bool),
-        at_true_times if comparison.stamping == "true" else at_delayed_times,
+        _evaluation(times, chosen.times, delays, comparison.stamping),
     )
+
+
+def _evaluation(
+    times: FloatArray, at: FloatArray, delays: FloatArray, stamping: Stamping
+) -> Callable[[FloatArray], FloatArray]:
+    """Evaluate columns sampled at ``times`` (n,) at ``at`` (m,), each with its delay, (d,)."""
+    if stamping == "true":
+        return lambda values: at_true_times(TimeSeries.of_checked(times, values), at, delays)
+    known = [
+        (np.flatnonzero(delays == delay), linear_places(times, at - delay))
+        for delay in np.unique(delays)
+    ]
+    if len(known) == 1:
+        return known[0][1].values
+
+    def evaluate(values: FloatArray) -> FloatArray:
+        result = np.empty((len(at), len(delays)))
+        for columns, places in known:
+            result[:, columns] = places.values(values[:, columns])
+        return result
+
+    return evaluate
 
 
 def _chosen(measured: TimeSeries, model: Any, enabled: Sequence[str] | None) -> TimeSeries:
@@ -226,15 +270,14 @@ def _chosen(measured: TimeSeries, model: Any, enabled: Sequence[str] | None) -> 
 
 def _simulated(
     predicted: TimeSeries, mapping: SignalMapping, model: Any, state: FloatArray | None
-) -> TimeSeries:
-    """The simulated counterpart of every measured column."""
+) -> FloatArray:
+    """The simulated counterpart of every measured column, (n, d)."""
     sensors = predicted.signal_mapping or sensor_mapping(model)
     states: dict[str, tuple[SignalType, IndexArray]] = {}
     if any(kind is not SignalType.MjSensor for kind, _ in mapping.values()):
         for part in state_mappings(model):
             states.update(part)
-    width = width_of(mapping)
-    values = np.empty((len(predicted), width))
+    values = np.empty((len(predicted), width_of(mapping)))
     for name, (kind, columns) in mapping.items():
         if kind is SignalType.MjSensor:
             if name not in sensors:
@@ -253,7 +296,7 @@ def _simulated(
                 f"signal {name!r} is of type {kind.name}, which no model can predict: give "
                 "modify_residual a function that does"
             )
-    return TimeSeries.of_checked(predicted.times, values, mapping)
+    return values
 
 
 def _within(

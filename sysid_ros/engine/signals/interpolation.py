@@ -10,7 +10,7 @@ NaN too, never a bridge. Before the first and after the last sample the signal k
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy
@@ -94,16 +94,32 @@ def _previous(times: FloatArray, at: FloatArray) -> IndexArray:
     return np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 1)
 
 
-def _linear(times: FloatArray, data: FloatArray, at: FloatArray) -> FloatArray:
+class LinearPlaces(NamedTuple):
+    """Instants between samples: the samples left and right, and how far on the way, (m,) each."""
+
+    left: IndexArray
+    right: IndexArray
+    fraction: FloatArray
+
+    def values(self, data: FloatArray) -> FloatArray:
+        """Evaluate samples (n, ...) there, (m, ...)."""
+        fraction = self.fraction.reshape(-1, *(1,) * (data.ndim - 1))
+        start = data[self.left]
+        between = start + fraction * (data[self.right] - start)
+        # On a sample its own value counts, even next to a missing one.
+        return np.where(fraction == 0.0, start, between)
+
+
+def linear_places(times: FloatArray, at: FloatArray) -> LinearPlaces:
+    """Find instants (m,) between those of samples, (n,)."""
     left = _previous(times, at)
     right = np.minimum(left + 1, len(times) - 1)
     width = np.where(right > left, times[right] - times[left], 1.0)
-    fraction = np.clip((at - times[left]) / width, 0.0, 1.0)
-    fraction = fraction.reshape(-1, *(1,) * (data.ndim - 1))
-    start = data[left]
-    between = start + fraction * (data[right] - start)
-    # On a sample its own value counts, even next to a missing one.
-    return np.where(fraction == 0.0, start, between)
+    return LinearPlaces(left, right, np.clip((at - times[left]) / width, 0.0, 1.0))
+
+
+def _linear(times: FloatArray, data: FloatArray, at: FloatArray) -> FloatArray:
+    return linear_places(times, at).values(data)
 
 
 def _spline(times: FloatArray, data: FloatArray, at: FloatArray, degree: int) -> FloatArray:

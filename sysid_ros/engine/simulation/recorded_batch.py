@@ -54,8 +54,9 @@ class RecordedBatch:
         return RecordedBatch([self.runs[k] for k in chosen])
 
     def opening(self, chosen: int, steps: int) -> RecordedBatch:
-        """One of the runs, whole, as its comparison is."""
-        return self.select([chosen])
+        """One of the runs, or its first steps; the residuals of these are the first."""
+        run = self.runs[chosen]
+        return self.select([chosen]) if run.steps[0] <= steps else _Opening(run, steps)
 
     def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:
         """The initial states with what parameters add to them, (w, nstate)."""
@@ -95,6 +96,30 @@ class RecordedBatch:
                 np.concatenate([each.columns for each in slopes]),
             )
         return np.concatenate(residuals), self._joined
+
+
+class _Opening(RecordedBatch):
+    """The first steps of a run; behind them it is as it was compared last."""
+
+    def __init__(self, run: RecordedRun, steps: int) -> None:
+        super().__init__([run])
+        self._first = steps
+
+    @property
+    def steps(self) -> IndexArray:
+        """Those of the opening, (1,)."""
+        return np.array([self._first])
+
+    def controls(self, candidate: Candidate) -> FloatArray:
+        """The controls of the opening, (steps, nu)."""
+        return super().controls(candidate)[: self._first]
+
+    def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
+        """The differences that depend on the opening alone, (m,)."""
+        (run,) = self.runs
+        whole, own = run.latest(self._first)
+        whole[: self._first] = data
+        return run.residual(candidate, whole)[:own]
 
 
 def recorded_batches(runs: Sequence[RecordedRun], columns: int) -> tuple[RecordedBatch, ...]:

@@ -169,6 +169,18 @@ class RecordedRun:
             return int(self.recording.sensordata.data.size)
         return self._ready[2].unknown.size
 
+    def latest(self, steps: int) -> tuple[FloatArray, int]:
+        """What was linearized last.
+
+        Returns:
+          A copy of the sensor data, (all steps, nsensordata), and the number of residuals that
+          depend on the first ``steps`` alone, whatever small change a delay has.
+        """
+        if self._latest is None or self._slope is None:
+            raise SignalError("the recording was linearized for no simulation yet")
+        later = self._slope[2].rows.max(axis=1) >= steps - 1
+        return self._latest[0].copy(), int(np.argmax(later)) if later.any() else len(later)
+
     def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:
         """The initial state with what parameters add to it, (1, nstate)."""
         return self._start(candidate)[np.newaxis]
@@ -217,6 +229,7 @@ class RecordedRun:
             residual = latest[2]
         else:
             residual = self._residual(candidate, predicted, corrections)
+            self._latest = (data, corrections, residual)
         return residual, self._slope_of(predicted, candidate, corrections)
 
     def _residual(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -14,6 +15,8 @@ import sysid_problems
 
 from sysid_ros import sysid
 from sysid_ros.engine.derivatives.compilation import entry_points
+from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.simulation.comparison_slope import comparison_slope
 
 
 def arm(**options: Any) -> tuple[sysid.ParameterDict, Any, np.ndarray]:
@@ -122,6 +125,31 @@ def test_recordings_go_through_the_pass_together(
     for own in np.split(np.arange(sum(rows)), np.cumsum(rows)[:-1]):
         error = np.linalg.norm(together[own, 0] - difference[own])
         assert 0.0 < error < 1e-3 * np.linalg.norm(difference[own])
+
+
+def test_the_check_simulates_the_beginning_of_a_long_recording(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lengths: list[int] = []
+    run = RolloutPool.run
+    monkeypatch.setattr(
+        RolloutPool,
+        "run",
+        lambda pool, jobs: (
+            lengths.extend(len(job.controls.values) for job in jobs) or run(pool, jobs)
+        ),
+    )
+    monkeypatch.setattr("sysid_ros.engine.derivatives.sensitivities.CHECK_LENGTH", 30)
+    params, function, x = arm()
+    function(x, params)
+    exact = function.jacobian(x, params)
+    assert lengths == [249, 30]
+    # A derivative that is wrong from the beginning on is noticed there.
+    monkeypatch.setattr(
+        "sysid_ros.engine.simulation.recorded_run.comparison_slope",
+        lambda *given: replace(right := comparison_slope(*given), weights=1.1 * right.weights),
+    )
+    assert exact is not None and arm()[1].jacobian(x, params) is None
 
 
 def test_what_is_compiled_ahead_is_what_fits_call() -> None:
