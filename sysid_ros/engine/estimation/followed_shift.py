@@ -18,8 +18,8 @@ from sysid_ros.engine.least_squares import FitStatus, Point, SolverSettings, min
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.errors import StopRequestedError
 
-STEPS = 4  # of each search at most
-SETTLED = 1e-7  # relative decrease of the cost that ends them: both have to be where they lead
+STEPS = 3  # of each search at most
+SETTLED = 1e-3  # relative decrease of the cost that ends them
 
 
 def followed_shift(changed: WindowedProblem, own: WindowedProblem, start: Point) -> FloatArray:

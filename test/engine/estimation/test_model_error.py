@@ -178,7 +178,7 @@ def test_where_one_step_says_too_little_the_time_steps_shift_is_followed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     start = {"kp": 1000.0, "armature": 0.03, "damping": 20.0}
-    data, params = servo_recording(0, start, 6.0), servo_parameters(start)
+    data, params = servo_recording(0, start, 5.0), servo_parameters(start)
     followed: list[FloatArray] = []
 
     def kept(changed: WindowedProblem, own: WindowedProblem, at: Point) -> FloatArray:
@@ -192,7 +192,7 @@ def test_where_one_step_says_too_little_the_time_steps_shift_is_followed(
     fine = fit([data.with_finer_step(4)], params, STATISTICAL, start=here)
     assert coarse.model_error is not None
     moved = np.array([one.value for one in fine.parameters]) - here
-    assert followed[0] == pytest.approx(moved, rel=0.1)
+    assert followed[0] == pytest.approx(moved, rel=0.3)  # three steps go most of the way
     assert np.all(coarse.model_error.shifts[0].error > 10.0 * np.abs(followed[0]))
 
 
