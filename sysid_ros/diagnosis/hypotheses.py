@@ -1,13 +1,13 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Mistakes that inverse dynamics can tell, each as the change that would undo it."""
+"""Mistakes that can be told by inverse dynamics or a simulation, each as what would undo it."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import mujoco
@@ -16,6 +16,7 @@ import numpy as np
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import moves
+from sysid_ros.engine.elements import is_velocity_servo
 
 DEGREE = math.pi / 180.0
 
@@ -27,6 +28,10 @@ SERVO_LAGS = (
     0.0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.055, 0.075, 0.1, 0.14, 0.2, 0.25, 0.3
 )  # s  # fmt: skip
 LAGS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)  # s
+# Simulations tell of large ones, that are few.
+_SIMULATED_SCALES = (0.1, 0.5, 2.0)
+_SIMULATED_OFFSETS = (-0.5, 0.5)
+_SIMULATED_LAGS = (0.05, 0.15)  # s
 
 _BAD = 0.05  # share of a torque that is unexplained where something may be wrong
 _EXCHANGED = 0.3  # the same of two that may be exchanged ...
@@ -199,3 +204,86 @@ def covered_positions(recorded: Recorded) -> set[str]:
         return set()
     joints = {j for a in told_actuators(recorded) for j in recorded.arms(a)} - tied
     return {label for joint, label in recorded.positions.items() if joint in joints}
+
+
+@dataclass(frozen=True)
+class SimulatedHypotheses:
+    """Mistakes that simulated windows can tell.
+
+    Attributes:
+      recorded: What was recorded.
+      topics: The topic of each entry's signal by its label.
+    """
+
+    recorded: Recorded
+    topics: Mapping[str, str]
+
+    def sized(self, labels: Sequence[str]) -> Iterator[Family]:
+        """Offsets and scales of some signals, and lags of all inputs of a topic."""
+        for label in labels:
+            yield from self._families(label)
+        topics: dict[str, list[str]] = {}
+        for label in self._inputs.values():
+            topics.setdefault(self.topics[label], []).append(label)
+        for own in topics.values():
+            yield Family(FindingKind.LAG, tuple(own), _SIMULATED_LAGS)
+
+    @property
+    def _inputs(self) -> dict[int, str]:
+        return {**self.recorded.commands, **self.recorded.efforts}
+
+    def discrete(self, inputs: list[str], measured: list[str]) -> Iterator[tuple[Change, ...]]:
+        """Signs, degrees and exchanges, these with signs."""
+        for label in (*inputs, *measured):
+            yield (Change(FindingKind.SIGN, scale={label: -1.0}),)
+            if self.is_angle(label):
+                for factor in (DEGREE, 1.0 / DEGREE):
+                    yield (Change(FindingKind.DEGREES, scale={label: factor}),)
+        for one, other in (*self._pairs(inputs), *self._pairs(measured)):
+            swap = Change(FindingKind.SWAP, exchange=((one, other),))
+            yield (swap,)
+            for turned in ((one,), (other,), (one, other)):
+                yield (swap, Change(FindingKind.SIGN, scale=dict.fromkeys(turned, -1.0)))
+
+    def _pairs(self, labels: list[str]) -> Iterator[tuple[str, str]]:
+        """Entries that may stand in each other's place: of one topic and one kind."""
+        scalar = {*self.recorded.positions.values(), *self._inputs.values()}
+        for one, other in itertools.combinations([x for x in labels if x in scalar], 2):
+            if self.topics[one] == self.topics[other]:
+                yield one, other
+
+    def joint_of(self, label: str) -> int | None:
+        """The joint that a position or a position servo's command is of."""
+        for joint, own in self.recorded.positions.items():
+            if own == label:
+                return joint
+        for actuator, own in self.recorded.commands.items():
+            if own == label and not is_velocity_servo(self.recorded.model, actuator):
+                return self.recorded.joint_of(actuator)
+        return None
+
+    def is_angle(self, label: str) -> bool:
+        """Return whether a signal is an angle or a rate of one, which may be told in degrees."""
+        joint = self.joint_of(label)
+        if joint is not None:
+            return self.recorded.is_hinge(joint)
+        model = self.recorded.model
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, label)
+        if sensor >= 0:
+            return int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_GYRO)
+        return label in self.recorded.others.values()
+
+    def _families(self, label: str) -> Iterator[Family]:
+        """Scales and offsets; a torque's factor looks like that of masses."""
+        if label not in self.recorded.efforts.values():
+            yield Family(FindingKind.SCALE, (label,), _SIMULATED_SCALES)
+        joint = self.joint_of(label)
+        if joint is not None and (unit := self.unit_of(joint)):
+            yield Family(
+                FindingKind.OFFSET, (label,), tuple(unit * one for one in _SIMULATED_OFFSETS)
+            )
+
+    def unit_of(self, joint: int) -> float:
+        """The unit of offsets: 1 rad, or the range of a slide."""
+        recorded = self.recorded
+        return 1.0 if recorded.is_hinge(joint) else float(np.ptp(recorded.model.jnt_range[joint]))

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import mujoco
 import numpy as np
 import scipy
 
@@ -32,31 +31,34 @@ from sysid_ros.diagnosis.fits import (
     explained_more,
     helped_signals,
     left_of_helped,
+    most_telling,
     signals_misfit,
+    spoils,
 )
-from sysid_ros.diagnosis.hypotheses import DEGREE, Family, covered_positions, told_actuators
+from sysid_ros.diagnosis.hypotheses import (
+    Family,
+    SimulatedHypotheses,
+    covered_positions,
+    told_actuators,
+)
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import is_velocity_servo
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.errors import DataError
 
 _ROUNDS = 3
-_SPOILED = 0.05  # of a signal's power that a repair may add, besides a third of what was there
 _SAME = 1.2  # ratio of powers up to which two repairs are as good as each other
 _SMALLEST_FACTOR = 1.6
 _SMALLEST_OFFSET = 0.1  # rad; of a slide, of its range
 _SMALLEST_LAG = 0.01  # s
-_SCALES = (0.1, 0.5, 2.0)
-_OFFSETS = (-0.5, 0.5)
-_LAGS = (0.05, 0.15)  # s
 _REFINED = 2  # repairs whose sizes are refined
 _STEPS = 9  # simulations of each
 _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
 _HARDER = (0.1, 0.3)  # of servos' usual efforts, that friction may take in truth
 _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
+_TELLING = 8  # windows that repairs are tried on first, those that leave most to explain
 _WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
@@ -75,6 +77,10 @@ class _Tried:
     @property
     def kind(self) -> FindingKind:
         return self.changes[0].kind
+
+
+# What is left of signals, and what scores a repair by what it leaves of them.
+_Scored = tuple[Mapping[str, FloatArray], Callable[..., _Tried]]
 
 
 def simulated_explanations(
@@ -124,12 +130,15 @@ class _Search:
 
     def __init__(self, recorded: Recorded, test: OpenLoop, topics: Mapping[str, str]) -> None:
         self._recorded, self._test, self._topics = recorded, test, topics
+        self._offers = SimulatedHypotheses(recorded, topics)
         self._inputs = {**recorded.commands, **recorded.efforts}
         self._covered = covered_positions(recorded)
 
-    def _powers(self, *changes: Change) -> dict[str, FloatArray]:
+    def _powers(
+        self, *changes: Change, windows: Sequence[int] | None = None
+    ) -> dict[str, FloatArray]:
         """The remainder of signals, without sensors that positions alone explain or contradict."""
-        powers = _powers(self._test, changes)
+        powers = _powers(self._test, changes, windows)
         if not self._recorded.coordinates:
             return powers
         sensors = {name for signals in self._recorded.vectors for name in signals}
@@ -155,13 +164,20 @@ class _Search:
         def tried(changes: tuple[Change, ...], size: float = 0.0) -> _Tried:
             return _Tried(changes, size, self._powers(*done, *changes))
 
+        telling = most_telling([before[name] for name in bad], _TELLING)
+
+        def glanced(changes: tuple[Change, ...], size: float = 0.0) -> _Tried:
+            return _Tried(changes, size, self._powers(*done, *changes, windows=telling))
+
         measured = self._measured(bad)
         inputs = self._driving(measured)
         gross = self._measured([name for name in bad if size[name] > _GROSS])
-        seen = [tried(one) for one in self._discrete(self._driving(gross), gross)] if gross else []
+        offered = self._offers.discrete(self._driving(gross), gross) if gross else ()
+        seen = [tried(one) for one in offered if _may_be_accepted(before, glanced(one))]
         accepted = [one for one in seen if self._accepted(before, one)]
         if not any(left_of_helped(before, one.powers) < _SETTLED for one in accepted):
-            accepted += self._sized(before, inputs, measured, tried)
+            some = {name: power[telling] for name, power in before.items()}
+            accepted += self._sized((before, tried), (some, glanced), [*inputs, *measured])
         accepted.sort(key=lambda one: -explained_more(before, one.powers))
         accepted = [one for one in accepted if self._beats_friction(done, before, one)]
         if not accepted:
@@ -174,39 +190,28 @@ class _Search:
         ]
         return self._explained(before, min(equal, key=_simplicity), equal, done)
 
-    def _discrete(self, inputs: list[str], measured: list[str]) -> Iterator[tuple[Change, ...]]:
-        """Signs, degrees and exchanges, these with signs."""
-        for label in (*inputs, *measured):
-            yield (Change(FindingKind.SIGN, scale={label: -1.0}),)
-            if self._is_angle(label):
-                for factor in (DEGREE, 1.0 / DEGREE):
-                    yield (Change(FindingKind.DEGREES, scale={label: factor}),)
-        for one, other in (*self._pairs(inputs), *self._pairs(measured)):
-            swap = Change(FindingKind.SWAP, exchange=((one, other),))
-            yield (swap,)
-            for turned in ((one,), (other,), (one, other)):
-                yield (swap, Change(FindingKind.SIGN, scale=dict.fromkeys(turned, -1.0)))
+    def _sized(self, whole: _Scored, telling: _Scored, labels: list[str]) -> list[_Tried]:
+        """Those of offsets, scales and lags that are accepted at their best sizes.
 
-    def _sized(
-        self,
-        before: Mapping[str, FloatArray],
-        inputs: list[str],
-        measured: list[str],
-        tried: Callable[..., _Tried],
-    ) -> list[_Tried]:
-        """Those of offsets, scales and lags that are accepted at their best sizes."""
-        topics: dict[str, list[str]] = {}
-        for label in self._inputs.values():
-            topics.setdefault(self._topics[label], []).append(label)
-        families = [one for label in (*inputs, *measured) for one in self._families(label)]
-        families += [Family(FindingKind.LAG, tuple(labels), _LAGS) for labels in topics.values()]
+        Args:
+          whole: What is left without them and with one, in all windows.
+          telling: The same in the windows by which they are compared.
+          labels: Entries that may be to blame.
+        """
+        (before, tried), (some, glanced) = whole, telling
         seen = []
-        for family in families:
-            own = [tried((family.change(size),), size) for size in family.sizes]
-            best = max(own, key=lambda one: explained_more(before, one.powers))
-            seen.append((explained_more(before, best.powers), family, best))
+        for family in self._offers.sized(labels):
+            own = [glanced((family.change(size),), size) for size in family.sizes]
+            best = max(own, key=lambda one: explained_more(some, one.powers))
+            seen.append((explained_more(some, best.powers), family, best))
         seen.sort(key=lambda one: -one[0])
-        refined = [_refined(before, *one[1:], tried) for one in seen[:_REFINED] if one[0] > 0.0]
+        refined = []
+        for gain, family, best in seen[:_REFINED]:
+            near = _refined(some, family, best, glanced) if gain > 0.0 else best
+            if not _may_be_accepted(before, near):
+                continue
+            if _may_be_accepted(before, tried(near.changes, near.size)):
+                refined.append(_refined(before, family, tried(best.changes, best.size), tried))
         return [one for one in refined if self._accepted(before, one)]
 
     def _measured(self, bad: list[str]) -> list[str]:
@@ -227,69 +232,21 @@ class _Search:
         ]  # fmt: skip
         return list(dict.fromkeys([*own, *unseen]))
 
-    def _pairs(self, labels: list[str]) -> Iterator[tuple[str, str]]:
-        """Entries that may stand in each other's place: of one topic and one kind."""
-        scalar = {*self._recorded.positions.values(), *self._inputs.values()}
-        for one, other in itertools.combinations([x for x in labels if x in scalar], 2):
-            if self._topics[one] == self._topics[other]:
-                yield one, other
-
-    def _joint(self, label: str) -> int | None:
-        """The joint that a position or a position servo's command is of."""
-        for joint, own in self._recorded.positions.items():
-            if own == label:
-                return joint
-        for actuator, own in self._recorded.commands.items():
-            if own == label and not is_velocity_servo(self._recorded.model, actuator):
-                return self._recorded.joint_of(actuator)
-        return None
-
-    def _is_angle(self, label: str) -> bool:
-        joint = self._joint(label)
-        if joint is not None:
-            return self._recorded.is_hinge(joint)
-        model = self._recorded.model
-        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, label)
-        if sensor >= 0:
-            return int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_GYRO)
-        return label in self._recorded.others.values()
-
-    def _families(self, label: str) -> Iterator[Family]:
-        """Scales and offsets; a torque's factor looks like that of masses."""
-        if label not in self._recorded.efforts.values():
-            yield Family(FindingKind.SCALE, (label,), _SCALES)
-        joint = self._joint(label)
-        if joint is not None and (unit := self._unit(joint)):
-            yield Family(FindingKind.OFFSET, (label,), tuple(unit * one for one in _OFFSETS))
-
-    def _unit(self, joint: int) -> float:
-        """The unit of offsets: 1 rad, or the range of a slide."""
-        recorded = self._recorded
-        return 1.0 if recorded.is_hinge(joint) else float(np.ptp(recorded.model.jnt_range[joint]))
-
     def _accepted(self, before: Mapping[str, FloatArray], one: _Tried) -> bool:
         """Return whether a repair is decisive for some signals, spoils none, and matters."""
         helped = helped_signals(before, one.powers)
-        spoiled = any(
-            np.mean(power) > 1.33 * np.mean(before[name]) + _SPOILED
-            for name, power in one.powers.items()
-        )
-        if not helped or spoiled or not self._matters(one):
-            return False
-        labels = one.changes[0].signals
-        own = [name for name in before if name.partition("[")[0] in labels]
-        if own and not {*own} & {*helped}:
+        if not (_may_be_accepted(before, one) and self._matters(one)):
             return False
         return decisive(signals_misfit(one.powers, helped), signals_misfit(before, helped))
 
     def _matters(self, one: _Tried) -> bool:
         size, label = abs(one.size), one.changes[0].signals[0]
         if one.kind is FindingKind.SCALE:
-            degrees = named_degrees(size) and self._is_angle(label)
+            degrees = named_degrees(size) and self._offers.is_angle(label)
             return max(size, 1.0 / size) >= _SMALLEST_FACTOR and not degrees
         if one.kind is FindingKind.OFFSET:
-            joint = self._joint(label)
-            return joint is not None and size >= _SMALLEST_OFFSET * self._unit(joint)
+            joint = self._offers.joint_of(label)
+            return joint is not None and size >= _SMALLEST_OFFSET * self._offers.unit_of(joint)
         if one.kind is FindingKind.LAG:
             return size >= _SMALLEST_LAG
         return True
@@ -356,8 +313,21 @@ class _Search:
         return parts
 
 
-def _powers(test: OpenLoop, changes: Sequence[Change]) -> dict[str, FloatArray]:
-    return test.powers(partial(repaired_series, changes=changes), total_delays(changes))
+def _may_be_accepted(before: Mapping[str, FloatArray], one: _Tried) -> bool:
+    """Return whether a repair helps its own signals, if it has any, or others, and spoils none.
+
+    It may have been tried in some windows only; in all it can only leave more.
+    """
+    labels = one.changes[0].signals
+    own = {name for name in before if name.partition("[")[0] in labels}
+    helped = helped_signals(before, one.powers)
+    return not spoils(before, one.powers) and bool(own & {*helped} if own else helped)
+
+
+def _powers(
+    test: OpenLoop, changes: Sequence[Change], windows: Sequence[int] | None = None
+) -> dict[str, FloatArray]:
+    return test.powers(partial(repaired_series, changes=changes), total_delays(changes), windows)
 
 
 def _usual_effort(recorded: Recorded, actuator: int) -> float:
