@@ -58,7 +58,7 @@ _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
 _HARDER = (0.1, 0.3)  # of servos' usual efforts, that friction may take in truth
 _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
-_TELLING = 8  # windows that repairs are tried on first, those that leave most to explain
+_TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
 _WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,

@@ -124,17 +124,15 @@ def propose(
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
     recorded = recorded_signals(spec, found, msg_path)
+    # Efforts that servos make of commanded speeds are no torques, whatever a test of them says.
+    recorded = at_commanded_speeds(recorded) or recorded
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
     draft, findings, dataset = _tested(draft, output, recorded)
-    if served := without_efforts(spec, recorded, findings) or at_commanded_speeds(recorded):
-        if served.spec is recorded.spec:  # the same map, with a note
-            draft = replace(draft, notes=served.mapping.unmapped)
-        else:
-            draft = _drafted(model, served, folders, output)
-            draft, findings, dataset = _tested(draft, output, served)
-        recorded = served
+    if served := without_efforts(spec, recorded, findings):
+        draft, recorded = _drafted(model, served, folders, output), served
+        draft, findings, dataset = _tested(draft, output, served)
     spec, mapping = recorded.spec, recorded.mapping
     compiled = spec.copy().compile()
     if torque_proposal.torque_is_measured(compiled, mapping):

@@ -41,10 +41,10 @@ def spoils(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) ->
     )
 
 
-def most_telling(powers: Sequence[FloatArray], most: int) -> list[int]:
-    """Windows in which most of some signals, (b,) each, is unexplained, in order."""
-    shares = sum(power / np.sum(power) for power in powers)
-    return sorted(np.argsort(-np.asarray(shares), kind="stable")[:most].tolist())
+def most_telling(powers: Sequence[FloatArray], share: float) -> list[int]:
+    """The share of windows in which most of some signals, (b,) each, is unexplained, in order."""
+    left = np.asarray(sum(power / np.sum(power) for power in powers))
+    return sorted(np.argsort(-left, kind="stable")[: math.ceil(share * len(left))].tolist())
 
 
 def explained_more(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) -> float:

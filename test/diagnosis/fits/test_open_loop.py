@@ -80,7 +80,7 @@ def test_few_windows_never_dismiss_what_all_would_accept() -> None:
     assert helped_signals(before, after) == ["angle"]
     for places in ([1], [1, 3], [0, 2]):
         assert helped_signals(before, {"angle": after["angle"][places]}) == ["angle"]
-    assert most_telling([before["angle"]], 2) == [1, 3]
+    assert most_telling([before["angle"]], 0.5) == [1, 3]
     assert not helped_signals(before, {"angle": before["angle"][[1, 3]]})
     assert spoils(before, {"angle": 3.0 * before["angle"][[1, 3]]})
     assert not spoils(before, after)
