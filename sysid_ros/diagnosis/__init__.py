@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.diagnosis.checks import check_dataset, mistaken_values
+from sysid_ros.diagnosis.checks import check_dataset, mistaken_units, mistaken_values
 from sysid_ros.diagnosis.contacts import Contacts, contacts
 from sysid_ros.diagnosis.exchanges import exchanged_signals
 from sysid_ros.diagnosis.experiment_check import check_experiment
@@ -32,6 +32,7 @@ __all__ = [
     "contacts",
     "exchanged_signals",
     "filtered",
+    "mistaken_units",
     "mistaken_values",
     "motion_bandwidth",
     "not_tested",

@@ -95,6 +95,17 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
         return tuple(_of_values(_state(experiment, dataset), simulated=False))
 
 
+def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+    """Test only whether all measured torques are in another unit than the model's.
+
+    Args:
+      experiment: The experiment.
+      dataset: Its recordings.
+    """
+    with single_blas_thread():
+        return tuple(_unit_of_torques(_state(experiment, dataset)))
+
+
 @dataclass
 class _State:
     """The recordings, repaired as far as mistakes are known."""

@@ -37,7 +37,9 @@ from sysid_ros.diagnosis.fits import (
     explained_more,
     helped_signals,
     left_of_helped,
+    most_telling,
     signals_misfit,
+    spoils,
 )
 from sysid_ros.diagnosis.hypotheses import Family, Simulated, covered_positions, told_actuators
 from sysid_ros.diagnosis.recorded import Recorded
@@ -47,7 +49,6 @@ from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.errors import DataError
 
 _ROUNDS = 3
-_SPOILED = 0.05  # of a signal's power that a repair may add, besides a third of what was there
 _SAME = 1.2  # ratio of powers up to which two repairs are as good as each other
 _SMALLEST_FACTOR = 1.6
 _SMALLEST_OFFSET = 0.1  # rad; of a slide, of its range
@@ -61,6 +62,7 @@ _HARDER = (0.1, 0.3)  # of servos' usual efforts, that friction may take in trut
 _HARDER_BY = 3.0  # ratio of either end of the shares about the better of these
 _FRICTIONS = 6  # simulations that find the best
 _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
+_TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
 _WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
@@ -79,6 +81,10 @@ class _Tried:
     @property
     def kind(self) -> FindingKind:
         return self.changes[0].kind
+
+
+# What is left of signals, and what scores a repair by what it leaves of them.
+_Scored = tuple[Mapping[str, FloatArray], Callable[..., _Tried]]
 
 
 def simulated_explanations(
@@ -131,9 +137,11 @@ class _Search:
         self._could_be = Simulated(recorded, topics)
         self._covered = covered_positions(recorded)
 
-    def _powers(self, *changes: Change) -> dict[str, FloatArray]:
+    def _powers(
+        self, *changes: Change, windows: Sequence[int] | None = None
+    ) -> dict[str, FloatArray]:
         """The remainder of signals, without sensors that positions alone explain or contradict."""
-        powers = _powers(self._test, changes)
+        powers = _powers(self._test, changes, windows)
         if not self._recorded.coordinates:
             return powers
         sensors = {name for signals in self._recorded.vectors for name in signals}
@@ -159,17 +167,21 @@ class _Search:
         def tried(changes: tuple[Change, ...], size: float = 0.0) -> _Tried:
             return _Tried(changes, size, self._powers(*done, *changes))
 
+        telling = most_telling([before[name] for name in bad], _TELLING)
+
+        def glanced(changes: tuple[Change, ...], size: float = 0.0) -> _Tried:
+            return _Tried(changes, size, self._powers(*done, *changes, windows=telling))
+
         measured = self._measured(bad)
         inputs = self._could_be.driving(measured)
         gross = self._measured([name for name in bad if size[name] > _GROSS])
-        seen = (
-            [tried(one) for one in self._could_be.discrete(self._could_be.driving(gross), gross)]
-            if gross
-            else []
-        )
+        could_be = self._could_be
+        offered = could_be.discrete(could_be.driving(gross), gross) if gross else ()
+        seen = [tried(one) for one in offered if _may_be_accepted(before, glanced(one))]
         accepted = [one for one in seen if self._accepted(before, one)]
         if not any(left_of_helped(before, one.powers) < _SETTLED for one in accepted):
-            accepted += self._sized(before, inputs, measured, tried)
+            some = {name: power[telling] for name, power in before.items()}
+            accepted += self._sized((before, tried), (some, glanced), inputs, measured)
         accepted.sort(key=lambda one: -explained_more(before, one.powers))
         accepted = [one for one in accepted if self._beats_friction(done, before, one)]
         if not accepted:
@@ -183,20 +195,30 @@ class _Search:
         return self._explained(before, min(equal, key=_simplicity), equal, done)
 
     def _sized(
-        self,
-        before: Mapping[str, FloatArray],
-        inputs: list[str],
-        measured: list[str],
-        tried: Callable[..., _Tried],
+        self, whole: _Scored, telling: _Scored, inputs: list[str], measured: list[str]
     ) -> list[_Tried]:
-        """Those of offsets, scales and lags that are accepted at their best sizes."""
+        """Those of offsets, scales and lags that are accepted at their best sizes.
+
+        Args:
+          whole: What is left without them and with one, in all windows.
+          telling: The same in the windows by which they are compared.
+          inputs: Commands and efforts that may be to blame.
+          measured: Entries of measured signals that may be.
+        """
+        (before, tried), (some, glanced) = whole, telling
         seen = []
         for family in self._could_be.sized(inputs, measured, _LAGS):
-            own = [tried((family.change(size),), size) for size in family.sizes]
-            best = max(own, key=lambda one: explained_more(before, one.powers))
-            seen.append((explained_more(before, best.powers), family, best))
+            own = [glanced((family.change(size),), size) for size in family.sizes]
+            best = max(own, key=lambda one: explained_more(some, one.powers))
+            seen.append((explained_more(some, best.powers), family, best))
         seen.sort(key=lambda one: -one[0])
-        refined = [_refined(before, *one[1:], tried) for one in seen[:_REFINED] if one[0] > 0.0]
+        refined = []
+        for gain, family, best in seen[:_REFINED]:
+            near = _refined(some, family, best, glanced) if gain > 0.0 else best
+            if not _may_be_accepted(before, near):
+                continue
+            if _may_be_accepted(before, tried(near.changes, near.size)):
+                refined.append(_refined(before, family, tried(best.changes, best.size), tried))
         return [one for one in refined if self._accepted(before, one)]
 
     def _measured(self, bad: list[str]) -> list[str]:
@@ -207,15 +229,7 @@ class _Search:
     def _accepted(self, before: Mapping[str, FloatArray], one: _Tried) -> bool:
         """Return whether a repair is decisive for some signals, spoils none, and matters."""
         helped = helped_signals(before, one.powers)
-        spoiled = any(
-            np.mean(power) > 1.33 * np.mean(before[name]) + _SPOILED
-            for name, power in one.powers.items()
-        )
-        if not helped or spoiled or not self._matters(one):
-            return False
-        labels = one.changes[0].signals
-        own = [name for name in before if name.partition("[")[0] in labels]
-        if own and not {*own} & {*helped}:
+        if not (_may_be_accepted(before, one) and self._matters(one)):
             return False
         return decisive(signals_misfit(one.powers, helped), signals_misfit(before, helped))
 
@@ -312,8 +326,21 @@ class _Search:
         return parts
 
 
-def _powers(test: OpenLoop, changes: Sequence[Change]) -> dict[str, FloatArray]:
-    return test.powers(partial(repaired_series, changes=changes), total_delays(changes))
+def _may_be_accepted(before: Mapping[str, FloatArray], one: _Tried) -> bool:
+    """Return whether a repair helps its own signals, if it has any, or others, and spoils none.
+
+    It may have been tried in some windows only; in all it can only leave more.
+    """
+    labels = one.changes[0].signals
+    own = {name for name in before if name.partition("[")[0] in labels}
+    helped = helped_signals(before, one.powers)
+    return not spoils(before, one.powers) and bool(own & {*helped} if own else helped)
+
+
+def _powers(
+    test: OpenLoop, changes: Sequence[Change], windows: Sequence[int] | None = None
+) -> dict[str, FloatArray]:
+    return test.powers(partial(repaired_series, changes=changes), total_delays(changes), windows)
 
 
 def _usual_effort(recorded: Recorded, actuator: int) -> float:

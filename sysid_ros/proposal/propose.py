@@ -19,6 +19,7 @@ from sysid_ros.diagnosis import (
     FindingKind,
     check_dataset,
     contacts,
+    mistaken_units,
     motion_bandwidth,
     with_contradictions,
 )
@@ -127,22 +128,21 @@ def propose(
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
+    if served := at_commanded_speeds(recorded):  # efforts are no torques, and may be currents
+        experiment = parse_experiment(draft.text(), path=output)
+        units = mistaken_units(experiment, _load(experiment))
+        recorded = without_efforts(spec, recorded, units) or served
+        draft = _drafted(model, recorded, folders, output)
     draft, findings, dataset = _tested(draft, output, recorded)
-    if served := without_efforts(spec, recorded, findings) or at_commanded_speeds(recorded):
-        if served.spec is recorded.spec:  # the same map, with a note
-            draft = replace(draft, notes=served.mapping.unmapped)
-        else:
-            draft = _drafted(model, served, folders, output)
-            draft, findings, dataset = _tested(draft, output, served)
-        recorded = served
-    spec, mapping = recorded.spec, recorded.mapping
-    compiled = spec.copy().compile()
+    if served := without_efforts(spec, recorded, findings):
+        recorded, draft = served, _drafted(model, served, folders, output)
+        draft, findings, dataset = _tested(draft, output, served)
+    spec, mapping, compiled = recorded.spec, recorded.mapping, recorded.spec.copy().compile()
     if torque_proposal.torque_is_measured(compiled, mapping):
         on_stage("looking for motors that turn with two joints")
         dataset = dataset or _load(parse_experiment(draft.text(), path=output))
         silent = torque_proposal.left_out_joints(dataset, on_stage)
-        torque = torque_proposal.torque_parameters(compiled, mapping, silent)
-        draft = replace(draft, torque=torque)
+        draft = replace(draft, torque=torque_proposal.torque_parameters(compiled, mapping, silent))
         experiment = parse_experiment(draft.text(), path=output)
         coupled = torque_proposal.coupled_joints(experiment, dataset, silent)
         draft = replace(draft, couplings=coupled)

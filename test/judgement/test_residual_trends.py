@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.engine.windows.starts import measured_joints
+from sysid_ros.engine.windows.measured_joints import measured_joints
 from sysid_ros.judgement.outcome import ResidualTrend
 from sysid_ros.judgement.residual_trends import joint_torque, residual_trends
 from sysid_ros.judgement.scoring import ScoringSettings, WindowErrors, open_loop_errors

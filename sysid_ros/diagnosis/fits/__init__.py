@@ -27,7 +27,9 @@ from sysid_ros.diagnosis.fits.signal_powers import (
     explained_more,
     helped_signals,
     left_of_helped,
+    most_telling,
     signals_misfit,
+    spoils,
 )
 from sysid_ros.diagnosis.fits.torque_table import TorqueTable
 
@@ -51,10 +53,12 @@ __all__ = [
     "left_of_helped",
     "misfit_of",
     "moment_arms",
+    "most_telling",
     "moving_masses",
     "non_negative_fit",
     "other_gravity",
     "own_torques",
     "regressor",
     "signals_misfit",
+    "spoils",
 ]

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -20,8 +23,15 @@ from sysid_ros.engine.parameters import (
 )
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
-from sysid_ros.engine.simulation import RolloutPool, shapes_model
-from sysid_ros.engine.windows import WindowSimulation, model_group
+from sysid_ros.engine.simulation import CandidateBuilder, RolloutPool, shapes_model
+from sysid_ros.engine.windows import (
+    WindowGroup,
+    WindowSimulation,
+    cut_sequence,
+    model_group,
+    usable_span,
+    window_bounds,
+)
 
 Repair = Callable[[TimeSeries], TimeSeries]
 
@@ -57,6 +67,9 @@ class OpenLoop:
     ) -> None:
         self._sequences, self._params = sequences, params
         self._length, self._pool, self._skipped = length, pool, skipped
+        self._bounds: dict[int, list[tuple[float, float]]] = {}
+        self._first: WindowGroup | None = None  # keeps what was read off signals for later repairs
+        self._variations: dict[tuple[str, int], tuple[float, float]] = {}
 
     def shortened(self) -> OpenLoop:
         """The same of the beginning of recordings, for robots that are simulated to each window."""
@@ -82,18 +95,21 @@ class OpenLoop:
 
     def after(self, repair: Repair) -> OpenLoop:
         """The same with every series repaired."""
-        series = self._sequences.replaced(
-            control=[repair(one) for one in self._sequences.control],
-            sensordata=[repair(one) for one in self._sequences.sensordata],
-        )
+        series = _repaired(self._sequences, repair)
         return OpenLoop(series, self._params, self._length, self._pool, self._skipped)
 
-    def powers(self, repair: Repair, delays: Mapping[str, float]) -> dict[str, FloatArray]:
+    def powers(
+        self,
+        repair: Repair,
+        delays: Mapping[str, float],
+        windows: Sequence[int] | None = None,
+    ) -> dict[str, FloatArray]:
         """The remainder of each signal after a repair.
 
         Args:
           repair: Changes every series.
           delays: By how much later inputs take effect, by label [s].
+          windows: Which of the windows are simulated, increasing; all if left out.
 
         Returns:
           By signal as it is compared, unless it is mostly noise, (b,): in each window the logarithm
@@ -103,30 +119,88 @@ class OpenLoop:
         Raises:
           DataError: There is no usable window.
         """
-        series = self.after(repair)._sequences
         params = self._late(delays)
-        group = model_group(
-            series, params, window_length=self._length, estimate_starts=False,
-            velocity_filter=_VELOCITY_FILTER, gaps={},
-        )  # fmt: skip
-        later = [k for k, one in enumerate(group.windows) if one.window.start >= self._skipped]
-        places = np.linspace(0, len(later) - 1, _WINDOWS).round().astype(int)
-        group = group.select([later[place] for place in np.unique(places)])
-        names = [signal.name for signal in group.windows[0].sequence.signals]
+        group = self._cut(_repaired(self._sequences, repair), params)
+        every = group.windows
+        names = [signal.name for signal in every[0].sequence.signals]
+        spread, noise = self._own_variation(every)
+        if windows is not None:
+            group = group.select(windows)
         problem = WindowedProblem(
             [group], params, self._pool, loss=loss_named("linear"),
             noise=dict.fromkeys(names, 1.0), engine="reference",
         )  # fmt: skip
         residuals = problem.residuals(problem.initial_point())
         rows = [_squares(*one, len(names)) for one in zip(group.windows, residuals, strict=True)]
-        left, spread, noise = np.array(rows).transpose(2, 1, 0)
-        spread, noise = np.nanmean(spread, axis=1), np.nanmean(noise, axis=1)
         found = {}
-        for name, own, whole, white in zip(names, left, spread, noise, strict=True):
+        for name, own, whole, white in zip(names, np.array(rows).T, spread, noise, strict=True):
             if white < _LOUD * whole:
                 more = np.maximum(np.nan_to_num(own, nan=_LARGEST * whole) - white, 0.0)
                 found[name] = np.log1p(np.minimum(more / whole, _LARGEST))
         return found
+
+    def _cut(self, series: ModelSequences, params: ParameterDict) -> WindowGroup:
+        """The windows of a repaired series that are simulated, cut where those of others are."""
+        if self._first is None:
+            self._bounds = self._chosen(series, params)
+        model = self._model
+        builder = CandidateBuilder(series.spec, params.for_robot(series.robot), lambda _: model)
+        windows = [
+            window
+            for number, bounds in self._bounds.items()
+            for window in cut_sequence(
+                series, number, model, bounds, estimate_starts=False,
+                velocity_filter=_VELOCITY_FILTER,
+            )
+        ]  # fmt: skip
+        group = WindowGroup.of(builder, windows)
+        self._first = self._first or group
+        return group
+
+    @cached_property
+    def _model(self) -> mujoco.MjModel:
+        """The model that is simulated, which no repair and no delay changes."""
+        params = self._params.for_robot(self._sequences.robot)
+        return CandidateBuilder(self._sequences.spec, params).build(params.as_vector()).model
+
+    def _chosen(
+        self, series: ModelSequences, params: ParameterDict
+    ) -> dict[int, list[tuple[float, float]]]:
+        """Some of the windows, spread evenly over the recordings: by recording from when to when.
+
+        Raises:
+          DataError: There is no usable window.
+        """
+        group = model_group(
+            series, params, window_length=self._length, estimate_starts=False,
+            velocity_filter=_VELOCITY_FILTER, gaps={},
+        )  # fmt: skip
+        later = [one for one in group.windows if one.window.start >= self._skipped]
+        places = np.linspace(0, len(later) - 1, _WINDOWS).round().astype(int)
+        chosen: dict[int, list[tuple[float, float]]] = {}
+        for place in np.unique(places):
+            number, start = later[place].sequence.number, later[place].window.start
+            bounds = window_bounds(usable_span(series, number), self._length)
+            own = next(one for one in reversed(bounds) if one[0] <= start)
+            chosen.setdefault(number, []).append(own)
+        return chosen
+
+    def _own_variation(
+        self, windows: Sequence[WindowSimulation]
+    ) -> tuple[list[float], list[float]]:
+        """Mean squares of each signal's variation and of its noise within windows, (signals,).
+
+        They are the same after a repair of other signals, with whose samples they are kept.
+        """
+        found = []
+        for place, one in enumerate(windows[0].sequence.signals):
+            samples = [one.window.samples for one in windows]
+            values = [one.values[one.signals == place] for one in samples]
+            key = one.name, hash(np.concatenate(values).tobytes())
+            if key not in self._variations:
+                self._variations[key] = _variation(values)
+            found.append(self._variations[key])
+        return [one[0] for one in found], [one[1] for one in found]
 
     def _late(self, delays: Mapping[str, float]) -> ParameterDict:
         """The parameters, with inputs that take effect later by some delays [s]."""
@@ -144,17 +218,26 @@ class OpenLoop:
         return params
 
 
-def _squares(
-    window: WindowSimulation, residual: FloatArray, signals: int
-) -> list[tuple[float, float, float]]:
-    """Mean squares of each signal's residual, its own variation and its noise; NaN without rows."""
-    samples, found = window.window.samples, []
-    for signal in range(signals):
-        own = samples.signals == signal
-        values = samples.values[own]
-        if len(values) < _FEWEST:
-            found.append((np.nan, np.nan, np.nan))
-            continue
-        noise = float(np.median(np.diff(values, n=2) ** 2)) / _OF_DIFFERENCES
-        found.append((float(np.mean(residual[own] ** 2)), float(np.var(values)), noise))
-    return found
+def _repaired(sequences: ModelSequences, repair: Repair) -> ModelSequences:
+    """Sequences with every series repaired."""
+    return sequences.replaced(
+        control=[repair(one) for one in sequences.control],
+        sensordata=[repair(one) for one in sequences.sensordata],
+    )
+
+
+def _squares(window: WindowSimulation, residual: FloatArray, signals: int) -> FloatArray:
+    """Mean squares of each signal's residual, (signals,); NaN of those with hardly any sample."""
+    own = window.window.samples.signals
+    counts = np.bincount(own, minlength=signals)
+    squares = np.bincount(own, residual**2, minlength=signals)
+    return np.where(counts < _FEWEST, np.nan, squares / np.maximum(counts, 1))
+
+
+def _variation(values: Sequence[FloatArray]) -> tuple[float, float]:
+    """Means over windows of a signal's variance, and of its noise's; NaN without samples."""
+    enough = [one for one in values if len(one) >= _FEWEST]
+    if not enough:
+        return math.nan, math.nan
+    noise = [np.median(np.diff(one, n=2) ** 2) / _OF_DIFFERENCES for one in enough]
+    return float(np.mean([np.var(one) for one in enough])), float(np.mean(noise))

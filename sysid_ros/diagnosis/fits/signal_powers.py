@@ -1,12 +1,16 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Scores of repairs by what they leave of each signal in each window, before and after."""
+"""Scores of repairs by what they leave of each signal in each window, before and after.
+
+What is left is a sum over windows of what is never negative. So a repair that leaves too much in
+some of them does so in all, and a few windows are enough to dismiss most.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,14 +19,32 @@ from sysid_ros.diagnosis.fits.misfit import Misfit
 
 VISIBLE = 0.1  # of a signal's power, unexplained, from which something may be wrong
 _HELPED = 0.25  # of what is unexplained of a signal, that a repair may leave
+_SPOILED = 0.05  # of a signal's power that a repair may add, besides a third of what was there
 
 
 def helped_signals(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) -> list[str]:
-    """Signals that a repair explains and that were not explained without."""
+    """Signals that a repair explains and that were not explained without.
+
+    If it was tried in some of the windows only, those that it may explain.
+    """
     return [
         name for name, power in after.items()
-        if np.mean(before[name]) > VISIBLE and np.mean(power) < _HELPED * np.mean(before[name])
+        if np.mean(before[name]) > VISIBLE and np.sum(power) < _HELPED * np.sum(before[name])
     ]  # fmt: skip
+
+
+def spoils(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) -> bool:
+    """Return whether a repair leaves much more of a signal, in as many or in some windows."""
+    return any(
+        np.sum(power) > 1.33 * np.sum(before[name]) + _SPOILED * len(before[name])
+        for name, power in after.items()
+    )
+
+
+def most_telling(powers: Sequence[FloatArray], share: float) -> list[int]:
+    """The share of windows in which most of some signals, (b,) each, is unexplained, in order."""
+    left = np.asarray(sum(power / np.sum(power) for power in powers))
+    return sorted(np.argsort(-left, kind="stable")[: math.ceil(share * len(left))].tolist())
 
 
 def explained_more(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
 from sysid_ros.engine.windows.cutting import SequenceData, SignalColumn, window_bounds
+from sysid_ros.engine.windows.measured_joints import MeasuredJoint, measured_joints
 from sysid_ros.engine.windows.model_group import (
     WindowGroup,
     cut_sequence,
@@ -25,7 +26,7 @@ from sysid_ros.engine.windows.postures import (
     shares,
     touches_at,
 )
-from sysid_ros.engine.windows.starts import MeasuredJoint, StartReader, measured_joints
+from sysid_ros.engine.windows.starts import StartReader
 from sysid_ros.engine.windows.touching import touches, touching_stretches
 from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowSimulation

@@ -1,16 +1,19 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Windows that are simulated with joints that are harder to move."""
+"""Windows that are simulated after repairs, and with joints that are harder to move."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import mujoco
 import mujoco.rollout
 import numpy as np
 import pytest
 
-from sysid_ros.diagnosis.fits import OpenLoop
+from sysid_ros.diagnosis.finding import Change, FindingKind, repaired_series
+from sysid_ros.diagnosis.fits import OpenLoop, helped_signals, most_telling, spoils
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
@@ -56,3 +59,28 @@ def test_a_joint_is_harder_to_move_than_its_parameter_says(attribute: str) -> No
         joint.frictionloss = 0.21
     expected = OpenLoop(plain, none, None, pool).powers(lambda one: one, {})["angle"]
     np.testing.assert_allclose(harder, expected, rtol=1e-9)
+
+
+def test_what_some_windows_leave_is_what_all_of_them_leave_there() -> None:
+    test = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1))
+    changes = [Change(FindingKind.SIGN, scale={label: -1.0}) for label in ("motor", "angle")]
+    for change in changes:
+        repair = partial(repaired_series, changes=[change])
+        whole = test.powers(repair, {})["angle"]
+        assert len(whole) > 10
+        some = test.powers(repair, {}, [2, 7])["angle"]
+        np.testing.assert_allclose(some, whole[[2, 7]], rtol=1e-9)
+        fresh = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
+        np.testing.assert_allclose(whole, fresh["angle"], rtol=1e-9)
+
+
+def test_few_windows_never_dismiss_what_all_would_accept() -> None:
+    before = {"angle": np.array([0.5, 4.0, 0.1, 2.0])}
+    after = {"angle": np.array([0.1, 0.9, 0.1, 0.5])}
+    assert helped_signals(before, after) == ["angle"]
+    for places in ([1], [1, 3], [0, 2]):
+        assert helped_signals(before, {"angle": after["angle"][places]}) == ["angle"]
+    assert most_telling([before["angle"]], 0.5) == [1, 3]
+    assert not helped_signals(before, {"angle": before["angle"][[1, 3]]})
+    assert spoils(before, {"angle": 3.0 * before["angle"][[1, 3]]})
+    assert not spoils(before, after)

@@ -1,0 +1,163 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The measured motion of scalar joints as functions of time, read off a recording once."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.signals import (
+    MIN_SAMPLES,
+    CubicSlope,
+    Line,
+    Piecewise,
+    TimeSeries,
+    piecewise,
+    zero_phase,
+)
+
+_POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+_VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
+
+
+@dataclass(frozen=True)
+class MeasuredJoint:
+    """One scalar joint's measured motion as functions of time.
+
+    Attributes:
+      sensor: The position sensor it was read from.
+      position: rad or m.
+      velocity: rad/s or m/s.
+      velocity_spread: How much the velocity varies, the scale of an uninformed prior.
+      rate_sensor: The sensor its velocity was read from; that of the position where it is derived.
+    """
+
+    sensor: str
+    position: Piecewise
+    velocity: Piecewise
+    velocity_spread: float
+    rate_sensor: str
+
+
+# What a fit reads off its recordings, as its alternatives and the scores read the same.
+_Read = dict[tuple[str, str | None, float], MeasuredJoint]  # by sensors and filter
+_READ: WeakKeyDictionary[TimeSeries, _Read] = WeakKeyDictionary()
+# The same by the samples: a copy of a series in which one signal is changed has all others.
+_ALIKE: WeakValueDictionary[bytes, MeasuredJoint] = WeakValueDictionary()
+
+
+def measured_joints(
+    model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float
+) -> dict[int, MeasuredJoint]:
+    """The motion of every scalar joint whose position is measured, by joint id.
+
+    Args:
+      model: The compiled model that the sensor names refer to.
+      sensordata: The measurements; NaN where a signal was not measured.
+      cutoff: Of the zero-phase low-pass in front of the derivative, Hz.
+    """
+    positions: dict[int, str] = {}
+    velocities: dict[int, str] = {}
+    for name, (_, columns) in (sensordata.signal_mapping or {}).items():
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+        if sensor < 0 or len(columns) != 1:
+            continue
+        kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
+        own = {_POSITION: positions, _VELOCITY: velocities}.get(kind)
+        known = np.count_nonzero(np.isfinite(sensordata.data[:, columns[0]]))
+        if own is not None and known >= MIN_SAMPLES:
+            own.setdefault(joint, name)
+    read = _READ.setdefault(sensordata, {})
+    joints = {}
+    for joint, position in positions.items():
+        key = position, velocities.get(joint), cutoff
+        if key not in read:
+            read[key] = _measured_joint(sensordata, *key)
+        joints[joint] = read[key]
+    return joints
+
+
+def _measured_joint(
+    sensordata: TimeSeries, sensor: str, velocity: str | None, cutoff: float
+) -> MeasuredJoint:
+    places = sensordata.known(sensor)
+    rates = None if velocity is None else sensordata.known(velocity)
+    samples = hashlib.blake2b(f"{sensor} {velocity} {cutoff!r}".encode(), digest_size=16)
+    for part in (*places, *(rates or ())):
+        samples.update(f"{part.shape}".encode())
+        samples.update(part.tobytes())
+    alike = _ALIKE.get(samples.digest())
+    if alike is None:
+        alike = _ALIKE[samples.digest()] = _read_off(sensor, velocity, cutoff, places, rates)
+    return alike
+
+
+def _read_off(
+    sensor: str,
+    velocity: str | None,
+    cutoff: float,
+    places: tuple[FloatArray, FloatArray],
+    rates: tuple[FloatArray, FloatArray] | None,
+) -> MeasuredJoint:
+    """Read a joint's motion off samples of its position, and of its velocity if that is known."""
+    times, values = places[0], despiked(places[1][:, 0])
+    position = piecewise(times, values, cutoff, Line)
+    if rates is None:
+        slope = piecewise(times, values, cutoff, lambda t, x: filtered_velocity(t, x, cutoff))
+    else:
+        slope = piecewise(rates[0], rates[1][:, 0], cutoff, Line)
+    return MeasuredJoint(sensor, position, slope, float(np.std(slope(times))), velocity or sensor)
+
+
+def despiked(values: FloatArray) -> FloatArray:
+    """Replace single wild samples, which would start a window far from where the robot was.
+
+    A sample is wild if it is further from the median of its five neighbours than ten times the
+    usual distance (Hampel's identifier). Where a signal rises or falls it is its own median, and
+    that says nothing about what is usual.
+
+    Args:
+      values: Samples, shape (n,).
+
+    Returns:
+      Shape (n,).
+    """
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(values, 2, mode="reflect"), 5)
+    median = np.median(around, axis=1)
+    distance = np.abs(values - median)
+    moved = distance[distance > 0.0]
+    if not moved.size:
+        return values
+    return np.where(distance > 10.0 * 1.4826 * np.median(moved), median, values)
+
+
+def filtered_velocity(times: FloatArray, positions: FloatArray, cutoff: float) -> CubicSlope:
+    """Derivative of the position after a zero-phase second-order Butterworth low-pass.
+
+    The samples are put on an even grid of their median interval first, because the filter needs
+    one.
+
+    Args:
+      times: Instants, shape (n,), s, n at least four.
+      positions: Samples, shape (n,).
+      cutoff: -3 dB frequency of one pass, Hz; at or above the Nyquist frequency nothing is
+        filtered.
+
+    Returns:
+      Velocity as a function of time, unit of position per second.
+    """
+    interval = float(np.median(np.diff(times)))
+    count = max(4, round((times[-1] - times[0]) / interval) + 1)
+    grid = np.linspace(times[0], times[-1], count)
+    even = np.interp(grid, times, positions)
+    relative = cutoff * 2.0 * (grid[1] - grid[0])
+    if relative < 1.0:
+        even = zero_phase(even, relative)
+    return CubicSlope.of(float(grid[0]), float(grid[1] - grid[0]), even)
