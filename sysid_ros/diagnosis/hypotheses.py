@@ -169,6 +169,11 @@ def both_ways() -> tuple[float, ...]:
     return (*(-size for size in reversed(OFFSETS)), *OFFSETS)
 
 
+def offset_unit(recorded: Recorded, joint: int) -> float:
+    """The unit of a joint's offsets: 1 rad, or the range of a slide, zero without one."""
+    return 1.0 if recorded.is_hinge(joint) else float(np.ptp(recorded.model.jnt_range[joint]))
+
+
 def joint_labels(recorded: Recorded, joint: int) -> tuple[str, ...]:
     """A joint's position and, where it is measured, its velocity."""
     position, velocity = recorded.positions[joint], recorded.velocities.get(joint)
@@ -289,10 +294,5 @@ class Simulated:
         if label not in self.recorded.efforts.values():
             yield Family(FindingKind.SCALE, (label,), _COARSE_SCALES)
         joint = self.joint(label)
-        if joint is not None and (unit := self.unit(joint)):
+        if joint is not None and (unit := offset_unit(self.recorded, joint)):
             yield Family(FindingKind.OFFSET, (label,), tuple(unit * one for one in _COARSE_OFFSETS))
-
-    def unit(self, joint: int) -> float:
-        """The unit of offsets: 1 rad, or the range of a slide."""
-        recorded = self.recorded
-        return 1.0 if recorded.is_hinge(joint) else float(np.ptp(recorded.model.jnt_range[joint]))

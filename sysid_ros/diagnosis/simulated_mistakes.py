@@ -33,13 +33,20 @@ from sysid_ros.diagnosis.fits import (
     VISIBLE,
     Misfit,
     OpenLoop,
+    beats_resistance,
     decisive,
     explained_more,
     helped_signals,
     left_of_helped,
     signals_misfit,
 )
-from sysid_ros.diagnosis.hypotheses import Family, Simulated, covered_positions, told_actuators
+from sysid_ros.diagnosis.hypotheses import (
+    Family,
+    Simulated,
+    covered_positions,
+    offset_unit,
+    told_actuators,
+)
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -57,10 +64,8 @@ _REFINED = 2  # repairs whose sizes are refined
 _STEPS = 9  # simulations of each
 _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
-_HARDER = (0.1, 0.3)  # of servos' usual efforts, that friction may take in truth
-_HARDER_BY = 3.0  # ratio of either end of the shares about the better of these
-_FRICTIONS = 6  # simulations that find the best
 _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
+_PAIRED = 2  # repairs beside which a lag is looked for where none is enough
 _WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
@@ -99,7 +104,13 @@ def simulated_explanations(
       done: The repairs.
       topics: The topic of each entry's signal by its label.
     """
-    if recorded.is_open_chain and len(told_actuators(recorded)) == recorded.model.nu:
+    told = told_actuators(recorded)
+    driven = {joint for actuator in told for joint in recorded.arms(actuator)}
+    if (
+        recorded.is_open_chain
+        and len(told) == recorded.model.nu
+        and driven >= {*recorded.positions}
+    ):
         return []  # every joint has an equation of its own
     found: list[Explanation] = []
     with RolloutPool(1) as pool:
@@ -156,9 +167,7 @@ class _Search:
         if not bad:
             return []
 
-        def tried(changes: tuple[Change, ...], size: float = 0.0) -> _Tried:
-            return _Tried(changes, size, self._powers(*done, *changes))
-
+        tried = partial(self._tried, done)
         measured = self._measured(bad)
         inputs = self._could_be.driving(measured)
         gross = self._measured([name for name in bad if size[name] > _GROSS])
@@ -173,7 +182,7 @@ class _Search:
         accepted.sort(key=lambda one: -explained_more(before, one.powers))
         accepted = [one for one in accepted if self._beats_friction(done, before, one)]
         if not accepted:
-            return []
+            return self._beside_lag(before, seen, done)
         most = explained_more(before, accepted[0].powers)
         good = [one for one in accepted if explained_more(before, one.powers) > _AS_MUCH * most]
         left = min(left_of_helped(before, one.powers) for one in good)
@@ -181,6 +190,27 @@ class _Search:
             one for one in good if left_of_helped(before, one.powers) <= _SAME * left + _SETTLED
         ]
         return self._explained(before, min(equal, key=_simplicity), equal, done)
+
+    def _tried(self, done: list[Change], changes: tuple[Change, ...], size: float = 0.0) -> _Tried:
+        return _Tried(changes, size, self._powers(*done, *changes))
+
+    def _beside_lag(
+        self, before: Mapping[str, FloatArray], seen: Sequence[_Tried], done: list[Change]
+    ) -> list[Explanation]:
+        """A sign, a unit or an exchange that explains what it should only beside a lag."""
+        promising = [one for one in seen if explained_more(before, one.powers) > 0.0]
+        promising.sort(key=lambda one: -explained_more(before, one.powers))
+        for first in promising[:_PAIRED]:
+            own = [*done, *first.changes]
+            for late in self._sized(first.powers, [], [], partial(self._tried, own)):
+                helped = helped_signals(before, late.powers)
+                share, after = (signals_misfit(powers, helped) for powers in (before, late.powers))
+                if decisive(after, share) and self._beats_friction(own, first.powers, late):
+                    parts = [
+                        Explanation(one, 0.0, share.share, after.share) for one in first.changes
+                    ]
+                    return [*parts, *self._explained(first.powers, late, [late], own)]
+        return []
 
     def _sized(
         self,
@@ -226,7 +256,9 @@ class _Search:
             return max(size, 1.0 / size) >= _SMALLEST_FACTOR and not degrees
         if one.kind is FindingKind.OFFSET:
             joint = self._could_be.joint(label)
-            return joint is not None and size >= _SMALLEST_OFFSET * self._could_be.unit(joint)
+            return joint is not None and size >= _SMALLEST_OFFSET * offset_unit(
+                self._recorded, joint
+            )
         if one.kind is FindingKind.LAG:
             return size >= _SMALLEST_LAG
         return True
@@ -234,33 +266,19 @@ class _Search:
     def _beats_friction(
         self, done: list[Change], before: Mapping[str, FloatArray], one: _Tried
     ) -> bool:
-        """Return whether no friction or damping of driven joints explains as much without it.
-
-        Harder joints may be true beside it, too: what is left with both is what it is judged by.
-        """
+        """Return whether no friction or damping of driven joints explains as much without it."""
         if one.kind not in (FindingKind.SCALE, FindingKind.LAG):
             return True
         helped = helped_signals(before, one.powers)
         efforts = self._usual_efforts(one)
 
-        def left(attribute: str, share: float, *changes: Change) -> Misfit:
+        def left(attribute: str, share: float, *, repaired: bool) -> Misfit:
             added = {joint: share * effort for joint, effort in efforts.items()}
             harder = self._test.with_resistance(attribute, added)
-            return signals_misfit(_powers(harder, [*done, *changes]), helped)
+            changes = [*done, *one.changes] if repaired else done
+            return signals_misfit(_powers(harder, changes), helped)
 
-        for attribute in ("frictionloss", "damping"):
-            without = {share: left(attribute, share) for share in _HARDER}
-            nearest = min(without, key=lambda share: without[share].share)
-            with_both = min(
-                (signals_misfit(one.powers, helped), left(attribute, nearest, *one.changes)),
-                key=lambda each: each.share,
-            )
-            if not decisive(with_both, without[nearest]):
-                return False
-            rival = _least(partial(left, attribute), nearest)
-            if not decisive(with_both, rival):
-                return False
-        return True
+        return beats_resistance(signals_misfit(one.powers, helped), left)
 
     def _usual_efforts(self, one: _Tried) -> dict[str, float]:
         """Forces of the actuators that a repair concerns, on the joints that they move, by name."""
@@ -321,21 +339,6 @@ def _usual_effort(recorded: Recorded, actuator: int) -> float:
     label = {**recorded.commands, **recorded.efforts}[actuator]
     usual = float(np.mean([np.std(one.values) for one in recorded.pooled(label)]))
     return usual * abs(float(recorded.model.actuator_gainprm[actuator, 0]))
-
-
-def _least(left: Callable[[float], Misfit], about: float) -> Misfit:
-    """The least that friction leaves, of a share of usual efforts about one."""
-    found: list[Misfit] = []
-
-    def loss(place: float) -> float:
-        found.append(left(math.exp(place)))
-        return found[-1].share
-
-    ends = math.log(about / _HARDER_BY), math.log(about * _HARDER_BY)
-    scipy.optimize.minimize_scalar(
-        loss, bounds=ends, method="bounded", options={"maxiter": _FRICTIONS, "xatol": 0.05}
-    )
-    return min(found, key=lambda each: each.share)
 
 
 def _refined(
