@@ -171,19 +171,24 @@ class _Search:
         measured = self._measured(bad)
         inputs = self._could_be.driving(measured)
         gross = self._measured([name for name in bad if size[name] > _GROSS])
-        seen = (
-            [tried(one) for one in self._could_be.discrete(self._could_be.driving(gross), gross)]
-            if gross
-            else []
-        )
+        to_blame = self._could_be.driving(gross) if gross else []
+        seen = [tried(one) for one in self._could_be.discrete(to_blame, gross)]
         accepted = [one for one in seen if self._accepted(before, one)]
         if not any(left_of_helped(before, one.powers) < _SETTLED for one in accepted):
             accepted += self._sized(before, inputs, measured, tried)
-        accepted.sort(key=lambda one: -explained_more(before, one.powers))
         accepted = [one for one in accepted if self._beats_friction(done, before, one)]
         if not accepted:
+            pairs = map(tried, self._could_be.reversed_pairs((*to_blame, *gross)))
+            accepted = [one for one in pairs if self._accepted(before, one)]
+        if not accepted:
             return self._beside_lag(before, seen, done)
-        most = explained_more(before, accepted[0].powers)
+        return self._selected(before, accepted, done)
+
+    def _selected(
+        self, before: Mapping[str, FloatArray], accepted: list[_Tried], done: list[Change]
+    ) -> list[Explanation]:
+        """The simplest of the best."""
+        most = max(explained_more(before, one.powers) for one in accepted)
         good = [one for one in accepted if explained_more(before, one.powers) > _AS_MUCH * most]
         left = min(left_of_helped(before, one.powers) for one in good)
         equal = [
