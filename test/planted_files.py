@@ -171,10 +171,17 @@ def _changes(one: Trial, entry: Entry) -> Iterator[tuple[FindingKind, Entry]]:
     size = _unit_of(one.model, one.scalars, entry)
     if size is not None:
         yield FindingKind.OFFSET, {"offset": OFFSET * size}
-        if size == 1.0:
+        if _is_angle(one.model, entry):
             yield FindingKind.DEGREES, {"scale": own * 180.0 / math.pi}
     if next(iter(entry)) == "sensor" and "angular" in str(entry.get("field")):
         yield FindingKind.DEGREES, {"scale": own * 180.0 / math.pi}
+
+
+def _is_angle(model: mujoco.MjModel, entry: Entry) -> bool:
+    """Whether an entry that has offsets is of a hinge."""
+    kind, name = next(iter(entry.items()))
+    place = model.actuator(str(name)).trnid[0] if kind == "actuator" else model.joint(str(name)).id
+    return int(model.jnt_type[place]) == int(mujoco.mjtJoint.mjJNT_HINGE)
 
 
 def _has_neighbour(signals: Sequence[Entry], place: int) -> bool:

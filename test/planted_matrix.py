@@ -36,15 +36,19 @@ _HIDDEN = 1.0  # standard deviations, up to which a mistake cannot be seen
 def visible(one: Trial, right: dict[str, float], planted: Planted) -> float:
     """By how many standard deviations a mistake shows in the signal that shows it best.
 
-    Of a pair, the one that shows less beside the other.
+    Of a pair, the one that shows less, alone or beside the other.
     """
+    if not right:
+        return math.inf  # it is not known
     try:
         wrong = one.errors(planted)
         without = [one.errors(each) for each in planted.rest] or [right]
     except SysidError:
         return math.inf  # refused as it is
     sizes = []
-    for each in without:
+    compared = [(wrong, each) for each in without]
+    compared += [(each, right) for each in without if planted.rest]
+    for wrong, each in compared:
         shares = [
             abs(wrong[name] ** 2 - each[name] ** 2) / max(right[name] ** 2, 1e-18)
             for name in wrong if name in right and name in each
@@ -97,8 +101,9 @@ def tried(robot: Robot, folder: Path, seed: int, most: int, most_pairs: int) -> 
     for each in clean:
         print(f"    right, but told: {each.sentence}", flush=True)
     known = {(each.kind, each.signals) for each in clean}
-    right = one.errors()
-    models = [] if robot.urdf else list(wrong_models(one, based(robot.model(), robot.plan.base)))
+    # A file of a description declares servos that the true model has under other names.
+    right = {} if robot.urdf else one.errors()
+    models = list(wrong_models(one, based(robot.model(), robot.plan.base))) if right else []
     single, pair = Count(), Count()
     for planted in drawn([*mistakes(one), *models], most, seed):
         single.add(one, right, planted, known)

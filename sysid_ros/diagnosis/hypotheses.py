@@ -16,7 +16,7 @@ import numpy as np
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import moves
-from sysid_ros.engine.elements import is_velocity_servo
+from sysid_ros.engine.elements import is_effort, is_velocity_servo
 
 DEGREE = math.pi / 180.0
 
@@ -34,6 +34,7 @@ _COARSE_OFFSETS = (-0.5, 0.5)  # rad; of a slide, of its range
 _BAD = 0.05  # share of a torque that is unexplained where something may be wrong
 _EXCHANGED = 0.3  # the same of two that may be exchanged ...
 _OF_WORST = 0.5  # ... or this much of the worst one's: what one leg does wrong, all have to bear
+_FEW_REVERSED = 6  # entries of which two may have wrong signs
 _MOST_EXCHANGED = 6  # joints among which exchanges are looked for
 
 
@@ -169,6 +170,11 @@ def both_ways() -> tuple[float, ...]:
     return (*(-size for size in reversed(OFFSETS)), *OFFSETS)
 
 
+def offset_unit(recorded: Recorded, joint: int) -> float:
+    """The unit of a joint's offsets: 1 rad, or the range of a slide, zero without one."""
+    return 1.0 if recorded.is_hinge(joint) else float(np.ptp(recorded.model.jnt_range[joint]))
+
+
 def joint_labels(recorded: Recorded, joint: int) -> tuple[str, ...]:
     """A joint's position and, where it is measured, its velocity."""
     position, velocity = recorded.positions[joint], recorded.velocities.get(joint)
@@ -218,8 +224,11 @@ class Simulated:
 
     @property
     def inputs(self) -> dict[int, str]:
-        """Commands and efforts, by actuator."""
-        return {**self.recorded.commands, **self.recorded.efforts}
+        """Every input that was recorded, by actuator; those of winding cables, too."""
+        model = self.recorded.model
+        names = {actuator: str(model.actuator(actuator).name) for actuator in range(model.nu)}
+        rest = {actuator: name for actuator, name in names.items() if self.recorded.pooled(name)}
+        return {**rest, **self.recorded.commands, **self.recorded.efforts}
 
     def driving(self, measured: list[str]) -> list[str]:
         """Inputs that may be to blame: of the joints that are explained badly, or all."""
@@ -246,6 +255,11 @@ class Simulated:
             yield (swap,)
             for turned in ((one,), (other,), (one, other)):
                 yield (swap, Change(FindingKind.SIGN, scale=dict.fromkeys(turned, -1.0)))
+
+    def reversed_pairs(self, labels: Sequence[str]) -> Iterator[tuple[Change, ...]]:
+        """Two signs, none of which may help alone; of few entries, as each pair is simulated."""
+        for pair in itertools.combinations(labels if len(labels) <= _FEW_REVERSED else (), 2):
+            yield tuple(Change(FindingKind.SIGN, scale={label: -1.0}) for label in pair)
 
     def sized(self, inputs: list[str], measured: list[str], lags: Sequence[float]) -> list[Family]:
         """Scales and offsets of entries, and the lag of all inputs of each topic."""
@@ -284,15 +298,31 @@ class Simulated:
             return int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_GYRO)
         return label in self.recorded.others.values()
 
+    def usual_efforts(self, labels: Sequence[str]) -> dict[str, float]:
+        """Forces of the actuators that entries concern, on the joints that they move, by name."""
+        recorded = self.recorded
+        own = [
+            actuator for actuator, label in self.inputs.items()
+            if label in labels
+            or any(recorded.positions.get(joint) in labels for joint in recorded.arms(actuator))
+        ]  # fmt: skip
+        return {
+            recorded.joint_name(joint): abs(arm) * self._usual_effort(actuator)
+            for actuator in own
+            for joint, arm in recorded.arms(actuator).items()
+        }
+
+    def _usual_effort(self, actuator: int) -> float:
+        """The force that an actuator makes of its usual input, a servo if nothing moved."""
+        own = self.recorded.pooled(self.inputs[actuator])
+        usual = float(np.mean([np.std(one.values) for one in own]))
+        return usual * abs(float(self.recorded.model.actuator_gainprm[actuator, 0]))
+
     def _families(self, label: str) -> Iterator[Family]:
         """Scales and offsets; a torque's factor looks like that of masses."""
-        if label not in self.recorded.efforts.values():
+        forces = (a for a, own in self.inputs.items() if own == label)
+        if not any(is_effort(self.recorded.model, actuator) for actuator in forces):
             yield Family(FindingKind.SCALE, (label,), _COARSE_SCALES)
         joint = self.joint(label)
-        if joint is not None and (unit := self.unit(joint)):
+        if joint is not None and (unit := offset_unit(self.recorded, joint)):
             yield Family(FindingKind.OFFSET, (label,), tuple(unit * one for one in _COARSE_OFFSETS))
-
-    def unit(self, joint: int) -> float:
-        """The unit of offsets: 1 rad, or the range of a slide."""
-        recorded = self.recorded
-        return 1.0 if recorded.is_hinge(joint) else float(np.ptp(recorded.model.jnt_range[joint]))

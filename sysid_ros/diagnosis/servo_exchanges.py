@@ -16,12 +16,13 @@ from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import decisive
 from sysid_ros.diagnosis.hypotheses import joint_labels, joint_pairs
-from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.recorded import Recorded, repaired
 from sysid_ros.diagnosis.tracking import Tracking
 
 _SUSPECT = 0.3  # share left of a command that may be another servo's
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.055, 0.1, 0.2)  # s
 _BETTER = 0.25  # of the power left of a servo's own command, that another's may leave
+_LEFT = 0.1  # of a command's power, that another joint's position may leave
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 
 
@@ -39,8 +40,9 @@ def exchanged(
       The explanations of each cycle of exchanged servos, and those servos.
     """
     suspects = [servo for servo in servos if test.misfit((servo,)).share > _SUSPECT]
+    undriven = _with_undriven(recorded, test, suspects)
     if len(suspects) < 2:
-        return []
+        return undriven
     power, sign, lag = _table(test, suspects)
     rows, columns = scipy.optimize.linear_sum_assignment(np.minimum(power, 1.0))
     source = {
@@ -55,6 +57,33 @@ def exchanged(
         explanations = _explained(recorded, test, [suspects[i] for i in cycle], reversed_, late)
         if explanations:
             found.append((explanations, tuple(suspects[i] for i in cycle)))
+    return [*found, *undriven]
+
+
+def _with_undriven(
+    recorded: Recorded, test: Tracking, suspects: list[int]
+) -> list[tuple[list[Explanation], tuple[int, ...]]]:
+    """Servos whose position carries the name of a joint that nothing drives, with a sign or not."""
+    driven = {j for a in (*recorded.commands, *recorded.efforts) for j in recorded.arms(a)}
+    found: list[tuple[list[Explanation], tuple[int, ...]]] = []
+    for servo, other in itertools.product(suspects, {*recorded.positions} - driven):
+        pairs = joint_pairs(recorded, recorded.joint_of(servo), other)
+        swap = Change(FindingKind.SWAP, exchange=pairs)
+        after = Tracking.of(repaired(recorded, swap))
+        if after is None or servo not in after.servos:
+            continue
+        power, sign, lag = (float(table[0, 0]) for table in _table(after, [servo]))
+        if power > _LEFT:
+            continue
+        delay = Change(FindingKind.LAG, delay={recorded.commands[servo]: lag})
+        changes = [swap]
+        if sign < 0.0:
+            labels = joint_labels(recorded, recorded.joint_of(servo))
+            changes.append(Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0)))
+        left, before = (test.misfit((servo,), *own, delay) for own in (changes, ()))
+        if decisive(left, before):
+            explained = [Explanation(one, 0.0, before.share, left.share) for one in changes]
+            found.append((explained, (servo,)))
     return found
 
 

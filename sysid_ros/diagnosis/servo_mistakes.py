@@ -17,7 +17,14 @@ import numpy as np
 from sysid_ros.diagnosis.explanation import Explanation, best_of, named_degrees, size_interval
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import Misfit, decisive
-from sysid_ros.diagnosis.hypotheses import DEGREE, SCALES, SERVO_LAGS, Family, joint_labels
+from sysid_ros.diagnosis.hypotheses import (
+    DEGREE,
+    SCALES,
+    SERVO_LAGS,
+    Family,
+    joint_labels,
+    offset_unit,
+)
 from sysid_ros.diagnosis.recorded import Recorded, repaired
 from sysid_ros.diagnosis.sampling_mistakes import motion_range, moves
 from sysid_ros.diagnosis.servo_exchanges import exchanged
@@ -25,7 +32,7 @@ from sysid_ros.diagnosis.tracking import Tracking
 
 _VISIBLE = 0.0025  # of a command's power, from which something may be wrong
 _PROMISING = 0.5  # of the power that screening leaves without a repair
-_SMALLEST_OFFSET = 0.1  # rad, that a servo's sag does not explain
+_SMALLEST_OFFSET = 0.1  # rad, or of a slide's range, that a servo's sag does not explain
 _SMALLEST_FACTOR = 1.25
 _TURNS = (0.05, 20.0)  # rad, between which a joint's motion is believable
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
@@ -173,7 +180,8 @@ def _screened(recorded: Recorded, test: Tracking, servo: int) -> list[_Hypothesi
     each = np.repeat(slopes, len(SERVO_LAGS))
     which = np.tile(np.arange(len(SERVO_LAGS)), len(slopes))
     best: dict[tuple[FindingKind, ...], _Hypothesis] = {}
-    for offset in (False, True) if hinge and moving else (False,):
+    unit = offset_unit(recorded, joint)
+    for offset in (False, True) if unit and moving else (False,):
         fits = equation.fits(commands, which, each, offset=offset)
         table = fits.powers.reshape(len(slopes), -1)
         places = np.argmin(table, axis=1) + len(SERVO_LAGS) * np.arange(len(slopes))
@@ -181,7 +189,7 @@ def _screened(recorded: Recorded, test: Tracking, servo: int) -> list[_Hypothesi
             one = _Hypothesis(
                 float(each[i]), float(fits.offsets[i]), SERVO_LAGS[which[i]], float(fits.powers[i])
             )
-            if offset and abs(one.offset / one.slope) < _SMALLEST_OFFSET:
+            if offset and abs(one.offset / one.slope) < _SMALLEST_OFFSET * unit:
                 continue
             pattern = tuple(change.kind for change, _ in one.repairs(recorded, servo))
             if len(pattern) <= 2:

@@ -33,6 +33,7 @@ from sysid_ros.diagnosis.fits import (
     VISIBLE,
     Misfit,
     OpenLoop,
+    beats_resistance,
     decisive,
     explained_more,
     helped_signals,
@@ -41,7 +42,13 @@ from sysid_ros.diagnosis.fits import (
     signals_misfit,
     spoils,
 )
-from sysid_ros.diagnosis.hypotheses import Family, Simulated, covered_positions, told_actuators
+from sysid_ros.diagnosis.hypotheses import (
+    Family,
+    Simulated,
+    covered_positions,
+    offset_unit,
+    told_actuators,
+)
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -58,11 +65,9 @@ _REFINED = 2  # repairs whose sizes are refined
 _STEPS = 9  # simulations of each
 _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
-_HARDER = (0.1, 0.3)  # of servos' usual efforts, that friction may take in truth
-_HARDER_BY = 3.0  # ratio of either end of the shares about the better of these
-_FRICTIONS = 6  # simulations that find the best
 _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
 _TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
+_PAIRED = 2  # repairs beside which a lag is looked for where none is enough
 _WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
@@ -105,7 +110,13 @@ def simulated_explanations(
       done: The repairs.
       topics: The topic of each entry's signal by its label.
     """
-    if recorded.is_open_chain and len(told_actuators(recorded)) == recorded.model.nu:
+    told = told_actuators(recorded)
+    driven = {joint for actuator in told for joint in recorded.arms(actuator)}
+    if (
+        recorded.is_open_chain
+        and len(told) == recorded.model.nu
+        and driven >= {*recorded.positions}
+    ):
         return []  # every joint has an equation of its own
     found: list[Explanation] = []
     with RolloutPool(1) as pool:
@@ -164,35 +175,72 @@ class _Search:
         if not bad:
             return []
 
-        def tried(changes: tuple[Change, ...], size: float = 0.0) -> _Tried:
-            return _Tried(changes, size, self._powers(*done, *changes))
-
         telling = most_telling([before[name] for name in bad], _TELLING)
-
-        def glanced(changes: tuple[Change, ...], size: float = 0.0) -> _Tried:
-            return _Tried(changes, size, self._powers(*done, *changes, windows=telling))
-
+        tried, glanced = partial(self._tried, done), partial(self._tried, done, windows=telling)
+        some = {name: power[telling] for name, power in before.items()}
         measured = self._measured(bad)
-        inputs = self._could_be.driving(measured)
         gross = self._measured([name for name in bad if size[name] > _GROSS])
-        could_be = self._could_be
-        offered = could_be.discrete(could_be.driving(gross), gross) if gross else ()
-        seen = [tried(one) for one in offered if _may_be_accepted(before, glanced(one))]
-        accepted = [one for one in seen if self._accepted(before, one)]
+        to_blame = self._could_be.driving(gross) if gross else []
+        seen = [glanced(one) for one in self._could_be.discrete(to_blame, gross)]
+        promising = [tried(one.changes) for one in seen if _may_be_accepted(before, one)]
+        accepted = [one for one in promising if self._accepted(before, one)]
         if not any(left_of_helped(before, one.powers) < _SETTLED for one in accepted):
-            some = {name: power[telling] for name, power in before.items()}
+            inputs = self._could_be.driving(measured)
             accepted += self._sized((before, tried), (some, glanced), inputs, measured)
-        accepted.sort(key=lambda one: -explained_more(before, one.powers))
         accepted = [one for one in accepted if self._beats_friction(done, before, one)]
         if not accepted:
-            return []
-        most = explained_more(before, accepted[0].powers)
+            offered = self._could_be.reversed_pairs((*to_blame, *gross))
+            pairs = [tried(one) for one in offered if _may_be_accepted(before, glanced(one))]
+            accepted = [one for one in pairs if self._accepted(before, one)]
+        if not accepted:
+            seen.sort(key=lambda one: -explained_more(some, one.powers))
+            seen = [one for one in seen if explained_more(some, one.powers) > 0.0]
+            firsts = [tried(one.changes) for one in seen[:_PAIRED]]
+            return self._beside_lag(before, firsts, telling, done)
+        return self._selected(before, accepted, done)
+
+    def _selected(
+        self, before: Mapping[str, FloatArray], accepted: list[_Tried], done: list[Change]
+    ) -> list[Explanation]:
+        """The simplest of the best."""
+        most = max(explained_more(before, one.powers) for one in accepted)
         good = [one for one in accepted if explained_more(before, one.powers) > _AS_MUCH * most]
         left = min(left_of_helped(before, one.powers) for one in good)
         equal = [
             one for one in good if left_of_helped(before, one.powers) <= _SAME * left + _SETTLED
         ]
         return self._explained(before, min(equal, key=_simplicity), equal, done)
+
+    def _tried(
+        self,
+        done: list[Change],
+        changes: tuple[Change, ...],
+        size: float = 0.0,
+        windows: Sequence[int] | None = None,
+    ) -> _Tried:
+        return _Tried(changes, size, self._powers(*done, *changes, windows=windows))
+
+    def _beside_lag(
+        self,
+        before: Mapping[str, FloatArray],
+        firsts: Sequence[_Tried],
+        telling: list[int],
+        done: list[Change],
+    ) -> list[Explanation]:
+        """A sign, a unit or an exchange that explains what it should only beside a lag."""
+        for first in firsts:
+            own = [*done, *first.changes]
+            whole = (first.powers, partial(self._tried, own))
+            some = {name: power[telling] for name, power in first.powers.items()}
+            for late in self._sized(whole, (some, partial(whole[1], windows=telling)), [], []):
+                helped = helped_signals(before, late.powers)
+                share, after = (signals_misfit(powers, helped) for powers in (before, late.powers))
+                if decisive(after, share) and self._beats_friction(own, first.powers, late):
+                    parts = [
+                        Explanation(one, 0.0, share.share, after.share) for one in first.changes
+                    ]
+                    return [*parts, *self._explained(first.powers, late, [late], own)]
+        return []
 
     def _sized(
         self, whole: _Scored, telling: _Scored, inputs: list[str], measured: list[str]
@@ -240,7 +288,9 @@ class _Search:
             return max(size, 1.0 / size) >= _SMALLEST_FACTOR and not degrees
         if one.kind is FindingKind.OFFSET:
             joint = self._could_be.joint(label)
-            return joint is not None and size >= _SMALLEST_OFFSET * self._could_be.unit(joint)
+            return joint is not None and size >= _SMALLEST_OFFSET * offset_unit(
+                self._recorded, joint
+            )
         if one.kind is FindingKind.LAG:
             return size >= _SMALLEST_LAG
         return True
@@ -248,47 +298,19 @@ class _Search:
     def _beats_friction(
         self, done: list[Change], before: Mapping[str, FloatArray], one: _Tried
     ) -> bool:
-        """Return whether no friction or damping of driven joints explains as much without it.
-
-        Harder joints may be true beside it, too: what is left with both is what it is judged by.
-        """
+        """Return whether no friction or damping of driven joints explains as much without it."""
         if one.kind not in (FindingKind.SCALE, FindingKind.LAG):
             return True
         helped = helped_signals(before, one.powers)
-        efforts = self._usual_efforts(one)
+        efforts = self._could_be.usual_efforts(one.changes[0].signals)
 
-        def left(attribute: str, share: float, *changes: Change) -> Misfit:
+        def left(attribute: str, share: float, *, repaired: bool) -> Misfit:
             added = {joint: share * effort for joint, effort in efforts.items()}
             harder = self._test.with_resistance(attribute, added)
-            return signals_misfit(_powers(harder, [*done, *changes]), helped)
+            changes = [*done, *one.changes] if repaired else done
+            return signals_misfit(_powers(harder, changes), helped)
 
-        for attribute in ("frictionloss", "damping"):
-            without = {share: left(attribute, share) for share in _HARDER}
-            nearest = min(without, key=lambda share: without[share].share)
-            with_both = min(
-                (signals_misfit(one.powers, helped), left(attribute, nearest, *one.changes)),
-                key=lambda each: each.share,
-            )
-            if not decisive(with_both, without[nearest]):
-                return False
-            rival = _least(partial(left, attribute), nearest)
-            if not decisive(with_both, rival):
-                return False
-        return True
-
-    def _usual_efforts(self, one: _Tried) -> dict[str, float]:
-        """Forces of the actuators that a repair concerns, on the joints that they move, by name."""
-        labels = {*one.changes[0].signals}
-        own = [
-            actuator for actuator, label in self._could_be.inputs.items()
-            if label in labels
-            or any(self._recorded.positions.get(j) in labels for j in self._recorded.arms(actuator))
-        ]  # fmt: skip
-        return {
-            self._recorded.joint_name(joint): abs(arm) * _usual_effort(self._recorded, actuator)
-            for actuator in own
-            for joint, arm in self._recorded.arms(actuator).items()
-        }
+        return beats_resistance(signals_misfit(one.powers, helped), left)
 
     def _explained(
         self,
@@ -341,28 +363,6 @@ def _powers(
     test: OpenLoop, changes: Sequence[Change], windows: Sequence[int] | None = None
 ) -> dict[str, FloatArray]:
     return test.powers(partial(repaired_series, changes=changes), total_delays(changes), windows)
-
-
-def _usual_effort(recorded: Recorded, actuator: int) -> float:
-    """The force that an actuator makes of its usual input, a servo if nothing moved."""
-    label = {**recorded.commands, **recorded.efforts}[actuator]
-    usual = float(np.mean([np.std(one.values) for one in recorded.pooled(label)]))
-    return usual * abs(float(recorded.model.actuator_gainprm[actuator, 0]))
-
-
-def _least(left: Callable[[float], Misfit], about: float) -> Misfit:
-    """The least that friction leaves, of a share of usual efforts about one."""
-    found: list[Misfit] = []
-
-    def loss(place: float) -> float:
-        found.append(left(math.exp(place)))
-        return found[-1].share
-
-    ends = math.log(about / _HARDER_BY), math.log(about * _HARDER_BY)
-    scipy.optimize.minimize_scalar(
-        loss, bounds=ends, method="bounded", options={"maxiter": _FRICTIONS, "xatol": 0.05}
-    )
-    return min(found, key=lambda each: each.share)
 
 
 def _refined(

@@ -17,17 +17,18 @@ from planted_mistakes import (
     changed,
     checked,
     exchanged,
+    label_of,
     pairs,
     recordings,
     singles,
 )
-from robot_kinds import GRIPPER, PAN_TILT, servo_arm
+from robot_kinds import CABLE_FINGER, CART_POLE, GRIPPER, PAN_TILT, servo_arm
 from robot_matrix import based_model
 from robot_to_try import ARM_PLAN, hidden
 
 from sysid_ros.diagnosis import FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.rehearsal import Controller, ImuReadings, RecordingPlan
+from sysid_ros.rehearsal import Controller, ImuReadings, Motion, RecordingPlan
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,14 @@ def gripper(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     )
     plan = replace(ARM_PLAN, controllers=controllers)
     return _hidden(mujoco.MjSpec.from_string(GRIPPER), plan, tmp_path_factory.mktemp("gripper"))
+
+
+@pytest.fixture(scope="module")
+def cart(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
+    """A driven cart with a pole that nothing drives."""
+    spec = mujoco.MjSpec.from_string(CART_POLE)
+    plan = replace(ARM_PLAN, duration=8.0, motion=Motion(reach=0.3))
+    return _hidden(spec, plan, tmp_path_factory.mktemp("cart"))
 
 
 def _hidden(spec: mujoco.MjSpec, plan: RecordingPlan, folder: Path) -> Recordings:
@@ -102,6 +111,50 @@ def test_a_finger_beside_others_on_a_tendon_is_told_itself(gripper: Recordings) 
     """What a tendon does is as wrong if one finger of two is; only a simulation tells which."""
     mistakes = [((kind, "left_finger_joint_qpos"),) for kind in (FindingKind.SIGN,)]
     assert missed(gripper, [one for one in singles(gripper) if one.expected in mistakes]) == []
+
+
+def test_exchanged_positions_have_the_sign_that_is_theirs(arm: Recordings) -> None:
+    """Loads tell exchanged positions from exchanged commands, beside a wrong sign as without."""
+    place = next(k for k, one in enumerate(arm.signals) if "qpos" in one)
+    names = [label_of(one) for one in arm.signals[place : place + 2]]
+    swapped = exchanged(arm.signals, place, place + 1)
+    swap, sign = checked(arm, changed(swapped, place, {"scale": -1.0}), late=False)
+    assert (swap.kind, [*swap.signals]) == (FindingKind.SWAP, names)
+    assert (sign.kind, names[1] in sign.signals) == (FindingKind.SIGN, True)
+
+
+def test_a_position_may_carry_the_name_of_a_finger_on_a_tendon(gripper: Recordings) -> None:
+    places = [
+        k for k, one in enumerate(gripper.signals)
+        if one.get("qpos") in ("wrist_roll", "left_finger_joint")
+    ]  # fmt: skip
+    (found,) = checked(gripper, exchanged(gripper.signals, *places), late=False)
+    names = {label_of(gripper.signals[place]) for place in places}
+    assert (found.kind, {*found.signals}) == (FindingKind.SWAP, names)
+
+
+def test_joints_that_nothing_drives_are_simulated(cart: Recordings) -> None:
+    assert checked(cart, cart.signals, late=False) == ()
+    slider, hinge = (
+        k for k, one in enumerate(cart.signals) if one.get("qpos") in ("slider", "hinge")
+    )
+    names = {label_of(cart.signals[place]) for place in (slider, hinge)}
+    reversed_ = changed(cart.signals, hinge, {"scale": -1.0})
+    assert missed(cart, [Mistake(((FindingKind.SIGN, "hinge_qpos"),), reversed_)]) == []
+    (found,) = checked(cart, exchanged(cart.signals, slider, hinge), late=False)
+    assert (found.kind, {*found.signals}) == (FindingKind.SWAP, names)
+    off = changed(cart.signals, slider, {"offset": 0.8})
+    assert missed(cart, [Mistake(((FindingKind.OFFSET, "slider_qpos"),), off)]) == []
+
+
+def test_a_cable_is_tested_and_two_signs_of_it(tmp_path: Path) -> None:
+    plan = replace(ARM_PLAN, duration=6.0, motion=Motion(reach=0.01))
+    finger = _hidden(mujoco.MjSpec.from_string(CABLE_FINGER), plan, tmp_path / "finger")
+    both = finger.signals
+    for place in range(2):
+        both = changed(both, place, {"scale": -1.0})
+    signs = tuple((FindingKind.SIGN, label_of(one)) for one in finger.signals)
+    assert missed(finger, [Mistake(signs, both)]) == []
 
 
 def test_an_imu_alone_tells_a_motor_from_another(tmp_path: Path) -> None:

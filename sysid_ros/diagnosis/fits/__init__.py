@@ -21,6 +21,7 @@ from sysid_ros.diagnosis.fits.point_mass_regressor import (
     own_torques,
     regressor,
 )
+from sysid_ros.diagnosis.fits.resistance import beats_resistance
 from sysid_ros.diagnosis.fits.servo_screening import ServoEquation
 from sysid_ros.diagnosis.fits.signal_powers import (
     VISIBLE,
@@ -42,6 +43,7 @@ __all__ = [
     "ServoEquation",
     "TorqueTable",
     "ancestors",
+    "beats_resistance",
     "beside_contacts",
     "body_motion",
     "body_torques",
