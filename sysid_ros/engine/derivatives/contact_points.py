@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where feet on a floor touch it and along which axes, compiled; see :mod:`.floor_contacts`."""
+"""The points and axes of contacts of feet with a floor, compiled; see :mod:`.floor_contacts`."""
 
 from __future__ import annotations
 

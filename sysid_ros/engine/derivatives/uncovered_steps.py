@@ -6,8 +6,9 @@
 A contact that the pass does not know, or a force, acts for some steps only. Each such step starts
 from the state that the run had before it, so that it is a simulation of its own, of one step: all
 of them, moved in one component of the state, in the controls or in one parameter, are one batch.
-A step costs what it costs in a difference of whole runs, and the others are free. Contacts that
-close later or earlier are no jump here, since every step keeps the contacts that it had.
+A step costs up to twice what it costs in a difference of whole runs, and the others are free.
+Contacts that close later or earlier are no jump here, since every step keeps the contacts that it
+had. Where a step has none the less no derivative, its run is differenced whole.
 """
 
 from __future__ import annotations
@@ -39,12 +40,14 @@ from sysid_ros.engine.simulation import (
 )
 
 # m, rad, per second: large against what the constraint solver leaves, small against the millimetre
-# in which a contact hardens. Ten times as much and ten times as little are less exact.
+# in which a contact hardens.
 STATE_STEP = 1e-7
-
-
-# Share of a run's steps up to which they are differenced alone; with more, the whole run is.
-MAX_SHARE = 0.75
+# Of a column: where its differences to both sides differ by more, the step has no derivative, or
+# collision detection is not exact enough to show it (of convex shapes it is good to a micrometre).
+ROUGH = 0.1
+# Share of a run's steps up to which they are differenced alone, which takes both sides; with more,
+# the whole run is differenced.
+MAX_SHARE = 0.5
 MAX_BYTES = 64 << 20  # of the derivatives of steps that are kept at a time
 
 
@@ -87,12 +90,13 @@ def differentiate_again(
             rollouts.states[own], rollouts.sensordata[own], rollouts.diverged[chosen]
         )
         runs = batch.select(chosen.tolist())
-        slopes = _slopes(pass_, moved, runs, deviations[chosen], some, uncovered[own], pool)
+        slopes, rough = _slopes(pass_, moved, runs, deviations[chosen], some, uncovered[own], pool)
         again = BatchPass(pass_.undivided(), runs, deviations[chosen], some, slopes)
         ((better, left),) = differentiated([again], pool)
+        left[uncovered[own]] |= rough
         sound = ~np.logical_or.reduceat(left, np.cumsum(runs.steps) - runs.steps)
         rows = list(run_slices(runs.samples))
-        sound &= [bool(np.isfinite(better.jacobian[own]).all()) for own in rows]
+        sound &= [bool(np.isfinite(better.jacobian[one]).all()) for one in rows]
         _overwrite(found, batch, chosen[sound], better.jacobian[np.repeat(sound, runs.samples)])
         whole = np.union1d(whole, chosen[~sound])
     if len(whole):
@@ -119,8 +123,8 @@ def _slopes(
     rollouts: BatchRollout,
     uncovered: BoolArray,
     pool: RolloutPool,
-) -> StepSlopes:
-    """The derivatives of uncovered steps in all directions."""
+) -> tuple[StepSlopes, BoolArray]:
+    """The derivatives of uncovered steps in all directions, and which have none, (k,)."""
     base = pass_.columns.base
     steps = _Steps(base.model, pass_.addresses, pool)
     firsts = np.cumsum(batch.steps) - batch.steps
@@ -130,13 +134,14 @@ def _slopes(
     every = batch.controls(base)
     control = every[uncovered]
     here = steps.taken(base.model, before, control)
-    by_state = np.stack(
-        [
-            steps.changes(here, steps.taken(base.model, other, control)) / STATE_STEP
-            for other in _moved_states(base.model, before)
-        ],
-        axis=2,
-    )
+    columns, rough = [], np.zeros(len(before), dtype=bool)
+    for ahead, behind in _moved_states(base.model, before):
+        forth = steps.changes(here, steps.taken(base.model, ahead, control)) / STATE_STEP
+        back = steps.changes(steps.taken(base.model, behind, control), here) / STATE_STEP
+        columns.append(0.5 * (forth + back))
+        size = np.linalg.norm(columns[-1], axis=1)
+        rough |= ~(np.linalg.norm(forth - back, axis=1) <= ROUGH * size)
+    by_state = np.stack(columns, axis=2)
     n_start = batch.spread.shape[1]
     direct = np.zeros((*by_state.shape[:2], len(pass_.followed) + n_start))
     for k, j in enumerate(pass_.followed):
@@ -152,7 +157,7 @@ def _slopes(
         direct[:, :, k] += steps.changes(here, after) / step
     place = np.full(len(uncovered), -1, dtype=np.int64)
     place[uncovered] = np.arange(len(before))
-    return StepSlopes(place, by_state, direct)
+    return StepSlopes(place, by_state, direct), rough
 
 
 class _Steps:
@@ -181,24 +186,32 @@ class _Steps:
         return np.hstack([state_changes(self._model, one[0], other[0]), other[1] - one[1]])
 
 
-def _moved_states(model: mujoco.MjModel, states: FloatArray) -> Iterator[FloatArray]:
-    """Yield full-physics states (k, nstate) moved in each component of their tangent space."""
+def _moved_states(
+    model: mujoco.MjModel, states: FloatArray
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield full-physics states (k, nstate) moved to both sides, by component in tangent space."""
     for joint in range(model.njnt):
         kind, place = int(model.jnt_type[joint]), 1 + int(model.jnt_qposadr[joint])
         straight = 0 if kind == BALL else 3 if kind == FREE else 1
         for column in range(place, place + straight):
-            yield _with(states, slice(column, column + 1), states[:, [column]] + STATE_STEP)
+            yield _shifted(states, column)
         if kind in (FREE, BALL):
             own = slice(place + straight, place + straight + 4)
             for axis in np.eye(3):
-                turn = np.array([1.0, *(0.5 * STATE_STEP * axis)])
-                yield _with(states, own, quaternion_product(states[:, own], turn[np.newaxis]))
+                sides = []
+                for step in (STATE_STEP, -STATE_STEP):
+                    turn = np.array([[1.0, *(0.5 * step * axis)]])
+                    turned = states.copy()
+                    turned[:, own] = quaternion_product(states[:, own], turn)
+                    sides.append(turned)
+                yield sides[0], sides[1]
     first = 1 + model.nq
     for column in range(first, first + model.nv + model.na):
-        yield _with(states, slice(column, column + 1), states[:, [column]] + STATE_STEP)
+        yield _shifted(states, column)
 
 
-def _with(states: FloatArray, columns: slice, values: FloatArray) -> FloatArray:
-    changed: FloatArray = states.copy()
-    changed[:, columns] = values
-    return changed
+def _shifted(states: FloatArray, column: int) -> tuple[FloatArray, FloatArray]:
+    ahead, behind = states.copy(), states.copy()
+    ahead[:, column] += STATE_STEP
+    behind[:, column] -= STATE_STEP
+    return ahead, behind
