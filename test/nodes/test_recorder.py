@@ -319,18 +319,24 @@ def test_what_is_sent_after_the_stop_is_no_part_of_the_bag(
         tmp_path / "bags",
         "/joint_states",
         "/command",
+        "/note",
         record_on_activate="true",
         stop_timeout="1.0",
     )
     states = client.node.create_publisher(JointState, "/joint_states", 100)
     commands = client.node.create_publisher(Float64MultiArray, "/command", 5000)
+    notes = client.node.create_publisher(String, "/note", LATCHED)
     stopping = client.node.create_client(Stop, "/recorder/stop")
-    client.wait_until(lambda: listening(states) and listening(commands))
+    client.wait_until(lambda: all(map(listening, (states, commands, notes))))
     client.wait_until(stopping.service_is_ready)
     commands.publish(Float64MultiArray())
     publish_until_heard(client, states)
     answer = stopping.call_async(Stop.Request())
+    asked, noted = time.monotonic(), False
     while not answer.done():
+        if not noted and time.monotonic() > asked + 0.5:  # the stop lasts a second
+            notes.publish(String(data="latched: for whoever comes later"))
+            noted = True
         commands.publish(Float64MultiArray())
         client.spin(0.005)
     answered = time.time_ns()
@@ -338,3 +344,6 @@ def test_what_is_sent_after_the_stop_is_no_part_of_the_bag(
     with open_recording(bag) as recording:
         told = [message.publish_ns or 0 for message in recording.messages(["/command"])]
     assert 0 < max(told) < answered - 10**9
+    assert client.call(Start, "/recorder/start").success
+    with open_recording(client.call(Stop, "/recorder/stop").bag_path) as recording:
+        assert len(list(recording.messages(["/note"]))) == 1

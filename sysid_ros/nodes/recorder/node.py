@@ -303,7 +303,8 @@ class Recorder(LifecycleNode):
         counts = self._count(name)
         sequence = info.get("publication_sequence_number")
         publisher = (info.get("publisher_gid") or {}).get("data", b"")
-        if self._arrivals.add(publisher, info) > self._end_ns:
+        sent_ns = self._arrivals.add(publisher, info)
+        if sent_ns > self._end_ns and not topic.latched:  # which belongs to the next bag, too
             counts.pass_over(publisher, sequence)
             return
         log_ns, publish_ns = self._times(info, counts.last_log_ns)
