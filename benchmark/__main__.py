@@ -85,6 +85,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--problem", action="append", choices=tuple(TARGETS))
     parser.add_argument("--quick", action="store_true", help="what takes less than a minute")
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument(
+        "--patience", type=float, default=float("inf"),
+        help="CPU seconds after which a run ends: ratios of whole fits are then at least so large",
+    )  # fmt: skip
     parser.add_argument("--name", default="latest", help="of the file with the results")
     return parser.parse_args()
 
@@ -101,7 +105,7 @@ def _compared(name: str, options: argparse.Namespace) -> dict[str, Any]:
     runs: dict[str, list[dict[str, Any]]] = {OURS: [], REFERENCE: []}
     for _ in range(repetitions):
         for library in (OURS, REFERENCE):
-            runs[library].append(_run(library, name, options.panda))
+            runs[library].append(_run(library, name, options))
     pairs = list(zip(runs[OURS], runs[REFERENCE], strict=True))
     costs = _judge(name, [run["x"] for pair in pairs[:1] for run in pair], options.panda)
     x, y = (np.array(run["x"]) for run in pairs[0])
@@ -139,9 +143,10 @@ def _cpu_until_common_cost(ours: dict[str, Any], theirs: dict[str, Any]) -> tupl
     return first, second
 
 
-def _run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
+def _run(library: str, name: str, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmark.one_run", library, name]
-    command += [] if panda is None else ["--panda", str(panda)]
+    command += ["--patience", str(options.patience)]
+    command += [] if options.panda is None else ["--panda", str(options.panda)]
     ended = subprocess.run(command, check=True, capture_output=True, text=True)
     result: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
     return result

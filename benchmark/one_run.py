@@ -3,7 +3,7 @@
 
 """One fit by one library in this process; prints a JSON object.
 
-    python -m benchmark.one_run LIBRARY PROBLEM [--panda PATH]
+    python -m benchmark.one_run LIBRARY PROBLEM [--panda PATH] [--patience SECONDS]
 
 Simulating the data and importing are not counted; building parameters and sequences is.
 """
@@ -36,19 +36,33 @@ def peak_mebibytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
+class Patience(Exception):  # noqa: N818  (no error: how a run is left early)
+    """Ends a run that took long enough."""
+
+
 class Counter:
     """A residual function that counts what it is asked and notes when which cost was reached.
 
     Attributes:
       evaluations: Residuals, one for each column.
+      jacobians: Jacobians of all of the data.
+      best: Where the lowest cost was.
       jacobian_cpu_s: CPU time of Jacobians, exact ones or residuals of many columns.
       reached: Cost, CPU s and wall s of every residual that was better than all before.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, patience: float) -> None:
+        """Start the clock.
+
+        Args:
+          function: The residual function.
+          patience: CPU seconds after which it raises :class:`Patience`.
+        """
         self._function = function
+        self._patience = patience
         self._began = cpu_seconds(), time.perf_counter()
-        self.evaluations = 0
+        self.evaluations = self.jacobians = 0
+        self.best: Any = None
         self.jacobian_cpu_s = 0.0
         self.reached: list[tuple[float, float, float]] = []  # cost, CPU s, wall s
         if hasattr(function, "jacobian"):
@@ -61,8 +75,11 @@ class Counter:
         columns = 1 if x.ndim == 1 else x.shape[1]
         self.evaluations += columns
         began = cpu_seconds()
+        if began - self._began[0] > self._patience:
+            raise Patience
         result = self._function(x, params, **options)
         if columns > 1:
+            self.jacobians += 1
             self.jacobian_cpu_s += cpu_seconds() - began
         else:
             cost = 0.5 * sum(float((part**2).sum()) for part in result[0])
@@ -70,18 +87,22 @@ class Counter:
                 cpu, wall = self._began
                 spent = cpu_seconds() - cpu, time.perf_counter() - wall
                 self.reached.append((cost, *spent))
+                self.best = x.reshape(-1).copy()
         return result
 
     def _exact_jacobian(self, x: Any, params: Any) -> Any:
         began = cpu_seconds()
         result = self._function.jacobian(x, params)
         if result is not None:
+            self.jacobians += 1
             self.jacobian_cpu_s += cpu_seconds() - began
         return result
 
 
-def run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
-    """Fit, and say what it took."""
+def run(
+    library: str, name: str, panda: Path | None, patience: float = float("inf")
+) -> dict[str, Any]:
+    """Fit, and say what it took; where patience ended [CPU s], until then."""
     began = cpu_seconds()
     sysid = importlib.import_module(library)
     importlib.import_module("scipy.optimize")  # one of the libraries loads it when it is needed
@@ -91,12 +112,12 @@ def run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
     problem = PROBLEMS[name](sysid, panda)
     memory = peak_mebibytes()
     wall, cpu = time.perf_counter(), cpu_seconds()
-    residual = Counter(sysid.build_residual_fn(models_sequences=problem.sequences))
-    with contextlib.redirect_stdout(io.StringIO()):
-        found, result = sysid.optimize(problem.params, residual, optimizer="mujoco", verbose=False)
+    residual = Counter(sysid.build_residual_fn(models_sequences=problem.sequences), patience)
+    ended = True
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Patience):
+        sysid.optimize(problem.params, residual, optimizer="mujoco", verbose=False)
+        ended = False
     wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
-    iterations = getattr(result, "iterations", None) or len(result.extras["objective"]) - 1
-    jacobians = getattr(result, "jacobians", iterations)
     return {
         "library": library,
         "cpu_s": cpu,
@@ -104,13 +125,13 @@ def run(library: str, name: str, panda: Path | None) -> dict[str, Any]:
         "imports_cpu_s": imports,
         "peak_mib": peak_mebibytes(),
         "peak_before_mib": memory,
-        "iterations": iterations,
-        "jacobians": jacobians,
-        "cpu_s_per_jacobian": residual.jacobian_cpu_s / jacobians,
+        "ended_by_patience": ended,
+        "jacobians": residual.jacobians,
+        "cpu_s_per_jacobian": residual.jacobian_cpu_s / max(1, residual.jacobians),
         "evaluations": residual.evaluations,
         "steps": residual.evaluations * problem.steps,
         "reached": residual.reached,
-        "x": found.as_vector().tolist(),
+        "x": residual.best.tolist(),
     }
 
 
@@ -120,8 +141,10 @@ def main() -> None:
     parser.add_argument("library", choices=("sysid_ros.sysid", "mujoco.sysid"))
     parser.add_argument("problem", choices=tuple(PROBLEMS))
     parser.add_argument("--panda", type=Path)
+    parser.add_argument("--patience", type=float, default=float("inf"))
     options = parser.parse_args()
-    print(json.dumps(run(options.library, options.problem, options.panda)))
+    found = run(options.library, options.problem, options.panda, options.patience)
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

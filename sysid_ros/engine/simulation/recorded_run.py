@@ -170,7 +170,7 @@ class RecordedRun:
         return self._ready[2].unknown.size
 
     def latest(self, steps: int) -> tuple[FloatArray, int]:
-        """What was linearized last.
+        """Look up what was linearized last.
 
         Returns:
           A copy of the sensor data, (all steps, nsensordata), and the number of residuals that
