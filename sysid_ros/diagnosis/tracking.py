@@ -25,7 +25,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import force_range, is_velocity_servo, linear
+from sysid_ros.engine.elements import drive_strength, force_range, is_velocity_servo, linear
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -38,6 +38,9 @@ _GAINS = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8)  # times a guessed one
 _OFTEN = 0.05  # of the time at the force's limit, from which it matters
 _TRUST_AT_LIMIT = 2.0  # how many times the model's loads and inertia may be, beside a limit
 _MOST_FRICTION = 0.5  # of a servo's largest force
+_LOST = 0.05  # of a drive's strength, likewise
+# Shares of a usual speed from which on friction is whole: at once, and as MuJoCo's may be.
+_WHOLE_FROM = (0.02, 0.5)
 _FORGIVEN = 0.4  # of the command's spread, from which a residual counts less
 _REWEIGHTED = 4
 
@@ -130,7 +133,7 @@ class Tracking:
         velocity = self.data.rate[position]
         columns = [
             _LONGEST_TIME * stiffness * velocity,
-            _MOST_FRICTION * strongest * _direction(velocity),
+            _MOST_FRICTION * strongest * _direction(velocity, _WHOLE_FROM[0]),
             _TRUST_AT_LIMIT * float(model.dof_M0[dof]) * self.data.second[position],
         ]
         loads = self._loads(self.data, ())
@@ -167,21 +170,20 @@ class Tracking:
         velocity, felt = self._moved(data.rate, servo), _Felt.of(model, servo, recorded.arms(servo))
         guessed = servo in recorded.guessed
         trust = _TRUST_IN_GUESS if guessed else _TRUST
-        columns = [velocity, _direction(velocity), self._moved(data.second, servo)]
+        directions = [_direction(velocity, share) for share in _WHOLE_FROM]
         if is_velocity_servo(model, servo):
             rolls = not recorded.all_positions  # a wheel has more to move than itself
             least = _LONGEST_TIME if rolls else _LEAST_TIME
-            limits = [
+            damping, inertia = (
                 _LAG * felt.damping / felt.gain,
-                _LAG * felt.friction / felt.gain + _LEAST_FRICTION,
                 trust * felt.inertia / felt.gain + least,
-            ]
+            )
         else:
-            limits = [
-                _LONGEST_TIME if guessed else _LAG * felt.damping / felt.gain + _LEAST_TIME,
-                _LAG * felt.friction / felt.gain + _LEAST_FRICTION,
-                trust * felt.inertia / felt.gain + _LEAST_TIME**2,
-            ]
+            damping = _LONGEST_TIME if guessed else _LAG * felt.damping / felt.gain + _LEAST_TIME
+            inertia = trust * felt.inertia / felt.gain + _LEAST_TIME**2
+        columns = [velocity, self._moved(data.second, servo), *directions]
+        friction = (_LAG * felt.friction + _LOST * felt.strength) / felt.gain + _LEAST_FRICTION
+        limits = [damping, inertia, *[friction] * len(directions)]
         loads = self._loads(data, changes)
         if loads is not None:
             for joint, arm in recorded.arms(servo).items():
@@ -202,10 +204,10 @@ class Tracking:
         return self._known_loads[key]
 
 
-def _direction(velocity: FloatArray) -> FloatArray:
-    """The sign of a velocity, which changes within a fiftieth of what is usual."""
+def _direction(velocity: FloatArray, share: float) -> FloatArray:
+    """The sign of a velocity, which changes within a share of what is usual."""
     usual = float(np.sqrt(np.mean(velocity**2))) + 1e-9
-    return np.tanh(velocity / (0.02 * usual))
+    return np.tanh(velocity / (share * usual))
 
 
 @dataclass(frozen=True)
@@ -217,12 +219,14 @@ class _Felt:
       damping: Its own and the joints', but for its gain.
       friction: The joints'.
       inertia: The joints', as the model has them where it starts.
+      strength: The most that it is believed to exert; zero where nobody knows.
     """
 
     gain: float
     damping: float
     friction: float
     inertia: float
+    strength: float
 
     @staticmethod
     def of(model: mujoco.MjModel, servo: int, arms: Mapping[int, float]) -> _Felt:
@@ -234,6 +238,7 @@ class _Felt:
             damping + (0.0 if is_velocity_servo(model, servo) else own),
             sum(float(model.dof_frictionloss[dof]) / abs(arm) for dof, arm in dofs),
             sum(float(model.dof_M0[dof]) / arm**2 for dof, arm in dofs),
+            max((drive_strength(model, joint) or 0.0) / abs(arm) for joint, arm in arms.items()),
         )
 
 

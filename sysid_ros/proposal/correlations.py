@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import is_velocity_servo, joint_of
+from sysid_ros.engine.elements import joint_of, takes_velocity
 from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.channels import Channel
 
@@ -102,7 +102,7 @@ def _lengths(
             mujoco.mj_fwdPosition(model, data)
             found[i, others] = data.actuator_length[[actuators[column] for column in others]]
     for column, actuator in enumerate(actuators):
-        if is_velocity_servo(model, actuator):
+        if takes_velocity(model, actuator):
             found[:, column] = np.gradient(found[:, column], times)
     return found
 

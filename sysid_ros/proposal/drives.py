@@ -13,9 +13,9 @@ import mujoco
 from sysid_ros.engine.elements import (
     is_effort,
     is_servo,
-    is_velocity_servo,
     joint_of,
     joints_of_tendon,
+    takes_velocity,
 )
 
 
@@ -113,4 +113,4 @@ def _quantity(model: mujoco.MjModel, actuator: int) -> str:
         return "effort"
     if is_servo(model, actuator):
         return "position"
-    return "velocity" if is_velocity_servo(model, actuator) else ""
+    return "velocity" if takes_velocity(model, actuator) else ""

@@ -20,7 +20,14 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.elements import FREE, ON_JOINT, is_servo, joint_of, moved_inertia
+from sysid_ros.engine.elements import (
+    FREE,
+    ON_JOINT,
+    is_servo,
+    joint_of,
+    moved_inertia,
+    takes_velocity,
+)
 from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine
 from sysid_ros.rehearsal.plan import Motion, RehearsalError
 
@@ -156,7 +163,7 @@ def _joint_drive(
     return JointDrive(
         ExcitationPath(reference, rest, ramp=min(_RAMP, duration / 4.0)),
         servo,
-        ~servo & (model.actuator_biasprm[:, 2] < 0.0),
+        np.array([takes_velocity(model, actuator) for actuator in range(model.nu)]),
         np.where(servo, -model.actuator_biasprm[:, 1] / gain, 0.0),
         np.where(servo, -model.actuator_biasprm[:, 0] / gain, 0.0),
         stiffness,

@@ -76,3 +76,27 @@ def test_a_repair_must_beat_a_servo_at_its_limit(
     assert [one.kind for one in check_experiment(wrong, None)] == [FindingKind.SIGN]
     monkeypatch.setattr(Tracking, "limited", lambda *_: Misfit(0.01, np.zeros(20)))
     assert check_experiment(wrong, None) == ()
+
+
+LEG = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
+  <body><joint name="roll" axis="0 1 0"/>
+    <geom type="capsule" fromto="0 0 0 0 0 -.4" size=".05" mass="6"/></body></worldbody>
+  <actuator><position name="servo" joint="roll" kp="500" kv="40" forcerange="-1000 1000"/>
+  </actuator></mujoco>"""
+
+
+def test_friction_that_is_whole_from_some_speed_on_is_no_scale_and_hides_none(
+    tmp_path: Path,
+) -> None:
+    truth = (
+        TrueParameter("joint", "roll", "frictionloss", 36.0),
+        TrueParameter("joint", "roll", "armature", 0.1),
+    )
+    plan = RecordingPlan(
+        controllers=(Controller(delay=0.008),), duration=3.0, truth=truth, timestep=1e-3,
+        motion=Motion(reach=0.4, lowest=1.0, highest=1.4),
+    )  # fmt: skip
+    generate(mujoco.MjSpec.from_string(LEG), plan, tmp_path / "bag")
+    assert check_experiment(experiment(tmp_path, LEG), None) == ()
+    wrong = experiment(tmp_path, LEG, change=", scale: 2.0")
+    assert [one.kind for one in check_experiment(wrong, None)] == [FindingKind.SCALE]

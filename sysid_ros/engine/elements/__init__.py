@@ -19,6 +19,7 @@ from sysid_ros.engine.elements.actuators import (
     is_servo,
     is_velocity_servo,
     joint_of,
+    takes_velocity,
     usual_servo_gain,
 )
 from sysid_ros.engine.elements.body_inertia import (
@@ -134,6 +135,7 @@ __all__ = [
     "remove_visuals",
     "rotation_matrix",
     "set_inertia",
+    "takes_velocity",
     "theta_from_inertia",
     "theta_from_pseudo",
     "undrawn",

@@ -46,14 +46,19 @@ def is_effort(model: Any, actuator: int) -> bool:
 
 def is_servo(model: Any, actuator: int) -> bool:
     """Return whether an actuator's input is a position that it moves its joint to."""
-    affine = _is_affine(model, actuator) and _has_fixed_gain(model, actuator)
-    return affine and float(model.actuator_biasprm[actuator, 1]) < 0.0
+    return _holds_place(model, actuator) and not _integrates(model, actuator)
 
 
 def is_velocity_servo(model: Any, actuator: int) -> bool:
     """Return whether an actuator's input is a velocity that it brings its joint to."""
     bias = model.actuator_biasprm[actuator]
     return _is_affine(model, actuator) and float(bias[1]) == 0.0 and float(bias[2]) < 0.0
+
+
+def takes_velocity(model: Any, actuator: int) -> bool:
+    """Return whether an actuator's input is a velocity, be it that of a place that it holds."""
+    integrated = _holds_place(model, actuator) and _integrates(model, actuator)
+    return integrated or is_velocity_servo(model, actuator)
 
 
 def has_affine_law(model: Any, actuator: int) -> bool:
@@ -93,6 +98,15 @@ def affine_force(
 
 def _is_affine(model: Any, actuator: int) -> bool:
     return int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+
+
+def _holds_place(model: Any, actuator: int) -> bool:
+    affine = _is_affine(model, actuator) and _has_fixed_gain(model, actuator)
+    return affine and float(model.actuator_biasprm[actuator, 1]) < 0.0
+
+
+def _integrates(model: Any, actuator: int) -> bool:
+    return int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_INTEGRATOR)
 
 
 def _has_fixed_gain(model: Any, actuator: int) -> bool:

@@ -8,7 +8,14 @@ from __future__ import annotations
 import mujoco
 import pytest
 
-from sysid_ros.engine.elements import actuators_on, is_effort, is_servo, is_velocity_servo, joint_of
+from sysid_ros.engine.elements import (
+    actuators_on,
+    is_effort,
+    is_servo,
+    is_velocity_servo,
+    joint_of,
+    takes_velocity,
+)
 from sysid_ros.engine.signals import sensor_unit
 from sysid_ros.exports.joints import joints_of
 from sysid_ros.proposal.joint_scales import joint_scales
@@ -46,3 +53,14 @@ def test_the_input_is_a_position_a_velocity_or_an_effort():
     assert [[kind(model, a) for kind in kinds] for a in range(3)] == [
         [True, False, False], [False, True, False], [False, False, True],
     ]  # fmt: skip
+
+
+def test_what_holds_an_integrated_velocity_is_asked_for_a_velocity():
+    """``intvelocity`` is a position servo whose place is the integral of its input."""
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody><actuator>'
+        '<intvelocity joint="j" kp="9" actrange="-1 1"/><position joint="j" kp="9"/>'
+        '<velocity joint="j" kv="2"/></actuator></mujoco>'
+    )
+    assert [is_servo(model, a) for a in range(3)] == [False, True, False]
+    assert [takes_velocity(model, a) for a in range(3)] == [True, False, True]
