@@ -17,7 +17,7 @@ from sysid_ros.exports import MODEL, Identified, StartState, write_exports
 from sysid_ros.files import replace_file, translated_os_errors, write_json
 from sysid_ros.judgement import Outcome
 from sysid_ros.processes import return_freed_memory
-from sysid_ros.report import load_templates, render_report
+from sysid_ros.report import render_report
 from sysid_ros.results import (
     CHECKPOINT_FILE,
     PARAMETERS,
@@ -96,7 +96,6 @@ def write_results(
                 write_json(work / RESULT, document_from(outcome))
                 write_parameters(work / PARAMETERS, outcome)
                 previous = previous_results(outcome, work.parent)
-                load_templates()
                 page = render_report(outcome, previous, video())
             replace_file(work / REPORT, page)
             for name in (CHECKPOINT_FILE, TARGETS_FILE):

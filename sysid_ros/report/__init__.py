@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from sysid_ros.report.overlay_data import overlay_content
 from sysid_ros.report.render import (
-    load_templates,
     render_comparison,
     render_page,
     render_report,
@@ -18,7 +17,6 @@ from sysid_ros.report.trend_page import render_trends
 
 __all__ = [
     "compared_parameters",
-    "load_templates",
     "number",
     "overlay_content",
     "render_comparison",

@@ -115,12 +115,6 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def load_templates() -> None:
-    """Compile all templates, which takes longer than to render one, while something else runs."""
-    for name in _environment().list_templates(extensions=["j2"]):
-        _environment().get_template(name)
-
-
 def asset(name: str) -> str:
     """The text of a file that lies among the templates."""
     return (_TEMPLATES / name).read_text(encoding="utf-8")

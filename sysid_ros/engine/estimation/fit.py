@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import numpy as np
+
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.alternatives import (
     QUARTER,
@@ -115,7 +117,8 @@ def fit(
         listeners = Listeners(on_iteration, on_state)
         asked = settings.model_error and judged
         others = _that_matter(models_sequences, settings) if asked else ()
-        initial = first if start is None else None
+        as_given = start is None or np.array_equal(start, params.as_vector())
+        initial = first if as_given else None
         finer = None
         if added is not None and settings.model_error:
             cut = (models_sequences, params, settings, known.gaps)

@@ -135,8 +135,11 @@ class FitRounds:
                 point, damping = better, INITIAL_DAMPING
                 self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
                 continue
+            before = self._problem.noise
             moved = self._update_noise(solution.linearization)
             self._rounds = self._rounds - 1 if moved else 0
+            if not solution.iterations and self._problem.noise == before:
+                damping = solution.damping  # or the same steps are tried and refused again
 
     def _restore(self, state: FitState) -> None:
         """Take over what an earlier run found out, its last step aside, which comes again."""
@@ -235,7 +238,9 @@ class FitRounds:
             if not can_walk(problem):
                 return None
             errors = uncertainty_of(problem, solution, self._settings.intervals).errors
+            optimum = problem.linearized
             found = walk_around(problem, solution, errors)
+            problem.linearized = optimum  # which the result asks for next
         except StopRequestedError:
             return None
         if found.lower is not None and self._moves:

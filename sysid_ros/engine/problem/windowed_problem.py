@@ -71,6 +71,7 @@ class WindowedProblem:
 
     Attributes:
       exact: What makes the derivatives, by group; ``None`` for finite differences.
+      linearized: What is kept of the latest point with a Jacobian, where a search may end.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class WindowedProblem:
                 exact.learn_from(known)
         self._finer = self._at_half_steps(learned)
         self._latest: Visit | None = None
-        self._linearized: Visit | None = None  # a search may end there after a refused step
+        self.linearized: Visit | None = None
         size = sum(bytes_at_a_point(group, self.lower.size) for group in self.groups)
         self._keeps, self._keeps_two = size <= KEPT_BYTES, size <= TWICE_KEPT_BYTES
 
@@ -221,8 +222,8 @@ class WindowedProblem:
 
     def _visited(self, point: Point) -> Visit:
         """All that is known of a point; something is of the latest only."""
-        if self._linearized is not None and self._linearized.is_at(point):
-            self._latest = self._linearized
+        if self.linearized is not None and self.linearized.is_at(point):
+            self._latest = self.linearized
         if self._latest is None or not self._latest.is_at(point):
             self._latest = None  # makes room
             candidates = [group.builder.build(point.theta) for group in self.groups]
@@ -295,7 +296,7 @@ class WindowedProblem:
                 found.append(derivatives)
             yield batch, own, derivatives
         visit.derivatives = found if self._keeps else None
-        self._linearized = visit if self._keeps_two else None
+        self.linearized = visit if self._keeps_two else None
 
     def _new_derivatives(
         self, visit: Visit, starts: list[list[FloatArray]]
@@ -396,5 +397,4 @@ class WindowedProblem:
         return total
 
     def _prior_residual(self, theta: FloatArray) -> FloatArray:
-        residual: FloatArray = (theta - self._prior_mean) * self._prior_weight
-        return residual
+        return np.asarray((theta - self._prior_mean) * self._prior_weight)

@@ -65,8 +65,21 @@ def test_a_delay_that_slopes_do_not_lead_to_is_found() -> None:
     assert result.noise["angle"] < 0.9 * alone.noise["angle"]
 
 
-def test_two_optima_that_explain_the_data_alike_are_both_in_the_interval() -> None:
+def test_two_optima_that_explain_the_data_alike_are_both_in_the_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    differentiated: list[tuple[int, bytes]] = []
+    derivatives = WindowedProblem._new_derivatives
+
+    def counted(problem: WindowedProblem, visit, starts):
+        differentiated.append((id(problem), visit.point.theta.tobytes()))
+        return derivatives(problem, visit, starts)
+
+    monkeypatch.setattr(WindowedProblem, "_new_derivatives", counted)
     result = fitted(late(shaken(in_bursts=False)), DELAY + PERIOD)
+    problem, _ = differentiated[0]
+    own = [theta for where, theta in differentiated if where == problem]
+    assert len(own) == len(set(own))  # a walk does not make the fit forget its optimum
     low, high = result["delay"].interval() or (np.nan, np.nan)
     assert low <= DELAY + 1e-3
     assert "moves with another start" in result["delay"].flags
