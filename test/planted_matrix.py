@@ -72,7 +72,7 @@ class Count:
         try:
             found = [
                 f for f in check_experiment(one.experiment(each), None)
-                if (f.kind, f.signals) not in known
+                if (f.kind, f.signals) not in known or (each.late and f.kind is FindingKind.LAG)
             ]  # fmt: skip
         except SysidError as error:
             found = []
