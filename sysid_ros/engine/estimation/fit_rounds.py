@@ -135,11 +135,8 @@ class FitRounds:
                 point, damping = better, INITIAL_DAMPING
                 self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
                 continue
-            before = self._problem.noise
             moved = self._update_noise(solution.linearization)
             self._rounds = self._rounds - 1 if moved else 0
-            if not solution.iterations and self._problem.noise == before:
-                damping = solution.damping  # or the same steps are tried and refused again
 
     def _restore(self, state: FitState) -> None:
         """Take over what an earlier run found out, its last step aside, which comes again."""

@@ -124,7 +124,6 @@ class Solution:
     status: FitStatus
     iterations: int
     message: str
-    damping: float = INITIAL_DAMPING  # steps from the point with less were refused
 
 
 class LeastSquares(Boxed, Protocol):
@@ -192,7 +191,7 @@ def minimizing(
                 step, ending = yield from _step(problem, point, here, damping, settings)
             if step is None:
                 status, message = ending or _STALLED
-                return Solution(point, here, status, number, message, damping.factor)
+                return Solution(point, here, status, number, message)
             ahead = problem.linearize(step)
         except StopRequestedError:
             return Solution(point, here, FitStatus.CANCELED, number, CANCELED)

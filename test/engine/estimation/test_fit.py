@@ -10,14 +10,11 @@ import numpy as np
 import pendulum
 import pytest
 
-from sysid_ros.engine.estimation import fit_rounds
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
-from sysid_ros.engine.least_squares import Solution
 from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
-from sysid_ros.engine.problem import minimize_with
 from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.errors import DataError, ExperimentError
 
@@ -59,22 +56,6 @@ def test_intervals_cover_and_shrink_with_data() -> None:
         widths.append(result["damping"].standard_error)
     assert sum(covered) >= len(covered) - 1
     assert widths[3] > 1.3 * np.mean(widths[:3])
-
-
-def test_a_round_that_moves_nothing_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[float] = []
-
-    def search(optimizer, problem, point, settings, told):
-        begun.append(settings.damping)
-        if len(begun) == 1:
-            return minimize_with(optimizer, problem, point, settings, told)
-        return Solution(point, problem.linearize(point), FitStatus.CONVERGED, 0, "", 7.0)
-
-    monkeypatch.setattr(fit_rounds, "minimize_with", search)
-    data = [pendulum.sequences(*pendulum.recording(duration=4.0, noise=1e-3))]
-    fit(data, pendulum.parameters(), FitSettings(model_error=False))
-    assert begun[-2] != 7.0
-    assert begun[-1] == 7.0  # what was refused with less would be refused again
 
 
 def test_a_start_at_the_initial_values_is_simulated_once() -> None:

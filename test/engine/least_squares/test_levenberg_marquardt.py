@@ -125,32 +125,6 @@ def test_a_rough_cost_is_not_searched_for_what_is_within_chance() -> None:
     np.testing.assert_allclose(ends[1], ends[0], atol=0.5 * error)
 
 
-def test_a_search_that_goes_on_tries_no_refused_step_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, tried = NoisyLine(), list[bytes]()
-    cost = NoisyLine.cost
-
-    def told(self: NoisyLine, point: Point) -> float:
-        tried.append(point.theta.tobytes())
-        return cost(self, point)
-
-    monkeypatch.setattr(NoisyLine, "cost", told)
-    starts = (np.zeros(0),) * problem.windows
-    best = np.linalg.lstsq(
-        problem.inputs.reshape(-1, 2), -problem.residual(np.zeros(2)).ravel(), rcond=None
-    )[0]
-    lowest = (2.0 * np.pi * np.round(1e5 * (best + 1e-3) / (2.0 * np.pi)) - np.pi / 2.0) / 1e5
-    point = Point(lowest, starts)  # near the bottom, where all around costs more
-    end = levenberg_marquardt.minimize(problem, point, SolverSettings(cost_tolerance=1e-5))
-    assert end.iterations == 0
-    refused = set(tried)
-    for damping, again in ((SolverSettings().damping, refused), (end.damping, set())):
-        tried.clear()
-        settings = SolverSettings(cost_tolerance=1e-9, damping=damping)
-        levenberg_marquardt.minimize(problem, point, settings)
-        assert refused & set(tried) == again
-    assert refused
-
-
 def test_one_step_ends_where_a_search_of_one_does_without_another_slope() -> None:
     problem = NoisyLine()
     start = Point(np.array([5.0, -3.0]), (np.zeros(0),) * problem.windows)
