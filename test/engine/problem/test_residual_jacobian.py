@@ -74,7 +74,8 @@ def test_callbacks_are_left_to_finite_differences() -> None:
 def falling(*durations: float, height: float = 0.3) -> tuple[sysid.ParameterDict, Any, np.ndarray]:
     """Recordings of a ball that falls for so many seconds; from 0.3 m it is on the floor in 0.2."""
     spec = mujoco.MjSpec.from_string(
-        f"""<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="ball" pos="0 0 {height}">
+        f"""<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+        <body name="ball" pos="0 0 {height}">
         <joint name="slide" type="slide" axis="0 0 1"/>
         <geom type="ellipsoid" size="0.1 0.1 0.1" mass="1"/></body>
         </worldbody><actuator><motor name="push" joint="slide"/></actuator>
