@@ -11,6 +11,7 @@ import numpy as np
 
 from sysid_ros.proposal.channels import Channel, read_channels
 from sysid_ros.recording.bags import BagFolder
+from sysid_ros.recording.messages import is_command
 from sysid_ros.rehearsal import messages
 
 BEGIN = 1_750_000_000_000_000_000
@@ -124,6 +125,20 @@ def test_a_state_on_a_commands_topic_is_a_command_and_a_joints_name_no_quantity(
         ("/joint_command", True), ("/joint_states", False),
     }  # fmt: skip
     assert {one.quantity for one in found if one.field.startswith("effort")} == {"effort"}
+
+
+def test_a_robots_name_makes_its_states_no_commands() -> None:
+    for topic in (
+        "/target_arm/joint_states", "/goal_robot/imu", "/reference/odom", "/command/joint_states",
+        "/mocap/target_1/pose",
+    ):  # fmt: skip
+        assert not is_command(STATE, "position[elbow]", topic), topic
+    for topic in (
+        "/joint_command", "/robot/isaac_joint_commands", "/arm/goal_2", "target",
+        "/franka_state_controller/joint_states_desired",
+        "/mavros/setpoint_position/local",
+    ):  # fmt: skip
+        assert is_command(STATE, "position[elbow]", topic), topic
 
 
 def test_what_another_node_adds_to_a_topic_later_and_seldom_is_found(tmp_path: Path) -> None:

@@ -377,12 +377,12 @@ class Sensitivities:
                 yield finite_differences(self._rollouts, batch, own, columns)
                 continue
             found, uncovered = next(done)
-            if plain.moved:
-                others = finite_differences(self._rollouts, batch, own, plain, starts=False)
-                found.jacobian[:, list(self._unfollowed)] = others.jacobian
             if uncovered.any() or rollout.diverged.any():
                 columns = self._columns(theta, pass_.columns.base)
                 self._differenced += differentiate_again(
                     found, uncovered, pass_, columns, batch, own, rollout, self._rollouts
                 )
+            if plain.moved:  # last, as the pass leaves these columns at zero
+                others = finite_differences(self._rollouts, batch, own, plain, starts=False)
+                found.jacobian[:, list(self._unfollowed)] = others.jacobian
             yield found

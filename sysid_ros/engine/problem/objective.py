@@ -105,6 +105,8 @@ class Objective:
     def part(self) -> Objective | None:
         """The same of a part of the data, from the same start; its evaluations are not counted.
 
+        It may take half of the time that is left.
+
         Returns:
           ``None`` where the function has no parts, or where evaluations are limited.
         """
@@ -118,7 +120,7 @@ class Objective:
             self._params,
             self.loss,
             should_stop=self._should_stop,
-            time_limit=None if limit is None else limit - self.elapsed,
+            time_limit=None if limit is None else 0.5 * (limit - self.elapsed),
             relative_step=self._relative_step,
             batched=self._batched,
         )

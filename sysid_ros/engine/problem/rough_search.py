@@ -40,7 +40,10 @@ def rough_search(objective: Objective, start: Point, settings: SolverSettings) -
         rough = replace(
             settings, cost_tolerance=tolerance, worth=1.0, damping=DAMPING, least_damping=DAMPING
         )
-        found = minimize(part, start, rough).point
+        try:
+            found = minimize(part, start, rough).point
+        except StopOptimizing:
+            found = replace(start, theta=part.best_x[part.free])
+        return found if objective.cost(found) < cost else start
     except (StopOptimizing, SysidError):  # all of the data says the same, or knows better
         return start
-    return found if objective.cost(found) < cost else start

@@ -140,8 +140,11 @@ class CandidateBuilder:
             is_signal = isinstance(own.modifier, SignalModifier)
             signals = signal_settings(params) if is_signal else base.signals
             return Candidate(params, base.model, base.model_key, signals)
-        model = self._with_changed(base, [own]) if self._independent.get(component, True) else None
-        if component not in self._independent:
+        known = self._independent.get(component)
+        # Twice, until that is known: what scales or adds to a value shows, even from one or zero.
+        changes = [own] if known else [own, own]
+        model = None if known is False else self._with_changed(base, changes)
+        if known is None:
             whole = (self._build or self._compile)(params)
             same = model is not None and _content(model) == _content(whole)
             self._independent[component], model = same, whole
@@ -151,9 +154,9 @@ class CandidateBuilder:
     def try_together(self, base: Candidate, values: Mapping[int, float]) -> None:
         """Find out whether each of several free scalars alone can be written anew.
 
-        Written in the reverse order behind all others they make the same model as in their own
-        place, if none reads or overwrites what another wrote. Where two models differ,
-        :meth:`neighbour` tells which scalars do, by a full build each.
+        Written twice in the reverse order behind all others they make the same model as in their
+        own place, if none reads or overwrites what another or itself wrote. Where two models
+        differ, :meth:`neighbour` tells which scalars do, by a full build each.
 
         Args:
           base: The candidate.
@@ -161,18 +164,20 @@ class CandidateBuilder:
         """
         params = ParameterDict(dict(base.params.parameters))  # the others are shared, and only read
         unknown = [j for j in values if j not in self._independent and self._shapes(base, j)]
-        for component in unknown:
+        for number, component in enumerate(unknown, 1):
             name, index = self._owners[component]
             if params[name] is base.params[name]:
                 params.parameters[name] = base.params[name].copy()
             vector = np.array(params[name].as_vector())
-            vector[index] = values[component]
+            share = 0.5 + 0.5 * number / len(unknown)  # its own, so that no changes cancel out
+            vector[index] += share * (values[component] - vector[index])
             params[name].update_from_vector(vector)
         moved = [own for name, own in params.items() if own is not base.params[name]]
         if len(moved) < 2 or self._build is not None:
             return
         with suppress(ModelError):
-            model, whole = self._with_changed(base, moved[::-1]), self._compile(params)
+            twice = [*moved[::-1], *moved[::-1]]
+            model, whole = self._with_changed(base, twice), self._compile(params)
             if model is not None and _content(model) == _content(whole):
                 self._independent.update(dict.fromkeys(unknown, True))
 

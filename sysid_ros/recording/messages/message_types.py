@@ -112,5 +112,10 @@ def is_command(msgtype: str, field: str, topic: str) -> bool:
 
 
 def is_asked(topic: str) -> bool:
-    """Tell whether a topic's name says that its messages ask for something, as a goal does."""
-    return any(_ASKED.fullmatch(word) for word in re.split(r"[/_\d]+", topic.lower()))
+    """Tell whether a topic's own name says that its messages ask for something, as a goal does.
+
+    Namespaces say nothing, but for MAVROS's ``setpoint_``: a robot may be called ``target_arm``.
+    """
+    *spaces, own = topic.lower().split("/")
+    asked = any(map(_ASKED.fullmatch, re.split(r"[_\d]+", own)))
+    return asked or any(space.startswith("setpoint_") for space in spaces)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from sysid_problems import SPRING_MASS, record, record_spring_mass
 
 from sysid_ros import sysid
+from sysid_ros.engine.problem import objective
 
 
 def recordings(*masses: float) -> Any:
@@ -31,7 +33,7 @@ def recordings(*masses: float) -> Any:
     return sysid.build_residual_fn(models_sequences=[model])
 
 
-def searched(function: Any, start: float) -> tuple[Any, list[sysid.Iteration]]:
+def searched(function: Any, start: float, **options: Any) -> tuple[Any, list[sysid.Iteration]]:
     params = sysid.ParameterDict()
     params.add(
         sysid.Parameter(
@@ -40,7 +42,7 @@ def searched(function: Any, start: float) -> tuple[Any, list[sysid.Iteration]]:
         )
     )  # fmt: skip
     steps: list[sysid.Iteration] = []
-    _, result = sysid.optimize(params, function, verbose=False, callback=steps.append)
+    _, result = sysid.optimize(params, function, verbose=False, callback=steps.append, **options)
     assert [step.iteration for step in steps] == list(range(result.iterations + 1))
     assert steps[0].values == [start]
     return result, steps
@@ -74,6 +76,15 @@ def test_a_part_that_leads_astray_is_left_out() -> None:
     whole, alone = searched(without_parts(recordings(*masses)), 1.05 * best)
     assert [step.cost for step in steps] == pytest.approx([step.cost for step in alone])
     np.testing.assert_allclose(result.x, whole.x, rtol=1e-9)
+
+
+def test_a_part_leaves_time_for_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = itertools.count()  # one second for whatever asks for the time
+    monkeypatch.setattr(objective, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
+    for limit in (6.0, 9.0, 12.0):
+        result, steps = searched(recordings(*[1.0] * 8), 6.0, time_limit=limit)
+        assert result.status is sysid.FitStatus.TIME_LIMIT
+        assert result.cost < steps[0].cost
 
 
 def test_few_recordings_have_no_part() -> None:

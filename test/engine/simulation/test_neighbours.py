@@ -57,3 +57,26 @@ def test_a_neighbour_is_what_a_whole_build_makes(factor: bool, together: bool) -
             assert near.signals == whole.signals, k
             assert (near.model_key == base.model_key) == (k == theta.size - 1)
     np.testing.assert_array_equal(base.params.as_vector(), theta)
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_what_scales_a_value_is_known_even_from_one(together: bool) -> None:
+    def lower_mass(spec: Any, parameter: Parameter) -> None:
+        spec.body("arm").mass = spec.body("arm").mass / parameter.value[0]
+
+    params = ParameterDict()
+    params.add(Parameter("factor", 1.0, 0.1, 5.0, modifier=raise_mass))
+    params.add(Parameter("divisor", 1.0, 0.1, 5.0, modifier=lower_mass))
+    spec = mujoco.MjSpec.from_string(ARM)
+    spec.body("arm").mass, spec.body("arm").explicitinertial = 2.0, True
+    spec.body("arm").inertia = [0.1, 0.1, 0.1]
+    builder = CandidateBuilder(spec, params)
+    for theta in (np.ones(2), np.array([2.0, 1.0]), np.array([2.0, 4.0])):
+        base = builder.build(theta)
+        if together:
+            builder.try_together(base, dict(enumerate(theta + 1e-3)))
+        for k, value in enumerate(theta + 1e-3):
+            moved = theta.copy()
+            moved[k] = value
+            mass = builder.neighbour(base, k, value).model.body("arm").mass[0]
+            assert mass == pytest.approx(2.0 * moved[0] / moved[1], rel=1e-12), (theta, k)
