@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,13 @@ def test_interrupt_counts_that_an_import_swallows(name: str, monkeypatch: pytest
     monkeypatch.setattr(face, "node", swallowing, raising=False)
     program = importlib.import_module(f"sysid_ros.nodes.{name}.__main__")
     assert program.main() is True
+
+
+def test_little_is_imported_before_a_signal_counts():
+    programs = ", ".join(f"sysid_ros.nodes.{name}.__main__" for name in NODES)
+    seen = f"import sys, {programs}; print({{'mujoco', 'rclpy', 'scipy'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize("name", NODES)

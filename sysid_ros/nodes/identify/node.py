@@ -26,8 +26,8 @@ from sysid_ros.nodes.identify import EXIT_OFF
 from sysid_ros.nodes.identify.identification import Identification
 from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
 from sysid_ros.nodes.process import started
-from sysid_ros.nodes.sim_robot import read_true_parameters
 from sysid_ros.printable import print_text
+from sysid_ros.rehearsal import read_true_parameters
 from sysid_ros.results import read_results
 from sysid_ros.terminal import FitProgress, console_for, plain_text, print_outcome
 from sysid_ros_interfaces.action import FitModel
