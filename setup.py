@@ -144,14 +144,14 @@ setup(
     entry_points={
         "console_scripts": [
             "sysid_ros = sysid_ros.cli:main",
-            "excite = sysid_ros.nodes.excite.node:main",
-            "fit_server = sysid_ros.nodes.fit_server.node:main",
-            "identify = sysid_ros.nodes.identify.node:main",
-            "estimator = sysid_ros.nodes.estimator.node:main",
-            "recorder = sysid_ros.nodes.recorder.node:main",
-            "replay = sysid_ros.nodes.replay.node:main",
-            "sim_robot = sysid_ros.nodes.sim_robot.node:main",
-            "sufficiency = sysid_ros.nodes.sufficiency.node:main",
+            "excite = sysid_ros.nodes.excite.__main__:main",
+            "fit_server = sysid_ros.nodes.fit_server.__main__:main",
+            "identify = sysid_ros.nodes.identify.__main__:main",
+            "estimator = sysid_ros.nodes.estimator.__main__:main",
+            "recorder = sysid_ros.nodes.recorder.__main__:main",
+            "replay = sysid_ros.nodes.replay.__main__:main",
+            "sim_robot = sysid_ros.nodes.sim_robot.__main__:main",
+            "sufficiency = sysid_ros.nodes.sufficiency.__main__:main",
         ],
     },
 )

@@ -15,9 +15,9 @@ from std_msgs.msg import Float64MultiArray
 from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine
 from sysid_ros.nodes.demo import demo_folder
 from sysid_ros.nodes.recorder.message_definitions import definition
-from sysid_ros.nodes.sim_robot import TrueParameter, read_true_parameters
 from sysid_ros.nodes.sim_robot.simulated_robot import SimulatedRobot, build_true_model
 from sysid_ros.recording.bags import BagFolder, BagTopic
+from sysid_ros.rehearsal import TrueParameter, read_true_parameters
 
 START_NS = 1_800_000_000 * 10**9
 

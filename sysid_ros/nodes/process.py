@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import math
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,6 +20,7 @@ from rclpy.signals import SignalHandlerOptions
 from sysid_ros.errors import ExperimentError, SysidError
 from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
+from sysid_ros.nodes.ending import EndRequest
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.printable import print_text
 
@@ -58,9 +57,7 @@ def run_node(
     Returns:
       The exit status: 0, or the code of the error that kept the node from starting or ended it.
     """
-    ending = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ending.set())
+    ending = EndRequest.listen()
     try:
         node = started(make_node, args)
     except SysidError as error:
@@ -72,14 +69,13 @@ def run_node(
     _say_if_time_stands(node)
     try:
         executor.add_node(node)
-        _spin(executor, lambda: ending.is_set() or done(node), lambda: ready_to_end(node))
+        _spin(executor, lambda: ending.made() or done(node), lambda: ready_to_end(node))
     except SysidError as error:
         log_of(node).error(str(error))
         return int(error.code)
     finally:
         # Its end goes on for a while, in which a signal would count as its death.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        EndRequest.ignore()
         # The order matters: a thread that still spins at exit aborts the process.
         executor.shutdown()
         node.destroy_node()

@@ -19,7 +19,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from launch import LaunchDescription
 from sysid_ros.nodes.launching import share
-from sysid_ros.nodes.sim_robot import read_true_parameters
+from sysid_ros.rehearsal import read_true_parameters
 from sysid_ros_interfaces.msg import IdentifiedParameters, Report
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -17,19 +17,25 @@ import pytest
 from demo_bag import write_demo_bag
 from patience import PATIENCE
 from rclpy.action import ActionServer
+from rclpy.task import Future
 from ros_client import LATCHED, RosClient
 from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
-from sysid_ros.errors import DataError, ErrorCode
+from sysid_ros.errors import DataError, ErrorCode, StopRequestedError
 from sysid_ros.experiment import load_experiment, with_bags, with_overrides
 from sysid_ros.judgement import MotionForecast, motion_digest, write_forecast
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
 from sysid_ros.nodes.identify import node as identify_node
-from sysid_ros.nodes.identify.identification import Identification, PeerError, refuse_unfit
+from sysid_ros.nodes.identify.identification import (
+    Identification,
+    PeerError,
+    RecordedMotion,
+    refuse_unfit,
+)
 from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import parse_field
 from sysid_ros_interfaces.action import FitModel
@@ -81,7 +87,7 @@ def test_recordings_that_lost_much_are_not_fitted(stopped: dict[str, Any], words
         refuse_unfit(answer)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), PeerError("no answer within 10 s")])
+@pytest.mark.parametrize("error", [StopRequestedError(), PeerError("no answer within 10 s")])
 def test_what_was_asked_for_is_called_off_even_where_the_answer_is_missing(
     client: RosClient, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ):
@@ -193,6 +199,10 @@ def test_who_interrupts_twice_does_not_leave_the_robot_moving(monkeypatch: pytes
     def interrupt(*_: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
+    def identify(node: object) -> int:
+        interrupt()
+        raise StopRequestedError
+
     called: list[str] = []
     stopping = SimpleNamespace(
         call_off=lambda: (interrupt(), called.append("called off")),
@@ -201,7 +211,54 @@ def test_who_interrupts_twice_does_not_leave_the_robot_moving(monkeypatch: pytes
     ros = SimpleNamespace(shutdown=lambda: None)
     for name, value in (("rclpy", ros), ("started", lambda *_: stopping)):
         monkeypatch.setattr(identify_node, name, value)
-    monkeypatch.setattr(identify_node, "_identify", interrupt)
+    monkeypatch.setattr(identify_node, "_identify", identify)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     assert identify_node.main([]) == ErrorCode.CANCELED
     assert called == ["called off", "closed"]
+
+
+def interrupt_that_is_lost() -> None:
+    """As one that comes while Python runs a callback."""
+    with contextlib.suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.usefixtures("signals", "ros_environment")
+def test_interrupt_counts_that_a_library_swallows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def load(file: Path) -> Any:
+        interrupt_that_is_lost()
+        return SimpleNamespace(signals=(), fit=SimpleNamespace(max_iterations=1))
+
+    monkeypatch.setattr(identify_node, "load_experiment", load)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert identify_node.main(["--ros-args", "-p", "patience:=1.0"]) == ErrorCode.CANCELED
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_goal_is_canceled_whose_acceptance_is_not_heard_yet(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch
+):
+    canceled: list[bool] = []
+    answer: Future[Any] = Future()
+    handle = SimpleNamespace(
+        accepted=True, cancel_goal_async=lambda: (canceled.append(True), answer)[1]
+    )
+    asked: list[bool] = []
+    node = Identification(context=client.node.context, is_to_end=lambda: bool(asked))
+
+    def send(goal: FitModel.Goal, feedback_callback: Any) -> Future[Any]:
+        asked.append(True)
+        return sent
+
+    sent: Future[Any] = Future()
+    server = SimpleNamespace(send_goal_async=send, server_is_ready=lambda: True, destroy=bool)
+    monkeypatch.setattr(node, "_fit", server)
+    with pytest.raises(StopRequestedError):
+        node.fit([RecordedMotion("bag")], lambda feedback: None)
+    sent.set_result(handle)
+    answer.set_result(None)
+    node.call_off()
+    assert canceled == [True]
+    node.close()

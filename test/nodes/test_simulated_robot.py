@@ -13,8 +13,8 @@ import pytest
 
 from sysid_ros.errors import ExperimentError, ModelError, SysidError
 from sysid_ros.nodes.demo import demo_folder
-from sysid_ros.nodes.sim_robot import TrueParameter, read_true_parameters
 from sysid_ros.nodes.sim_robot.simulated_robot import SimulatedRobot, build_true_model
+from sysid_ros.rehearsal import TrueParameter, read_true_parameters
 
 ARM = demo_folder() / "arm.xml"
 CART = """

@@ -47,14 +47,16 @@ def text(page: str) -> str:
 
 def test_says_what_matters() -> None:
     made = synthetic()
+    made = replace(made, warnings=(*made.warnings, "it moves by 0.1 kg m^2"))
     words = text(render_report(made))
     assert made.verdict in words
     assert made.warnings[0] in words
     for parameter in made.fit.parameters:
         assert parameter.name in words
-    for part in ("0.002130", "kg m²", "0.002086 … 0.002174", "at lower bound", "none claimed",
-                 "shoulder_armature rises while link2_mass falls", "trajectory_02", "held out",
-                 "/joint_states", "500 Hz", "ab" * 32, "clustered by window"):  # fmt: skip
+    for part in ("0.002130", "kg m²", "0.1 kg m²", "0.002086 … 0.002174", "at lower bound",
+                 "none claimed", "shoulder_armature rises while link2_mass falls", "trajectory_02",
+                 "held out", "/joint_states", "500 Hz", "ab" * 32,
+                 "clustered by window"):  # fmt: skip
         assert part in words, part
     order = [
         words.index(part)

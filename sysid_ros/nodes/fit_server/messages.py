@@ -17,9 +17,6 @@ from sysid_ros.results import ResultFolder
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameter, IdentifiedParameters, Report
 
-# In the goal's overrides: its bags stand in for the experiment's instead of joining them.
-REPLACE_SEQUENCES = "sequences=replace"
-
 _NAN = float("nan")
 
 
@@ -30,18 +27,6 @@ def error_of(outcome: Outcome) -> tuple[ErrorCode, str]:
     if outcome.fit.status is FitStatus.CANCELED:
         return ErrorCode.CANCELED, outcome.fit.message
     return ErrorCode.NOT_CONVERGED, outcome.fit.message
-
-
-def failed_result(code: ErrorCode, message: str) -> FitModel.Result:
-    """A result without parameters."""
-    return FitModel.Result(
-        error_code=int(code),
-        error_msg=message,
-        cost_initial=_NAN,
-        cost_final=_NAN,
-        holdout_rmse=_NAN,
-        holdout_rmse_initial=_NAN,
-    )
 
 
 def fit_result(

@@ -26,14 +26,9 @@ from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.fit_page import FitPage, PageProgress
 from sysid_ros.fit_worker import FIT_PROGRAM, FitRequest
 from sysid_ros.nodes.clocks import steady_clock
+from sysid_ros.nodes.fit_server.client_side import REPLACE_SEQUENCES, failed_result
 from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
-from sysid_ros.nodes.fit_server.messages import (
-    REPLACE_SEQUENCES,
-    error_of,
-    failed_result,
-    fit_result,
-    report_message,
-)
+from sysid_ros.nodes.fit_server.messages import error_of, fit_result, report_message
 from sysid_ros.nodes.fit_server.settings import declare_fit_server
 from sysid_ros.nodes.fit_server.topics import FitTopics
 from sysid_ros.nodes.printable_log import log_of

@@ -22,7 +22,7 @@ from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
-from sysid_ros.errors import DataError, ErrorCode, SysidError
+from sysid_ros.errors import DataError, ErrorCode, StopRequestedError, SysidError
 from sysid_ros.files import dumps
 from sysid_ros.judgement import forecast_path
 from sysid_ros.nodes import parameters
@@ -35,6 +35,7 @@ _SERVICE_TIMEOUT = 10.0  # s
 _LAST_TIMEOUT = 4.0  # s likewise when this node is about to end: a recorder waits for 2 s
 _TOLERABLE = 0.01  # lost messages by recorded ones; gaps are masked, but not without end
 _REST = 0.5  # s recorded before the motion
+_TURN = 0.05  # s between looks at what is waited for
 
 
 class PeerError(SysidError):
@@ -84,10 +85,16 @@ def refuse_unfit(stopped: Stop.Response) -> None:
 
 
 class Identification(Node):
-    """Client of ``recorder``, ``excite`` and ``fit_server``."""
+    """Client of ``recorder``, ``excite`` and ``fit_server``.
 
-    def __init__(self, **node_options: Any) -> None:
+    Whatever waits raises :class:`~sysid_ros.errors.StopRequestedError` once it is to end.
+    """
+
+    def __init__(
+        self, *, is_to_end: Callable[[], bool] = lambda: False, **node_options: Any
+    ) -> None:
         super().__init__("identify", **node_options)
+        self._is_to_end = is_to_end
         text = parameters.text
         self._experiment = text(
             self, "experiment", "", "experiment file, as the fit server sees it"
@@ -128,7 +135,7 @@ class Identification(Node):
         self._spinner.add_node(self)
         self._recording = False
         self._asked_to_move = False  # by this node, and no end of it heard
-        self._goal: Any = None
+        self._goal: Future[Any] | None = None  # sent, its result not heard
 
     @property
     def experiment_file(self) -> Path:
@@ -191,7 +198,7 @@ class Identification(Node):
             self._wait_for_arming()
             self._start_recording()
         while not self._motion.startswith(("done", "stopped")):
-            self._spin(0.05)
+            self._spin(_TURN)
             if not self._arm.service_is_ready():
                 raise PeerError("excite has gone while the robot was moving")
         if self._motion != "done":
@@ -230,13 +237,14 @@ class Identification(Node):
         sent = self._fit.send_goal_async(
             goal, feedback_callback=lambda message: on_feedback(message.feedback)
         )
+        self._goal = sent
         handle = self._await(sent, _SERVICE_TIMEOUT, "the fit server")
         if not handle.accepted:
+            self._goal = None
             return failed_result(ErrorCode.BUSY, "the fit server is busy with another goal")
-        self._goal = handle
         result = handle.get_result_async()
         while not result.done():
-            self._spin(0.05)
+            self._spin(_TURN)
             if not self._fit.server_is_ready():
                 raise PeerError("the fit server has gone while it was fitting")
         self._goal = None
@@ -244,6 +252,7 @@ class Identification(Node):
 
     def call_off(self) -> None:
         """Stop what this node has started and not ended, as far as the other nodes are there."""
+        self._is_to_end = lambda: False  # these calls are the end
         moves = self._asked_to_move or self._motion == "running"
         if moves and self._arm.service_is_ready():
             self._try(lambda: self._call(self._arm, SetBool.Request(data=False), _LAST_TIMEOUT))
@@ -251,9 +260,12 @@ class Identification(Node):
             self._try(lambda: self._call(self._stop, Stop.Request(), _LAST_TIMEOUT))
         goal = self._goal
         if goal is not None and self._fit.server_is_ready():
-            self._try(
-                lambda: self._await(goal.cancel_goal_async(), _LAST_TIMEOUT, "the fit server")
-            )
+            self._try(lambda: self._cancel(goal))
+
+    def _cancel(self, goal: Future[Any]) -> None:
+        handle = self._await(goal, _LAST_TIMEOUT, "the fit server")
+        if handle.accepted:
+            self._await(handle.cancel_goal_async(), _LAST_TIMEOUT, "the fit server")
 
     def _try(self, last_call: Callable[[], Any]) -> None:
         """Make a call whose failure must not keep from the next one."""
@@ -291,7 +303,7 @@ class Identification(Node):
             f"ros2 service call {service} std_srvs/srv/SetBool '{{data: true}}'"
         )
         while self._motion != "running":
-            self._spin(0.05)
+            self._spin(_TURN)
 
     def _on_motion(self, message: String) -> None:
         self._motion = message.data
@@ -327,7 +339,7 @@ class Identification(Node):
         while not condition():
             if time.monotonic() > deadline:
                 raise PeerError(f"waited {self._patience:.0f} s in vain for {what}")
-            self._spin(0.05)
+            self._spin(_TURN)
 
     def _call(
         self, client: Client[Any, Any], request: Any, timeout: float = _SERVICE_TIMEOUT
@@ -336,12 +348,21 @@ class Identification(Node):
         return self._await(answer, timeout, f"the service {client.service_name}")
 
     def _await(self, future: Future[Any], timeout: float, who: str) -> Any:
-        rclpy.spin_until_future_complete(self, future, self._spinner, timeout)
-        if not future.done():
-            raise PeerError(f"{who} did not answer within {timeout:.0f} s")
+        deadline = time.monotonic() + timeout
+        while not future.done():
+            if time.monotonic() > deadline:
+                raise PeerError(f"{who} did not answer within {timeout:.0f} s")
+            self._go_on()
+            rclpy.spin_until_future_complete(self, future, self._spinner, _TURN)
         return future.result()
 
     def _spin(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            self._spinner.spin_once(timeout_sec=left)
+            self._go_on()
+            self._spinner.spin_once(timeout_sec=min(left, _TURN))
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._is_to_end():
+            raise StopRequestedError

@@ -10,7 +10,6 @@ an exit status: an :class:`~sysid_ros.errors.ErrorCode`.
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,14 +19,15 @@ import numpy as np
 import rclpy
 
 from sysid_ros.engine.least_squares import Iteration
-from sysid_ros.errors import ErrorCode, SysidError
+from sysid_ros.errors import ErrorCode, StopRequestedError, SysidError
 from sysid_ros.experiment import load_experiment
+from sysid_ros.nodes.ending import EndRequest
 from sysid_ros.nodes.identify import EXIT_OFF
 from sysid_ros.nodes.identify.identification import Identification
 from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
 from sysid_ros.nodes.process import started
-from sysid_ros.nodes.sim_robot import read_true_parameters
 from sysid_ros.printable import print_text
+from sysid_ros.rehearsal import read_true_parameters
 from sysid_ros.results import read_results
 from sysid_ros.terminal import FitProgress, console_for, plain_text, print_outcome
 from sysid_ros_interfaces.action import FitModel
@@ -40,9 +40,9 @@ def main(args: Sequence[str] | None = None) -> int:
       The exit status: 0 when parameters were identified (and are close to the true ones, where
       those are given), an error code otherwise.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    ending = EndRequest.listen()
     try:
-        node = started(Identification, args)
+        node = started(lambda: Identification(is_to_end=ending.made), args)
     except SysidError as error:
         print_text(f"error: {error}", stream=sys.stderr)
         return int(error.code)
@@ -51,13 +51,12 @@ def main(args: Sequence[str] | None = None) -> int:
     except SysidError as error:
         print_text(f"error: {error}", stream=sys.stderr)
         return int(error.code)
-    except KeyboardInterrupt:
+    except StopRequestedError:
         print("interrupted: stopping the motion, the recording and the fit", file=sys.stderr)
         return int(ErrorCode.CANCELED)
     finally:
         # Who interrupts it once more would leave the robot moving.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        EndRequest.ignore()
         node.call_off()
         node.close()
         rclpy.shutdown()

@@ -1,0 +1,61 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A signal counts from the first moment of a node's process."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from sysid_ros.nodes.ending import EndRequest
+
+ROOT = Path(__file__).parents[2]
+NODES = sorted(
+    path.parent.name
+    for path in (ROOT / "sysid_ros" / "nodes").glob("*/__main__.py")
+    if path.parent.name != "demo"  # not a node: it starts them
+)
+
+
+class Interrupted(ModuleType):
+    """A node's module, while whose import an interrupt comes and is lost."""
+
+    @property
+    def main(self) -> Callable[[], bool]:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return lambda: EndRequest.listen().made()
+
+
+@pytest.mark.usefixtures("signals")
+@pytest.mark.parametrize("name", NODES)
+def test_interrupt_counts_that_an_import_swallows(name: str, monkeypatch: pytest.MonkeyPatch):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    face = importlib.import_module(f"sysid_ros.nodes.{name}")
+    swallowing = Interrupted(f"sysid_ros.nodes.{name}.node")
+    monkeypatch.setitem(sys.modules, swallowing.__name__, swallowing)
+    monkeypatch.setattr(face, "node", swallowing, raising=False)
+    program = importlib.import_module(f"sysid_ros.nodes.{name}.__main__")
+    assert program.main() is True
+
+
+def test_little_is_imported_before_a_signal_counts():
+    programs = ", ".join(f"sysid_ros.nodes.{name}.__main__" for name in NODES)
+    seen = f"import sys, {programs}; print({{'mujoco', 'rclpy', 'scipy'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_installed_program_is_the_one_that_listens_first(name: str):
+    program = f'"{name} = sysid_ros.nodes.{name}.__main__:main"'
+    assert program in (ROOT / "setup.py").read_text(encoding="utf-8")
