@@ -4,8 +4,8 @@
 """The compiled entry points, kept on disk for the next process.
 
 numba keeps a compiled function as long as the file that defines it is unchanged, and does not look
-at the files of the functions that it calls. The entry points are therefore closures over a digest
-of all sources here: a change of any of them makes numba compile again.
+at the files of what it calls and takes. The entry points are therefore closures over a digest of
+these files: a change of any of them makes numba compile again.
 """
 
 from __future__ import annotations
@@ -47,16 +47,24 @@ def entry_points() -> EntryPoints:
     another process is compiling them.
     """
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        text = source.read_bytes()
-        if b"@compiled" in text or source.name == "model_tables.py":
-            digest.update(text)
-    for file in source_files():  # also how functions are compiled
-        digest.update(Path(file).read_bytes())
+    for file in hashed_files():
+        digest.update(file.read_bytes())
     entries = _kept_on_disk(digest.hexdigest())
     with turn(entries.differentiate_rollouts):
         _run_once(*entries)
     return entries
+
+
+def hashed_files() -> list[Path]:
+    """The files whose change makes the entry points compile anew.
+
+    They hold compiled functions, the named tuples that these take (machine code knows the places of
+    fields, not their names), or say how functions are compiled.
+    """
+    here = sorted(Path(__file__).parent.glob("*.py"))
+    texts = ((file, file.read_bytes()) for file in here)
+    own = [file for file, text in texts if b"@compiled" in text or b"(NamedTuple)" in text]
+    return own + [Path(file) for file in source_files()]
 
 
 def compilable(array: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import fcntl
+import inspect
 import os
 import subprocess
 import sys
@@ -19,7 +20,11 @@ from patience import PATIENCE
 
 from sysid_ros.engine.compiled import kept_code
 from sysid_ros.engine.compiled.kept_code import keeping, private_folder, turn
+from sysid_ros.engine.derivatives.compilation import hashed_files
 from sysid_ros.engine.derivatives.compilation_stage import start_compiling
+from sysid_ros.engine.derivatives.directions import BatchDirections, StepSlopes
+from sysid_ros.engine.derivatives.floor_contacts import Feet
+from sysid_ros.engine.derivatives.model_tables import Tables
 
 
 def twice(x: float) -> float:
@@ -117,3 +122,9 @@ def test_a_process_waits_for_one_that_compiles() -> None:
             time.sleep(0.02)
         os.close(folder)
         assert other.stdout.readline() == "has\n"
+
+
+def test_kept_code_is_of_the_named_tuples_that_it_takes() -> None:
+    """Fields of equal types that change places would be read at their old ones."""
+    taken = [Tables, Feet, StepSlopes, BatchDirections]
+    assert {Path(inspect.getfile(each)) for each in taken} <= {*hashed_files()}
