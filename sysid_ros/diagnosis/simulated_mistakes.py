@@ -181,9 +181,12 @@ class _Search:
         measured = self._measured(bad)
         gross = self._measured([name for name in bad if size[name] > _GROSS])
         to_blame = self._could_be.driving(gross) if gross else []
-        seen = [glanced(one) for one in self._could_be.discrete(to_blame, gross)]
+        seen = [glanced(one) for one in self._could_be.discrete(to_blame, gross or measured)]
         promising = [tried(one.changes) for one in seen if _may_be_accepted(before, one)]
         accepted = [one for one in promising if self._accepted(before, one)]
+        if not gross:  # what swings by itself hides much of a sign: one is told if it is all
+            accepted = [one for one in accepted if left_of_helped(before, one.powers) < _SETTLED]
+            seen = []
         if not any(left_of_helped(before, one.powers) < _SETTLED for one in accepted):
             inputs = self._could_be.driving(measured)
             accepted += self._sized((before, tried), (some, glanced), inputs, measured)
@@ -320,10 +323,7 @@ class _Search:
         done: list[Change],
     ) -> list[Explanation]:
         helped = helped_signals(before, first.powers)
-        share, after = (
-            signals_misfit(before, helped).share,
-            signals_misfit(first.powers, helped).share,
-        )
+        share, after = (signals_misfit(one, helped).share for one in (before, first.powers))
         others = tuple(
             one.changes[0]
             for one in equal

@@ -64,8 +64,9 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     """A limit at which a moving signal stops abruptly, again and again.
 
     A joint that comes to rest slows down first, so that the last step before is short; a signal
-    that is cut off was still on its way. The shortest step of an encoder is none that tells. In a
-    signal with noise one long run of equal samples is enough.
+    that is cut off was still on its way. The shortest step of an encoder is none that tells, nor is
+    a run that is left by a few of these, as a smooth turn is. In a signal with noise one long run
+    of equal samples is enough.
 
     Args:
       parts: Samples, recording by recording.
@@ -85,12 +86,16 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     usual = float(np.median(moving)) if len(moving) else 0.0
     quantum = level_step(parts) or float(moving.min(initial=usual))
     least = max(_ABRUPT * usual, _STEPS * quantum)
-    abrupt = [run.length for run in runs if run.before > least]
-    again = max(sum(run.before > least for run in cut[limit]) for limit in limits) > 1
     repeats = len(changes) - len(moving) - (stuck - len(runs))
     noisy = repeats < _RARE * len(changes)  # then nothing but a limit repeats a value exactly
-    long = [r.length for r in runs if r.length >= _LONG_RUN and r.fall > _TURN * quantum]
-    counted = long if noisy else abrupt
+    sharp = {
+        limit: [
+            run.length for run in cut[limit] if run.fall > _TURN * quantum
+            and (run.length >= _LONG_RUN if noisy else run.before > least)
+        ] for limit in limits
+    }  # fmt: skip
+    counted = [length for limit in limits for length in sharp[limit]]
+    again = max(len(lengths) for lengths in sharp.values()) > 1
     enough = (bool(counted) if noisy else again) and len(counted) > len(runs) / 2
     if not enough or sum(counted) / len(values) <= _SATURATED:
         return None

@@ -19,10 +19,11 @@ def noise(size: float) -> np.ndarray:
 
 
 def test_a_wave_that_is_cut_off_again_and_again() -> None:
-    found = saturation([np.clip(WAVE, -0.7, 0.7)])
-    assert found is not None
-    assert abs(found.limit) == pytest.approx(0.7)
-    assert found.times >= 5
+    for signal in (np.clip(WAVE, -0.7, 0.7), np.round(np.clip(WAVE, -0.7, 0.7), 3)):
+        found = saturation([signal])
+        assert found is not None
+        assert abs(found.limit) == pytest.approx(0.7)
+        assert found.times >= 5
 
 
 def test_one_long_run_is_enough_where_noise_repeats_nothing() -> None:
@@ -44,6 +45,9 @@ SLOW_TURN = np.cumsum([*[3, 2, 3, 2, 3, 2, 0] * 30, *FLICKER, *[-2, -3] * 20])
 # A second of a motion that hardly repeats a value but where it turns.
 SHORT = np.arange(0.0, 1.25, 0.005)
 LONG_TURNS = np.round(500.0 * np.sin(1.2 * np.pi * SHORT) + 150.0 * SHORT)
+# Turns that an encoder's noise holds for three samples, as often as a cut.
+COUNT = np.arange(1000.0)
+SHORT_TURNS = np.round(100.0 * np.sin(0.1 * COUNT) + 0.3 * np.sin(7.3 * COUNT))
 
 
 @pytest.mark.parametrize(
@@ -57,8 +61,19 @@ LONG_TURNS = np.round(500.0 * np.sin(1.2 * np.pi * SHORT) + 150.0 * SHORT)
         1e-4 * ONE_TURN_EACH,
         1e-4 * SLOW_TURN,
         1e-4 * LONG_TURNS,
+        1e-4 * SHORT_TURNS,
     ],
-    ids=["wave", "noise", "levels", "switched", "arrives", "turns once", "flickers", "long turns"],
+    ids=[
+        "wave",
+        "noise",
+        "levels",
+        "switched",
+        "arrives",
+        "turns once",
+        "flickers",
+        "long turns",
+        "short turns",
+    ],
 )
 def test_no_limit_is_seen_where_there_is_none(signal: np.ndarray) -> None:
     assert saturation([signal]) is None
