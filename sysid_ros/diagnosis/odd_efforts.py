@@ -24,6 +24,7 @@ from sysid_ros.robots import build_parameters
 
 if TYPE_CHECKING:
     from sysid_ros.engine.inverse_dynamics import WrongMass
+    from sysid_ros.engine.measured_torque import TorqueProblem
 
 _DISCRETE = {FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING}
 _CLEARLY = 0.35  # of the error that repairs leave; an odd effort is the better answer below it
@@ -68,6 +69,7 @@ def with_contradictions(
     findings: Sequence[Finding],
     *,
     masses: bool = False,
+    problem: TorqueProblem | None = None,
 ) -> tuple[Finding, ...]:
     """Findings headed by the effort without which those of all other joints are explained better.
 
@@ -76,18 +78,25 @@ def with_contradictions(
       dataset: Its recordings.
       findings: Mistakes that were found already.
       masses: Whether masses of the model that torque contradicts are added where there is none.
+      problem: The experiment's parameters and the recordings, where they were read already.
     """
     repaired = settled(findings)
     if experiment.fit.method != "inverse_dynamics" or (repaired and _are_all(findings)):
         return tuple(findings)
     # loads numba, which takes long
-    from sysid_ros.engine.measured_torque import Contradictions, found_contradictions
+    from sysid_ros.engine.measured_torque import (
+        Contradictions,
+        found_contradictions,
+        torque_problem,
+    )
 
     groups = dataset.training.groups[:1]
     try:
-        params = build_parameters(experiment, groups[0].spec)
+        if problem is None:
+            params = build_parameters(experiment, groups[0].spec)
+            problem = torque_problem(groups, params, {})
         silent = silent_joints(recorded(groups))
-        found = found_contradictions(groups, params, torque_settings(experiment), silent)
+        found = found_contradictions(problem.without(silent), torque_settings(experiment))
     except SysidError:
         found = Contradictions()
     odd = found.odd

@@ -144,10 +144,10 @@ def propose(
         silent = torque_proposal.left_out_joints(dataset, on_stage)
         draft = replace(draft, torque=torque_proposal.torque_parameters(compiled, mapping, silent))
         experiment = parse_experiment(draft.text(), path=output)
-        coupled = torque_proposal.coupled_joints(experiment, dataset, silent)
-        draft = replace(draft, couplings=coupled)
+        problem = torque_proposal.read_torque(experiment, dataset)
+        draft = replace(draft, couplings=torque_proposal.coupled_joints(problem, silent))
         findings = _without_gravity(findings)  # every inertia is free
-        findings = with_contradictions(experiment, dataset, findings)
+        findings = with_contradictions(experiment, dataset, findings, problem=problem)
     else:
         on_stage("trying which parameters the recordings determine")
         guessed = any(line.kind in SERVOS for line in mapping.lines)

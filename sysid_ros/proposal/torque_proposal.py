@@ -14,7 +14,12 @@ import numpy as np
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import not_tested, recorded, silent_joints
 from sysid_ros.engine.elements import FREE, joints_above
-from sysid_ros.engine.measured_torque import Coupling, found_couplings, torque_problem
+from sysid_ros.engine.measured_torque import (
+    Coupling,
+    TorqueProblem,
+    found_couplings,
+    torque_problem,
+)
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.lines import Line
@@ -88,21 +93,30 @@ def torque_parameters(
     return tuple(found)
 
 
-def coupled_joints(
-    experiment: Experiment, dataset: Dataset, silent: Collection[int]
-) -> tuple[Coupling, ...]:
-    """Motors of the recordings that turn with two joints; none where it cannot be told.
+def read_torque(experiment: Experiment, dataset: Dataset) -> TorqueProblem | None:
+    """The recordings for inverse dynamics; ``None`` where they cannot be read so.
 
     Args:
       experiment: The proposal.
       dataset: Its recordings.
-      silent: Joints whose torque says nothing, by their numbers in the model.
     """
     groups = dataset.training.groups[:1]
     try:
         params = build_parameters(experiment, groups[0].spec)
-        problem = torque_problem(groups, params, dataset.training.excluded)
-        return found_couplings(problem.without(silent))
+        return torque_problem(groups, params, dataset.training.excluded)
+    except SysidError:
+        return None
+
+
+def coupled_joints(problem: TorqueProblem | None, silent: Collection[int]) -> tuple[Coupling, ...]:
+    """Motors of the recordings that turn with two joints; none where it cannot be told.
+
+    Args:
+      problem: From :func:`read_torque`.
+      silent: Joints whose torque says nothing, by their numbers in the model.
+    """
+    try:
+        return () if problem is None else found_couplings(problem.without(silent))
     except SysidError:
         return ()
 

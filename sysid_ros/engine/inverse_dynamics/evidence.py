@@ -191,10 +191,14 @@ def sums_by_condition(
 def number_blocks(
     smoothed: Sequence[SmoothStretch], cutoff: float, wanted: int
 ) -> list[IndexArray]:
-    """Cut the time of all stretches into blocks of about one length, several filters long."""
+    """Cut the time of all stretches into blocks of about one length, several filters long.
+
+    Every stretch has a block of its own; there are fewer than :data:`_FEWEST_BLOCKS` only where
+    fewer are wanted.
+    """
     spans = [max(float(s.times[-1] - s.times[0]), 1e-9) for s in smoothed]
     longest = sum(spans) * cutoff / (2.0 * _FILTER_LENGTHS)
-    count = max(_FEWEST_BLOCKS, min(wanted, int(longest)))
+    count = min(wanted, max(_FEWEST_BLOCKS, int(longest)))
     length = sum(spans) / count
     found, first = [], 0
     for s, span in zip(smoothed, spans, strict=True):

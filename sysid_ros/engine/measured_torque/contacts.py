@@ -23,6 +23,7 @@ from sysid_ros.engine.inverse_dynamics import (
     Settings,
     free_parameters,
     gather,
+    one_thread,
     settled_estimate,
     total_torques,
     without_effect,
@@ -70,6 +71,7 @@ def without_contacts(
     return kept, masked, _sentences(model, drawn, masked)
 
 
+@one_thread()
 def _is_felt(
     model: mujoco.MjModel, recordings: Sequence[Recording], kept: Sequence[Recording]
 ) -> bool:
@@ -90,7 +92,8 @@ def _is_felt(
     free = free_parameters(
         regressor.columns, frozen=without_effect(regressor.columns), conditions=conditions
     )
-    settings = Settings(kinds=_KINDS, reversals_count=False)
+    # No sum is wanted by block; of robots with hands there are gigabytes of forty.
+    settings = Settings(kinds=_KINDS, reversals_count=False, blocks=1)
     evidence = gather(regressor, recordings, settings)
     x = settled_estimate(model, free, evidence, settings)
     squares, rows = np.zeros((2, model.nv)), np.zeros((2, model.nv))  # elsewhere, in contact

@@ -11,7 +11,6 @@ knows nothing of that. What is told is a ratio: known masses that are wrong look
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,13 +31,7 @@ from sysid_ros.engine.inverse_dynamics import (
     with_settled_delays,
     wrong_masses,
 )
-from sysid_ros.engine.measured_torque.torque_problem import (
-    TorqueProblem,
-    regression_settings,
-    torque_problem,
-)
-from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, regression_settings
 
 
 @dataclass(frozen=True)
@@ -101,25 +94,17 @@ def contradictions(
     return Contradictions(None, wrong_masses(model, evidence.grams, free, suspects, x))
 
 
-def found_contradictions(
-    models_sequences: Sequence[ModelSequences],
-    params: ParameterDict,
-    settings: TorqueSettings,
-    silent: Collection[int] = (),
-) -> Contradictions:
+def found_contradictions(problem: TorqueProblem, settings: TorqueSettings) -> Contradictions:
     """The same before any fit.
 
     Args:
-      models_sequences: As for :func:`~sysid_ros.engine.measured_torque.fit_torque.fit_torque`.
-      params: Likewise.
-      settings: Likewise.
-      silent: Joints whose torque says nothing, by their numbers in the model.
+      problem: What would be fitted.
+      settings: As for :func:`~sysid_ros.engine.measured_torque.fit_torque.fit_torque`.
 
     Raises:
-      SysidError: Torque or positions are missing, or a parameter cannot be fitted in this way.
+      SysidError: No stretch without a gap is long enough.
     """
     with one_thread():
-        problem = torque_problem(models_sequences, params, {}).without(silent)
         own, declared = regression_settings(problem.declared, settings), problem.declared
         evidence = gather(problem.regressor, problem.recordings, own)
         free = declared.free(declared.params.as_vector())

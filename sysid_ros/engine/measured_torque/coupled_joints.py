@@ -22,6 +22,7 @@ from sysid_ros.engine.inverse_dynamics import (
     TorquePrediction,
     coupling_name,
     gather,
+    one_thread,
     with_coupling,
 )
 from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
@@ -47,6 +48,7 @@ class Coupling:
     ratio: float
 
 
+@one_thread()
 def found_couplings(problem: TorqueProblem) -> tuple[Coupling, ...]:
     """Neighbouring joints whose torque one motor's inertia and friction on both explains.
 

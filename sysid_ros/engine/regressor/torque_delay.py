@@ -109,7 +109,8 @@ class ShiftedGrams:
     def without(self, kinds: BoolArray) -> ShiftedGrams:
         """The same without rows of some kinds, (kinds,)."""
         pairs = zip(kinds, self.sums, strict=True)
-        sums = tuple(np.zeros_like(one) if left else one for left, one in pairs)
+        # Unlike np.zeros_like, this takes no memory until it is written.
+        sums = tuple(np.zeros(one.shape) if left else one for left, one in pairs)
         return replace(self, sums=sums, counts=np.where(kinds, 0, self.counts))
 
     def delays_of(self, theta: FloatArray) -> FloatArray:
@@ -119,6 +120,8 @@ class ShiftedGrams:
 
 def _folded(table: FloatArray, size: int, change: FloatArray) -> FloatArray:
     """Sums (blocks, size + nodes, ...) with combinations (nodes, k) of torque in its place."""
+    if np.array_equal(change, [[1.0]]):
+        return table  # a copy of it would be as large again
     own, mixed, torque = table[:, :size, :size], table[:, :size, size:], table[:, size:, size:]
     found = np.empty((len(table), size + change.shape[1], size + change.shape[1]))
     found[:, :size, :size] = own

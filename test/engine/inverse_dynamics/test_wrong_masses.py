@@ -29,7 +29,7 @@ from sysid_ros.engine.inverse_dynamics import (
     mujoco_torque,
 )
 from sysid_ros.engine.inverse_dynamics.wrong_masses import _Judged
-from sysid_ros.engine.measured_torque import fit_torque, found_contradictions
+from sysid_ros.engine.measured_torque import fit_torque, found_contradictions, torque_problem
 from sysid_ros.experiment import load_experiment, parse_experiment
 from sysid_ros.robots import build_parameters
 
@@ -78,7 +78,7 @@ def named(
     positions, torque = noisy(motion.qpos, gain * (torque + more))
     params = build_parameters(parse_experiment(EXPERIMENT), spec)
     groups = [torque_sequences(spec, times, positions, torque)]
-    return found_contradictions(groups, params, TorqueSettings()).masses
+    return found_contradictions(torque_problem(groups, params, {}), TorqueSettings()).masses
 
 
 def test_check_names_it_and_how_to_repair_it_and_a_fit_says_so(recorded, tmp_path):

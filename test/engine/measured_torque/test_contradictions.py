@@ -32,7 +32,7 @@ from sysid_ros.diagnosis.odd_efforts import settled, with_contradictions
 from sysid_ros.diagnosis.recorded import recorded as joints_of
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.measured_torque import found_contradictions
+from sysid_ros.engine.measured_torque import found_contradictions, torque_problem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.experiment import load_experiment
 from sysid_ros.pipeline import run_experiment
@@ -107,7 +107,7 @@ def odd_of(times, qpos, torque, spec=None, joints=JOINTS, bodies=BODIES, gained=
         modifier = SignalModifier(f"{name}_effort", "gain")
         params.add(Parameter(f"{name}_gain", 1.0, 0.001, 100.0, modifier=modifier))
     groups = [torque_sequences(spec, times, qpos, torque)]
-    return found_contradictions(groups, params, TorqueSettings()).odd
+    return found_contradictions(torque_problem(groups, params, {}), TorqueSettings()).odd
 
 
 def test_a_compressed_effort_is_no_wrong_sign_though_another_sign_and_scale_explain_much(

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from torque_arm import JOINTS, moved, noisy, torque_sequences, true_spec
 
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitSettings
-from sysid_ros.engine.inverse_dynamics import Settings
+from sysid_ros.engine.inverse_dynamics import Settings, gather
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.measured_torque import settled_sums as module
 from sysid_ros.engine.measured_torque.torque_problem import (
@@ -60,3 +62,17 @@ def test_sums_tell_which_joints_rest_and_are_made_of_filtered_recordings_once(
 def test_a_recording_without_torque_is_refused() -> None:
     with pytest.raises(DataError, match="no torque was measured"):
         module.settled_sums(*problem(torque_known=False))
+
+
+def test_sums_take_no_more_memory_than_is_asked_of_them() -> None:
+    made, own, _ = problem()
+    evidence = gather(made.regressor, made.recordings, replace(own, blocks=1))
+    (grams,), (shifted,) = evidence.grams.values(), evidence.shifted.values()
+    for one, with_nodes in zip(grams.sums, shifted.sums, strict=True):
+        assert len(one) == 1
+        assert np.shares_memory(one, with_nodes)  # no delay is unknown
+    apart = gather(made.regressor, made.recordings, own).grams[next(iter(evidence.grams))]
+    assert len(apart.counts) > 1
+    np.testing.assert_array_equal(apart.counts.sum(axis=0), grams.counts[0])
+    for one, parts in zip(grams.sums, apart.sums, strict=True):
+        np.testing.assert_allclose(one[0], parts.sum(axis=0), rtol=1e-9, atol=1e-12)
