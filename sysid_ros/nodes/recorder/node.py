@@ -171,16 +171,14 @@ class Recorder(LifecycleNode):
     def _catch_up(self) -> None:
         """Take what was sent until now, for which a while may have to pass.
 
-        Messages that were lost on the way are sent again, which lasts; what is sent meanwhile
-        is no part of the bag.
+        Messages lost on the way are sent again; what is sent meanwhile is no part of the bag.
         """
         self._end_ns, last = time.time_ns(), time.monotonic() + self._settings.stop_timeout
         try:
             self._poll()
             while (
                 self._session.writing
-                and not self._session.paused
-                and time.monotonic() < last
+                and not (self._session.paused or time.monotonic() > last)
                 and self._arrivals.lack(self._watch.reliable_publishers(), self._end_ns)
             ):
                 time.sleep(_CATCH_UP_PERIOD)
