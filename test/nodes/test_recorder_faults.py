@@ -280,6 +280,20 @@ def test_a_recorder_that_cannot_begin_hears_nothing(recorder: Callable[..., Reco
     assert [one for one in node.subscriptions if one.topic_name == "/joint_states"] == []
 
 
+def test_a_stop_that_fails_leaves_no_end_that_the_next_bag_would_have(
+    recorder: Callable[..., Recorder], monkeypatch: pytest.MonkeyPatch
+):
+    def broken() -> None:
+        raise RuntimeError("the middleware is gone")
+
+    node = recorder()
+    before = node._end_ns
+    monkeypatch.setattr(node._watch, "poll", broken)
+    with pytest.raises(RuntimeError):
+        node._catch_up()
+    assert node._end_ns == before
+
+
 @pytest.mark.parametrize("simulated", [False, True])
 def test_latched_messages_are_dated_by_the_recorders_clock(
     recorder: Callable[..., Recorder], simulated: bool

@@ -227,11 +227,11 @@ def _repaired(sequences: ModelSequences, repair: Repair) -> ModelSequences:
 
 
 def _squares(window: WindowSimulation, residual: FloatArray, signals: int) -> FloatArray:
-    """Mean squares of each signal's residual, (signals,); NaN of those with hardly any sample."""
+    """Mean squares of each signal's residual, (signals,); zero of those with hardly any sample."""
     own = window.window.samples.signals
     counts = np.bincount(own, minlength=signals)
     squares = np.bincount(own, residual**2, minlength=signals)
-    return np.where(counts < _FEWEST, np.nan, squares / np.maximum(counts, 1))
+    return np.where(counts < _FEWEST, 0.0, squares / np.maximum(counts, 1))
 
 
 def _variation(values: Sequence[FloatArray]) -> tuple[float, float]:

@@ -171,20 +171,20 @@ class Recorder(LifecycleNode):
     def _catch_up(self) -> None:
         """Take what was sent until now, for which a while may have to pass.
 
-        Messages that were lost on the way are sent again, which lasts; what is sent meanwhile
-        is no part of the bag.
+        Messages lost on the way are sent again; what is sent meanwhile is no part of the bag.
         """
         self._end_ns, last = time.time_ns(), time.monotonic() + self._settings.stop_timeout
-        self._poll()
-        while (
-            self._session.writing
-            and not self._session.paused
-            and time.monotonic() < last
-            and self._arrivals.lack(self._watch.reliable_publishers(), self._end_ns)
-        ):
-            time.sleep(_CATCH_UP_PERIOD)
+        try:
             self._poll()
-        self._end_ns = _NEVER_NS
+            while (
+                self._session.writing
+                and not (self._session.paused or time.monotonic() > last)
+                and self._arrivals.lack(self._watch.reliable_publishers(), self._end_ns)
+            ):
+                time.sleep(_CATCH_UP_PERIOD)
+                self._poll()
+        finally:  # or the next bag would stay empty
+            self._end_ns = _NEVER_NS
 
     def _end_watching(self) -> None:
         """End timers and subscriptions."""

@@ -28,16 +28,19 @@ SWING = """<mujoco><option timestep="0.002"/><worldbody><body>
   <sensor><jointpos name="angle" joint="swing"/></sensor></mujoco>"""
 
 
-def sequences() -> ModelSequences:
-    model = mujoco.MjModel.from_xml_string(SWING)
+def sequences(text: str = SWING) -> ModelSequences:
+    model = mujoco.MjModel.from_xml_string(text)
     times = 0.002 * np.arange(1000)
     control = 0.8 * np.sin(6.0 * times)[:, None]
     start = create_initial_state(model, model.qpos0, np.zeros(model.nv))
     _, seen = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], control[None])
     return ModelSequences(
-        "swing", mujoco.MjSpec.from_string(SWING), "recording", start,
+        "swing", mujoco.MjSpec.from_string(text), "recording", start,
         TimeSeries(times, control, {"motor": (SignalType.MjCtrl, np.array([0]))}),
-        TimeSeries(times + 0.002, seen[0], {"angle": (SignalType.MjSensor, np.array([0]))}),
+        TimeSeries(times + 0.002, seen[0], {
+            str(model.sensor(k).name): (SignalType.MjSensor, np.array([k]))
+            for k in range(model.nsensor)
+        }),
     )  # fmt: skip
 
 
@@ -72,6 +75,23 @@ def test_what_some_windows_leave_is_what_all_of_them_leave_there() -> None:
         np.testing.assert_allclose(some, whole[[2, 7]], rtol=1e-9)
         fresh = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
         np.testing.assert_allclose(whole, fresh["angle"], rtol=1e-9)
+
+
+def test_windows_in_which_a_signal_is_silent_leave_nothing_of_it() -> None:
+    series = sequences(
+        SWING.replace("</sensor>", '<actuatorfrc name="torque" actuator="motor"/></sensor>')
+    )
+    (seen,) = series.sensordata
+    data = seen.data.copy()
+    data[seen.times > 1.0, 1] = np.nan
+    series = series.replaced(sensordata=[TimeSeries(seen.times, data, seen.signal_mapping)])
+    test = OpenLoop(series, ParameterDict(), 0.1, RolloutPool(1))
+    powers = test.powers(lambda one: one, {})
+    assert len(powers["torque"]) > 15
+    assert max(np.max(power) for power in powers.values()) < 0.1
+    turned = Change(FindingKind.SIGN, scale={"torque": -1.0})
+    wrong = test.powers(partial(repaired_series, changes=[turned]), {})["torque"]
+    assert np.median(wrong[:8]) > 0.5
 
 
 def test_few_windows_never_dismiss_what_all_would_accept() -> None:
