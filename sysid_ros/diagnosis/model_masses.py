@@ -8,7 +8,7 @@ it. The model's own masses can, if they are trusted within a factor of six: a th
 much are millinewton metres, not a heavier robot, and a tenth on every joint are motor currents.
 
 A factor of the gravity on one joint shows where the posture changes, beside whatever friction,
-armature and offset the joint has.
+armature and offset the joint has. A mass that is little of it shows in all that it does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,14 @@ from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.filtered import Filtered, filtered
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
-from sysid_ros.diagnosis.fits import Misfit, body_torques, moving_masses, own_torques
+from sysid_ros.diagnosis.fits import (
+    JointTorque,
+    Misfit,
+    body_torques,
+    moving_masses,
+    one_mass,
+    own_torques,
+)
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.repair import body_label, freed_mass
 from sysid_ros.engine.elements import (
@@ -36,6 +43,7 @@ from sysid_ros.engine.elements import (
     joint_of,
     linear,
 )
+from sysid_ros.errors import listed
 
 _TRUSTED = 6.0  # factor by which the model's masses may be off
 _UNIT = 1.5  # how far from a power of ten the factor of a unit may be, for other masses
@@ -46,6 +54,7 @@ _FELT = 0.01  # of a joint's force, that another gravity changes; servos' laws a
 _BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
 _OFF = 1.1  # factor of a joint's gravity from which a mass is not the model's
 _CLEAR = 0.8  # of the power left with the model's gravity, that another factor may leave
+_OPEN = 1e-6  # share of a mass's torque that nothing else explains, below which nothing is known
 _ROWS = 200  # instants, at the least
 _LIMIT = 0.95  # of a servo's largest force, from which it says nothing
 _STOP = 0.02  # of a joint's range, from whose ends on a stop may bear what gravity does not
@@ -123,12 +132,14 @@ class OffMass:
       actuators: By joint number the servo that it is measured with; none of a measured torque.
       body: Its name; empty where no single one explains all joints.
       mass: By which factor its mass would have to be another.
+      interval: Of 95 %, of that; ``None`` where the joints' gravity was judged one by one.
     """
 
     factors: dict[int, tuple[float, float, float]]
     actuators: dict[int, int]
     body: str
     mass: float
+    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,7 @@ class _Joint:
     joint: int
     force: FloatArray  # (n,)
     gravity: FloatArray  # (n, bodies)
+    inertial: FloatArray  # (n, bodies)
     others: FloatArray  # (n, k)
     block: IndexArray  # (n,)
 
@@ -163,6 +175,14 @@ class _Joint:
         reach = quantile * math.sqrt(float(spread[0, 0])) / float(size[0])
         factor = float(found[0] / size[0])
         return factor - reach, factor, factor + reach
+
+    def torque(self) -> JointTorque:
+        """Return what each mass takes, and what the model's leave, without what else there is."""
+        whole = self.gravity + self.inertial
+        columns = self.without_others(whole)
+        columns = columns * (np.sum(columns**2, axis=0) > _OPEN * np.sum(whole**2, axis=0))
+        left = self.without_others(self.force - whole.sum(axis=1))
+        return JointTorque(columns, left, self.block, float(np.mean(self.force**2)))
 
     def without_others(self, force: FloatArray) -> FloatArray:
         """The part of a force (n,) or (n, k) that nothing else explains."""
@@ -191,7 +211,7 @@ def off_masses(recorded: Recorded, is_free: Callable[[str, str], bool]) -> OffMa
         if factor is not None and factor[0] > 0.0 and (factor[0] > _OFF or factor[2] < 1.0 / _OFF)
     }
     if not off:
-        return None
+        return _off_body(recorded, joints, sources)
     body, mass = _suspect(recorded.model, [one for one in joints if one.joint in off])
     servos = {joint: sources[joint] for joint in off if sources[joint] in recorded.servos}
     return OffMass(off, servos, body, mass)
@@ -237,20 +257,22 @@ def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_
     value, rate, second = data.motion(recorded.all_positions)
     still: FloatArray = np.zeros_like(value)
     gravity = body_torques(model, value, still, still)
-    moving = body_torques(model, value, rate, second).sum(axis=2) - gravity.sum(axis=2)
+    moving = body_torques(model, value, rate, second) - gravity
     found = []
     for joint, actuator in known.items():
         dof = int(model.jnt_dofadr[joint])
         force, strong = _force(recorded, data, joint, actuator)
         usual = _SLOW * float(np.sqrt(np.mean(rate[:, dof] ** 2))) + 1e-9
         friction = np.tanh(rate[:, dof] / usual)
-        columns = [moving[:, dof], second[:, dof], rate[:, dof], friction, np.ones(len(value))]
+        inertia, ones = moving[:, dof].sum(axis=1), np.ones(len(value))
+        columns = [inertia, second[:, dof], rate[:, dof], friction, ones]
         if linear(model.jnt_stiffness[joint]) > 0.0:
             columns.append(value[:, dof])
         use = ~(strong | _at_stop(model, joint, value[:, dof]))
         if np.count_nonzero(use) >= _ROWS and len(np.unique(data.block[use])) > 2:
             others = np.column_stack(columns)[use]
-            found.append(_Joint(joint, force[use], gravity[use, dof], others, data.block[use]))
+            own = (force[use], gravity[use, dof], moving[use, dof], others, data.block[use])
+            found.append(_Joint(joint, *own))
     return found
 
 
@@ -274,6 +296,26 @@ def _force(
         low, high = _LIMIT * model.actuator_forcerange[actuator]
         strong = (force < low) | (force > high)
     return float(model.actuator_gear[actuator, 0]) * force, strong
+
+
+def _off_body(
+    recorded: Recorded, joints: Sequence[_Joint], sources: dict[int, int]
+) -> OffMass | None:
+    """The body whose mass, with gravity and inertia at all joints, is clearly not the model's.
+
+    A mass that is little of the gravity on any one joint shows in all of them together.
+    """
+    torques = {one.joint: one.torque() for one in joints}
+    found = one_mass(list(torques.values()))
+    if found is None:
+        return None
+    mass = 1.0 + found.step
+    interval = (mass - found.reach, mass + found.reach)
+    felt = [j for j, one in torques.items() if one.shows(found.body, found.step, _FELT)]
+    servos = {joint: sources[joint] for joint in felt if sources[joint] in recorded.servos}
+    body = body_label(recorded.model, moving_masses(recorded.model)[found.body])
+    factors = dict.fromkeys(felt, (interval[0], mass, interval[1]))
+    return OffMass(factors, servos, body, mass, interval) if felt else None
 
 
 def _suspect(model: mujoco.MjModel, joints: Sequence[_Joint]) -> tuple[str, float]:
@@ -302,21 +344,31 @@ def mass_finding(recorded: Recorded, off: OffMass) -> Finding:
         f"{high:.3g})"
         for joint, (low, factor, high) in off.factors.items()
     ]
+    reach = (
+        "" if off.interval is None else " (95 % interval {:.3g} to {:.3g})".format(*off.interval)
+    )
     gain = "" if not off.actuators else ", and so would other gains of the servos"
     cause = (
-        f"A mass of {off.body!r} of {off.mass:.3g} times the model's would explain it{gain}."
+        f"A mass of {off.body!r} of {off.mass:.3g} times the model's{reach} would explain it{gain}."
         if off.body
         else "No mass of a single body would explain it."
     )
+    found = f"Gravity is not the model's: {', '.join(factors)}"
+    if off.interval is not None:
+        names = [repr(recorded.joint_name(joint)) for joint in off.factors]
+        found = f"The masses on {listed(names, 3)} are not the model's"
     return Finding(
         FindingKind.GRAVITY,
         tuple(recorded.joint_name(joint) for joint in off.factors),
         {
             "mass": off.mass,
-            **{f"gravity_{recorded.joint_name(j)}": one[1] for j, one in off.factors.items()},
+            **(
+                {"mass_low": off.interval[0], "mass_high": off.interval[1]}
+                if off.interval
+                else {f"gravity_{recorded.joint_name(j)}": f[1] for j, f in off.factors.items()}
+            ),
         },
-        f"Gravity is not the model's: {', '.join(factors)}, whatever friction, armature and offset "
-        f"there are. {cause}",
+        f"{found}, whatever friction, armature and offset there are. {cause}",
         freed_mass(recorded.model, off.body) if off.body else "",
         (),
         off.body,

@@ -57,8 +57,23 @@ def test_gravity_that_is_hardly_felt_is_no_evidence(share: float, told: bool) ->
     inertia, gravity = np.sin(3.0 * times), share * np.cos(2.1 * times)
     blocks = (times * 0.999).astype(np.intp)
     random = 1e-3 * share * np.random.default_rng(0).standard_normal(len(times))
-    joint = _Joint(0, inertia + 0.6 * gravity + random, gravity[:, None], inertia[:, None], blocks)
+    force, own = inertia + 0.6 * gravity + random, gravity[:, None]
+    joint = _Joint(0, force, own, 0.0 * own, inertia[:, None], blocks)
     found = joint.factor()
     assert (found is not None) == told
     if found is not None:
         assert found[0] <= 0.6 <= found[2]
+
+
+def test_a_mass_that_is_little_of_the_gravity_on_a_joint_shows_in_all_it_does(
+    tmp_path: Path,
+) -> None:
+    """Gravity on the first joint is within a tenth of the model's, and its interval includes it."""
+    spec = mujoco.MjSpec.from_string(arm_model(1, 2, servos=True))
+    first = spec.body("link0")
+    first.mass, first.inertia = 0.3 * first.mass, 0.3 * first.inertia
+    truth: str = spec.to_xml()
+    file = write_experiment(tmp_path, with_a_light_link(truth, "link0"), simulate(truth, 1))
+    (finding,) = check_experiment(load_experiment(file), None)
+    assert (finding.kind, finding.body) == (FindingKind.GRAVITY, "link0")
+    assert finding.evidence["mass_low"] < OFF < finding.evidence["mass_high"]

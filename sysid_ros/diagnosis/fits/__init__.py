@@ -9,6 +9,7 @@ from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.diagnosis.fits.floating_bases import beside_contacts, joint_motion, moment_arms
 from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
+from sysid_ros.diagnosis.fits.one_mass import JointTorque, OneMass, one_mass
 from sysid_ros.diagnosis.fits.open_loop import OpenLoop
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
     BodyMotion,
@@ -37,7 +38,9 @@ from sysid_ros.diagnosis.fits.torque_table import TorqueTable
 __all__ = [
     "VISIBLE",
     "BodyMotion",
+    "JointTorque",
     "Misfit",
+    "OneMass",
     "OpenLoop",
     "PointMasses",
     "ServoEquation",
@@ -58,6 +61,7 @@ __all__ = [
     "most_telling",
     "moving_masses",
     "non_negative_fit",
+    "one_mass",
     "other_gravity",
     "own_torques",
     "regressor",

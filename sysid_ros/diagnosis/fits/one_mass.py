@@ -1,0 +1,116 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The one mass that explains what all joints together take beside what the model's bodies do.
+
+A score test of each body's mass, as :mod:`sysid_ros.engine.inverse_dynamics.wrong_masses` has of
+measured torque. Joints count by what all masses together leave of them, errors are those of
+stretches of time, and so many bodies are tried that their intervals are wider than of one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from sysid_ros.arrays import FloatArray, IndexArray
+
+_FEWEST = 6  # stretches
+_OFF = 0.1  # by which a mass is another, interval included
+_GAINED = 0.1  # of what is left, that a mass explains; of right models, that touch themselves, 0.09
+_BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
+_ALARMS = 0.01  # of right models that one body is suspected of
+
+
+@dataclass(frozen=True)
+class JointTorque:
+    """The torque of each mass on one joint, and the rest of it, cleared of all else.
+
+    Attributes:
+      columns: By body, (n, bodies); zero where nothing is known of a mass.
+      target: What the model's bodies leave, (n,).
+      block: The stretch of time of each row, (n,).
+      size: Mean square of the whole torque.
+    """
+
+    columns: FloatArray
+    target: FloatArray
+    block: IndexArray
+    size: float
+
+    def shows(self, body: int, step: float, share: float) -> bool:
+        """Return whether a relative change of a mass is felt and explains some of what is left."""
+        change = step * self.columns[:, body]
+        left = self.target - change
+        felt = np.mean(change**2) > share**2 * self.size
+        return bool(felt and left @ left < (1.0 - _GAINED) * (self.target @ self.target))
+
+
+@dataclass(frozen=True)
+class OneMass:
+    """The place of a body among the columns, the change of its mass, and that one's error bound.
+
+    Attributes:
+      body: Its column.
+      step: Relative change of its mass.
+      reach: Half the width of the 95 % interval of that.
+    """
+
+    body: int
+    step: float
+    reach: float
+
+
+def one_mass(joints: Sequence[JointTorque]) -> OneMass | None:
+    """Find the mass that explains most; ``None`` where it may be the model's, or explains little.
+
+    Args:
+      joints: Those whose torque is known, with the same bodies.
+    """
+    if not joints:
+        return None
+    mixed, own, power = _sums(joints)
+    if len(power) < _FEWEST or not power.shape[1]:
+        return None
+    count, total = len(power), own.sum(axis=0)
+    steps = mixed.sum(axis=0) / np.maximum(total, 1e-300)
+    gained = np.where(steps > -1.0, steps * mixed.sum(axis=0), 0.0)
+    best = int(np.argmax(gained))
+    step, scores = float(steps[best]), mixed[:, best] - steps[best] * own[:, best]
+    error = math.sqrt(float(scores @ scores) * count / (count - 1)) / max(
+        float(total[best]), 1e-300
+    )
+    likely, surely = (
+        error * float(scipy.special.stdtrit(count - 1, 1.0 - 0.5 * alarms))
+        for alarms in (0.05, _ALARMS / power.shape[1])
+    )
+    better = np.mean(step * (2.0 * mixed[:, best] - step * own[:, best]) > 0.0)
+    if abs(step) - surely < _OFF or better < _BETTER_BLOCKS:
+        return None
+    enough = gained[best] >= _GAINED * power[:, best].sum()
+    return OneMass(best, step, likely) if enough else None
+
+
+def _sums(joints: Sequence[JointTorque]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """By stretch and body (b, bodies): column times target, squares of column and of target."""
+    sums: FloatArray = np.zeros(
+        (3, max(int(one.block.max()) for one in joints) + 1, joints[0].columns.shape[1])
+    )
+    for one in joints:
+        left = (
+            one.target - one.columns @ np.linalg.lstsq(one.columns, one.target, rcond=1e-6)[0]
+            if one.columns.size
+            else one.target
+        )
+        weight = 1.0 / max(float(left @ left), 1e-12 * len(left) * one.size, 1e-300)
+        acts = one.columns.any(axis=0)
+        target = one.target[:, None]
+        products = (one.columns * target, one.columns**2, acts * target**2)
+        for place, product in enumerate(products):
+            np.add.at(sums[place], one.block, weight * product)
+    mixed, own, power = sums[:, sums[2].any(axis=1)]
+    return mixed, own, power
