@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -41,7 +40,6 @@ _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
 _SETTLED = 0.05  # of the power, that another gravity leaves if it is all
-_FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 
 
@@ -210,7 +208,6 @@ def _tracking(state: _State, *, simulated: bool) -> list[Finding]:
         if not explanations:
             break
     lags = servo_lags(state.recorded, state.lines.topic)
-    lags = [one for one in lags if not _is_of_filters(state.recorded, one)]
     found = [*together(found), *_undeclared(state, lags)]
     return [
         _finding(
@@ -222,19 +219,6 @@ def _tracking(state: _State, *, simulated: bool) -> list[Finding]:
         )
         for one in found
     ]
-
-
-def _is_of_filters(recorded: Recorded, late: Explanation) -> bool:
-    """Return whether the model's own actuators are as late, by the time constants they have."""
-    model = recorded.model
-    own = [
-        float(model.actuator_dynprm[servo, 0]) if int(model.actuator_dyntype[servo]) in _FILTERS
-        else 0.0
-        for servo, label in recorded.commands.items()
-        if label in late.change.signals
-    ]  # fmt: skip
-    low, high = late.interval or (late.size, late.size)
-    return bool(own) and all(0.0 < low <= lag <= high for lag in own)
 
 
 def _undeclared(state: _State, explanations: Sequence[Explanation]) -> list[Explanation]:

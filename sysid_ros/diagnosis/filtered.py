@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.diagnosis.finding import Change
@@ -50,6 +51,18 @@ class _Stretch:
     rate: Mapping[str, FloatArray]
     second: Mapping[str, FloatArray]
     places: IndexArray
+
+    def low_passed(self, constants: Mapping[str, float]) -> _Stretch:
+        """The same with signals behind low-passes of these time constants [s]."""
+        value, rate, second = (
+            {
+                label: _low_passed(signal, self.step / constants[label])
+                if label in constants else signal
+                for label, signal in part.items()
+            }
+            for part in (self.value, self.rate, self.second)
+        )  # fmt: skip
+        return replace(self, value=value, rate=rate, second=second)
 
     def late(self, label: str, delay: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Value and derivatives of a signal that takes effect later, (m,) each."""
@@ -129,6 +142,19 @@ class Filtered:
                 part[label] = np.concatenate(values)
         return replace(self, value=parts["value"], rate=parts["rate"], second=parts["second"])
 
+    def low_passed(self, constants: Mapping[str, float]) -> Filtered:
+        """The same with signals that reach the robot through low-passes of first order.
+
+        Filters can change places, so that the derivatives are low-passed as well.
+
+        Args:
+          constants: The time constants by label [s].
+        """
+        if not constants:
+            return self
+        stretches = [one.low_passed(constants) for one in self.stretches]
+        return replace(self, stretches=stretches).thinned(len(self.block))
+
     def changed(self, changes: Iterable[Change]) -> Filtered:
         """Repaired signals, apart from delays."""
         value, rate, second = dict(self.value), dict(self.rate), dict(self.second)
@@ -188,6 +214,18 @@ def filtered(recorded: Recorded, labels: Sequence[str], fewest: int = 1) -> Filt
     block = np.concatenate(blocks).astype(np.intp)
     found = Filtered({}, {}, {}, block, cutoff, stretches).thinned(_ROWS)
     return found if len(found.block) >= fewest else None
+
+
+def _low_passed(values: FloatArray, share: float) -> FloatArray:
+    """Values behind a low-pass of first order, of which a step is a share of the time constant.
+
+    Exact for values that are straight lines between instants, from rest.
+    """
+    kept = np.exp(-share)
+    least = -np.expm1(-share) / share
+    numerator, denominator = [1.0 - least, least - kept], [1.0, -kept]
+    rest = scipy.signal.lfilter_zi(numerator, denominator) * values[0]
+    return np.asarray(scipy.signal.lfilter(numerator, denominator, values, zi=rest)[0])
 
 
 def _between(values: FloatArray, left: IndexArray, part: FloatArray) -> FloatArray:

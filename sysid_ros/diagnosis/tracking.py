@@ -41,6 +41,7 @@ _MOST_FRICTION = 0.5  # of a servo's largest force
 _LOST = 0.05  # of a drive's strength, likewise
 # Shares of a usual speed from which on friction is whole: at once, and as MuJoCo's may be.
 _WHOLE_FROM = (0.02, 0.5)
+_FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
 _FORGIVEN = 0.4  # of the command's spread, from which a residual counts less
 _REWEIGHTED = 4
 
@@ -71,7 +72,9 @@ class Tracking:
         servos = _tracked(recorded)
         labels = [*recorded.positions.values(), *(recorded.commands[a] for a in servos)]
         data = filtered(recorded, list(dict.fromkeys(labels)), _LEAST_ROWS) if servos else None
-        return None if data is None else cls(recorded, servos, data)
+        if data is None:
+            return None
+        return cls(recorded, servos, data.low_passed(_time_constants(recorded)))
 
     def misfit(self, servos: Sequence[int], *changes: Change) -> Misfit:
         """Return the remainder of some servos' commands after some repairs, applied in order."""
@@ -287,3 +290,14 @@ def _tracked(recorded: Recorded) -> list[int]:
         and any(float(np.ptp(part.values)) > 0.0 for part in recorded.pooled(label))
         and int(recorded.model.actuator_dyntype[actuator]) != int(mujoco.mjtDyn.mjDYN_USER)
     ]
+
+
+def _time_constants(recorded: Recorded) -> dict[str, float]:
+    """Of the low-passes through which commands reach their servos, as the model has them [s]."""
+    model = recorded.model
+    return {
+        label: float(model.actuator_dynprm[servo, 0])
+        for servo, label in recorded.commands.items()
+        if int(model.actuator_dyntype[servo]) in _FILTERS
+        and model.actuator_dynprm[servo, 0] > 0.0
+    }  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sysid_ros.diagnosis.filtered import motion_bandwidth
+from sysid_ros.diagnosis.filtered import Filtered, _Stretch, motion_bandwidth
 
 RATE = 200.0  # Hz
 
@@ -26,3 +26,26 @@ def test_noise_is_no_motion() -> None:
 
 def test_small_motion_is_told_from_noise() -> None:
     assert motion_bandwidth(encoder(1e-3), RATE) == pytest.approx(1.0, abs=0.3)
+
+
+def test_a_low_pass_of_first_order_is_that_of_its_time_constant() -> None:
+    """At eight instants per period: what lies between them counts, too."""
+    step, constant = 0.05, 0.1
+    times = np.arange(0.0, 8.0, step)
+    speed = 2.0 * np.pi / (8.0 * step)
+    stretch = _Stretch(
+        step,
+        {"command": np.sin(speed * times), "other": times},
+        {"command": speed * np.cos(speed * times), "other": np.ones_like(times)},
+        {"command": -(speed**2) * np.sin(speed * times), "other": np.zeros_like(times)},
+        np.arange(40, 160),
+    )
+    own = Filtered({}, {}, {}, np.zeros(120, dtype=np.intp), 1.0, [stretch])
+    passed = own.low_passed({"command": constant})
+    late, less = np.arctan(speed * constant), 1.0 / np.hypot(1.0, speed * constant)
+    wanted = less * np.sin(speed * times[40:] - late)
+    np.testing.assert_allclose(passed.value["command"], wanted, atol=0.06 * less)
+    np.testing.assert_allclose(
+        passed.rate["command"], less * speed * np.cos(speed * times[40:] - late), atol=0.06 * speed
+    )
+    np.testing.assert_array_equal(passed.value["other"], times[40:])
