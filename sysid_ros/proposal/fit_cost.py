@@ -70,9 +70,18 @@ def rolled_fit(
 
 
 def in_a_usual_time(
-    draft: Draft, experiment: Experiment, dataset: Dataset, free: int, *, touching: bool
+    draft: Draft,
+    experiment: Experiment,
+    dataset: Dataset,
+    free: int,
+    *,
+    touching: bool,
+    rolled: bool,
 ) -> Draft:
     """Fit only parts of the recordings where all of them would take a user too long.
+
+    Robots that stand get no more where their derivatives are exact: each window that begins beside
+    a touch-down may hold up the search of all, and the middle of a recording has few of them.
 
     Args:
       draft: The proposal so far.
@@ -80,6 +89,7 @@ def in_a_usual_time(
       dataset: Some of its recordings.
       free: How many parameters are.
       touching: Whether bodies touch.
+      rolled: Whether derivatives are rollouts.
 
     Raises:
       SysidError: A recording cannot be read.
@@ -91,11 +101,14 @@ def in_a_usual_time(
     fit = rolled_fit(model, free, durations, touching=touching)
     if fit.affordable >= fit.seconds:
         return draft
+    dear = (
+        f"derivatives of this model are simulations, {fit.columns} of all that is fitted at every "
+        f"step, and all of it would take some {fit.cost / 60.0:.0f} min of one processor"
+    )
+    lands = "bodies touch, and windows that begin beside a touch-down may hold up a search"
     why = (
-        f"At most {fit.affordable:.2g} of {fit.seconds:.3g} s are fitted: derivatives of this "
-        f"model are simulations, {fit.columns} of all that is fitted at every step, and all of it "
-        f"would take some {fit.cost / 60.0:.0f} min of one processor. More of it makes intervals "
-        "narrower."
+        f"At most {fit.affordable:.2g} of {fit.seconds:.3g} s are fitted: "
+        f"{dear if rolled else lands}. More of it makes intervals narrower."
     )
 
     def lengths(places: Sequence[int]) -> list[float]:

@@ -331,10 +331,8 @@ def _with_parameters(
         free=any(line.kind == "qpos" for line in mapping.bodies),
     )
     named = {one.name for one in masses}
-    offered = [
-        *masses,
-        *(one for one in usual if one.attribute != "mass" or one.name not in named),
-    ]
+    others = [one for one in usual if one.attribute != "mass" or one.name not in named]
+    offered = [*masses, *others]
     # What is known beforehand is no evidence of what the recordings determine.
     plain = tuple(replace(one, std=None) for one in offered)
     try:
@@ -353,8 +351,10 @@ def _with_parameters(
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
         kept, dropped = chosen(offered, found.answers)
         draft = replace(draft, notes=(*draft.notes, *found.notes))
-        if found.rolled:
-            draft = in_a_usual_time(draft, experiment, dataset, len(kept), touching=touching)
+        if found.rolled or (touching and floating):
+            draft = in_a_usual_time(
+                draft, experiment, dataset, len(kept), touching=touching, rolled=found.rolled
+            )
     except ExperimentError:
         raise
     except SysidError:  # the nominal model cannot follow the recordings
