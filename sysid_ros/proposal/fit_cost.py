@@ -4,7 +4,8 @@
 """The cost of a fit whose derivatives are rollouts, and how much data a usual time allows.
 
 Each column of such a Jacobian is a simulation of all windows. The cost is counted, not measured, so
-that the same recordings give the same proposal on a busy machine.
+that the same recordings give the same proposal on a busy machine. Robots that stand get as much of
+their recordings, also where their derivatives are exact.
 """
 
 from __future__ import annotations
