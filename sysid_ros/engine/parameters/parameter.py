@@ -186,7 +186,8 @@ class Parameter:
 
     def copy(self) -> Parameter:
         """An independent parameter; the modifier is shared, not copied."""
-        other = copy.copy(self)
+        other = object.__new__(type(self))  # as copy.copy, ten times as fast
+        other.__dict__.update(self.__dict__)
         for name in ("nominal", "min_value", "max_value", "_value"):
             setattr(other, name, getattr(self, name).copy())
         return other

@@ -5,14 +5,29 @@
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
+
+# Names of OpenBLAS's functions, as NumPy's and SciPy's wheels, Debian and Conda build it.
+_PREFIXES, _SUFFIXES = ("scipy_openblas_", "openblas_"), ("64_", "", "_64")
+# What calls BLAS: its libraries are found through it, without looking at all that is loaded.
+_CALLERS = ("numpy.linalg._umath_linalg", "scipy.linalg._fblas")
+
+
+class _Threads(NamedTuple):
+    """Functions of a loaded OpenBLAS."""
+
+    read: Any  # () -> how many threads it uses
+    use: Any  # so many
 
 
 def single_blas_thread() -> AbstractContextManager[object]:
-    """Keep products on the caller's thread, where threadpoolctl is installed.
+    """Keep products on the caller's thread, with OpenBLAS or where threadpoolctl is installed.
 
     That holds for NumPy's and, if it is loaded already, for ``scipy.linalg``, which has a BLAS of
     its own.
@@ -20,16 +35,46 @@ def single_blas_thread() -> AbstractContextManager[object]:
     The matrices of a fit are tall and narrow: shared among threads, ``J^T J`` takes ten times as
     long as on one, and takes the cores from the simulations.
     """
-    controller = _controller("scipy.linalg" in sys.modules)
-    if controller is None:
-        return nullcontext()
-    limits: AbstractContextManager[object] = controller.limit(limits=1, user_api="blas")
-    return limits
+    return _limited(tuple(name for name in _CALLERS if name in sys.modules))
+
+
+@contextmanager
+def _limited(callers: tuple[str, ...]) -> Iterator[None]:
+    known = [_openblas(name) for name in callers]
+    with ExitStack() as undo:
+        for threads in known:
+            if threads is not None:
+                undo.callback(threads.use, threads.read())
+                threads.use(1)
+        controller = _controller(callers) if None in known else None
+        if controller is not None:
+            undo.enter_context(controller.limit(limits=1, user_api="blas"))
+        yield
 
 
 @cache
-def _controller(with_scipy: bool) -> Any:
-    """Of the libraries that are loaded, which takes longer to find out than a small fit does."""
+def _openblas(caller: str) -> _Threads | None:
+    """The OpenBLAS that a loaded module calls, ``None`` where it calls something else."""
+    try:
+        library = ctypes.CDLL(str(sys.modules[caller].__file__))
+    except OSError:
+        return None
+    for prefix, suffix in itertools.product(_PREFIXES, _SUFFIXES):
+        names = [f"{prefix}{what}_num_threads{suffix}" for what in ("get", "set")]
+        if all(hasattr(library, name) for name in names):
+            read, use = (getattr(library, name) for name in names)
+            use.argtypes, use.restype = [ctypes.c_int], None
+            return _Threads(read, use)
+    return None
+
+
+@cache
+def _controller(callers: tuple[str, ...]) -> Any:
+    """Of all libraries that are loaded, which takes longer to find out than a small fit does.
+
+    Args:
+      callers: Those that are; with another one its library is loaded, too.
+    """
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:  # not packaged everywhere; slower without
