@@ -23,7 +23,12 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import interpolate as interpolate_rows
 from sysid_ros.engine.compiled import keeping, source_files, turn
 from sysid_ros.engine.derivatives import rollout
-from sysid_ros.engine.derivatives.directions import BatchDirections, all_covered, model_directions
+from sysid_ros.engine.derivatives.directions import (
+    BatchDirections,
+    ChangingTables,
+    all_covered,
+    model_directions,
+)
 from sysid_ros.engine.derivatives.model_changes import model_derivative
 from sysid_ros.engine.derivatives.model_tables import tables_of
 from sysid_ros.engine.derivatives.sensors import readings
@@ -104,7 +109,7 @@ def _run_once(differentiate_rollouts: Callable[..., Any], interpolate: Callable[
     derivatives = np.zeros((steps, 1, 1))
     differentiate_rollouts(
         tables,
-        model_directions(model_derivative(model, [], [])),
+        model_directions(model_derivative(ChangingTables.of(model), [], [])),
         readings(model, np.zeros(1, dtype=np.int64)),
         directions,
         all_covered(steps),

@@ -9,13 +9,29 @@ Starts are changed in the tangent space, where an orientation has three componen
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.elements import BALL, FREE
+from sysid_ros.engine.derivatives.floor_contacts import has_feet
+from sysid_ros.engine.derivatives.lines import line_fields
+from sysid_ros.engine.derivatives.model_tables import (
+    ARMATURE,
+    INVWEIGHT,
+    actuator_fields,
+    dof_fields,
+    friction_fields,
+)
+from sysid_ros.engine.elements import (
+    BALL,
+    FREE,
+    InverseWeights,
+    ReferencePosture,
+    inertial_parameters,
+)
 from sysid_ros.engine.signals import rotation_between
 from sysid_ros.engine.simulation import Perturbation, RunBatch
 
@@ -32,8 +48,84 @@ class ModelChanges(NamedTuple):
     body_weight: FloatArray  # (nbody, n_model): of inverse inertia, which contacts feel
 
 
+@dataclass(frozen=True)
+class ChangingTables:
+    """The tables of a model that parameters change, of which :class:`ModelChanges` are derivatives.
+
+    Attributes:
+      model: The model.
+      tables: In the order of :class:`ModelChanges`.
+      stands: Whether anything may press on a floor.
+      posture: Where inverse inertia is told, if it follows from the other tables.
+      weights: How it follows from them: the tables have zeros for it.
+    """
+
+    model: mujoco.MjModel
+    tables: tuple[FloatArray, ...]
+    stands: bool
+    posture: ReferencePosture | None
+    weights: InverseWeights | None
+
+    @classmethod
+    def of(cls, model: mujoco.MjModel, before: ChangingTables | None = None) -> ChangingTables:
+        """The tables of a model.
+
+        Args:
+          model: The model.
+          before: Those of one that may have the same posture.
+        """
+        stands, inertia = has_feet(model), inertial_parameters(model)
+        tables = _changing(model, stands, inertia)
+        if stands or tables[2].shape[1]:  # lines and bodies have inverse weights, too
+            return cls(model, tables, stands, None, None)
+        posture = None if before is None else before.posture
+        if posture is None or not posture.is_of(model):
+            posture = ReferencePosture(model)
+        weights = posture.inverse_weights(model, inertia)
+        if weights is not None:
+            tables[0][INVWEIGHT] = 0.0
+        return cls(model, tables, stands, posture, weights)
+
+    def of_moved(self, model: mujoco.MjModel) -> tuple[FloatArray, ...]:
+        """The same tables of a model with parameters moved."""
+        base = self.model
+        same = all(np.array_equal(getattr(model, n), getattr(base, n)) for n in _INERTIAL)
+        tables = _changing(model, self.stands, self.tables[3] if same else None)
+        if self.weights is not None:
+            tables[0][INVWEIGHT] = 0.0
+        return tables
+
+    def completed(self, changes: ModelChanges) -> ModelChanges:
+        """Changes of these tables with what follows from them."""
+        if self.weights is None:
+            return changes
+        fields = changes.dof_fields.copy()
+        fields[INVWEIGHT] = self.weights.by_armature @ fields[ARMATURE] + np.tensordot(
+            self.weights.by_inertia, changes.inertia, 2
+        )
+        return changes._replace(dof_fields=fields)
+
+
+_INERTIAL = ("body_mass", "body_ipos", "body_iquat", "body_inertia")
+
+
+def _changing(
+    model: mujoco.MjModel, stands: bool, inertia: FloatArray | None
+) -> tuple[FloatArray, ...]:
+    """The tables that parameters change, with inertial parameters where they are known."""
+    return (
+        dof_fields(model),
+        actuator_fields(model),
+        line_fields(model),
+        inertial_parameters(model) if inertia is None else inertia,
+        friction_fields(model),
+        np.array(model.body_gravcomp),
+        np.array(model.body_invweight0[:, 0]) * stands,
+    )
+
+
 class ModelDirections(NamedTuple):
-    """The same with what is touched, shared by all rollouts.
+    """Model changes with what is touched, shared by all rollouts.
 
     Inertial parameters are kept sparse, as a parameter seldom touches more than a few bodies.
     """

@@ -21,18 +21,13 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.derivatives.directions import ModelChanges
-from sysid_ros.engine.derivatives.floor_contacts import has_feet, stand_alike
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.derivatives.directions import ChangingTables, ModelChanges
+from sysid_ros.engine.derivatives.floor_contacts import stand_alike
 from sysid_ros.engine.derivatives.frame_sensors import frames_alike
-from sysid_ros.engine.derivatives.lines import line_fields
-from sysid_ros.engine.derivatives.model_tables import (
-    TIME,
-    actuator_fields,
-    dof_fields,
-    friction_fields,
-)
-from sysid_ros.engine.elements import BALL, FREE, inertial_parameters
+from sysid_ros.engine.derivatives.model_tables import INVWEIGHT, TIME, Tables, tables_of
+from sysid_ros.engine.derivatives.sensors import Readings, readings
+from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation, size_signature
 
 # What a parameter may change in a model that the pass follows; the second group follows from the
@@ -50,7 +45,6 @@ _WITHOUT_EFFECT = frozenset((
     "dof_M0", "dof_simplenum", "dof_length", "actuator_acc0", "actuator_length0",
 ))
 # fmt: on
-_INERTIAL = ("body_mass", "body_ipos", "body_iquat", "body_inertia")
 # What is drawn, or touches: contacts show as a violated equation of motion.
 _UNSEEN = ("bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
 _SEEN = frozenset(("site_pos", "site_quat"))  # where sensors are
@@ -58,6 +52,8 @@ _OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "
 
 # How far from where derivatives lead to a number may be, relative to the way, and to its value.
 LASTING, ROUNDING = 1e-7, 1e-15
+# Of a parameter's scale: where each has gone that far, a product of two of them shows.
+FAR = 1e-3
 
 
 class FollowedModel:
@@ -108,22 +104,20 @@ class FollowedModel:
 
 
 def model_derivative(
-    base: mujoco.MjModel, moved: Sequence[mujoco.MjModel], steps: Sequence[float]
+    base: ChangingTables, moved: Sequence[mujoco.MjModel], steps: Sequence[float]
 ) -> ModelChanges:
     """Difference quotients of the tables.
 
     Args:
-      base: The model at the point.
+      base: Those at the point.
       moved: The model with one parameter moved each.
       steps: By how much, not zero.
     """
-    stands = has_feet(base)
-    tables, inertia = _changing(base, stands), inertial_parameters(base)
-    others = [_changing(model, stands, _inertia(model, base, inertia)) for model in moved]
+    others = [base.of_moved(model) for model in moved]
     return ModelChanges(
         *(
             _quotients(table, [other[k] for other in others], steps)
-            for k, table in enumerate(tables)
+            for k, table in enumerate(base.tables)
         )
     )
 
@@ -134,41 +128,29 @@ class KnownChanges:
 
     Attributes:
       theta: The point, (p,).
-      tables: The tables there, as in :class:`ModelChanges`.
+      base: The tables there.
       parameters: Those that the changes are by, in their order.
       changes: The derivatives.
-      stands: Whether anything may press on a floor.
     """
 
     theta: FloatArray
-    tables: tuple[FloatArray, ...]
+    base: ChangingTables
     parameters: tuple[int, ...]
     changes: ModelChanges
-    stands: bool
 
-    @classmethod
-    def at(
-        cls,
-        theta: FloatArray,
-        model: mujoco.MjModel,
-        parameters: Sequence[int],
-        changes: ModelChanges,
-    ) -> KnownChanges:
-        """The changes that are known at a point whose model is compiled."""
-        stands = has_feet(model)
-        return cls(theta, _changing(model, stands), tuple(parameters), changes, stands)
-
-    def lasting(self, theta: FloatArray, model: mujoco.MjModel) -> list[int]:
+    def lasting(self, theta: FloatArray, base: ChangingTables) -> list[int]:
         """The parameters whose derivatives seem to be what they were.
 
         Whatever such a parameter changes has gone where the derivatives lead to.
 
         Args:
           theta: Another point, (p,).
-          model: The model there.
+          base: The tables there.
         """
         columns = list(self.parameters)
-        wrong = self._wrong(self.tables, model, (theta - self.theta)[columns])
+        if (base.weights is None) != (self.base.weights is None):
+            return []
+        wrong = self._wrong(self.base.tables, base.tables, (theta - self.theta)[columns])
         # What filters is an input of the simulation, for which models are compared.
         lasts = ~np.any(self.changes.actuator_fields[TIME] != 0.0, axis=0)
         acts = np.zeros(len(columns), dtype=bool)  # on the model, rather than on a command
@@ -179,24 +161,22 @@ class KnownChanges:
             lasts &= ~(touched & table[..., np.newaxis]).any(axis=axes)
         return [j for j, last in zip(columns, lasts & acts, strict=True) if last]
 
-    def hold(self, model: mujoco.MjModel, moved: mujoco.MjModel, change: FloatArray) -> bool:
+    def hold(self, base: ChangingTables, moved: mujoco.MjModel, change: FloatArray) -> bool:
         """Return whether the derivatives lead from one model to another, in all their numbers.
 
         Args:
-          model: At a point.
-          moved: With several parameters changed at once.
+          base: Tables at a point.
+          moved: The model with several parameters changed at once.
           change: By how much, (p,).
         """
-        tables = _changing(model, self.stands)
-        wrong = self._wrong(tables, moved, change[list(self.parameters)])
+        wrong = self._wrong(base.tables, base.of_moved(moved), change[list(self.parameters)])
         return not any(table.any() for table in wrong)
 
     def _wrong(
-        self, tables: Sequence[FloatArray], moved: mujoco.MjModel, step: FloatArray
+        self, tables: Sequence[FloatArray], after: Sequence[FloatArray], step: FloatArray
     ) -> list[BoolArray]:
         """Mark where a step does not lead from tables to those of a model."""
         result = []
-        after = _changing(moved, self.stands)
         for old, new, change in zip(tables, after, self.changes, strict=True):
             parts = change * step
             with np.errstate(invalid="ignore"):  # limits that are infinite
@@ -212,6 +192,44 @@ class KnownChanges:
         return ModelChanges(*(table[..., own] for table in self.changes))
 
 
+class TablesReader:
+    """Reads the tables of one model at point after point.
+
+    Args:
+      addresses: The columns of its sensor data that are read, ascending.
+    """
+
+    def __init__(self, addresses: IndexArray) -> None:
+        self._addresses = addresses
+        self._latest: tuple[Tables, Readings] | None = None
+
+    def read(self, base: ChangingTables, static: bool) -> tuple[Tables, Readings]:
+        """All tables, and what is read.
+
+        Args:
+          base: What changes with parameters.
+          static: Whether nothing else does.
+        """
+        if self._latest is None or not static or base.stands:
+            model = base.model
+            self._latest = tables_of(model), readings(model, self._addresses)
+            return self._latest
+        dof, actuator, line, inertia, friction, compensation, _ = base.tables
+        dof = dof.copy()
+        dof[INVWEIGHT] = base.model.dof_invweight0
+        before, read = self._latest
+        tables = before._replace(
+            dof_fields=dof,
+            actuator_fields=actuator,
+            lines=before.lines._replace(fields=line),
+            inertia=inertia,
+            friction_fields=friction,
+            gravity_compensation=compensation,
+            compensates=bool(np.any(compensation)),
+        )
+        return tables, read
+
+
 def merged(
     parts: Sequence[tuple[Sequence[int], ModelChanges]],
 ) -> tuple[tuple[int, ...], ModelChanges]:
@@ -221,21 +239,6 @@ def merged(
     tables = zip(*(changes for _, changes in parts), strict=True)
     joined = (np.concatenate(table, axis=-1)[..., order] for table in tables)
     return tuple(sorted(numbers)), ModelChanges(*joined)
-
-
-def _changing(
-    model: mujoco.MjModel, stands: bool, inertia: FloatArray | None = None
-) -> tuple[FloatArray, ...]:
-    """The tables that parameters change, in the order of :class:`ModelChanges`."""
-    return (
-        dof_fields(model),
-        actuator_fields(model),
-        line_fields(model),
-        inertial_parameters(model) if inertia is None else inertia,
-        friction_fields(model),
-        np.array(model.body_gravcomp),
-        _weights(model, stands),
-    )
 
 
 class SharedMoves:
@@ -299,6 +302,7 @@ class SharedMoves:
         self,
         builder: CandidateBuilder,
         base: Candidate,
+        tables: ChangingTables,
         theta: FloatArray,
         steps: Sequence[float],
     ) -> ModelChanges | None:
@@ -307,6 +311,7 @@ class SharedMoves:
         Args:
           builder: Of the models.
           base: The candidate at the point.
+          tables: Its model's.
           theta: The point, (p,).
           steps: How far each parameter is moved, not zero.
 
@@ -324,7 +329,7 @@ class SharedMoves:
             [next(g for g, own in enumerate(self.groups) if j in own) for j in components]
         )
         marks = np.stack([self._touched[j] for j in components], axis=1)
-        found = model_derivative(base.model, moved, [1.0] * len(moved))
+        found = model_derivative(tables, moved, [1.0] * len(moved))
         changed = _touched(found)
         if len(changed) != len(marks):
             return None
@@ -357,17 +362,6 @@ def _touched(changes: ModelChanges) -> BoolArray:
             | (changes.body_weight != 0.0),
         ]
     )
-
-
-def _weights(model: mujoco.MjModel, stands: bool) -> FloatArray:
-    """Inverse inertia of the bodies, (nbody,); zeros where nothing stands on it."""
-    return np.array(model.body_invweight0[:, 0]) * stands
-
-
-def _inertia(model: mujoco.MjModel, base: mujoco.MjModel, known: FloatArray) -> FloatArray:
-    """The inertial parameters of a model: those of the base, where its bodies are the same."""
-    same = all(np.array_equal(getattr(model, name), getattr(base, name)) for name in _INERTIAL)
-    return known if same else inertial_parameters(model)
 
 
 def _quotients(base: FloatArray, moved: Sequence[FloatArray], steps: Sequence[float]) -> FloatArray:

@@ -18,17 +18,20 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.derivatives.directions import ChangingTables
 from sysid_ros.engine.derivatives.model_changes import (
+    FAR,
     FollowedModel,
     KnownChanges,
     SharedMoves,
+    TablesReader,
     merged,
     model_derivative,
 )
 from sysid_ros.engine.derivatives.model_parts import model_parts, whole_model
-from sysid_ros.engine.derivatives.model_tables import tables_of, unsupported
+from sysid_ros.engine.derivatives.model_tables import unsupported
 from sysid_ros.engine.derivatives.run_pass import BatchPass, Pass, differentiated
-from sysid_ros.engine.derivatives.sensors import readings, sensors_of, unsupported_sensor
+from sysid_ros.engine.derivatives.sensors import sensors_of, unsupported_sensor
 from sysid_ros.engine.derivatives.uncovered_steps import differentiate_again
 from sysid_ros.engine.simulation import (
     BatchRollout,
@@ -89,6 +92,7 @@ class Sensitivities:
         self._seen = self._differenced = 0
         self._latest: tuple[bytes, Pass] | None = None
         self._known_changes: KnownChanges | None = None
+        self._reader = TablesReader(self._addresses)
 
     @property
     def gave_up(self) -> bool:
@@ -281,38 +285,40 @@ class Sensitivities:
         base = base or builder.build(theta)
         model, sensors = base.model, self._start_sensors
         steps = list(map(inward, theta, TABLE_STEP * self._scale, self._upper))
-        lasting = self._lasting(theta, base)
+        known = self._known_changes
+        here = ChangingTables.of(model, None if known is None else known.base)
+        lasting = self._lasting(theta, here)
         sharing = self._shared.without(lasting)
-        shared = sharing.changes(builder, base, theta, steps)
+        shared = sharing.changes(builder, base, here, theta, steps)
         told = lasting if shared is None else sorted(lasting + sharing.components)
         moved = self._moved_alone(theta, base, steps, told)
-        table, known = FollowedModel(model), base.rollout_key(sensors)
+        table, key = FollowedModel(model), base.rollout_key(sensors)
         reading, followed = [], []
         for j in np.setdiff1d(np.arange(theta.size), told).tolist():
             column, other = moved[j], moved[j].candidate
-            if other.model_key == known[0] and other.rollout_key(sensors) == known:
+            if other.model_key == key[0] and other.rollout_key(sensors) == key:
                 reading.append(j)
             elif self._is_followed(j, table, column):
                 followed.append(j)
         own = [moved[j] for j in followed]
         changes = model_derivative(
-            model, [each.candidate.model for each in own], [each.step for each in own]
+            here, [each.candidate.model for each in own], [each.step for each in own]
         )
         parts = [(followed, changes)]
         if shared is not None:
             parts.append((sharing.components, shared))
         elif not lasting:
             self._shared.learn(builder, base, dict(zip(followed, own, strict=True)), changes)
-        if self._known_changes is not None and lasting:
-            parts.append((lasting, self._known_changes.of(lasting)))
+        if known is not None and lasting:
+            parts.append((lasting, known.of(lasting)))
         parameters, changes = merged(parts)
-        self._known_changes = KnownChanges.at(theta, model, parameters, changes)
-        tables, read = tables_of(model), readings(model, self._addresses)
+        self._known_changes = KnownChanges(theta, here, parameters, changes)
+        tables, read = self._reader.read(here, static=not self._unfollowed)
         return Pass(
             Perturbations(base, tuple(moved)),
             parameters,
             tuple(reading),
-            changes,
+            here.completed(changes),
             self._addresses,
             model_parts(tables, read),
             whole_model(tables, read),
@@ -332,18 +338,23 @@ class Sensitivities:
             moved[j] = column
         return moved
 
-    def _lasting(self, theta: FloatArray, base: Candidate) -> list[int]:
-        """The parameters whose effect on the model is what it was, as one compiled model shows."""
+    def _lasting(self, theta: FloatArray, base: ChangingTables) -> list[int]:
+        """The parameters whose effect on the model is what it was.
+
+        That all have gone far shows it, or else one compiled model.
+        """
         known = self._known_changes
-        lasting = [] if known is None else known.lasting(theta, base.model)
+        lasting = [] if known is None else known.lasting(theta, base)
         if known is None or len(lasting) < 2:
             return []
+        if np.all(np.abs(theta - known.theta)[lasting] > FAR * self._scale[lasting]):
+            return lasting
         change = np.zeros(theta.size)
         # Each by another share of its scale, so that two of them hardly make up for each other.
         change[lasting] = TABLE_STEP * self._scale[lasting] * np.linspace(1.0, 2.0, len(lasting))
         change[theta + change > self._upper] *= -1.0
         moved = self._group.builder.build(theta + change).model
-        return lasting if known.hold(base.model, moved, change) else []
+        return lasting if known.hold(base, moved, change) else []
 
     def _is_followed(self, j: int, base: FollowedModel, column: Perturbation) -> bool:
         """Return whether the pass has tables for all that a parameter changes, found out once."""

@@ -41,6 +41,7 @@ from sysid_ros.engine.elements.inertia import (
     theta_from_inertia,
     theta_from_pseudo,
 )
+from sysid_ros.engine.elements.inverse_weights import InverseWeights, ReferencePosture
 from sysid_ros.engine.elements.joints import (
     BALL,
     FREE,
@@ -91,6 +92,8 @@ __all__ = [
     "SLIDE",
     "BodyInertia",
     "InertiaType",
+    "InverseWeights",
+    "ReferencePosture",
     "SlimModel",
     "actuators_on",
     "add_servo",

@@ -105,6 +105,7 @@ class SlimModel:
         self._spec = spec
         self._slim = _without_geoms(spec)
         self._full: Any = None
+        self._data: mujoco.MjData | None = None  # of the full model, where it was asked
         if self._slim is not None:
             self._full = _full_if_alike(full or spec, self._slim, _SIZES, _ALL)
         if self._full is None:
@@ -127,15 +128,15 @@ class SlimModel:
         if self._slim is None or off:
             return False
         if self._full is None or not _same(self._full, model, _PLACES):
-            self._full = full()
-        data = mujoco.MjData(self._full)
+            self._full, self._data = full(), None
+        data = self._data = self._data or mujoco.MjData(self._full)
         for run in states:
             for state in run[:: max(1, len(run) // CHECKED_STATES)]:
                 data.qpos[:] = state[1 : 1 + self._full.nq]
                 mujoco.mj_kinematics(self._full, data)
                 mujoco.mj_collision(self._full, data)
                 if data.ncon:
-                    self._slim = self._full = None
+                    self._slim = self._full = self._data = None
                     return True
         return False
 

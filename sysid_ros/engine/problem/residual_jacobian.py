@@ -75,7 +75,11 @@ class ResidualJacobian:
             if unchecked and not exact.gave_up:
                 exact.check(x, starts, found)
         self._gave_up = any(exact.gave_up for exact in self._groups)
-        return None if self._gave_up else np.vstack([*blocks, _prior_rows(params)])
+        if self._gave_up:
+            return None
+        prior = _prior_rows(params)
+        # A copy of a long recording's takes as long as the steps of an optimizer.
+        return blocks[0] if len(blocks) == 1 and not len(prior) else np.vstack([*blocks, prior])
 
     def _prepare(
         self, x: FloatArray, params: ParameterDict, groups: Sequence[ModelGroup[RecordedRun]]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives.directions import ModelChanges
+from sysid_ros.engine.derivatives.directions import ChangingTables, ModelChanges
 from sysid_ros.engine.derivatives.model_changes import (
     KnownChanges,
     SharedMoves,
@@ -51,19 +51,20 @@ def model_at(values: Callable[[FloatArray], dict[str, float]], x: FloatArray) ->
 
 def known(values: Callable[[FloatArray], dict[str, float]], x: FloatArray) -> KnownChanges:
     moved = [model_at(values, x + step) for step in STEP * np.eye(len(x))]
-    changes = model_derivative(model_at(values, x), moved, [STEP] * len(x))
-    return KnownChanges.at(x, model_at(values, x), range(len(x)), changes)
+    base = ChangingTables.of(model_at(values, x))
+    changes = model_derivative(base, moved, [STEP] * len(x))
+    return KnownChanges(x, base, tuple(range(len(x))), changes)
 
 
 @pytest.mark.parametrize(
     ("values", "step", "lasting", "hold"),
     [
-        (summed, [0.1, 0.2, -0.3, 0.01], [0, 1, 2], True),  # inverse inertia is no line
-        (summed, [0.1, 0.2, 0.0, 0.01], [0, 1, 2], True),
-        (product, [0.1, 0.2, -0.3, 0.01], [0], True),
-        (product, [0.1, 0.2, 0.0, 0.01], [0, 1, 2], False),  # by the second it is more than it was
-        (kinked, [0.1, -0.9, 0.2, 0.01], [0], True),
-        (kinked, [0.1, 0.2, 0.1, 0.01], [0, 1], True),  # what had no effect is none that lasts
+        (summed, [0.1, 0.2, -0.3, 0.01], [0, 1, 2, 3], True),  # inverse inertia follows
+        (summed, [0.1, 0.2, 0.0, 0.01], [0, 1, 2, 3], True),
+        (product, [0.1, 0.2, -0.3, 0.01], [0, 3], True),
+        (product, [0.1, 0.2, 0.0, 0.01], [0, 1, 2, 3], False),  # by the second it is more now
+        (kinked, [0.1, -0.9, 0.2, 0.01], [0, 3], True),
+        (kinked, [0.1, 0.2, 0.1, 0.01], [0, 1, 3], True),  # what had no effect is none that lasts
     ],
 )
 def test_what_lasts_is_what_one_model_confirms(
@@ -74,7 +75,7 @@ def test_what_lasts_is_what_one_model_confirms(
 ) -> None:
     before = known(values, np.array([0.3, 2.0, 1.5, 0.1]))
     after = known(values, before.theta + step)
-    model = model_at(values, after.theta)
+    model = after.base
     assert before.lasting(after.theta, model) == lasting
     change = np.zeros(4)
     change[lasting] = STEP * np.linspace(1.0, 2.0, len(lasting))
@@ -119,7 +120,8 @@ def moved_alone(
     columns = perturbed(builder, theta, 9.0 * ones, ones, step=STEP)
     own = columns.moved
     models = [each.candidate.model for each in own]
-    changes = model_derivative(columns.base.model, models, [each.step for each in own])
+    base = ChangingTables.of(columns.base.model)
+    changes = model_derivative(base, models, [each.step for each in own])
     if shared is not None:
         shared.learn(builder, columns.base, dict(enumerate(own)), changes)
     return changes
@@ -130,11 +132,11 @@ def test_parameters_that_touch_different_elements_share_a_model() -> None:
     theta = np.full(builder.size, 0.3)
     moved_alone(builder, theta, shared)
     assert shared.components == [j for j in range(builder.size) if j not in MASSES]
-    # An armature changes the inverse weights of its leg's joints, the others belong to one joint.
-    assert sorted(map(len, shared.groups)) == [2, 2, 4, 4]
+    assert sorted(map(len, shared.groups)) == [4, 4, 4]
     theta = theta + np.linspace(0.01, 0.2, theta.size)
     steps = [STEP] * theta.size
-    found = shared.changes(builder, builder.build(theta), theta, steps)
+    base = builder.build(theta)
+    found = shared.changes(builder, base, ChangingTables.of(base.model), theta, steps)
     assert found is not None
     for table, alone in zip(found, moved_alone(builder, theta), strict=True):
         expected = alone[..., shared.components]
@@ -156,4 +158,6 @@ def test_what_nobody_is_known_to_touch_ends_sharing(monkeypatch: pytest.MonkeyPa
         return model
 
     monkeypatch.setattr(builder, "together", also_lighter)
-    assert shared.changes(builder, builder.build(theta), theta, [STEP] * theta.size) is None
+    base = builder.build(theta)
+    tables = ChangingTables.of(base.model)
+    assert shared.changes(builder, base, tables, theta, [STEP] * theta.size) is None

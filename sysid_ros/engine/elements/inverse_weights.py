@@ -1,0 +1,117 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How the inverse inertia that MuJoCo softens a joint's constraints by follows from the masses.
+
+``dof_invweight0`` of a hinge or slide is ``e^T M^-1 e`` at the reference posture, with e the
+joint's unit vector and M the inertia in joint coordinates. With ``u = M^-1 e`` it changes by
+``-u^T dM u``: twice the kinetic energy that the change has at the velocity u.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements.joints import SCALAR
+
+_AGREEMENT = 1e-9  # relative, of MuJoCo's own numbers with those found here
+_PLACES = (
+    "body_parentid", "body_pos", "body_quat", "jnt_type", "jnt_bodyid", "jnt_pos", "jnt_axis",
+    "qpos0",
+)  # fmt: skip
+
+
+class InverseWeights(NamedTuple):
+    """Derivatives of every joint's inverse inertia.
+
+    Attributes:
+      by_armature: Shape (nv, nv).
+      by_inertia: In the ten inertial parameters of each body, (nv, nbody, 10).
+    """
+
+    by_armature: FloatArray
+    by_inertia: FloatArray
+
+
+class ReferencePosture:
+    """A model at its reference posture, whatever its bodies weigh.
+
+    Args:
+      model: One of those that have it.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self._places = _places(model)
+        twist = _twists(model)
+        self._energy = _energy(twist[..., :, None], twist[..., None, :])  # (10, nbody, nv, nv)
+
+    def is_of(self, model: mujoco.MjModel) -> bool:
+        """Return whether a model has it."""
+        return self._places == _places(model)
+
+    def inverse_weights(
+        self, model: mujoco.MjModel, parameters: FloatArray
+    ) -> InverseWeights | None:
+        """The derivatives of ``dof_invweight0`` at a model's inertia.
+
+        Args:
+          model: A model that has this posture.
+          parameters: The ten inertial parameters of its bodies, (nbody, 10).
+
+        Returns:
+          ``None`` where more than armature and bodies tell it: with ball and free joints, tendons
+          that have inertia, or numbers that MuJoCo has bounded.
+        """
+        kinds, nv = np.asarray(model.jnt_type), int(model.nv)
+        if not nv or not np.isin(kinds, SCALAR).all() or np.any(model.tendon_armature):
+            return None
+        inertia = np.tensordot(parameters.T, self._energy, 2)
+        inertia[np.diag_indices(nv)] += model.dof_armature
+        try:
+            inverse = np.linalg.inv(inertia)
+        except np.linalg.LinAlgError:
+            return None
+        if not np.allclose(inverse.diagonal(), model.dof_invweight0, rtol=_AGREEMENT, atol=0.0):
+            return None
+        by_inertia = -np.sum((self._energy @ inverse) * inverse, axis=2)
+        return InverseWeights(-(inverse**2), np.moveaxis(by_inertia, (0, 2), (2, 0)))
+
+
+def _places(model: mujoco.MjModel) -> bytes:
+    """All that the motion of bodies with joints depends on."""
+    return b"".join(np.asarray(getattr(model, name)).tobytes() for name in _PLACES)
+
+
+def _twists(model: mujoco.MjModel) -> FloatArray:
+    """Each body's angular and linear velocity in its own frame by joint, (6, nbody, nv)."""
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    world = np.zeros((model.nbody, 2, 3, model.nv))
+    for body in range(1, model.nbody):
+        mujoco.mj_jacBody(model, data, world[body, 1], world[body, 0], body)
+    axes = np.asarray(data.xmat).reshape(-1, 3, 3)
+    own = np.einsum("bij,bkin->kjbn", axes, world)
+    return own.reshape(6, model.nbody, model.nv)
+
+
+def _energy(a: FloatArray, b: FloatArray) -> FloatArray:
+    """What the ten inertial parameters count for in ``a^T I b`` of two velocities.
+
+    Args:
+      a: Angular and linear, (6, ...).
+      b: Likewise.
+
+    Returns:
+      Shape (10, ...), in the order of :data:`INERTIAL`.
+    """
+    turn, go, other_turn, other_go = a[:3], a[3:], b[:3], b[3:]
+    mass = np.sum(go * other_go, axis=0)
+    moment = np.cross(go, other_turn, axis=0) + np.cross(other_go, turn, axis=0)
+    diagonal = turn * other_turn
+    off = [turn[i] * other_turn[j] + turn[j] * other_turn[i] for i, j in ((0, 1), (0, 2), (1, 2))]
+    return np.stack([mass, *moment, *diagonal, *off])
