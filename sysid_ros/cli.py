@@ -20,6 +20,7 @@ from collections.abc import Sequence
 import sysid_ros
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.printable import complain
+from sysid_ros.processes import lasting_interrupts
 
 EXIT_INTERNAL = 70
 EXIT_ABORTED = 130  # as shells report a process ended by SIGINT
@@ -43,11 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     debug = False
     try:
-        options = _parser().parse_args(arguments)
-        debug = options.debug
-        status: int = options.run(options)
-        sys.stdout.flush()
-        return status
+        with lasting_interrupts():
+            options = _parser().parse_args(arguments)
+            debug = options.debug
+            status: int = options.run(options)
+            sys.stdout.flush()
+            return status
     except KeyboardInterrupt:
         return _aborted()
     except Exception as error:

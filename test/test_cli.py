@@ -13,6 +13,9 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -354,6 +357,21 @@ def test_an_interrupt_while_an_extension_is_imported_is_one(
         raise ImportError("initialization failed") from inner
 
     monkeypatch.setattr("sysid_ros.experiment.load_experiment", interrupted)
+    assert main(["fit", "a.yaml"]) == EXIT_ABORTED
+    assert capsys.readouterr().err == "sysid_ros: aborted\n"
+
+
+def test_an_interrupt_that_a_callback_of_an_import_swallows_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def swallowing(*_: object, **__: object) -> None:
+        lock = threading.Condition()  # as importlib's, of whose end a callback of Python is told
+        watch = weakref.ref(lock, lambda _: signal.raise_signal(signal.SIGINT))
+        del lock
+        assert watch() is None
+        time.sleep(PATIENCE)  # what the command would go on with
+
+    monkeypatch.setattr("sysid_ros.experiment.load_experiment", swallowing)
     assert main(["fit", "a.yaml"]) == EXIT_ABORTED
     assert capsys.readouterr().err == "sysid_ros: aborted\n"
 

@@ -25,7 +25,13 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import drive_strength, force_range, is_velocity_servo, linear
+from sysid_ros.engine.elements import (
+    LOW_PASSES,
+    drive_strength,
+    force_range,
+    is_velocity_servo,
+    linear,
+)
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -41,7 +47,6 @@ _MOST_FRICTION = 0.5  # of a servo's largest force
 _LOST = 0.05  # of a drive's strength, likewise
 # Shares of a usual speed from which on friction is whole: at once, and as MuJoCo's may be.
 _WHOLE_FROM = (0.02, 0.5)
-_FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
 _FORGIVEN = 0.4  # of the command's spread, from which a residual counts less
 _REWEIGHTED = 4
 
@@ -298,6 +303,6 @@ def _time_constants(recorded: Recorded) -> dict[str, float]:
     return {
         label: float(model.actuator_dynprm[servo, 0])
         for servo, label in recorded.commands.items()
-        if int(model.actuator_dyntype[servo]) in _FILTERS
+        if int(model.actuator_dyntype[servo]) in LOW_PASSES
         and model.actuator_dynprm[servo, 0] > 0.0
     }  # fmt: skip

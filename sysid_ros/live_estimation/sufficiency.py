@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, listed
 from sysid_ros.experiment import Experiment, SequenceConfig, message_paths_of
 from sysid_ros.live_estimation.live_estimator import LiveEstimator
 from sysid_ros.recording.bags import GrowingBag, open_recording
+from sysid_ros.robots import with_namespace
 
 _TOO_LONG = 20.0  # times the recording so far: nobody waits for that
 PRECISION = 0.05  # standard error over magnitude that counts as enough
@@ -146,6 +147,10 @@ class LiveSufficiency:
         """Prepare to read, once the bag has all topics."""
         paths = message_paths_of(self._experiment)
         with open_recording(self._bag, msg_paths=paths) as recording:
+            named = with_namespace(self._experiment, self._recorded.robot, recording.topics)
+            silent = {signal.topic for signal in named.signals}.difference(recording.topics)
+            if silent and recording.topics:
+                raise DataError(f"no message of {listed(sorted(silent))} yet")
             estimator = LiveEstimator(
                 self._experiment,
                 recording,

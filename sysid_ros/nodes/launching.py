@@ -19,6 +19,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from sysid_ros.errors import ErrorCode
+
 AS_IN_FILE = ""  # default of an argument that leaves a parameter to the parameter file
 _PATIENCE = "30"  # s from SIGINT to SIGTERM, and from there to SIGKILL
 
@@ -127,13 +129,14 @@ def node(
 
 
 def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDescriptionEntity]:
-    """A node with whose end the launch ends, and fails where the node failed.
+    """A node with whose end the launch ends, and fails where the node failed of itself.
 
     Declares the argument ``stay``, which leaves the other nodes running after a success.
     """
 
     def judge(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        if event.returncode != 0:
+        interrupted = context.is_shutdown and event.returncode == ErrorCode.CANCELED
+        if event.returncode != 0 and not interrupted:
             raise RuntimeError(f"{event.process_name} ended with status {event.returncode}")
         stay = LaunchConfiguration("stay").perform(context).lower() == "true"
         return [] if stay else [Shutdown(reason="done")]

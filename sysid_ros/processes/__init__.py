@@ -12,7 +12,7 @@ from sysid_ros.processes.execution import (
     WorkersError,
     run_tasks,
 )
-from sysid_ros.processes.interrupt import StopRequest
+from sysid_ros.processes.interrupt import StopRequest, lasting_interrupts
 from sysid_ros.processes.memory import return_freed_memory
 from sysid_ros.processes.process_life import die_with_parent
 from sysid_ros.processes.time_out import TimeOutInterrupt, interrupted_after
@@ -26,6 +26,7 @@ __all__ = [
     "WorkersError",
     "die_with_parent",
     "interrupted_after",
+    "lasting_interrupts",
     "return_freed_memory",
     "run_tasks",
 ]

@@ -173,6 +173,18 @@ def test_too_early_to_say(experiment_file: Path, tmp_path: Path):
     assert _known(judge.update()).windows == 2  # one of which is still growing
 
 
+def test_topics_that_nobody_publishes_yet_are_named(experiment_file: Path, tmp_path: Path):
+    with open_recording(tmp_path / "bags" / "first") as source:
+        bag = BagFolder(tmp_path, "live", dated=False)
+        channel = bag.add_topic(_described(source, "/torque"))
+        first = next(source.messages(["/torque"]))
+        bag.write(channel, first.data, log_ns=first.log_ns, publish_ns=first.log_ns)
+        bag.flush()
+    judge = LiveSufficiency(load_experiment(experiment_file), bag.path)
+    with pytest.raises(SysidError, match=r"^no message of /joint_states yet$"):
+        judge.update()
+
+
 def _known(judged: Sufficiency | None) -> Sufficiency:
     assert judged is not None
     return judged

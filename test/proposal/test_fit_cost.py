@@ -5,19 +5,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
 import mujoco
+import numpy as np
 import pytest
 
-from sysid_ros.proposal.fit_cost import rolled_fit, shortened
+from sysid_ros.proposal import fit_cost
+from sysid_ros.proposal.experiment_text import Draft
+from sysid_ros.proposal.fit_cost import in_a_usual_time, rolled_fit, shortened
 from sysid_ros.proposal.recordings import Division
 
 LINK = '<body><joint/><geom size=".1"/>'
 
 
+def xml_of(joints: int) -> str:
+    return f"<mujoco><worldbody>{LINK * joints}{'</body>' * joints}</worldbody></mujoco>"
+
+
 def chain(joints: int) -> mujoco.MjModel:
-    return mujoco.MjModel.from_xml_string(
-        f"<mujoco><worldbody>{LINK * joints}{'</body>' * joints}</worldbody></mujoco>"
-    )
+    return mujoco.MjModel.from_xml_string(xml_of(joints))
+
+
+@dataclass
+class Asked:
+    """As much of an experiment as is asked for."""
+
+    sequences: tuple[str, ...]
+    validation: Any = None
+
+
+@pytest.mark.parametrize(("rolled", "because"), [(False, "touch-down"), (True, "simulations")])
+def test_a_robot_that_stands_is_fitted_in_part_however_its_derivatives_are_found(
+    rolled: bool, because: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, recording = mujoco.MjSpec.from_string(xml_of(18)), SimpleNamespace(times=np.r_[0.0, 60.0])
+    group = SimpleNamespace(spec=spec, sensordata=[recording])
+    dataset: Any = SimpleNamespace(training=SimpleNamespace(groups=[group]))
+    monkeypatch.setattr(fit_cost, "load_dataset", lambda *_: dataset)
+    asked: Any = Asked(("bag",))
+    draft = Draft("m.xml", Division(("bag",), (), 0.2), (), (), (), (), (), 1.0, "linear")
+    found = in_a_usual_time(draft, asked, dataset, 50, touching=True, rolled=rolled)
+    (part,) = found.recordings.fitted
+    assert isinstance(part, dict)
+    assert 0.0 < part["start"] < part["end"] < 60.0
+    assert part["start"] == pytest.approx(60.0 - part["end"], abs=0.02)  # the middle
+    assert because in found.cost
+    group.spec = mujoco.MjSpec.from_string(xml_of(1))
+    assert in_a_usual_time(draft, asked, dataset, 2, touching=True, rolled=rolled) is draft
 
 
 def test_a_small_robot_is_fitted_whole() -> None:

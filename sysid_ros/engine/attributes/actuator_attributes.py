@@ -23,7 +23,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes.attribute import Attribute, around, non_negative, scalar, scaled
 from sysid_ros.engine.attributes.number_attributes import entry
-from sysid_ros.engine.elements import compiled, find
+from sysid_ros.engine.elements import LOW_PASSES, compiled, find
 from sysid_ros.errors import ModelError
 
 
@@ -168,7 +168,7 @@ def _write_limit(spec: Any, name: str, value: FloatArray) -> None:
 
 def _filtered(spec: Any, name: str) -> Any:
     actuator = find(spec, "actuator", name)
-    if actuator.dyntype in (mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT):
+    if int(actuator.dyntype) in LOW_PASSES:
         return actuator
     raise ActuatorKindError(
         f"actuator {name!r} has no time constant: its dyntype is neither filter nor filterexact "

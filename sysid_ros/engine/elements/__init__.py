@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.elements.actuators import (
+    LOW_PASSES,
     ON_JOINT,
     actuators_on,
     add_servo,
@@ -87,6 +88,7 @@ __all__ = [
     "FREE",
     "HINGE",
     "INERTIAL",
+    "LOW_PASSES",
     "ON_JOINT",
     "SCALAR",
     "SLIDE",

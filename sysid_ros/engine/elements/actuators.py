@@ -15,6 +15,8 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements.joints import HINGE
 
 ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+# Dynamics of first order that a command passes on its way to the force.
+LOW_PASSES = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
 _UNLIMITED = (-np.inf, np.inf)
 _GRAVITY = 9.81  # m/s^2, also of models without
 _MOST_WEIGHTS = 30.0  # of all of a robot, at its own extent, that a drive may lift

@@ -155,6 +155,9 @@ class Objective:
         columns = 1 if x.ndim == 1 else x.shape[1]
         if self._latest is not None:
             self._check_budgets(columns)
+        return self._counted(x, columns)
+
+    def _counted(self, x: FloatArray, columns: int = 1) -> FloatArray:
         residual = self._evaluated(x)
         self.evaluations += columns
         if columns == 1:
@@ -170,6 +173,10 @@ class Objective:
     def cost(self, point: Point) -> float:
         """The objective."""
         return self.loss.cost(self(point.theta))
+
+    def last_cost(self, point: Point) -> float:
+        """The objective, whatever the budgets: of where a search led that was stopped."""
+        return self.loss.cost(self._counted(point.theta))
 
     def linearize(self, point: Point) -> Linearization:
         """The Gauss-Newton model around a point, with all residuals in one Gram matrix."""

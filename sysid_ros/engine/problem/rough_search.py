@@ -42,8 +42,10 @@ def rough_search(objective: Objective, start: Point, settings: SolverSettings) -
         )
         try:
             found = minimize(part, start, rough).point
+            found_cost = objective.cost(found)
         except StopOptimizing:
             found = replace(start, theta=part.best_x[part.free])
-        return found if objective.cost(found) < cost else start
-    except (StopOptimizing, SysidError):  # all of the data says the same, or knows better
+            found_cost = objective.last_cost(found)
+        return found if found_cost < cost else start
+    except SysidError:  # all of the data says the same, or knows better
         return start

@@ -72,6 +72,7 @@ class BagSession:
         buffer: SnapshotBuffer | None = None,
         *,
         closing: Callable[[], BagContents] = BagContents,
+        catch_up: Callable[[], None] = lambda: None,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         """Prepare, without a bag.
@@ -80,11 +81,12 @@ class BagSession:
           settings: Where and how to write.
           buffer: Where messages wait for :meth:`take_snapshot`; ``None`` to write them at once.
           closing: Asked what goes into a bag at its end.
+          catch_up: Writes what is still on its way when a bag has reached its limit.
           now_ns: The clock that dates the receipt of messages.
         """
         self._settings = settings
         self._buffer = buffer
-        self._closing = closing
+        self._closing, self._catch_up = closing, catch_up
         self._now_ns = now_ns
         self._bag: BagFolder | None = None
         self._topics: dict[str, BagTopic] = {}
@@ -284,6 +286,7 @@ class BagSession:
             self.stop()
             self.error = self.error or f"{shortage}; the bag was completed"
         elif _reached(bag.size, now - self._began, settings.max_size, settings.max_duration):
+            self._catch_up()
             self.stop()
             self.limit = f"{self.last_bag} reached its limit and was completed"
         elif _reached(

@@ -42,11 +42,7 @@ from sysid_ros.nodes.recorder.services import RecorderServices
 from sysid_ros.nodes.recorder.settings import READ_WHEN_CONFIGURED, declare_recorder
 from sysid_ros.nodes.recorder.snapshot_buffer import OVERHEAD, SnapshotBuffer
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern, topics_of
-from sysid_ros.nodes.recorder.topic_statistics import (
-    TopicStatistics,
-    header_stamp,
-    times_of,
-)
+from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp, times_of
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
 from sysid_ros.recording.mapping import CLOCK_TOPIC
 
@@ -71,6 +67,7 @@ class Recorder(LifecycleNode):
             self._settings.bag,
             self._snapshot_buffer(),
             closing=lambda: closing_contents(self._statistics, self._now_ns()),
+            catch_up=self._catch_up,
             now_ns=self._now_ns,
         )
         self._experiment: Experiment | None = None

@@ -87,6 +87,14 @@ def test_a_part_leaves_time_for_the_whole(monkeypatch: pytest.MonkeyPatch) -> No
         assert result.cost < steps[0].cost
 
 
+@pytest.mark.parametrize("asked", [4, 8])
+def test_a_canceled_search_on_a_part_counts(asked: int) -> None:
+    looks = itertools.count()
+    result, steps = searched(recordings(*[1.0] * 8), 6.0, should_stop=lambda: next(looks) >= asked)
+    assert result.status is sysid.FitStatus.CANCELED
+    assert result.cost < steps[0].cost
+
+
 def test_few_recordings_have_no_part() -> None:
     assert recordings(*[1.0] * 7).part() is None
     assert recordings(*[1.0] * 8).part() is not None

@@ -244,3 +244,16 @@ def test_paused_session_writes_nothing(tmp_path: Path):
     assert session.message_count == 1
     session.stop()
     assert session.state == "watching"
+
+
+def test_limit_waits_for_what_is_on_its_way(tmp_path: Path):
+    def catch_up() -> None:
+        session.write("/command", message(2.0), 2, 2, 2)
+
+    session = BagSession(BagSettings(tmp_path, "demo", max_size=1e-6), catch_up=catch_up)
+    session.add_topic(topic(), latched=False)
+    session.start(BagContents())
+    session.write("/command", message(1.0), 1, 1, 1)
+    session.flush()
+    assert "reached its limit" in session.limit
+    assert session.last_count == 2
