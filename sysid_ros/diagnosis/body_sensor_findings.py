@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,9 +20,11 @@ from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.repair import ExperimentLines, finding_of
 from sysid_ros.experiment import UNITS
+from sysid_ros.recording.mapping import SignalKind
 
 _RELATED = 0.9  # correlation from which a sensor shows the motion
 _MUCH_BETTER = 0.3  # of what is uncorrelated, at most, may be left with the axes exchanged
+_AS_GOOD = 0.02  # less correlation: a half that turns about the vertical only fits either frame
 _FACTOR = 1.3  # a scale further from one is wrong; lever arms in models are not exact
 _GRAVITY = UNITS["g"]
 _NEAR_GRAVITY = 0.05  # a factor that near to it is an accelerometer's unit
@@ -49,7 +51,12 @@ def body_sensor_findings(
       declared: The experiment's parameters.
     """
     found = []
-    for seen in agreements(recorded):
+    compared = agreements(recorded)
+    twists = _framed_twists(compared, lines)
+    found += [_frame_finding(twist, halves, lines) for twist, halves in twists.items()]
+    for seen in compared:
+        if lines.owner(seen.label) in twists:
+            continue
         reversed_force = seen.weighs and seen.correlation <= -_RELATED
         turn = None if reversed_force else _turned(seen)
         if turn is not None:
@@ -62,6 +69,44 @@ def body_sensor_findings(
         if lag is not None and not declared.explains(lag, seen.lag):
             found.append(_finding(seen, lag, lines))
     return found
+
+
+def _framed_twists(
+    compared: Sequence[Agreement], lines: ExperimentLines
+) -> dict[str, list[Agreement]]:
+    """Both halves of each twist of which one agrees if it is in the other frame's axes."""
+    halves: dict[str, list[Agreement]] = {}
+    for seen in compared:
+        owner = lines.owner(seen.label)
+        if lines.config(owner).kind is SignalKind.QVEL:
+            halves.setdefault(owner, []).append(seen)
+    return {owner: both for owner, both in halves.items() if any(map(_is_framed, both))}
+
+
+def _is_framed(seen: Agreement) -> bool:
+    better = 1.0 - seen.other_frame**2 < _MUCH_BETTER * (1.0 - seen.correlation**2)
+    return better and seen.other_frame >= _RELATED
+
+
+def _frame_finding(twist: str, halves: Sequence[Agreement], lines: ExperimentLines) -> Finding:
+    said = lines.config(twist).frame
+    other = "world" if said == "body" else "body"
+    framed = [seen for seen in halves if _is_framed(seen)]
+    both = all(seen.other_frame >= seen.correlation - _AS_GOOD for seen in halves)
+    repair = lines.signal(twist, {"frame": other}) if both else lines.removed(twist)
+    what = " and ".join(repr(seen.label) for seen in framed)
+    seen = framed[0]
+    return Finding(
+        FindingKind.SWAP,
+        (twist,),
+        {"correlation": seen.correlation, "correlation_turned": seen.other_frame},
+        f"{what} {'is' if len(framed) == 1 else 'are'} in the axes of the {other}, not of the "
+        f"{said} (correlation with the motion that the positions show: {seen.correlation:.2g}, "
+        f"in the {other}'s axes {seen.other_frame:.3g})."
+        + ("" if both else " The other half is not: no frame of the whole twist is right."),
+        repair.text,
+        repair.overrides,
+    )
 
 
 def _mistake(seen: Agreement) -> tuple[Change | None, float]:

@@ -36,9 +36,12 @@ _TESTED = tuple(
         _S.mjSENS_FORCE,
     )
 )
+_IN_BODY = tuple(int(kind) for kind in (_S.mjSENS_GYRO, _S.mjSENS_VELOCIMETER))
+_IN_WORLD = tuple(int(kind) for kind in (_S.mjSENS_FRAMELINVEL, _S.mjSENS_FRAMEANGVEL))
 _TURNING = tuple(
     int(kind) for kind in (_S.mjSENS_GYRO, _S.mjSENS_FRAMEANGVEL, _S.mjSENS_FRAMEANGACC)
 )
+_XBODY = int(mujoco.mjtObj.mjOBJ_XBODY)
 _CUTOFF = 5.0  # Hz, of the low-pass on either side
 _RATE_SHARE = 0.15  # of the slowest signal's rate, the low-pass at most
 _GRID = 8.0  # grid points per period of the low-pass
@@ -58,6 +61,8 @@ class Agreement:
       slope: Measured per expected.
       axes: (k, k) product of each measured (row) and each expected axis, over the lengths of both;
         its trace is the correlation.
+      other_frame: The correlation of a velocity if it is one in the axes of the world rather than
+        of the body, or the other way round; 0 of others.
       lag: By how much the measured sensor is late [s], with which the correlation is largest.
       lag_interval: 95 % interval of the lag, from tenths of the recordings.
       lagged: The correlation at that lag, means subtracted.
@@ -70,6 +75,7 @@ class Agreement:
     correlation: float
     slope: float
     axes: FloatArray
+    other_frame: float
     lag: float
     lag_interval: tuple[float, float]
     lagged: float
@@ -78,11 +84,15 @@ class Agreement:
 
 @dataclass(frozen=True)
 class _Pair:
-    """One recording of a sensor: times (n,), measured and expected (n, k)."""
+    """One recording of a sensor: times (n,), measured and expected (n, k).
+
+    ``framed`` is what is expected in the other frame, of velocities; zero of others.
+    """
 
     times: FloatArray
     measured: FloatArray
     expected: FloatArray
+    framed: FloatArray
 
 
 def agreements(recorded: Recorded) -> list[Agreement]:
@@ -129,12 +139,13 @@ def _compare(recorded: Recorded, number: int, pairs: dict[int, list[_Pair]]) -> 
     if len(times) < 2 * edge + _LEAST_ROWS:
         return
     smooth = {joint: _smooth(one, times, cutoff) for joint, one in sources.items()}
-    expected = _expected(model, smooth, step)
+    expected, framed = _expected(model, smooth, step)
     inside = slice(edge, -edge)
     for sensor in present:
         measured = _smooth(vectors[str(model.sensor(sensor).name)], times, cutoff)
         first, width = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
-        pair = _Pair(times[inside], measured[inside], expected[inside, first : first + width])
+        own = slice(first, first + width)
+        pair = _Pair(times[inside], measured[inside], expected[inside, own], framed[inside, own])
         pairs[sensor].append(pair)
 
 
@@ -166,8 +177,8 @@ def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:
 
 def _expected(
     model: mujoco.MjModel, positions: Mapping[int, FloatArray], step: float
-) -> FloatArray:
-    """Compute every sensor's readings during a motion, (n, nsensordata)."""
+) -> tuple[FloatArray, FloatArray]:
+    """Compute every sensor's readings during a motion (n, nsensordata), and in the other frame."""
     count = len(next(iter(positions.values())))
     qpos: FloatArray = np.tile(np.asarray(model.qpos0), (count, 1))
     for joint, values in positions.items():
@@ -181,6 +192,7 @@ def _expected(
         mujoco.mj_differentiatePos(model, qvel[i], 2.0 * step, qpos[i - 1], qpos[i + 1])
     qacc = np.gradient(qvel, step, axis=0)
     readings: FloatArray = np.empty((count, model.nsensordata))
+    framed: FloatArray = np.zeros((count, model.nsensordata))
     for i in range(count):
         data.qpos[:], data.qvel[:] = qpos[i], qvel[i]
         mujoco.mj_fwdPosition(model, data)
@@ -191,7 +203,19 @@ def _expected(
         mujoco.mj_rnePostConstraint(model, data)
         mujoco.mj_sensorAcc(model, data)
         readings[i] = data.sensordata
-    return readings
+        _write_framed(model, data, framed[i])
+    return readings, framed
+
+
+def _write_framed(model: mujoco.MjModel, data: mujoco.MjData, framed: FloatArray) -> None:
+    """Write velocities as they are in the other frame into a row of readings (nsensordata,)."""
+    for sensor in range(model.nsensor):
+        kind, at = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
+        own = slice(int(model.sensor_adr[sensor]), int(model.sensor_adr[sensor]) + 3)
+        if kind in _IN_BODY:
+            framed[own] = data.site_xmat[at].reshape(3, 3) @ data.sensordata[own]
+        elif kind in _IN_WORLD and int(model.sensor_objtype[sensor]) == _XBODY:
+            framed[own] = data.xmat[at].reshape(3, 3).T @ data.sensordata[own]
 
 
 def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
@@ -199,6 +223,8 @@ def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
     expected = np.concatenate([pair.expected for pair in pairs])
     product, power = float(np.sum(measured * expected)), float(np.sum(expected**2))
     size = max(float(np.linalg.norm(measured)) * power**0.5, 1e-300)
+    framed = np.concatenate([pair.framed for pair in pairs])
+    alike = max(float(np.linalg.norm(measured) * np.linalg.norm(framed)), 1e-300)
     whole = np.array([_cosines(pair, slice(None)) for pair in pairs]).sum(axis=0)
     lags = [_best_lag(_cosines(pair, part)) for pair in pairs for part in _tenths(pair)]
     lag = _best_lag(whole)
@@ -211,6 +237,7 @@ def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
         product / size,
         product / max(power, 1e-300),
         (measured.T @ expected) / size,
+        float(np.sum(measured * framed)) / alike,
         lag,
         (lag - spread, lag + spread),
         float(np.interp(lag, _LAGS, cosine)),

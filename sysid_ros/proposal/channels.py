@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,8 @@ _SHARED = (
 _LOOKED_AT = 3_000_000_000  # ns of such a topic
 _QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
+_UNITS = (1.0, 1e-9)  # s, of the parts of a duration
+_STREAMED = 0.05  # s, the latest time of a trajectory's point that is a command to be held
 _SKIPPED = ("header", "layout", "stamp", "covariance", "time_from_start")
 
 
@@ -206,7 +208,7 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         info, types = recording.topic(topic), recording.types(topic)
         found: dict[str, _Leaf] = {}
         lengths: set[int] = set()
-        began = None
+        began, goals = None, False
         for count, message in enumerate(recording.messages([topic])):
             began = began or message.log_ns
             new = count < _FIRST or len(message.data) not in lengths
@@ -215,6 +217,7 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
                 tree = locate(message.data, info.msgtype, types, serialization=info.serialization)
                 for leaf in _walk(tree.root, "", []):
                     found.setdefault(leaf.field, leaf)
+                goals = goals or _is_goal(tree.root, message.data)
             shared = info.msgtype.endswith(_SHARED) and message.log_ns < began + _LOOKED_AT
             if (count >= _FIRST - 1 and not shared) or len(found) > _MOST_FIELDS:
                 break
@@ -222,7 +225,26 @@ def _leaves(recording: Recording, topic: str) -> list[_Leaf]:
         return []
     if any(field.startswith(_PLAYED) for field in found):  # some messages have several points
         found = {field: leaf for field, leaf in found.items() if not field.startswith(_LAST)}
-    return [] if len(found) > _MOST_FIELDS else list(found.values())
+    leaves = list(found.values())
+    if goals:
+        leaves = [replace(leaf, field=leaf.field.replace(_LAST, _PLAYED, 1)) for leaf in leaves]
+    return [] if len(found) > _MOST_FIELDS else leaves
+
+
+def _is_goal(root: Group, data: bytes) -> bool:
+    """Return whether a trajectory's last point is to be reached in a while, not to be held."""
+    points = root.fields.get("points")
+    if not isinstance(points, GroupArray) or not len(points):
+        return False
+    due = points.items[-1].fields.get("time_from_start")
+    if not isinstance(due, Group):
+        return False
+    parts = [
+        np.frombuffer(data, part.dtype, 1, part.offset)[0]
+        for part in due.fields.values()
+        if isinstance(part, Number)
+    ]
+    return len(parts) == len(_UNITS) and float(np.dot(parts, _UNITS)) > _STREAMED
 
 
 def _walk(group: Group, prefix: str, names: list[TextArray]) -> Iterator[_Leaf]:

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Friction and armature that recordings leave open, held by priors where others hang on them.
+"""Friction, armature and delays that recordings leave open, held by priors where others hang on it.
 
 MuJoCo's dry friction below its limit acts as inertia and damping, many times a light joint's own.
 Where a joint never leaves that range the limit has no effect, and nothing determines it. Left at
@@ -11,6 +11,9 @@ tells damping from armature, so that a wrong limit makes these wrong, with narro
 Armature that hardly shows acts late: over the damping of a servo it is a time, which the joint's
 own motion cannot tell from a delay. Taken for certain, it would make that joint the sharpest clock
 of all for a delay that the robot shares, and the delay all other armatures wrong.
+
+A slow motion shows a delay as damping: a servo lags by its damping over its gain. Taken for
+certain, a delay would make each damping wrong by that gain times what is missing.
 """
 
 from __future__ import annotations
@@ -20,10 +23,14 @@ from dataclasses import replace
 
 from sysid_ros.proposal.candidate import Candidate
 
-_HANG_ON_IT = {"frictionloss": ("damping", "armature"), "armature": ("damping", "frictionloss")}
+_HANG_ON_IT = {
+    ("joint", "frictionloss"): ("damping", "armature"),
+    ("joint", "armature"): ("damping", "frictionloss"),
+    ("signal", "delay"): ("damping",),
+}
 _SPREAD = 1.0  # standard deviation over the typical size: as likely nothing as twice the model's
 _DOUBT = (
-    "recordings alone do not tell the {what} of {name}, on which its {others} hang; "
+    "recordings alone do not tell the {what} of {name}, on which {others} hang; "
     "the prior says what is likely"
 )
 _WORDS = {"frictionloss": "dry friction"}
@@ -39,25 +46,25 @@ def chosen(
       answers: Of each, whether the recordings determine it.
 
     Returns:
-      Both in the order given. Friction and armature are proposed with what hangs on them; where
-      they are not determined themselves, they have priors.
+      Both in the order given. Friction and armature of a joint, and delays of all joints, are
+      proposed with what hangs on them; where they are not determined themselves, they have priors.
     """
     asked = list(zip(offered, answers, strict=True))
-    free = {(one.name, one.attribute) for one, answer in asked if answer and _of_joint(one)}
+    free = {(one.name, one.attribute) for one, answer in asked if answer and one.element == "joint"}
+    anywhere = {attribute for _, attribute in free}
     kept: list[Candidate] = []
     dropped: list[Candidate] = []
     for one, answer in asked:
-        others = _HANG_ON_IT.get(one.attribute, ()) if _of_joint(one) else ()
-        hanging = [other for other in others if (one.name, other) in free]
+        others = _HANG_ON_IT.get((one.element, one.attribute), ())
+        own = one.element == "joint"
+        hanging = [
+            other for other in others if ((one.name, other) in free if own else other in anywhere)
+        ]
         if hanging and not answer and not one.on_demand:
             kept.append(_with_prior(one, hanging))
         else:
             (kept if answer else dropped).append(one)
     return tuple(kept), tuple(dropped)
-
-
-def _of_joint(one: Candidate) -> bool:
-    return one.element == "joint"
 
 
 def _with_prior(one: Candidate, hanging: Sequence[str]) -> Candidate:

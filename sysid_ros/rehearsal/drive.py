@@ -4,9 +4,9 @@
 """Controls of a simulated robot: servos that are told where to go, and loops around motors.
 
 A servo gets the motion itself, as positions or velocities. Motors on joints get a loop as robots
-have it: stiffness and damping from the joint's own inertia, and the weight. What flies on thrusts
-at sites, or would fall from its wheels, is balanced by a linear quadratic regulator about its
-start, which moves along.
+have it: stiffness and damping from the joint's own inertia, and the weight. What has no length,
+such as suction, is switched. What flies on thrusts at sites, or would fall from its wheels, is
+balanced by a linear quadratic regulator about its start, which moves along.
 """
 
 from __future__ import annotations
@@ -32,9 +32,12 @@ from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine
 from sysid_ros.rehearsal.plan import Motion, RehearsalError
 
 _TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
+_ADHERES = int(mujoco.mjtTrn.mjTRN_BODY)
+_WITH_LENGTH = (*ON_JOINT, _TENDON, int(mujoco.mjtTrn.mjTRN_SLIDERCRANK))
 _RAMP = 1.0  # s of soft start and end, at most
 _DAMPING_RATIO = 0.8
 _FASTEST = 0.3  # natural frequency of a loop, rad, over the rate of commands, at most
+_SWITCHED = 2.0  # s from one switching on to the next
 _FILL = 0.8  # of ranges and limits
 _BALANCE_STEP = 0.01  # s, of the regulator
 _DISCOUNT = 0.999  # per step
@@ -73,8 +76,8 @@ def drive_for(
     """
     if model.nu == 0:
         raise RehearsalError("nothing moves: the model has no actuators")
-    on_joints = {int(kind) for kind in model.actuator_trntype} <= {*ON_JOINT, _TENDON}
-    if on_joints and not motion.balanced:
+    known = {int(kind) for kind in model.actuator_trntype} <= {*_WITH_LENGTH, _ADHERES}
+    if known and not motion.balanced:
         return _joint_drive(model, start, motion, duration, rate, seed)
     return _balance(model, start, motion, duration, seed)
 
@@ -97,6 +100,7 @@ class JointDrive:
     damping: FloatArray  # (nu,)
     gain: FloatArray  # (nu,) force per control
     dither: FloatArray  # (k, nu) controls added in turn
+    switched: BoolArray  # (nu,) which have no length
     low: FloatArray  # (nu,) of the controls
     high: FloatArray  # (nu,)
 
@@ -110,6 +114,8 @@ class JointDrive:
         motor = (pull + self.damping * rate + self._weight(data)) / self.gain
         motor = motor + self.dither[round(time * 1e3) % len(self.dither)]
         motor = np.where(self.velocity, (later - now) / moment, motor)
+        on = self.high if time % _SWITCHED < 0.5 * _SWITCHED else self.low
+        motor = np.where(self.switched, on, motor)
         return np.asarray(np.clip(np.where(self.servo, servo, motor), self.low, self.high))
 
     def _weight(self, data: mujoco.MjData) -> FloatArray:
@@ -170,6 +176,7 @@ def _joint_drive(
         damping,
         gain,
         _dither(model, motion.dither, np.where(servo, 0.0, np.abs(control).max(axis=1)), seed),
+        model.actuator_trntype == _ADHERES,
         control[:, 0],
         control[:, 1],
     )
@@ -254,9 +261,10 @@ def _length_range(
     for actuator in range(model.nu):
         target = int(model.actuator_trnid[actuator, 0])
         gear = float(model.actuator_gear[actuator, 0])
+        limited, ends = False, np.zeros(2)
         if joint_of(model, actuator) is not None:
             limited, ends = model.jnt_limited[target], gear * model.jnt_range[target]
-        else:
+        elif int(model.actuator_trntype[actuator]) == _TENDON:
             limited, ends = model.tendon_limited[target], gear * model.tendon_range[target]
         if limited:
             low[actuator] = max(low[actuator], ends.min())

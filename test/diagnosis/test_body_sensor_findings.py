@@ -42,6 +42,7 @@ signals:
   - {sensor: gyro, topic: /imu, field: angular_velocity}
   - {sensor: accelerometer, topic: /imu, field: linear_acceleration}
   - {sensor: speed, topic: /odom, field: twist.twist.linear}
+  - {qvel: base, topic: /odom, field: twist.twist}
   - {sensor: grip, topic: /wrench, field: wrench.force}
 """
 
@@ -84,7 +85,8 @@ def measured(xml: str, seed: int) -> dict[str, Samples]:
 def findings(xml: str, label: str, change: Callable[[Samples], Samples]) -> tuple[Finding, ...]:
     model = mujoco.MjModel.from_xml_string(xml)
     signals = measured(xml, 1)
-    signals[label] = change(signals[label])
+    for changed in label.split():
+        signals[changed] = change(signals[changed])
     scalar = {name: one for name, one in signals.items() if one.values.ndim == 1}
     vectors = {name: one for name, one in signals.items() if one.values.ndim == 2}
     positions = {joint: f"p{joint}" for joint in range(model.njnt)} if scalar else {}
@@ -135,3 +137,26 @@ def test_a_reversed_force_is_named_and_one_of_another_mass_or_without_its_zero_i
     assert axes.kind is FindingKind.SWAP
     assert findings(xml, "grip", values(lambda x: 1.7 * x)) == ()
     assert findings(xml, "grip", values(lambda x: x - x[0])) == ()
+
+
+TWIST = FREE.replace("imu", "base_qvel_frame").replace("speed", "base_qvel_linear").replace(
+    'name="gyro"', 'name="base_qvel_angular"'
+)  # fmt: skip
+
+
+def test_a_twist_in_the_worlds_axes_is_told_once_with_its_repair() -> None:
+    turned = measured(TWIST, 1)["base_qpos_orientation"].values
+
+    def in_world(one: Samples) -> Samples:
+        rows = np.empty_like(one.values)
+        for row, quaternion, value in zip(rows, turned, one.values, strict=True):
+            mujoco.mju_rotVecQuat(row, value, quaternion)
+        return Samples(one.times, rows)
+
+    assert findings(TWIST, "base_qvel_linear", lambda one: one) == ()
+    (half,) = findings(TWIST, "base_qvel_linear", in_world)
+    assert (half.kind, half.signals) == (FindingKind.SWAP, ("base_qvel",))
+    assert "in the axes of the world, not of the body" in half.sentence
+    assert "The other half is not" in half.sentence and half.overrides == ()
+    (both,) = findings(TWIST, "base_qvel_linear base_qvel_angular", in_world)
+    assert both.overrides == ("signals[3].frame=world",)

@@ -111,6 +111,17 @@ def test_each_point_of_a_trajectory_counts_in_its_time(tmp_path: Path) -> None:
     assert found["points[-1].positions[shoulder]"].held
 
 
+def test_a_single_point_that_is_due_later_is_a_goal_and_no_step(tmp_path: Path) -> None:
+    goals = [
+        ("/goal", TRAJECTORY, k * 10**9, messages.trajectory(NAMES, np.array([k, 0.0]), 5 * 10**8))
+        for k in range(3)
+    ]
+    found = read(written(tmp_path, goals), "/goal")["points[*].positions[shoulder]"]
+    shown = np.interp([1.25, 1.75, 2.5], found.times[0] - BEGIN / 1e9, found.values[0])
+    assert np.allclose(shown, [0.5, 1.0, 2.0], atol=1e-4)
+    assert not found.held
+
+
 def test_a_state_on_a_commands_topic_is_a_command_and_a_joints_name_no_quantity(
     tmp_path: Path,
 ) -> None:

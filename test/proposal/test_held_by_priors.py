@@ -53,3 +53,13 @@ def test_what_a_model_lacks_and_what_other_joints_have_stay_as_they_are() -> Non
     kept, dropped = chosen(offered, [False, True, False])
     assert kept == (offered[1],)
     assert dropped == (offered[0], offered[2])
+
+
+def test_a_delay_that_slow_motion_does_not_tell_from_damping_has_a_prior() -> None:
+    delay = Candidate(
+        element="signal", name="/commands", attribute="delay", low=0.0, high=0.1, typical=0.01,
+        initial=0.01, shared=True,
+    )  # fmt: skip
+    kept, _ = chosen([of_joint("damping"), delay], [True, False])
+    assert [(one.attribute, one.std) for one in kept] == [("damping", None), ("delay", 0.01)]
+    assert chosen([of_joint("damping"), delay], [False, False])[0] == ()

@@ -237,3 +237,19 @@ def test_the_time_step_of_the_truth_is_not_in_what_is_recorded(tmp_path: Path) -
         error = np.std(getattr(coarse, quantity) - best)
         assert error > 3.0 * np.std(getattr(fine, quantity) - best)
         assert error < 1e-3 * np.std(best)
+
+
+def test_a_slider_crank_moves_and_suction_is_switched(tmp_path: Path) -> None:
+    model = """<mujoco><option timestep="0.002"/><worldbody><site name="slide" pos="0 0 -.4"/>
+      <body><joint name="wheel" axis="0 1 0" damping=".1" armature=".05"/>
+        <geom type="cylinder" size=".1 .02" euler="90 0 0" mass="1" contype="0" conaffinity="0"/>
+        <site name="pin" pos=".1 0 0"/></body>
+      <body name="cup" pos="1 0 0"><geom size=".05"/></body></worldbody>
+      <actuator><position name="piston" cranksite="pin" slidersite="slide" cranklength=".4"
+          kp="3000" kv="150"/>
+        <adhesion name="suction" body="cup" ctrlrange="0 1" gain="20"/></actuator></mujoco>"""
+    motion = Motion(reach=0.05, speed=0.3, acceleration=3.0)
+    plan = RecordingPlan(duration=4.0, timestep=0.002, motion=motion)
+    made = generate(spec(model), plan, tmp_path / "bag")
+    assert np.ptp(made.course.seen["/joint_states"].qpos[:, 0]) > 0.2
+    assert set(made.course.controls[:, 1]) == {0.0, 1.0}

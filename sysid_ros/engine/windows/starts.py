@@ -7,7 +7,8 @@ A start is the state (qpos, qvel, act) at a window's first instant. Positions co
 sensors, velocities from velocity sensors or from the derivative of the zero-phase filtered
 position. What nothing measures follows from the model's equalities where they tie it to what is
 measured; elsewhere it starts with a wide prior where a simulation of the recording has it
-(:mod:`.carried_along`), or at the model's reference.
+(:mod:`.carried_along`), or at the model's reference. Servos that integrate their command hold what
+they drive (:mod:`.integrated_inputs`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from sysid_ros.engine.signals import (
 )
 from sysid_ros.engine.windows.carried_along import CarriedJoints, carried_joints
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
+from sysid_ros.engine.windows.integrated_inputs import IntegratedInputs
 from sysid_ros.engine.windows.measured_joints import filtered_velocity, measured_joints
 from sysid_ros.engine.windows.measured_twists import MeasuredTwist, measured_twists
 from sysid_ros.engine.windows.spatial_starts import (
@@ -77,6 +79,7 @@ class StartReader:
         self._twists = measured_twists(model, sensordata, self._poses, velocity_filter)
         self._loops = ClosedLoops.of(model, self._measured_dofs())
         self._carried: CarriedJoints | None = None
+        self._held = IntegratedInputs(model)
 
     def carry(self, integrals: Sequence[SignalIntegral | None], span: tuple[float, float]) -> None:
         """Simulate the joints that nothing measures over a recording, to start there from now on.
@@ -157,6 +160,7 @@ class StartReader:
             self._carried.write(states, t, velocity_offset)
         if self._loops is not None:
             self._loops.close(states)
+        self._held.write(states)
         return states
 
     @cached_property

@@ -36,3 +36,22 @@ def test_a_velocity_is_corrected_as_the_sensor_that_shows_it(measured: tuple[str
     _, angle, rate = reader.state(0.8, 0.0, WRONG)
     assert angle == pytest.approx(np.sin(2.4), abs=1e-4)
     assert rate == pytest.approx(3.0 * np.cos(2.4), abs=1e-2)
+
+
+def test_servos_that_integrate_their_command_hold_what_they_drive() -> None:
+    text = JOINT.replace(
+        "<sensor>",
+        """<tendon><fixed name="belt"><joint joint="j" coef="3"/></fixed></tendon><actuator>
+        <intvelocity joint="j" kp="50" kv="5" gear="2" actrange="-9 9"/>
+        <position joint="j" kp="50" timeconst=".1"/>
+        <intvelocity tendon="belt" kp="20" actrange="-9 9"/></actuator><sensor>""",
+    )
+    model, times = mujoco.MjModel.from_xml_string(text), np.arange(0.0, 2.0, 0.005)
+    angles = TimeSeries(
+        times, np.sin(3.0 * times)[:, None], {"angle": (SignalType.MjSensor, np.array([0]))}
+    )
+    reader = StartReader(model, angles, np.zeros(6), velocity_filter=50.0)
+    _, angle, rate, geared, filtered, belt = reader.state(0.8, 0.0, {})
+    assert geared == pytest.approx(2.0 * angle + 5.0 / 50.0 * 2.0 * rate)
+    assert filtered == 0.0  # what its command made of it is filled in elsewhere
+    assert belt == pytest.approx(3.0 * angle)
