@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the inverse inertia that MuJoCo softens a joint's constraints by follows from the masses.
+"""Derivatives of the inverse inertia by which MuJoCo softens a joint's constraints.
 
 ``dof_invweight0`` of a hinge or slide is ``e^T M^-1 e`` at the reference posture, with e the
 joint's unit vector and M the inertia in joint coordinates. With ``u = M^-1 e`` it changes by
@@ -95,7 +95,7 @@ def _twists(model: mujoco.MjModel) -> FloatArray:
     for body in range(1, model.nbody):
         mujoco.mj_jacBody(model, data, world[body, 1], world[body, 0], body)
     axes = np.asarray(data.xmat).reshape(-1, 3, 3)
-    own = np.einsum("bij,bkin->kjbn", axes, world)
+    own: FloatArray = np.einsum("bij,bkin->kjbn", axes, world)
     return own.reshape(6, model.nbody, model.nv)
 
 

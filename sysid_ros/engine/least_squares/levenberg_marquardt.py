@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -58,6 +58,8 @@ SHORTER = 0.8
 # Shares of the decrease that was expected: the model holds; it holds badly; it says nothing.
 GOOD_GAIN, POOR_GAIN, NO_GAIN = 0.5, 0.25, 1e-3
 SILENT = 1e-12  # curvature relative to the largest: such a parameter must not move by rounding
+# What a refused step raises the least curvature by, and at most.
+RAISE, MOST_RAISED = 100.0, 1e4
 # The longest bend that is believed, of a step.
 MAX_BEND = 0.75
 
@@ -81,7 +83,7 @@ class SolverSettings:
         units of noise then.
       least_curvature: Of every parameter as far as damping goes, in costs per square of its
         magnitude: with some, one that the cost hardly depends on does not run to where the linear
-        model knows nothing. It leaves the minimum where it is.
+        model knows nothing. Steps that are refused raise it. It leaves the minimum where it is.
     """
 
     max_iterations: int = 100
@@ -250,6 +252,8 @@ class _Damping:
     least: float
     scale: FloatArray  # (p,): the curvature of each parameter
     curved: bool = False  # whether any step brought far less than was expected
+    raised: float = 1.0  # how far the least curvature is
+    floor: FloatArray = field(default_factory=lambda: np.zeros(0))  # (p,): where it is not
 
     def see(self, here: Linearization, least: FloatArray) -> None:
         """Take over the curvatures at a point.
@@ -261,10 +265,17 @@ class _Damping:
         p = here.prior.shape[0] - 1
         sizes = sum((gram.diagonal()[:p] for gram in here.grams), here.prior.diagonal()[:p])
         silent = SILENT * max(sizes.max(initial=0.0), 1e-300)
-        self.scale = np.maximum(np.maximum(sizes, silent), here.cost * least)
+        self.floor = here.cost * least
+        self.scale = np.maximum(np.maximum(sizes, silent), self.raised * self.floor)
 
     def failed(self, expected: float) -> None:
         """Take note of a refused step that promised such a share of the cost."""
+        higher = np.maximum(self.scale, RAISE * self.raised * self.floor)
+        if self.raised < MOST_RAISED and np.any(higher > GROWTH * self.scale):
+            # What the cost hardly depends on has run away. More damping of all would first have to
+            # stop what is known well.
+            self.raised, self.scale = RAISE * self.raised, higher
+            return
         growth = GROWTH if expected > ROUGHNESS else GROWTH_IN_ROUGHNESS
         self.factor *= growth if self.factor > 1e-6 else 100.0
         self.curved = True
