@@ -100,7 +100,7 @@ def _twists(model: mujoco.MjModel) -> FloatArray:
 
 
 def _energy(a: FloatArray, b: FloatArray) -> FloatArray:
-    """What the ten inertial parameters count for in ``a^T I b`` of two velocities.
+    """The weights of the ten inertial parameters in ``a^T I b`` of two velocities.
 
     Args:
       a: Angular and linear, (6, ...).
