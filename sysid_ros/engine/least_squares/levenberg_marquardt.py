@@ -253,7 +253,9 @@ class _Damping:
     scale: FloatArray  # (p,): the curvature of each parameter
     curved: bool = False  # whether any step brought far less than was expected
     raised: float = 1.0  # how far the least curvature is
-    floor: FloatArray = field(default_factory=lambda: np.zeros(0))  # (p,): where it is not
+    most: float = field(default_factory=lambda: MOST_RAISED)
+    floor: FloatArray = field(default_factory=lambda: np.zeros(0))  # (p,): where it is not raised
+    before: FloatArray | None = None  # (p,): the scale before it was raised, until a step is tried
 
     def see(self, here: Linearization, least: FloatArray) -> None:
         """Take over the curvatures at a point.
@@ -271,14 +273,21 @@ class _Damping:
     def failed(self, expected: float) -> None:
         """Take note of a refused step that promised such a share of the cost."""
         higher = np.maximum(self.scale, RAISE * self.raised * self.floor)
-        if self.raised < MOST_RAISED and np.any(higher > GROWTH * self.scale):
-            # What the cost hardly depends on has run away. More damping of all would first have to
-            # stop what is known well.
-            self.raised, self.scale = RAISE * self.raised, higher
+        if self.raised < self.most and np.any(higher > GROWTH * self.scale):
+            # What the cost hardly depends on may have run away. More damping of all would first
+            # have to stop what is known well.
+            self.before, self.scale = self.scale, higher
+            self.raised *= RAISE
             return
         growth = GROWTH if expected > ROUGHNESS else GROWTH_IN_ROUGHNESS
         self.factor *= growth if self.factor > 1e-6 else 100.0
         self.curved = True
+
+    def raised_in_vain(self) -> None:
+        """Take back what made a step no shorter."""
+        if self.before is not None:
+            self.scale, self.before, self.raised = self.before, None, self.raised / RAISE
+            self.most = self.raised
 
     def succeeded(self, gain: float) -> None:
         self.curved = self.curved or gain < GOOD_GAIN
@@ -301,7 +310,7 @@ def _step(
     """
     size = float(np.linalg.norm(point.theta))
     tolerance = settings.step_tolerance
-    refused = math.inf
+    refused = plainly = math.inf
     while damping.factor <= MAX_DAMPING:
         move, expected = _damped_step(problem, point, here, damping)
         length = float(np.linalg.norm(np.sqrt(damping.scale) * move.theta))
@@ -309,10 +318,15 @@ def _step(
             return None, (FitStatus.CONVERGED, "the step vanishes")
         if expected <= settings.worth * settings.cost_tolerance * here.cost:
             return None, _CONVERGED
+        plain = float(np.linalg.norm(move.theta / problem.scale))
+        if damping.before is not None and plain > SHORTER * plainly:
+            damping.raised_in_vain()
+            damping.failed(expected / here.cost)
+            continue
         if here.pull is None and length > SHORTER * refused:
             damping.failed(expected / here.cost)
             continue
-        refused = length
+        refused, plainly, damping.before = length, plain, None
         trial = Point(
             np.clip(point.theta + move.theta, problem.lower, problem.upper),
             tuple(start + change for start, change in zip(point.starts, move.starts, strict=True)),
