@@ -20,7 +20,6 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.directions import ChangingTables
 from sysid_ros.engine.derivatives.model_changes import (
-    FAR,
     FollowedModel,
     KnownChanges,
     SharedMoves,
@@ -108,6 +107,8 @@ class Sensitivities:
     def renew(self, group: ModelGroup[Any], scale: FloatArray) -> None:
         """Go on with the same runs of another builder."""
         group.builder.trust(self._group.builder)
+        if group.builder.frozen != self._group.builder.frozen:
+            self._reader = TablesReader(self._addresses)
         self._group, self._scale, self._latest = group, scale, None
 
     def sources(self) -> list[str]:
@@ -335,13 +336,11 @@ class Sensitivities:
         return moved
 
     def _lasting(self, theta: FloatArray, base: ChangingTables) -> list[int]:
-        """Parameters of unchanged effect: all have gone far, or one compiled model confirms it."""
+        """The parameters whose effect on the model is what it was, as one compiled model shows."""
         known = self._known_changes
         lasting = [] if known is None else known.lasting(theta, base)
         if known is None or len(lasting) < 2:
             return []
-        if np.all(np.abs(theta - known.theta)[lasting] > FAR * self._scale[lasting]):
-            return lasting
         change = np.zeros(theta.size)
         # Each by another share of its scale, so that two of them hardly make up for each other.
         change[lasting] = TABLE_STEP * self._scale[lasting] * np.linspace(1.0, 2.0, len(lasting))
