@@ -52,8 +52,6 @@ _OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "
 
 # How far from where derivatives lead to a number may be, relative to the way, and to its value.
 LASTING, ROUNDING = 1e-7, 1e-15
-# Of a parameter's scale: where each has gone that far, a product of two of them shows.
-FAR = 1e-3
 
 
 class FollowedModel:

@@ -20,7 +20,6 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.directions import ChangingTables
 from sysid_ros.engine.derivatives.model_changes import (
-    FAR,
     FollowedModel,
     KnownChanges,
     SharedMoves,
@@ -34,6 +33,7 @@ from sysid_ros.engine.derivatives.run_pass import BatchPass, Pass, differentiate
 from sysid_ros.engine.derivatives.sensors import sensors_of, unsupported_sensor
 from sysid_ros.engine.derivatives.uncovered_steps import differentiate_again
 from sysid_ros.engine.simulation import (
+    THETA_STEP,
     BatchRollout,
     Candidate,
     ModelGroup,
@@ -107,6 +107,8 @@ class Sensitivities:
     def renew(self, group: ModelGroup[Any], scale: FloatArray) -> None:
         """Go on with the same runs of another builder."""
         group.builder.trust(self._group.builder)
+        if group.builder.frozen != self._group.builder.frozen:
+            self._reader = TablesReader(self._addresses)
         self._group, self._scale, self._latest = group, scale, None
 
     def sources(self) -> list[str]:
@@ -268,11 +270,13 @@ class Sensitivities:
         theta: FloatArray,
         base: Candidate | None = None,
         components: Sequence[int] | None = None,
+        step: float = THETA_STEP,
     ) -> Perturbations:
-        """Columns for finite differences of rollouts."""
+        """Columns for finite differences, of rollouts by default."""
         return perturbed(
-            self._group.builder, theta, self._upper, self._scale, base=base, components=components
-        )
+            self._group.builder, theta, self._upper, self._scale,
+            step=step, base=base, components=components,
+        )  # fmt: skip
 
     def _prepare(self, theta: FloatArray, base: Candidate | None = None) -> Pass:
         key = theta.tobytes()
@@ -283,23 +287,20 @@ class Sensitivities:
     def _prepared(self, theta: FloatArray, base: Candidate | None) -> Pass:
         builder = self._group.builder
         base = base or builder.build(theta)
-        model, sensors = base.model, self._start_sensors
         steps = list(map(inward, theta, TABLE_STEP * self._scale, self._upper))
         known = self._known_changes
-        here = ChangingTables.of(model, None if known is None else known.base)
+        here = ChangingTables.of(base.model, None if known is None else known.base)
         lasting = self._lasting(theta, here)
         sharing = self._shared.without(lasting)
         shared = sharing.changes(builder, base, here, theta, steps)
         told = lasting if shared is None else sorted(lasting + sharing.components)
-        moved = self._moved_alone(theta, base, steps, told)
-        table, key = FollowedModel(model), base.rollout_key(sensors)
-        reading, followed = [], []
-        for j in np.setdiff1d(np.arange(theta.size), told).tolist():
-            column, other = moved[j], moved[j].candidate
-            if other.model_key == key[0] and other.rollout_key(sensors) == key:
-                reading.append(j)
-            elif self._is_followed(j, table, column):
-                followed.append(j)
+        alone = np.setdiff1d(np.arange(theta.size), told).tolist()
+        moved = self._moved_alone(theta, base, steps, alone)
+        key = base.rollout_key(sensors := self._start_sensors)
+        still = [j for j in alone if moved[j].candidate.model_key == base.model_key]
+        reading = [j for j in still if moved[j].candidate.rollout_key(sensors) == key]
+        self._find_followed({j: moved[j] for j in alone if j not in reading}, base, theta)
+        followed = [j for j in alone if j in self._followed and j not in reading]
         own = [moved[j] for j in followed]
         changes = model_derivative(
             here, [each.candidate.model for each in own], [each.step for each in own]
@@ -325,30 +326,21 @@ class Sensitivities:
         )
 
     def _moved_alone(
-        self, theta: FloatArray, base: Candidate, steps: Sequence[float], told: Sequence[int]
+        self, theta: FloatArray, base: Candidate, steps: Sequence[float], alone: Sequence[int]
     ) -> list[Perturbation]:
-        """All parameters moved, those whose effect is told otherwise without a model."""
-        alone = np.setdiff1d(np.arange(theta.size), told).tolist()
-        columns = perturbed(
-            self._group.builder, theta, self._upper, self._scale,
-            step=TABLE_STEP, base=base, components=alone,
-        )  # fmt: skip
+        """All parameters moved, some with a model of their own."""
+        columns = self._columns(theta, base, alone, TABLE_STEP)
         moved = [Perturbation(base, step) for step in steps]
         for j, column in zip(alone, columns.moved, strict=True):
             moved[j] = column
         return moved
 
     def _lasting(self, theta: FloatArray, base: ChangingTables) -> list[int]:
-        """The parameters whose effect on the model is what it was.
-
-        That all have gone far shows it, or else one compiled model.
-        """
+        """The parameters whose effect on the model is what it was, as one compiled model shows."""
         known = self._known_changes
         lasting = [] if known is None else known.lasting(theta, base)
         if known is None or len(lasting) < 2:
             return []
-        if np.all(np.abs(theta - known.theta)[lasting] > FAR * self._scale[lasting]):
-            return lasting
         change = np.zeros(theta.size)
         # Each by another share of its scale, so that two of them hardly make up for each other.
         change[lasting] = TABLE_STEP * self._scale[lasting] * np.linspace(1.0, 2.0, len(lasting))
@@ -356,15 +348,23 @@ class Sensitivities:
         moved = self._group.builder.build(theta + change).model
         return lasting if known.hold(base, moved, change) else []
 
-    def _is_followed(self, j: int, base: FollowedModel, column: Perturbation) -> bool:
-        """Return whether the pass has tables for all that a parameter changes, found out once."""
-        if j not in self._followed and j not in self._unfollowed:
-            changed = base.unfollowed_change(column.candidate.model)
+    def _find_followed(
+        self, moved: dict[int, Perturbation], base: Candidate, theta: FloatArray
+    ) -> None:
+        """Find out once whether the pass has tables for all that each parameter changes."""
+        builder, table = self._group.builder, FollowedModel(base.model)
+        new = {j: c for j, c in moved.items() if j not in self._followed | self._unfollowed.keys()}
+        if len(new) > 1 and all(map(builder.independent, new)):  # one model often answers for all
+            model = builder.together(base, {j: theta[j] + c.step for j, c in new.items()})
+            if model is not None and table.unfollowed_change(model) is None:
+                self._followed.update(new)
+                return
+        for j, column in new.items():
+            changed = table.unfollowed_change(column.candidate.model)
             if changed is None:
                 self._followed.add(j)
             else:
                 self._unfollowed[j] = changed
-        return j in self._followed
 
     def _differentiate(
         self,

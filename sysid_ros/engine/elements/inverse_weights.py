@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the inverse inertia that MuJoCo softens a joint's constraints by follows from the masses.
+"""Derivatives of the inverse inertia by which MuJoCo softens a joint's constraints.
 
 ``dof_invweight0`` of a hinge or slide is ``e^T M^-1 e`` at the reference posture, with e the
 joint's unit vector and M the inertia in joint coordinates. With ``u = M^-1 e`` it changes by
@@ -95,12 +95,12 @@ def _twists(model: mujoco.MjModel) -> FloatArray:
     for body in range(1, model.nbody):
         mujoco.mj_jacBody(model, data, world[body, 1], world[body, 0], body)
     axes = np.asarray(data.xmat).reshape(-1, 3, 3)
-    own = np.einsum("bij,bkin->kjbn", axes, world)
+    own: FloatArray = np.einsum("bij,bkin->kjbn", axes, world)
     return own.reshape(6, model.nbody, model.nv)
 
 
 def _energy(a: FloatArray, b: FloatArray) -> FloatArray:
-    """What the ten inertial parameters count for in ``a^T I b`` of two velocities.
+    """The weights of the ten inertial parameters in ``a^T I b`` of two velocities.
 
     Args:
       a: Angular and linear, (6, ...).

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -58,6 +58,8 @@ SHORTER = 0.8
 # Shares of the decrease that was expected: the model holds; it holds badly; it says nothing.
 GOOD_GAIN, POOR_GAIN, NO_GAIN = 0.5, 0.25, 1e-3
 SILENT = 1e-12  # curvature relative to the largest: such a parameter must not move by rounding
+# What a refused step raises the least curvature by, and at most.
+RAISE, MOST_RAISED = 100.0, 1e4
 # The longest bend that is believed, of a step.
 MAX_BEND = 0.75
 
@@ -81,7 +83,7 @@ class SolverSettings:
         units of noise then.
       least_curvature: Of every parameter as far as damping goes, in costs per square of its
         magnitude: with some, one that the cost hardly depends on does not run to where the linear
-        model knows nothing. It leaves the minimum where it is.
+        model knows nothing. Steps that are refused raise it. It leaves the minimum where it is.
     """
 
     max_iterations: int = 100
@@ -250,6 +252,10 @@ class _Damping:
     least: float
     scale: FloatArray  # (p,): the curvature of each parameter
     curved: bool = False  # whether any step brought far less than was expected
+    raised: float = 1.0  # how far the least curvature is
+    most: float = field(default_factory=lambda: MOST_RAISED)
+    floor: FloatArray = field(default_factory=lambda: np.zeros(0))  # (p,): where it is not raised
+    before: FloatArray | None = None  # (p,): the scale before it was raised, until a step is tried
 
     def see(self, here: Linearization, least: FloatArray) -> None:
         """Take over the curvatures at a point.
@@ -261,13 +267,27 @@ class _Damping:
         p = here.prior.shape[0] - 1
         sizes = sum((gram.diagonal()[:p] for gram in here.grams), here.prior.diagonal()[:p])
         silent = SILENT * max(sizes.max(initial=0.0), 1e-300)
-        self.scale = np.maximum(np.maximum(sizes, silent), here.cost * least)
+        self.floor = here.cost * least
+        self.scale = np.maximum(np.maximum(sizes, silent), self.raised * self.floor)
 
     def failed(self, expected: float) -> None:
         """Take note of a refused step that promised such a share of the cost."""
+        higher = np.maximum(self.scale, RAISE * self.raised * self.floor)
+        if self.raised < self.most and np.any(higher > GROWTH * self.scale):
+            # What the cost hardly depends on may have run away. More damping of all would first
+            # have to stop what is known well.
+            self.before, self.scale = self.scale, higher
+            self.raised *= RAISE
+            return
         growth = GROWTH if expected > ROUGHNESS else GROWTH_IN_ROUGHNESS
         self.factor *= growth if self.factor > 1e-6 else 100.0
         self.curved = True
+
+    def raised_in_vain(self) -> None:
+        """Take back what made a step no shorter."""
+        if self.before is not None:
+            self.scale, self.before, self.raised = self.before, None, self.raised / RAISE
+            self.most = self.raised
 
     def succeeded(self, gain: float) -> None:
         self.curved = self.curved or gain < GOOD_GAIN
@@ -290,7 +310,7 @@ def _step(
     """
     size = float(np.linalg.norm(point.theta))
     tolerance = settings.step_tolerance
-    refused = math.inf
+    refused = plainly = math.inf
     while damping.factor <= MAX_DAMPING:
         move, expected = _damped_step(problem, point, here, damping)
         length = float(np.linalg.norm(np.sqrt(damping.scale) * move.theta))
@@ -298,10 +318,15 @@ def _step(
             return None, (FitStatus.CONVERGED, "the step vanishes")
         if expected <= settings.worth * settings.cost_tolerance * here.cost:
             return None, _CONVERGED
+        plain = float(np.linalg.norm(move.theta / problem.scale))
+        if damping.before is not None and plain > SHORTER * plainly:
+            damping.raised_in_vain()
+            damping.failed(expected / here.cost)
+            continue
         if here.pull is None and length > SHORTER * refused:
             damping.failed(expected / here.cost)
             continue
-        refused = length
+        refused, plainly, damping.before = length, plain, None
         trial = Point(
             np.clip(point.theta + move.theta, problem.lower, problem.upper),
             tuple(start + change for start, change in zip(point.starts, move.starts, strict=True)),

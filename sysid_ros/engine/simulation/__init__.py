@@ -13,6 +13,7 @@ from sysid_ros.engine.simulation.candidate import (
     shapes_model,
 )
 from sysid_ros.engine.simulation.finite_differences import (
+    THETA_STEP,
     Perturbation,
     Perturbations,
     finite_differences,
@@ -46,6 +47,7 @@ from sysid_ros.engine.simulation.step_controls import control_integrals, step_me
 from sysid_ros.engine.simulation.sysid_rollout import all_states, sysid_rollout, trajectories
 
 __all__ = [
+    "THETA_STEP",
     "BatchRollout",
     "BatchSimulation",
     "BatchState",

@@ -103,6 +103,11 @@ class CandidateBuilder:
         """The number of free scalars."""
         return self._params.size
 
+    @property
+    def frozen(self) -> bytes:
+        """The values of all parameters that are not free."""
+        return _values(p for p in self._params.values() if p.frozen)
+
     def build(self, theta: FloatArray, known: Iterable[Candidate] = ()) -> Candidate:
         """Apply all parameters and compile.
 

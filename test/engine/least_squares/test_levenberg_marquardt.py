@@ -67,6 +67,22 @@ def test_a_step_along_which_the_function_is_undefined_is_shortened() -> None:
     assert found.x[0] == pytest.approx(2.0, abs=1e-6)
 
 
+def test_what_the_cost_hardly_depends_on_is_held_before_what_is_known_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def wall(x: FloatArray) -> FloatArray:
+        """The second hardly matters but where the linear model sends it."""
+        beyond = max(0.0, abs(x[1]) - 1.0) ** 2
+        return np.array([0.01 * (x[0] - 1.0), 1e-4 * (x[1] - 30.0), beyond])
+
+    first = minimized(wall, [0.0, 0.0], bounds=(-100.0, 100.0)).trace[1]
+    np.testing.assert_allclose(first.values[0], 1.0, atol=1e-2)
+    assert 0.1 < first.values[1] < 1.1
+    monkeypatch.setattr(levenberg_marquardt, "MOST_RAISED", 1.0)
+    first = minimized(wall, [0.0, 0.0], bounds=(-100.0, 100.0)).trace[1]
+    assert first.values[0] < 0.9
+
+
 def test_linear_problems_take_a_step_or_two() -> None:
     matrix = np.random.default_rng(3).normal(size=(20, 4))
     found = minimized(lambda x: matrix @ x - 1.0, [0.0] * 4)

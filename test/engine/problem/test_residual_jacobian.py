@@ -45,6 +45,27 @@ def arm(**options: Any) -> tuple[sysid.ParameterDict, Any, np.ndarray]:
     return params, function, params.as_vector()
 
 
+def test_a_frozen_parameter_may_change_between_jacobians() -> None:
+    def longer() -> tuple[sysid.ParameterDict, Any, np.ndarray]:
+        params, function, _ = arm()
+        params.add(
+            sysid.Parameter(
+                "length", 0.1, 0.0, 1.0, frozen=True,
+                modifier=lambda s, p: setattr(s.body("link3"), "pos", [0.0, 0.0, p.value[0]]),
+            )
+        )  # fmt: skip
+        return params, function, params.as_vector()
+
+    params, function, x = longer()
+    before = function.jacobian(x, params)
+    params["length"].value[:] = 0.2
+    after = function.jacobian(x, params)
+    other, fresh, _ = longer()
+    other["length"].value[:] = 0.2
+    assert np.abs(after - before).max() > 0.01 * np.abs(before).max()
+    np.testing.assert_allclose(after, fresh.jacobian(x, other), rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize("stamping", ["notebook", "true"])
 @pytest.mark.parametrize("normalization", ["reference", "none"])
 def test_exact_jacobian_agrees_with_central_differences(stamping: str, normalization: str) -> None:
