@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -346,6 +347,16 @@ def test_internal_errors_are_one_line_or_a_traceback(
     )
     with pytest.raises(ZeroDivisionError):
         main(["fit", "a.yaml", "--debug"])
+
+
+def test_check_names_the_only_sensor_where_it_is_dead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_pendulum_experiment(tmp_path / "dead", duration=1.5)
+    shutil.rmtree(file.parent / "bags" / "first")
+    write_pendulum_bag(file.parent / "bags" / "first", constant=True, duration=1.5)
+    assert main(["check", str(file)]) == ErrorCode.DATA_UNUSABLE
+    assert "'angle' (/joint_states, position[pivot]) never changes" in capsys.readouterr().out
 
 
 def test_an_interrupt_while_an_extension_is_imported_is_one(

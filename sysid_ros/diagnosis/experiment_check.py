@@ -63,6 +63,8 @@ def check_experiment(
         if not dead:
             raise
         moving = tuple(signal for signal in experiment.signals if signal not in dead)
+        if all(signal.kind is SignalKind.ACTUATOR for signal in moving):
+            return tuple(_dead(signal, ExperimentLines(experiment)) for signal in dead)
         dataset = load_dataset(replace(experiment, signals=moving), data_dir)
         experiment = _without_signal_parameters(experiment, moving)
     if left_out := not_tested(recorded(dataset.training.groups)):
@@ -115,7 +117,7 @@ def _constant_signals(experiment: Experiment, data_dir: Path | None) -> list[Sig
                 for signal in fields[topic]:
                     column = table.paths.index(parse_field(signal.field))
                     values = table.values[table.present[:, column], column]
-                    if len(values) and bool(np.all(values == values[0])):
+                    if len(values) > 1 and bool(np.all(values == values[0])):
                         found.append(signal)
     return list(dict.fromkeys(found))
 

@@ -57,7 +57,8 @@ def recorded_signals(
     if not mapping.joints and not mapping.bodies:
         names = [joint.name for joint in spec.joints]
         raise DataError(
-            f"no joint of the model ({', '.join(names) or 'it has none'}) has a position among "
+            f"no joint of the model ({', '.join(names) or 'it has none'}) has a position that "
+            "changes among "
             + (
                 f"the topics {', '.join(common)}"
                 if common

@@ -126,22 +126,18 @@ def scalar_joints(model: mujoco.MjModel) -> tuple[str, ...]:
 def _imu(
     model: mujoco.MjModel, sensor: ImuReadings, seen: Seen, random: np.random.Generator
 ) -> Iterator[_Row]:
-    rates = _of_sensor(model, sensor.topic, sensor.gyro, seen)
+    rates = measured(_of_sensor(model, sensor.topic, sensor.gyro, seen), sensor.rates, random)
     accelerations = _of_sensor(model, sensor.topic, sensor.accelerometer, seen)
-    rates = measured(rates, sensor.rates, random)
-    accelerations = measured(accelerations, sensor.accelerations, random)
-    for row in zip(rates, accelerations, strict=True):
+    for row in zip(rates, measured(accelerations, sensor.accelerations, random), strict=True):
         yield _Row(messages.imu, *row)
 
 
 def _wrench(
     model: mujoco.MjModel, sensor: WrenchReadings, seen: Seen, random: np.random.Generator
 ) -> Iterator[_Row]:
-    forces = _of_sensor(model, sensor.topic, sensor.force, seen)
+    forces = measured(_of_sensor(model, sensor.topic, sensor.force, seen), sensor.forces, random)
     torques = _of_sensor(model, sensor.topic, sensor.torque, seen)
-    forces = measured(forces, sensor.forces, random)
-    torques = measured(torques, sensor.torques, random)
-    for row in zip(forces, torques, strict=True):
+    for row in zip(forces, measured(torques, sensor.torques, random), strict=True):
         yield _Row(messages.wrench, *row)
 
 

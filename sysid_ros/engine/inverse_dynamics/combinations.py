@@ -46,8 +46,6 @@ def fit_combinations(
     recordings: Sequence[Recording],
     basis: FloatArray,
     settings: Settings | None = None,
-    *,
-    weighted: bool = True,
 ) -> CombinationFit:
     """Estimate y of theta = basis y.
 
@@ -56,13 +54,12 @@ def fit_combinations(
       recordings: Motion and torque, of one condition.
       basis: Parameters per unit of each combination, (p, r).
       settings: Filters, blocks and iterations.
-      weighted: Whether each joint counts by its residuals, or all alike.
     """
     settings = settings or Settings()
     evidence = gather(regressor, recordings, replace(settings, reversals_apart=False))
     (grams,) = evidence.grams.values()
     weights, gains = np.ones(regressor.model.nv), np.ones(regressor.model.nv)
-    for _ in range(settings.iterations if weighted else 1):
+    for _ in range(settings.iterations):
         hessian, gradient = grams.normal(weights, gains)
         values = least_squares(basis.T @ hessian @ basis, basis.T @ gradient)
         used, squares = weights, grams.squares(basis @ values)

@@ -18,10 +18,8 @@ from sysid_ros.excitation.design.approach import approach
 from sysid_ros.excitation.design.criterion import CRITERIA, criterion
 from sysid_ros.excitation.design.demands import Demands, MovingRobot
 from sysid_ros.excitation.design.design import (
-    BY_TORQUE,
     DesignSettings,
     design_motion,
-    information_about,
 )
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.experiment_design import (
@@ -35,7 +33,6 @@ from sysid_ros.excitation.design.fitted_parameters import (
     fitted_parameters,
 )
 from sysid_ros.excitation.design.forward_design import (
-    BY_SIMULATION,
     SERVO_PIECE,
     design_servo_motion,
 )
@@ -48,8 +45,6 @@ from sysid_ros.excitation.design.shown_motion import load_planned, shown_motion
 from sysid_ros.excitation.design.simulated_fit import simulated_fit
 
 __all__ = [
-    "BY_SIMULATION",
-    "BY_TORQUE",
     "CRITERIA",
     "SERVO_PIECE",
     "Demands",
@@ -69,7 +64,6 @@ __all__ = [
     "design_motion",
     "design_servo_motion",
     "fitted_parameters",
-    "information_about",
     "load_planned",
     "render_preview",
     "robot_demands",

@@ -151,7 +151,8 @@ def check_samples(
       DataError: There are fewer than that, some are no numbers or absurd, or all are equal.
     """
     if len(values) < least:
-        raise DataError(f"{where} has {len(values)} samples; at least {least} are needed")
+        instants = f"{len(values)} instant{'s' * (len(values) != 1)}"
+        raise DataError(f"{where} has samples at {instants} only; at least {least} are needed")
     table = values.reshape(len(values), -1)
     usable = are_measurements(table)
     bad = np.flatnonzero(~usable.all(axis=1))

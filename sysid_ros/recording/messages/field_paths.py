@@ -13,7 +13,7 @@ every message anew, since their order may change from one to the next.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -173,9 +173,13 @@ def _select(path: FieldPath, step: Step, node: Node, scopes: list[Group]) -> Nod
             return Absent(f"{step.field} {_fill(node)}", empty=len(node) == 0)
         index %= len(node)
     else:
-        found = _index_by_name(step.element, node, scopes)
+        names = _list_with(step.element, scopes)
+        found = _index_by_name(step.element, node, names)
         if found is None:
             return Absent(unknown_name("element", step.element, _names(node, scopes)), empty=False)
+        if (count := names.count(step.element)) > 1:
+            number = f"choose one by its number, such as {step.field}[{found}]"
+            return Absent(f"{step.element!r} is named {count} times; {number}", empty=False)
         if found >= len(node):
             named = f"although {step.element!r} is named"
             return Absent(f"{step.field} {_fill(node)} {named}", empty=True)
@@ -189,11 +193,18 @@ def _fill(array: NumberArray | GroupArray) -> str:
     return "is empty" if not count else f"has only {count} element{'s' * (count != 1)}"
 
 
-def _index_by_name(name: str, array: NumberArray | GroupArray, scopes: list[Group]) -> int | None:
+def _list_with(name: str, scopes: list[Group]) -> Sequence[str]:
+    """The nearest list of names that has a name; empty where none has."""
     for group in reversed(scopes):
         for node in group.fields.values():
             if isinstance(node, TextArray) and name in node.values:
-                return node.values.index(name)
+                return node.values
+    return ()
+
+
+def _index_by_name(name: str, array: NumberArray | GroupArray, names: Sequence[str]) -> int | None:
+    if name in names:
+        return names.index(name)
     for index, item in enumerate(array.items if isinstance(array, GroupArray) else ()):
         if any(isinstance(node, Text) and node.value == name for node in item.fields.values()):
             return index

@@ -415,7 +415,9 @@ def test_arrays_that_are_empty_now_and_then(arm, write_bag) -> None:
 
 
 def test_a_single_sample(arm, write_bag) -> None:
-    assert "has 1 samples; at least 2 are needed" in refused(write_bag(arm[:1]), SHOULDER)
+    assert "has samples at 1 instant only; at least 2 are needed" in refused(
+        write_bag(arm[:1]), SHOULDER
+    )
 
 
 def test_a_topic_slower_than_the_allowed_gap(arm, write_bag) -> None:
