@@ -25,7 +25,13 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
 from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.engine.elements import drive_strength, force_range, is_velocity_servo, linear
+from sysid_ros.engine.elements import (
+    drive_strength,
+    force_range,
+    is_low_passed,
+    is_velocity_servo,
+    linear,
+)
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -41,7 +47,6 @@ _MOST_FRICTION = 0.5  # of a servo's largest force
 _LOST = 0.05  # of a drive's strength, likewise
 # Shares of a usual speed from which on friction is whole: at once, and as MuJoCo's may be.
 _WHOLE_FROM = (0.02, 0.5)
-_FILTERS = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
 _FORGIVEN = 0.4  # of the command's spread, from which a residual counts less
 _REWEIGHTED = 4
 
@@ -74,7 +79,7 @@ class Tracking:
         data = filtered(recorded, list(dict.fromkeys(labels)), _LEAST_ROWS) if servos else None
         if data is None:
             return None
-        return cls(recorded, servos, data.low_passed(_time_constants(recorded)))
+        return cls(recorded, servos, data.low_passed(time_constants(recorded)))
 
     def misfit(self, servos: Sequence[int], *changes: Change) -> Misfit:
         """Return the remainder of some servos' commands after some repairs, applied in order."""
@@ -292,12 +297,11 @@ def _tracked(recorded: Recorded) -> list[int]:
     ]
 
 
-def _time_constants(recorded: Recorded) -> dict[str, float]:
-    """Of the low-passes through which commands reach their servos, as the model has them [s]."""
+def time_constants(recorded: Recorded) -> dict[str, float]:
+    """Of the low-passes that inputs take effect through, as the model has them, by label [s]."""
     model = recorded.model
     return {
-        label: float(model.actuator_dynprm[servo, 0])
-        for servo, label in recorded.commands.items()
-        if int(model.actuator_dyntype[servo]) in _FILTERS
-        and model.actuator_dynprm[servo, 0] > 0.0
-    }  # fmt: skip
+        label: float(model.actuator_dynprm[actuator, 0])
+        for actuator, label in {**recorded.commands, **recorded.efforts}.items()
+        if is_low_passed(model, actuator) and model.actuator_dynprm[actuator, 0] > 0.0
+    }

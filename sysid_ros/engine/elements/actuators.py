@@ -16,6 +16,7 @@ from sysid_ros.engine.elements.joints import HINGE
 
 ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 _UNLIMITED = (-np.inf, np.inf)
+_LOW_PASSES = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
 _GRAVITY = 9.81  # m/s^2, also of models without
 _MOST_WEIGHTS = 30.0  # of all of a robot, at its own extent, that a drive may lift
 _GIVE_OF_HINGE, _GIVE_OF_SLIDE = 0.1, 0.01  # rad, m: a usual servo's at its largest force
@@ -61,15 +62,22 @@ def takes_velocity(model: Any, actuator: int) -> bool:
     return integrated or is_velocity_servo(model, actuator)
 
 
-def has_affine_law(model: Any, actuator: int) -> bool:
+def has_affine_law(model: Any, actuator: int, *, lagging: bool = False) -> bool:
     """Return whether an actuator's force follows from its input and its joint's motion at once.
 
-    A fixed gain times the input, and nothing more than a servo adds.
+    A fixed gain times the input, and nothing more than a servo adds; of one that is ``lagging``,
+    times its input behind its low-pass.
     """
     plain = int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_NONE)
     at_once = int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
     known = plain or _is_affine(model, actuator)
-    return known and at_once and _has_fixed_gain(model, actuator)
+    follows = at_once or (lagging and is_low_passed(model, actuator))
+    return known and follows and _has_fixed_gain(model, actuator)
+
+
+def is_low_passed(model: Any, actuator: int) -> bool:
+    """Return whether an actuator's input reaches it through a low-pass of first order."""
+    return int(model.actuator_dyntype[actuator]) in _LOW_PASSES
 
 
 def affine_force(
