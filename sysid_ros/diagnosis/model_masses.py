@@ -145,21 +145,65 @@ class OffMass:
     interval: tuple[float, float] | None = None
 
 
-def off_masses(recorded: Recorded, is_free: Callable[[str, str], bool]) -> OffMass | None:
-    """Joints on which gravity is clearly not the model's.
+@dataclass(frozen=True)
+class MassTest:
+    """The joints whose forces are known, for the model's masses to be compared with.
 
-    Args:
-      recorded: What was recorded, mistakes repaired; nothing touches anything.
-      is_free: Tells of an element (body, actuator or signal) and its name whether a fit finds it;
-        joints that it acts on are left out.
+    Attributes:
+      recorded: What was recorded.
+      joints: Those, with what the model's bodies take.
+      sources: The one actuator of each, by joint number.
+    """
+
+    recorded: Recorded
+    joints: Sequence[JointForces]
+    sources: Mapping[int, int]
+
+    @classmethod
+    def of(cls, recorded: Recorded, is_free: Callable[[str, str], bool]) -> MassTest:
+        """The test of recordings; without joints where no force is known or others act.
+
+        Args:
+          recorded: What was recorded, mistakes repaired; nothing touches anything.
+          is_free: Tells of an element (body, actuator or signal) and its name whether a fit finds
+            it; joints that it acts on are left out.
+        """
+        data, sources = _forces(recorded, is_free)
+        joints = [] if data is None else _joints(recorded, data, sources)
+        return cls(recorded, joints, sources)
+
+    def note(self, hidden: Sequence[str]) -> str:
+        """In words that masses cannot be tested, or those of some bodies; empty without any."""
+        if not self.joints:
+            return (
+                "masses are not tested: that takes the positions of all joints, and for some of "
+                "them a measured effort or the command of a servo of known gains"
+            )
+        if not hidden:
+            return ""
+        names = listed(map(repr, hidden), 4)
+        return (
+            f"this motion does not show whether the masses of {names} are right: half as much "
+            "again is no more than friction, armatures and offsets make up for"
+        )
+
+    def hidden(self) -> list[str]:
+        """Names of bodies of which no joint would show half as much mass again."""
+        torques = [one.torque() for one in self.joints]
+        bodies = moving_masses(self.recorded.model) if torques else []
+        return [
+            body_label(self.recorded.model, body) for column, body in enumerate(bodies)
+            if not any(one.tells(column, _FELT) for one in torques)
+        ]  # fmt: skip
+
+
+def off_masses(test: MassTest) -> OffMass | None:
+    """Joints on which gravity is clearly not the model's.
 
     Returns:
       ``None`` where it is, where motion does not show it, or other forces act.
     """
-    data, sources = _forces(recorded, is_free)
-    if data is None:
-        return None
-    joints = _joints(recorded, data, sources)
+    recorded, joints, sources = test.recorded, test.joints, test.sources
     factors = {one.joint: one.factor() for one in joints}
     off = {
         joint: factor
@@ -169,7 +213,9 @@ def off_masses(recorded: Recorded, is_free: Callable[[str, str], bool]) -> OffMa
     torques = {one.joint: one.torque() for one in joints}
     found = one_mass(list(torques.values()))
     if found is not None and (not off or found.explained > _ALL):
-        return _off_body(recorded, found, torques, sources)
+        alone = _off_body(recorded, found, torques, sources)
+        if alone is not None:
+            return alone
     if not off:
         return None
     body, mass = _suspect(recorded.model, [one for one in joints if one.joint in off])

@@ -85,10 +85,11 @@ def test_a_mass_that_is_little_of_the_gravity_on_a_joint_shows_in_all_it_does(
 
 
 @pytest.mark.parametrize(
-    ("name", "link"), [("SCARA", "tool"), ("Excavator with lagging hydraulics", "stick")]
+    ("name", "link", "hidden_link"),
+    [("SCARA", "tool", "upper"), ("Excavator with lagging hydraulics", "stick", "cabin")],
 )
 def test_what_hangs_on_servos_with_friction_delay_and_low_passes(
-    tmp_path: Path, name: str, link: str
+    tmp_path: Path, name: str, link: str, hidden_link: str
 ) -> None:
     """No gravity acts on a SCARA's joints: its masses show in what its joints do to each other."""
     robot = next(one for one in own_robots() if one.name == name)
@@ -100,7 +101,11 @@ def test_what_hangs_on_servos_with_friction_delay_and_low_passes(
     tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
     experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
     (tmp_path / "robot.xml").write_text(spec.to_xml())
-    assert FindingKind.GRAVITY not in {one.kind for one in check_experiment(experiment, None)}
+    notes: list[str] = []
+    right = check_experiment(experiment, None, on_note=notes.append)
+    assert FindingKind.GRAVITY not in {one.kind for one in right}
+    assert any(repr(hidden_link) in one for one in notes)
+    assert not any(repr(link) in one for one in notes)
     mass = float(spec.compile().body(link).mass[0]) / OFF
     lighter = (TrueParameter("body", link, "mass", mass),)
     light = with_true_values(spec, lighter, spec.option.timestep)

@@ -24,6 +24,7 @@ _OFF = 0.1  # by which a mass is another, interval included
 _GAINED = 0.1  # of what is left, that a mass explains; of right models, that touch themselves, 0.09
 _BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
 _PLAIN = 0.3  # of what has to be felt, where nothing is left that is as large
+_HALF = 0.5  # of a mass, that must show
 _ALARMS = 0.01  # of right models that one body is suspected of
 
 
@@ -42,6 +43,17 @@ class JointTorque:
     target: FloatArray
     block: IndexArray
     size: float
+
+    def tells(self, body: int, share: float) -> bool:
+        """Return whether half a mass more would be felt, and be more than what is left.
+
+        Args:
+          body: Its column.
+          share: Of the joint's force, of which a third is felt.
+        """
+        change = _HALF * self.columns[:, body]
+        more = change @ change > self.target @ self.target
+        return bool(more and np.mean(change**2) > (_PLAIN * share) ** 2 * self.size)
 
     def shows(self, body: int, step: float, share: float) -> bool:
         """Return whether a relative change of a mass is felt and explains some of what is left.
