@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
-from sysid_ros.diagnosis.model_masses import mass_finding, off_masses, torque_unit
+from sysid_ros.diagnosis.model_masses import MassTest, mass_finding, off_masses, torque_unit
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
@@ -44,7 +45,11 @@ _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explana
 
 
 def check_dataset(
-    experiment: Experiment, dataset: Dataset, *, simulated: bool | None = None
+    experiment: Experiment,
+    dataset: Dataset,
+    *,
+    simulated: bool | None = None,
+    on_note: Callable[[str], None] = lambda _: None,
 ) -> tuple[Finding, ...]:
     """Test recordings against the model before any fit.
 
@@ -54,6 +59,7 @@ def check_dataset(
       experiment: The experiment.
       dataset: Its recordings.
       simulated: Whether robots will be simulated; by default as the experiment's fit does.
+      on_note: Told which masses cannot be tested.
 
     Returns:
       The mistakes found, those of values first.
@@ -77,8 +83,10 @@ def check_dataset(
         sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
         # What is repaired roughly shows nothing; masses beside measured torque are found with it.
         masses = not (seen.touching or seen.overlaps or sized)
-        if masses and experiment.fit.method != "inverse_dynamics":
-            findings += _masses(state)
+        if experiment.fit.method != "inverse_dynamics":
+            findings += _masses(state, on_note) if masses else []
+            if seen.touching or seen.overlaps:
+                on_note("masses are not tested: bodies touch each other, nobody knows how hard")
     return with_contradictions(experiment, dataset, findings, masses=masses)
 
 
@@ -353,11 +361,14 @@ def _unit_of_torques(state: _State) -> list[Finding]:
     ]
 
 
-def _masses(state: _State) -> list[Finding]:
+def _masses(state: _State, on_note: Callable[[str], None]) -> list[Finding]:
     """Gravity that is not that of the model's masses, none of which a fit finds."""
-    off = off_masses(
-        state.recorded, lambda element, name: bool(state.declared.names(element, name))
-    )
+    declared = state.declared
+    test = MassTest.of(state.recorded, lambda element, name: bool(declared.names(element, name)))
+    free = partial(declared.names, "body")
+    off = off_masses(test)
+    if off is None and (note := test.note([one for one in test.hidden() if not free(one)])):
+        on_note(note)
     return [] if off is None else [mass_finding(state.recorded, off)]
 
 

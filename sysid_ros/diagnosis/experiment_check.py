@@ -69,7 +69,7 @@ def check_experiment(
         experiment = _without_signal_parameters(experiment, moving)
     if left_out := not_tested(recorded(dataset.training.groups)):
         on_note(left_out)
-    findings = check_dataset(experiment, dataset)
+    findings = check_dataset(experiment, dataset, on_note=on_note)
     lines = ExperimentLines(experiment)
     by_torque = experiment.fit.method == "inverse_dynamics"  # without a simulation to drive
     return (

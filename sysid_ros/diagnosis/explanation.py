@@ -16,11 +16,12 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import Misfit
 from sysid_ros.diagnosis.hypotheses import DEGREE, Family
+from sysid_ros.diagnosis.recorded import Recorded
 
 _AS_GOOD = 1.1  # ratio of powers up to which a lag explains as well as the best
 _FINE = 11  # lags about the best one, from which its interval is read
 _RESAMPLES = 200
-RESOLUTION = 0.25  # of a sampling interval, that a lag is uncertain by at the least
+_RESOLUTION = 0.25  # of a sampling interval, that a lag is uncertain by at the least
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,17 @@ def lag_interval(
     lags = sorted({*np.linspace(size - reach, size + reach, _FINE).tolist(), size})
     powers = np.stack([score(family.change(lag)).blocks for lag in lags], axis=1)
     return profile_interval(lags, powers, size, resolution)
+
+
+def resolution_of(recorded: Recorded, labels: Sequence[str]) -> float:
+    """The part of a lag of some inputs that no samples tell [s].
+
+    That is a part of the longest interval: of positions, or at which an input is asked for anew, as
+    nobody knows when in it a controller takes over what it was told.
+    """
+    parts = [one for label in labels for one in recorded.pooled(label)]
+    own = [float(np.median(np.diff(one.times))) for one in parts if len(one.times) > 1]
+    return _RESOLUTION * max(recorded.interval, *own, 0.0)
 
 
 def profile_interval(

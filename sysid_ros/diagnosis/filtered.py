@@ -64,6 +64,11 @@ class _Stretch:
         )  # fmt: skip
         return replace(self, value=value, rate=rate, second=second)
 
+    def direction(self, label: str, least: float, cutoff: float) -> FloatArray:
+        """The sign of a velocity through the low-pass that the signals have passed, (m,)."""
+        raw = np.tanh(self.rate[label] / least)
+        return np.asarray(_smooth(raw, cutoff, self.step)[self.places])
+
     def late(self, label: str, delay: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Value and derivatives of a signal that takes effect later, (m,) each."""
         wanted = np.clip(self.places - delay / self.step, 0.0, len(self.value[label]) - 1.0)
@@ -122,6 +127,18 @@ class Filtered:
             for part in (self.value, self.rate, self.second)
         )
         return value, rate, second
+
+    def direction(self, label: str, least: float) -> FloatArray:
+        """The sign of a signal's derivative, through the same low-pass as all signals, (n,).
+
+        Dry friction has it. Not filtered, it would change its sign much faster than the torques.
+
+        Args:
+          label: Of the signal.
+          least: Derivative from which the sign is clear; it changes smoothly below.
+        """
+        parts = [one.direction(label, least, self.cutoff) for one in self.stretches]
+        return np.concatenate(parts)
 
     def late(self, label: str, delay: float) -> FloatArray:
         """A signal's values if it takes effect later than its stamps by a delay [s], (n,)."""
@@ -214,6 +231,11 @@ def filtered(recorded: Recorded, labels: Sequence[str], fewest: int = 1) -> Filt
     block = np.concatenate(blocks).astype(np.intp)
     found = Filtered({}, {}, {}, block, cutoff, stretches).thinned(_ROWS)
     return found if len(found.block) >= fewest else None
+
+
+def _smooth(values: FloatArray, cutoff: float, step: float) -> FloatArray:
+    """Values on a grid, (..., n), through the low-pass of a cut-off [Hz]."""
+    return zero_phase(values, min(0.99, 2.0 * cutoff * step), order=3)
 
 
 def _low_passed(values: FloatArray, share: float) -> FloatArray:
@@ -330,7 +352,7 @@ def _filter_one(
         return None
     times: FloatArray = first + step * np.arange(count, dtype=np.float64)
     raw = np.stack([signals[name].mean_around(times, step) for name in labels])
-    smooth = zero_phase(raw, min(0.99, 2.0 * cutoff * step), order=3)
+    smooth = _smooth(raw, cutoff, step)
     rate = np.gradient(smooth, step, axis=1)
     second = np.zeros_like(smooth)
     second[:, 1:-1] = np.diff(smooth, n=2, axis=1) / step**2

@@ -14,21 +14,22 @@ armature and offset the joint has. A mass that is little of it shows in all that
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import scipy
 
-from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation
 from sysid_ros.diagnosis.filtered import Filtered, filtered
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import (
+    JointForces,
     JointTorque,
     Misfit,
+    OneMass,
     body_torques,
     moving_masses,
     one_mass,
@@ -36,11 +37,14 @@ from sysid_ros.diagnosis.fits import (
 )
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.repair import body_label, freed_mass
+from sysid_ros.diagnosis.tracking import time_constants
 from sysid_ros.engine.elements import (
+    ON_JOINT,
+    actuators_on,
     affine_force,
     bodies_above,
     has_affine_law,
-    joint_of,
+    joints_of_tendon,
     linear,
 )
 from sysid_ros.errors import listed
@@ -53,8 +57,7 @@ _MUCH_BETTER = 0.5  # ratio of unexplained powers, of any factor over a trusted 
 _FELT = 0.01  # of a joint's force, that another gravity changes; servos' laws are no better known
 _BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
 _OFF = 1.1  # factor of a joint's gravity from which a mass is not the model's
-_CLEAR = 0.8  # of the power left with the model's gravity, that another factor may leave
-_OPEN = 1e-6  # share of a mass's torque that nothing else explains, below which nothing is known
+_ALL = 0.5  # of what the model's masses leave, that a single one explains if it alone is wrong
 _ROWS = 200  # instants, at the least
 _LIMIT = 0.95  # of a servo's largest force, from which it says nothing
 _STOP = 0.02  # of a joint's range, from whose ends on a stop may bear what gravity does not
@@ -143,77 +146,80 @@ class OffMass:
 
 
 @dataclass(frozen=True)
-class _Joint:
-    """Force on one joint, gravity by body, and what else acts on it, over n instants."""
+class MassTest:
+    """The joints whose forces are known, for the model's masses to be compared with.
 
-    joint: int
-    force: FloatArray  # (n,)
-    gravity: FloatArray  # (n, bodies)
-    inertial: FloatArray  # (n, bodies)
-    others: FloatArray  # (n, k)
-    block: IndexArray  # (n,)
+    Attributes:
+      recorded: What was recorded.
+      joints: Those, with what the model's bodies take.
+      sources: The one actuator of each, by joint number.
+    """
 
-    def factor(self) -> tuple[float, float, float] | None:
-        """The factor of the model's gravity with its interval; ``None`` where nothing is clear."""
-        whole = self.gravity.sum(axis=1)
-        matrix = np.column_stack([whole, self.others])
-        size = np.maximum(np.linalg.norm(matrix, axis=0), 1e-300)
-        matrix = matrix / size
-        inverse = np.linalg.pinv(matrix.T @ matrix, rcond=1e-8)
-        found = inverse @ (matrix.T @ self.force)
-        left, before = self.force - matrix @ found, self.without_others(self.force - whole)
-        off = (1.0 - found[0] / size[0]) * self.without_others(whole)
-        if np.mean(off**2) < _FELT**2 * np.mean(self.force**2):
-            return None
-        parts = [self.block == number for number in np.unique(self.block)]
-        better = np.mean([left[part] @ left[part] < before[part] @ before[part] for part in parts])
-        if left @ left > _CLEAR * (before @ before) or better < _BETTER_BLOCKS:
-            return None
-        scores = np.stack([matrix[part].T @ left[part] for part in parts])
-        spread = inverse @ (scores.T @ scores) @ inverse * len(parts) / (len(parts) - 1)
-        quantile = float(scipy.special.stdtrit(len(parts) - 1, 0.975))
-        reach = quantile * math.sqrt(float(spread[0, 0])) / float(size[0])
-        factor = float(found[0] / size[0])
-        return factor - reach, factor, factor + reach
+    recorded: Recorded
+    joints: Sequence[JointForces]
+    sources: Mapping[int, int]
 
-    def torque(self) -> JointTorque:
-        """Return what each mass takes, and what the model's leave, without what else there is."""
-        whole = self.gravity + self.inertial
-        columns = self.without_others(whole)
-        columns = columns * (np.sum(columns**2, axis=0) > _OPEN * np.sum(whole**2, axis=0))
-        left = self.without_others(self.force - whole.sum(axis=1))
-        return JointTorque(columns, left, self.block, float(np.mean(self.force**2)))
+    @classmethod
+    def of(cls, recorded: Recorded, is_free: Callable[[str, str], bool]) -> MassTest:
+        """The test of recordings; without joints where no force is known or others act.
 
-    def without_others(self, force: FloatArray) -> FloatArray:
-        """The part of a force (n,) or (n, k) that nothing else explains."""
-        return np.asarray(force - self.others @ np.linalg.lstsq(self.others, force, rcond=None)[0])
+        Args:
+          recorded: What was recorded, mistakes repaired; nothing touches anything.
+          is_free: Tells of an element (body, actuator or signal) and its name whether a fit finds
+            it; joints that it acts on are left out.
+        """
+        data, sources = _forces(recorded, is_free)
+        joints = [] if data is None else _joints(recorded, data, sources)
+        return cls(recorded, joints, sources)
+
+    def note(self, hidden: Sequence[str]) -> str:
+        """In words that masses cannot be tested, or those of some bodies; empty without any."""
+        if not self.joints:
+            return (
+                "masses are not tested: that takes the positions of all joints, and for some of "
+                "them a measured effort or the command of a servo of known gains"
+            )
+        if not hidden:
+            return ""
+        names = listed(map(repr, hidden), 4)
+        return (
+            f"this motion does not show whether the masses of {names} are right: half as much "
+            "again is no more than friction, armatures and offsets make up for"
+        )
+
+    def hidden(self) -> list[str]:
+        """Names of bodies of which no joint would show half as much mass again."""
+        torques = [one.torque() for one in self.joints]
+        bodies = moving_masses(self.recorded.model) if torques else []
+        return [
+            body_label(self.recorded.model, body) for column, body in enumerate(bodies)
+            if not any(one.tells(column, _FELT) for one in torques)
+        ]  # fmt: skip
 
 
-def off_masses(recorded: Recorded, is_free: Callable[[str, str], bool]) -> OffMass | None:
+def off_masses(test: MassTest) -> OffMass | None:
     """Joints on which gravity is clearly not the model's.
-
-    Args:
-      recorded: What was recorded, mistakes repaired; nothing touches anything.
-      is_free: Tells of an element (body, actuator or signal) and its name whether a fit finds it;
-        joints that it acts on are left out.
 
     Returns:
       ``None`` where it is, where motion does not show it, or other forces act.
     """
-    data, sources = _forces(recorded, is_free)
-    if data is None:
-        return None
-    joints = _joints(recorded, data, sources)
-    found = {one.joint: one.factor() for one in joints}
+    recorded, joints, sources = test.recorded, test.joints, test.sources
+    factors = {one.joint: one.factor() for one in joints}
     off = {
         joint: factor
-        for joint, factor in found.items()
+        for joint, factor in factors.items()
         if factor is not None and factor[0] > 0.0 and (factor[0] > _OFF or factor[2] < 1.0 / _OFF)
     }
+    torques = {one.joint: one.torque() for one in joints}
+    found = one_mass(list(torques.values()))
+    if found is not None and (not off or found.explained > _ALL):
+        alone = _off_body(recorded, found, torques, sources)
+        if alone is not None:
+            return alone
     if not off:
-        return _off_body(recorded, joints, sources)
+        return None
     body, mass = _suspect(recorded.model, [one for one in joints if one.joint in off])
-    servos = {joint: sources[joint] for joint in off if sources[joint] in recorded.servos}
+    servos = {joint: sources[joint] for joint in off if sources[joint] in recorded.commands}
     return OffMass(off, servos, body, mass)
 
 
@@ -222,26 +228,35 @@ def _forces(
 ) -> tuple[Filtered | None, dict[int, int]]:
     """The filtered recordings, and the one actuator of each joint whose force is known."""
     model = recorded.model
-    if not recorded.all_positions or model.neq or model.ntendon or np.any(model.body_gravcomp):
+    tied = _tied(model)
+    if not recorded.all_positions or tied is None or np.any(model.body_gravcomp):
         return None, {}
-    acting: dict[int, list[int]] = {}
-    for actuator in range(model.nu):
-        joint = joint_of(model, actuator)
-        if joint is None:
-            return None, {}
-        acting.setdefault(joint, []).append(actuator)
-    inputs = {**recorded.efforts, **recorded.servos}
+    inputs = {**recorded.efforts, **recorded.commands}
     known = {
         joint: actuators[0]
-        for joint, actuators in acting.items()
-        if len(actuators) == 1 and actuators[0] in inputs
-        and has_affine_law(model, actuators[0])
+        for joint in {*range(model.njnt)} - tied
+        if len(actuators := actuators_on(model, joint)) == 1 and actuators[0] in inputs
+        and has_affine_law(model, actuators[0], lagging=True)
+        and actuators[0] not in recorded.guessed
         and not any(is_free("body", name) for name in _carried(model, joint))
         and not is_free("actuator", str(model.actuator(actuators[0]).name))
         and not is_free("signal", inputs[actuators[0]])
     }  # fmt: skip
     labels = [*recorded.positions.values(), *(inputs[actuator] for actuator in known.values())]
-    return (filtered(recorded, list(dict.fromkeys(labels)), _ROWS) if known else None), known
+    data = filtered(recorded, list(dict.fromkeys(labels)), _ROWS) if known else None
+    return (None if data is None else data.low_passed(time_constants(recorded))), known
+
+
+def _tied(model: mujoco.MjModel) -> set[int] | None:
+    """Joints that equations and tendons of joints alone act on; ``None`` where others may."""
+    tendons = {tendon: joints_of_tendon(model, tendon) for tendon in range(model.ntendon)}
+    by_joints = np.all(model.eq_type == mujoco.mjtEq.mjEQ_JOINT)
+    kinds = (*ON_JOINT, int(mujoco.mjtTrn.mjTRN_TENDON))
+    on_joints = np.all(np.isin(model.actuator_trntype, kinds))
+    if not (by_joints and on_joints and all(tendons.values())):
+        return None
+    ends = (model.eq_obj1id, model.eq_obj2id)
+    return {int(one) for own in ends for one in own if one >= 0}.union(*tendons.values())
 
 
 def _carried(model: mujoco.MjModel, joint: int) -> Iterator[str]:
@@ -252,8 +267,8 @@ def _carried(model: mujoco.MjModel, joint: int) -> Iterator[str]:
             yield str(model.body(body).name)
 
 
-def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_Joint]:
-    model = recorded.model
+def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[JointForces]:
+    model, inputs = recorded.model, {**recorded.efforts, **recorded.commands}
     value, rate, second = data.motion(recorded.all_positions)
     still: FloatArray = np.zeros_like(value)
     gravity = body_torques(model, value, still, still)
@@ -263,16 +278,19 @@ def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[_
         dof = int(model.jnt_dofadr[joint])
         force, strong = _force(recorded, data, joint, actuator)
         usual = _SLOW * float(np.sqrt(np.mean(rate[:, dof] ** 2))) + 1e-9
-        friction = np.tanh(rate[:, dof] / usual)
-        inertia, ones = moving[:, dof].sum(axis=1), np.ones(len(value))
-        columns = [inertia, second[:, dof], rate[:, dof], friction, ones]
+        friction = data.direction(recorded.positions[joint], usual)
+        late = data.rate[inputs[actuator]]  # of a delay that is too short to be found
+        columns = [second[:, dof], rate[:, dof], friction, np.ones(len(value)), late]
         if linear(model.jnt_stiffness[joint]) > 0.0:
             columns.append(value[:, dof])
         use = ~(strong | _at_stop(model, joint, value[:, dof]))
-        if np.count_nonzero(use) >= _ROWS and len(np.unique(data.block[use])) > 2:
-            others = np.column_stack(columns)[use]
-            own = (force[use], gravity[use, dof], moving[use, dof], others, data.block[use])
-            found.append(_Joint(joint, *own))
+        if np.count_nonzero(use) < _ROWS:
+            continue
+        bodies = (gravity[:, dof], moving[:, dof])
+        one = JointForces(joint, force, *bodies, np.column_stack(columns), data.block)
+        one = one.at(use).ordinary()
+        if len(one.force) >= _ROWS and len(np.unique(one.block)) > 2:
+            found.append(one)
     return found
 
 
@@ -289,7 +307,7 @@ def _force(
 ) -> tuple[FloatArray, BoolArray]:
     """Force of a joint's actuator (n,), and where it may be at its limit."""
     model, position = recorded.model, recorded.positions[joint]
-    command = data.value[{**recorded.efforts, **recorded.servos}[actuator]]
+    command = data.value[{**recorded.efforts, **recorded.commands}[actuator]]
     force = affine_force(model, actuator, command, data.value[position], data.rate[position])
     strong = np.zeros(len(force), dtype=np.bool_)
     if model.actuator_forcelimited[actuator]:
@@ -299,26 +317,26 @@ def _force(
 
 
 def _off_body(
-    recorded: Recorded, joints: Sequence[_Joint], sources: dict[int, int]
+    recorded: Recorded,
+    found: OneMass,
+    torques: Mapping[int, JointTorque],
+    sources: Mapping[int, int],
 ) -> OffMass | None:
     """The body whose mass, with gravity and inertia at all joints, is clearly not the model's.
 
-    A mass that is little of the gravity on any one joint shows in all of them together.
+    A mass that is little of the gravity on any one joint shows in all of them together. ``None``
+    where no joint feels it.
     """
-    torques = {one.joint: one.torque() for one in joints}
-    found = one_mass(list(torques.values()))
-    if found is None:
-        return None
     mass = 1.0 + found.step
     interval = (mass - found.reach, mass + found.reach)
     felt = [j for j, one in torques.items() if one.shows(found.body, found.step, _FELT)]
-    servos = {joint: sources[joint] for joint in felt if sources[joint] in recorded.servos}
+    servos = {joint: sources[joint] for joint in felt if sources[joint] in recorded.commands}
     body = body_label(recorded.model, moving_masses(recorded.model)[found.body])
     factors = dict.fromkeys(felt, (interval[0], mass, interval[1]))
     return OffMass(factors, servos, body, mass, interval) if felt else None
 
 
-def _suspect(model: mujoco.MjModel, joints: Sequence[_Joint]) -> tuple[str, float]:
+def _suspect(model: mujoco.MjModel, joints: Sequence[JointForces]) -> tuple[str, float]:
     """The body whose mass alone explains the gravity on all joints best, and its factor."""
     best, name, mass = np.inf, "", 1.0
     for column, body in enumerate(moving_masses(model)):
@@ -326,14 +344,13 @@ def _suspect(model: mujoco.MjModel, joints: Sequence[_Joint]) -> tuple[str, floa
             continue
         own, target, power = 0.0, 0.0, 0.0
         for one in joints:
-            known = np.column_stack([one.force - one.gravity.sum(axis=1), one.gravity[:, column]])
-            free = one.without_others(known) / max(float(np.std(one.force)), 1e-12)
-            own += float(free[:, 1] @ free[:, 1])
-            target += float(free[:, 0] @ free[:, 1])
-            power += float(free[:, 0] @ free[:, 0])
-        left, factor = power - target**2 / max(own, 1e-300), 1.0 + target / max(own, 1e-300)
-        if left < best and factor > 0.0:
-            best, name, mass = left, body_label(model, body), factor
+            left, gravity = one.gravity_alone()
+            own += float(gravity[:, column] @ gravity[:, column])
+            target += float(left @ gravity[:, column])
+            power += float(left @ left)
+        rest, factor = power - target**2 / max(own, 1e-300), 1.0 + target / max(own, 1e-300)
+        if rest < best and factor > 0.0:
+            best, name, mass = rest, body_label(model, body), factor
     return name, mass
 
 

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.explanation import RESOLUTION, Explanation, least_between, profile_interval
+from sysid_ros.diagnosis.explanation import (
+    Explanation,
+    least_between,
+    profile_interval,
+    resolution_of,
+)
 from sysid_ros.diagnosis.finding import FindingKind
 from sysid_ros.diagnosis.fits import ServoEquation, decisive
 from sysid_ros.diagnosis.hypotheses import SERVO_LAGS, Family
@@ -124,7 +129,7 @@ def _explained(recorded: Recorded, test: Tracking, group: Sequence[_Late]) -> Ex
         return None
     lags, powers = _profile(recorded, test, group, size)
     size = least_between(lags, powers.sum(axis=0))
-    interval = profile_interval(lags, powers, size, RESOLUTION * recorded.interval)
+    interval = profile_interval(lags, powers, size, resolution_of(recorded, labels))
     return Explanation(family.change(size), size, before.share, after.share, interval)
 
 

@@ -21,10 +21,10 @@ import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.explanation import (
-    RESOLUTION,
     Explanation,
     lag_interval,
     named_degrees,
+    resolution_of,
     size_interval,
 )
 from sysid_ros.diagnosis.filtered import total_delays
@@ -37,6 +37,7 @@ from sysid_ros.diagnosis.fits import (
     decisive,
     explained_more,
     helped_signals,
+    helps,
     left_of_helped,
     most_telling,
     signals_misfit,
@@ -61,11 +62,12 @@ _SMALLEST_FACTOR = 1.6
 _SMALLEST_OFFSET = 0.1  # rad; of a slide, of its range
 _SMALLEST_LAG = 0.01  # s
 _LAGS = (0.05, 0.15)  # s
-_REFINED = 2  # repairs whose sizes are refined
-_STEPS = 9  # simulations of each
+_REFINED, _STEPS = 2, 9  # repairs whose sizes are refined, and simulations of each
 _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
 _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
+# Of what is left without it, and of all, where noise hides starts of what flies for a moment.
+_FAR, _ROUGH = 0.125, 0.4
 _TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
 _PAIRED = 2  # repairs beside which a lag is looked for where none is enough
 _WORST = 4  # signals of which repairs and exchanges are tried
@@ -86,6 +88,10 @@ class _Tried:
     @property
     def kind(self) -> FindingKind:
         return self.changes[0].kind
+
+    @property
+    def left(self) -> float:
+        return float(np.mean([power.mean() for power in self.powers.values()]))
 
 
 # What is left of signals, and what scores a repair by what it leaves of them.
@@ -174,17 +180,22 @@ class _Search:
         )
         if not bad:
             return []
-
         telling = most_telling([before[name] for name in bad], _TELLING)
         tried, glanced = partial(self._tried, done), partial(self._tried, done, windows=telling)
         some = {name: power[telling] for name, power in before.items()}
         measured = self._measured(bad)
-        gross = self._measured([name for name in bad if size[name] > _GROSS])
-        to_blame = self._could_be.driving(gross) if gross else []
+        worst = [name for name in bad if size[name] > _GROSS]
+        gross = self._measured(worst)  # a pose's two parts are no entries
+        to_blame = self._could_be.driving(gross) if worst else []
         seen = [glanced(one) for one in self._could_be.discrete(to_blame, gross or measured)]
         promising = [tried(one.changes) for one in seen if _may_be_accepted(before, one)]
+        # Commands that are alike may be exchanged and both reversed, or only that.
+        promising += [
+            tried(one.changes[1:]) for one in promising
+            if {*one.changes[-1].scale} == {*one.changes[0].signals} and one.changes[1:]
+        ]  # fmt: skip
         accepted = [one for one in promising if self._accepted(before, one)]
-        if not gross:  # what swings by itself hides much of a sign: one is told if it is all
+        if not worst:  # what swings by itself hides much of a sign: one is told if it is all
             accepted = [one for one in accepted if left_of_helped(before, one.powers) < _SETTLED]
             seen = []
         if not any(left_of_helped(before, one.powers) < _SETTLED for one in accepted):
@@ -212,7 +223,8 @@ class _Search:
         equal = [
             one for one in good if left_of_helped(before, one.powers) <= _SAME * left + _SETTLED
         ]
-        return self._explained(before, min(equal, key=_simplicity), equal, done)
+        simplest = min(equal, key=lambda one: (len(one.changes), _ORDER.index(one.kind), one.left))
+        return self._explained(before, simplest, equal, done)
 
     def _tried(
         self,
@@ -282,7 +294,9 @@ class _Search:
         helped = helped_signals(before, one.powers)
         if not (_may_be_accepted(before, one) and self._matters(one)):
             return False
-        return decisive(signals_misfit(one.powers, helped), signals_misfit(before, helped))
+        after, share = signals_misfit(one.powers, helped), signals_misfit(before, helped)
+        far = not one.size and decisive(after, share, _FAR, _ROUGH)
+        return far or decisive(after, share)
 
     def _matters(self, one: _Tried) -> bool:
         size, label = abs(one.size), one.changes[0].signals[0]
@@ -336,7 +350,7 @@ class _Search:
             return signals_misfit(self._powers(*done, change), helped)
 
         if first.kind is FindingKind.LAG:
-            resolution = RESOLUTION * self._recorded.interval
+            resolution = resolution_of(self._recorded, change.signals)
             interval = lag_interval(change, first.size, score, resolution)
         elif first.size:
             interval = size_interval(change, first.size, score)
@@ -349,14 +363,10 @@ class _Search:
 
 
 def _may_be_accepted(before: Mapping[str, FloatArray], one: _Tried) -> bool:
-    """Return whether a repair helps its own signals, if it has any, or others, and spoils none.
-
-    It may have been tried in some windows only; in all it can only leave more.
-    """
+    """Return whether a repair helps its own signals, if it has any, or others, and spoils none."""
     labels = one.changes[0].signals
     own = {name for name in before if name.partition("[")[0] in labels}
-    helped = helped_signals(before, one.powers)
-    return not spoils(before, one.powers) and bool(own & {*helped} if own else helped)
+    return not spoils(before, one.powers) and helps(before, one.powers, own)
 
 
 def _powers(
@@ -388,11 +398,3 @@ def _refined(
         loss, bounds=ends, method="bounded", options={"maxiter": _STEPS, "xatol": 1e-3}
     )
     return max(found, key=lambda one: explained_more(before, one.powers))
-
-
-def _simplicity(one: _Tried) -> tuple[int, int, float]:
-    return (
-        len(one.changes),
-        _ORDER.index(one.kind),
-        float(np.mean([p.mean() for p in one.powers.values()])),
-    )

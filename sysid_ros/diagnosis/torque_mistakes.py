@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import (
-    RESOLUTION,
     Explanation,
     best_of,
     lag_interval,
     named_degrees,
+    resolution_of,
     size_interval,
 )
 from sysid_ros.diagnosis.finding import Change, FindingKind
@@ -235,7 +235,9 @@ def _explanation(
         if other is not best and other.change.kind is kind and kind is not FindingKind.LAG
     )
     interval = (
-        lag_interval(best.change, best.size, test.misfit, RESOLUTION * recorded.interval)
+        lag_interval(
+            best.change, best.size, test.misfit, resolution_of(recorded, best.change.signals)
+        )
         if kind is FindingKind.LAG
         else size_interval(best.change, best.size, test.misfit)
     )

@@ -26,9 +26,9 @@ from sysid_ros.diagnosis.finding import Change
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.elements import (
-    LOW_PASSES,
     drive_strength,
     force_range,
+    is_low_passed,
     is_velocity_servo,
     linear,
 )
@@ -79,7 +79,7 @@ class Tracking:
         data = filtered(recorded, list(dict.fromkeys(labels)), _LEAST_ROWS) if servos else None
         if data is None:
             return None
-        return cls(recorded, servos, data.low_passed(_time_constants(recorded)))
+        return cls(recorded, servos, data.low_passed(time_constants(recorded)))
 
     def misfit(self, servos: Sequence[int], *changes: Change) -> Misfit:
         """Return the remainder of some servos' commands after some repairs, applied in order."""
@@ -297,12 +297,11 @@ def _tracked(recorded: Recorded) -> list[int]:
     ]
 
 
-def _time_constants(recorded: Recorded) -> dict[str, float]:
-    """Of the low-passes through which commands reach their servos, as the model has them [s]."""
+def time_constants(recorded: Recorded) -> dict[str, float]:
+    """Of the low-passes that inputs take effect through, as the model has them, by label [s]."""
     model = recorded.model
     return {
-        label: float(model.actuator_dynprm[servo, 0])
-        for servo, label in recorded.commands.items()
-        if int(model.actuator_dyntype[servo]) in LOW_PASSES
-        and model.actuator_dynprm[servo, 0] > 0.0
-    }  # fmt: skip
+        label: float(model.actuator_dynprm[actuator, 0])
+        for actuator, label in {**recorded.commands, **recorded.efforts}.items()
+        if is_low_passed(model, actuator) and model.actuator_dynprm[actuator, 0] > 0.0
+    }

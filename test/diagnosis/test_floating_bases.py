@@ -14,7 +14,14 @@ import pytest
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.fits import beside_contacts, joint_motion, moment_arms
+from sysid_ros.diagnosis.fits import (
+    beside_contacts,
+    body_motion,
+    joint_motion,
+    moment_arms,
+    non_negative_fit,
+    regressor,
+)
 from sysid_ros.diagnosis.recorded import Recorded, Samples, repaired
 from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 from sysid_ros.engine.simulation import single_blas_thread
@@ -188,3 +195,25 @@ def test_mistakes_of_thrusts_are_found(flyer: Recorded, planted: Change) -> None
 )
 def test_mistakes_of_legs_on_a_floor_are_found(walker: Recorded, planted: Change) -> None:
     assert _told(walker, planted) == [(planted.kind, {*planted.signals})]
+
+
+def test_what_floats_in_water_is_explained_by_its_model() -> None:
+    """It has mass and no weight, and water resists it as the model says, or by a factor."""
+    hull = FLYER.replace('name="hull"', 'name="hull" gravcomp="1"').replace(
+        "<worldbody>", '<option density="1000" viscosity=".001"/><worldbody>'
+    )
+    model = mujoco.MjModel.from_xml_string(hull)
+    data, random = mujoco.MjData(model), np.random.default_rng(0)
+    rows = []
+    for _ in range(40):
+        data.qpos[:] = [0.0, 0.0, 0.0, *random.standard_normal(4)]
+        data.qpos[3:] /= np.linalg.norm(data.qpos[3:])
+        data.qvel[:], data.ctrl[:] = random.standard_normal(6), 30.0 * random.standard_normal(6)
+        mujoco.mj_forward(model, data)
+        parts = (data.qpos, data.qvel, data.qacc, data.qfrc_actuator)
+        rows.append([part.copy() for part in parts])
+    qpos, qvel, qacc, force = (np.array(part) for part in zip(*rows, strict=True))
+    matrix = regressor(model, body_motion(model, qpos, qvel, qacc))
+    matrix = matrix.reshape(force.size, -1)
+    left = force.ravel() - matrix @ non_negative_fit(matrix, force.ravel())
+    assert np.linalg.norm(left) < 1e-3 * np.linalg.norm(force)

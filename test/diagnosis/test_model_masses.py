@@ -5,16 +5,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+import yaml
 from arm_recording import arm_model, simulate, write_experiment
+from robot_matrix import own_robots
+from robot_to_try import hidden
 
 from sysid_ros.diagnosis import FindingKind, check_experiment
-from sysid_ros.diagnosis.model_masses import _Joint
-from sysid_ros.experiment import load_experiment, with_overrides
+from sysid_ros.diagnosis.fits import JointForces
+from sysid_ros.experiment import load_experiment, parse_experiment, with_overrides
+from sysid_ros.rehearsal import TrueParameter, generate, with_true_values
 
 OFF = 1.5  # factor of the true mass
 
@@ -58,7 +63,7 @@ def test_gravity_that_is_hardly_felt_is_no_evidence(share: float, told: bool) ->
     blocks = (times * 0.999).astype(np.intp)
     random = 1e-3 * share * np.random.default_rng(0).standard_normal(len(times))
     force, own = inertia + 0.6 * gravity + random, gravity[:, None]
-    joint = _Joint(0, force, own, 0.0 * own, inertia[:, None], blocks)
+    joint = JointForces(0, force, own, 0.0 * own, inertia[:, None], blocks)
     found = joint.factor()
     assert (found is not None) == told
     if found is not None:
@@ -77,3 +82,47 @@ def test_a_mass_that_is_little_of_the_gravity_on_a_joint_shows_in_all_it_does(
     (finding,) = check_experiment(load_experiment(file), None)
     assert (finding.kind, finding.body) == (FindingKind.GRAVITY, "link0")
     assert finding.evidence["mass_low"] < OFF < finding.evidence["mass_high"]
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "hidden_link"),
+    [("SCARA", "tool", "upper"), ("Excavator with lagging hydraulics", "stick", "cabin")],
+)
+def test_what_hangs_on_servos_with_friction_delay_and_low_passes(
+    tmp_path: Path, name: str, link: str, hidden_link: str
+) -> None:
+    """No gravity acts on a SCARA's joints: its masses show in what its joints do to each other."""
+    robot = next(one for one in own_robots() if one.name == name)
+    spec = robot.model()
+    truth = hidden(spec.copy().compile(), 3)
+    made = generate(spec, replace(robot.plan, truth=truth), tmp_path / "bag")
+    kinds = {"joint": "qpos", "actuator": "actuator"}
+    signals = [{kinds[s.kind]: s.name, "topic": s.topic, "field": s.field} for s in made.signals]
+    tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
+    experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
+    (tmp_path / "robot.xml").write_text(spec.to_xml())
+    notes: list[str] = []
+    right = check_experiment(experiment, None, on_note=notes.append)
+    assert FindingKind.GRAVITY not in {one.kind for one in right}
+    assert any(repr(hidden_link) in one for one in notes)
+    assert not any(repr(link) in one for one in notes)
+    mass = float(spec.compile().body(link).mass[0]) / OFF
+    lighter = (TrueParameter("body", link, "mass", mass),)
+    light = with_true_values(spec, lighter, spec.option.timestep)
+    (tmp_path / "robot.xml").write_text(light.to_xml())
+    found = check_experiment(experiment, None)
+    (finding,) = [one for one in found if one.kind is FindingKind.GRAVITY]
+    assert finding.body == link
+    assert finding.evidence["mass"] == pytest.approx(OFF, rel=0.05)
+
+
+def test_a_touch_is_left_out() -> None:
+    times = np.linspace(0.0, 20.0, 1000)
+    inertia, gravity = np.sin(3.0 * times), 0.2 * np.cos(2.1 * times)
+    random = 1e-3 * np.random.default_rng(0).standard_normal(len(times))
+    touch = np.where(np.abs(times - 7.0) < 0.2, 0.5, 0.0)
+    blocks = (times * 0.999).astype(np.intp)
+    own, force = gravity[:, None], inertia + gravity + random + touch
+    joint = JointForces(0, force, own, 0.0 * own, inertia[:, None], blocks).ordinary()
+    assert not np.any(np.isin(inertia[touch > 0.0], joint.others))
+    assert len(joint.force) > 950

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.diagnosis.fits.floating_bases import beside_contacts, joint_motion, moment_arms
 from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
+from sysid_ros.diagnosis.fits.joint_forces import JointForces
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.one_mass import JointTorque, OneMass, one_mass
 from sysid_ros.diagnosis.fits.open_loop import OpenLoop
@@ -28,6 +29,7 @@ from sysid_ros.diagnosis.fits.signal_powers import (
     VISIBLE,
     explained_more,
     helped_signals,
+    helps,
     left_of_helped,
     most_telling,
     signals_misfit,
@@ -38,6 +40,7 @@ from sysid_ros.diagnosis.fits.torque_table import TorqueTable
 __all__ = [
     "VISIBLE",
     "BodyMotion",
+    "JointForces",
     "JointTorque",
     "Misfit",
     "OneMass",
@@ -54,6 +57,7 @@ __all__ = [
     "decisive",
     "explained_more",
     "helped_signals",
+    "helps",
     "joint_motion",
     "left_of_helped",
     "misfit_of",

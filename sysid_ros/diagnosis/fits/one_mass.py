@@ -23,6 +23,8 @@ _FEWEST = 6  # stretches
 _OFF = 0.1  # by which a mass is another, interval included
 _GAINED = 0.1  # of what is left, that a mass explains; of right models, that touch themselves, 0.09
 _BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
+_PLAIN = 0.3  # of what has to be felt, where nothing is left that is as large
+_HALF = 0.5  # of a mass, that must show
 _ALARMS = 0.01  # of right models that one body is suspected of
 
 
@@ -42,11 +44,30 @@ class JointTorque:
     block: IndexArray
     size: float
 
+    def tells(self, body: int, share: float) -> bool:
+        """Return whether half a mass more would be felt, and be more than what is left.
+
+        Args:
+          body: Its column.
+          share: Of the joint's force, of which a third is felt.
+        """
+        change = _HALF * self.columns[:, body]
+        more = change @ change > self.target @ self.target
+        return bool(more and np.mean(change**2) > (_PLAIN * share) ** 2 * self.size)
+
     def shows(self, body: int, step: float, share: float) -> bool:
-        """Return whether a relative change of a mass is felt and explains some of what is left."""
+        """Return whether a relative change of a mass is felt and explains some of what is left.
+
+        Args:
+          body: Its column.
+          step: The relative change.
+          share: Of the joint's force, that it changes; a third of that is enough if it is more
+            than what is left with it.
+        """
         change = step * self.columns[:, body]
         left = self.target - change
-        felt = np.mean(change**2) > share**2 * self.size
+        least = share * (_PLAIN if change @ change > left @ left else 1.0)
+        felt = np.mean(change**2) > least**2 * self.size
         return bool(felt and left @ left < (1.0 - _GAINED) * (self.target @ self.target))
 
 
@@ -58,11 +79,13 @@ class OneMass:
       body: Its column.
       step: Relative change of its mass.
       reach: Half the width of the 95 % interval of that.
+      explained: The share of what the model's masses leave, that it explains.
     """
 
     body: int
     step: float
     reach: float
+    explained: float
 
 
 def one_mass(joints: Sequence[JointTorque]) -> OneMass | None:
@@ -91,8 +114,8 @@ def one_mass(joints: Sequence[JointTorque]) -> OneMass | None:
     better = np.mean(step * (2.0 * mixed[:, best] - step * own[:, best]) > 0.0)
     if abs(step) - surely < _OFF or better < _BETTER_BLOCKS:
         return None
-    enough = gained[best] >= _GAINED * power[:, best].sum()
-    return OneMass(best, step, likely) if enough else None
+    explained = float(gained[best] / max(power[:, best].sum(), 1e-300))
+    return OneMass(best, step, likely, explained) if explained >= _GAINED else None
 
 
 def _sums(joints: Sequence[JointTorque]) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -119,8 +119,22 @@ def regressor(
     points = PointMasses.of(model, range(model.nv)) if points is None else points
     wanted = np.arange(model.nv) if rows is None else np.array(rows, dtype=np.intp)
     bodies = _point_masses(motion, points, wanted)
-    own = own_torques(model, *motion.joints, points.dofs if rows is None else rows)
-    return np.concatenate([bodies, own[:, wanted]], axis=2)
+    own = own_torques(model, *motion.joints, points.dofs if rows is None else rows)[:, wanted]
+    if not model.opt.density:
+        return np.concatenate([bodies, own], axis=2)
+    resistance = _resistance(model, *motion.joints[:2])[:, wanted, None]
+    return np.concatenate([bodies, own, resistance], axis=2)
+
+
+def _resistance(model: mujoco.MjModel, qpos: FloatArray, qvel: FloatArray) -> FloatArray:
+    """The force against air or water as the model has them, (n, nv)."""
+    data, found = mujoco.MjData(model), np.empty_like(qvel)
+    for place, motion in enumerate(zip(qpos, qvel, strict=True)):
+        data.qpos[:], data.qvel[:] = motion
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        found[place] = -data.qfrc_fluid
+    return found
 
 
 def own_torques(
@@ -233,6 +247,7 @@ def body_motion(
     speed = velocity[..., 3:] + _cross(omega, arm)
     # From spatial to classical acceleration of the body's origin (Featherstone 2008, 2.11).
     of_origin = acceleration[..., 3:] + _cross(alpha, arm) + _cross(omega, speed)
+    of_origin += model.body_gravcomp[:, None] * model.opt.gravity  # what floats weighs nothing
     joints = (qpos, qvel, qacc)
     return BodyMotion(joints, arm, turn.reshape(n, nbody, 3, 3), omega, alpha, of_origin, axes)
 

@@ -10,7 +10,7 @@ some of them does so in all, and a few windows are enough to dismiss most.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from sysid_ros.diagnosis.fits.misfit import Misfit
 
 VISIBLE = 0.1  # of a signal's power, unexplained, from which something may be wrong
 _HELPED = 0.25  # of what is unexplained of a signal, that a repair may leave
+_OUTWEIGHED = 0.05  # of what a repair explains, that it may leave more of a signal
 _SPOILED = 0.05  # of a signal's power that a repair may add, besides a third of what was there
 
 
@@ -33,11 +34,24 @@ def helped_signals(before: Mapping[str, FloatArray], after: Mapping[str, FloatAr
     ]  # fmt: skip
 
 
+def helps(
+    before: Mapping[str, FloatArray], after: Mapping[str, FloatArray], own: Collection[str]
+) -> bool:
+    """Return whether a repair explains one of its own signals, if it has any, or another."""
+    helped = helped_signals(before, after)
+    return bool({*own} & {*helped} if own else helped)
+
+
 def spoils(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) -> bool:
-    """Return whether a repair leaves much more of a signal, in as many or in some windows."""
+    """Return whether a repair leaves much more of a signal, in as many or in some windows.
+
+    Beside many times as much that it explains, that is what a worse mistake had hidden.
+    """
+    more = {name: np.sum(power) - np.sum(before[name]) for name, power in after.items()}
+    least = _OUTWEIGHED * sum(max(0.0, -one) for one in more.values())
     return any(
-        np.sum(power) > 1.33 * np.sum(before[name]) + _SPOILED * len(before[name])
-        for name, power in after.items()
+        one > max(0.33 * np.sum(before[name]) + _SPOILED * len(before[name]), least)
+        for name, one in more.items()
     )
 
 

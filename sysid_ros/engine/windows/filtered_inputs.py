@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import LOW_PASSES
+from sysid_ros.engine.elements import is_low_passed
 from sysid_ros.engine.signals import SignalIntegral, input_actuators
 
 _EXACT = int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
@@ -68,7 +68,7 @@ def filtered_inputs(model: mujoco.MjModel) -> tuple[FilteredInput, ...]:
     found = []
     for column, actuator in enumerate(input_actuators(model)):
         kind, address = int(model.actuator_dyntype[actuator]), int(model.actuator_actadr[actuator])
-        if kind in LOW_PASSES:
+        if is_low_passed(model, actuator):
             step = float(model.opt.timestep)
             own = FilteredInput(column, int(actuator), first + address, kind == _EXACT, step)
             found.append(own)

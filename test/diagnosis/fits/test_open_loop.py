@@ -104,3 +104,11 @@ def test_few_windows_never_dismiss_what_all_would_accept() -> None:
     assert not helped_signals(before, {"angle": before["angle"][[1, 3]]})
     assert spoils(before, {"angle": 3.0 * before["angle"][[1, 3]]})
     assert not spoils(before, after)
+
+
+def test_what_a_worse_mistake_hid_is_not_spoiled() -> None:
+    """A rotor with the wrong sign turns a drone over before its weight shows."""
+    before = {"turn": np.full(6, 9.0), "height": np.full(6, 0.02)}
+    after = {"turn": np.full(6, 0.2), "height": np.full(6, 0.3)}
+    assert not spoils(before, after)
+    assert spoils({**before, "turn": np.full(6, 1.2)}, after)
