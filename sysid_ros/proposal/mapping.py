@@ -25,6 +25,8 @@ from sysid_ros.proposal.orders import Order
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
+_TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
+
 
 @dataclass(frozen=True)
 class Mapping:
@@ -113,11 +115,12 @@ def map_channels(
     elif not driven:
         lines += _torque_sensors(model, moving, positions)
     shown = {line.placed[1] for line in lines if line.placed}
-    unmapped += [
+    idle = [
         f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
         for a in range(model.nu)
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
+    unmapped += [*idle, *(_speeds_of_a_base(moving) if idle else ())]
     bodies = body_lines(model, moving)
     unmapped += _floating_blindly(model, bodies)
     undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
@@ -228,6 +231,16 @@ def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str
     return found
 
 
+def _speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:
+    """Sentences about commanded speeds of a base, which no actuator of its wheels takes."""
+    topics = {one.topic for one in channels if one.command and one.msgtype in _TWISTS}
+    return [
+        f"{topic} asks for speeds of the base, of which a controller makes those of wheels; record "
+        f"what it sends to them, or give the model velocity actuators on tendons of its wheels"
+        for topic in sorted(topics)
+    ]
+
+
 def _scalar_joints(model: mujoco.MjModel) -> list[int]:
     return [j for j in range(model.njnt) if int(model.jnt_type[j]) in SCALAR]
 
@@ -254,11 +267,36 @@ def _positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:
     rest = [channel for i, channel in enumerate(measured) if i not in taken]
     open_joints = [joint for joint in joints if joint not in found]
     if len(rest) == len(open_joints):
-        for joint, channel in zip(open_joints, rest, strict=True):
+        for joint, channel in zip(_in_order(model, open_joints, rest), rest, strict=True):
             found[joint] = (channel, False)
     for source in sources[1:]:
         found |= _named_in(model, [joint for joint in joints if joint not in found], source)
     return dict(sorted(found.items()))
+
+
+def _in_order(
+    model: mujoco.MjModel, joints: Sequence[int], channels: Sequence[Channel]
+) -> Sequence[int]:
+    """Joints in the order in which positions without names suit their ranges best.
+
+    That is the model's, or that of the actuators on them, as drivers of motors count.
+    """
+    driven = [joint_of(model, actuator) for actuator in range(model.nu)]
+    other = [joint for joint in driven if joint is not None]
+    if sorted(other) != sorted(joints) or any(channel.name for channel in channels):
+        return joints
+
+    def suited(order: Sequence[int]) -> float:
+        inside = [
+            float(np.mean((low <= values) & (values <= high)))
+            for joint, channel in zip(order, channels, strict=True)
+            for low, high in [model.jnt_range[joint]]
+            for values in channel.values
+            if model.jnt_limited[joint] and len(values)
+        ]
+        return sum(inside)
+
+    return max((other, joints), key=suited)
 
 
 def _named_in(model: mujoco.MjModel, joints: Sequence[int], source: list[Channel]) -> Positions:
@@ -378,6 +416,9 @@ def _effort_on(
     position = positions[joint][0]
     for channel in channels:
         same = channel.topic == position.topic and channel.name == position.name
-        if same and position.name and channel.quantity == "effort" and not channel.command:
+        if not position.name:  # the same motor of an array of motors
+            motor, of_motor, _ = position.field.rpartition(".")
+            same = same and bool(of_motor) and channel.field.rpartition(".")[0] == motor
+        if same and channel.quantity == "effort" and not channel.command:
             return channel
     return None

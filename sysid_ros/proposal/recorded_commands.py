@@ -50,13 +50,17 @@ def named_commands(
 
 
 def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[str, list[Channel]]:
-    """Arrays without names, and single numbers, of topics that change some time, or never."""
+    """Arrays without names, and single numbers, of topics that change some time, or never.
+
+    Of an array of motors, which have several numbers each, every number is an array.
+    """
     found: dict[str, list[Channel]] = {}
     for one in commands:
-        array = re.fullmatch(r"(.*)\[\d+\]", one.field)
+        array = re.fullmatch(r"(.*)\[\d+\](\.\w+)?", one.field)
         if one.name or not (array or one.msgtype.startswith("std_msgs/")):
             continue
-        found.setdefault(f"{one.topic} {array[1] if array else one.field}", []).append(one)
+        place = f"{array[1]}{array[2] or ''}" if array else one.field
+        found.setdefault(f"{one.topic} {place}", []).append(one)
     return {
         key: sorted(group, key=lambda one: one.index)
         for key, group in found.items()
