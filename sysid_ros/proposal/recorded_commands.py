@@ -33,7 +33,7 @@ def named_commands(
     for one in commands:
         if one.name:
             found.setdefault(one.topic, []).append(one)
-        elif one.msgtype.startswith("std_msgs/") and ("[" not in one.field or one.topic in singles):
+        elif _is_number(one) and ("[" not in one.field or one.topic in singles):
             scores = {
                 part: max(similarity(name, part) for name in known)
                 for part in one.topic.split("/")
@@ -49,6 +49,12 @@ def named_commands(
     }
 
 
+def _is_number(one: Channel) -> bool:
+    """Tell whether a message is but a number, or asks a gripper for one."""
+    gripper = one.msgtype.endswith("/GripperCommand") and one.field == "position"
+    return gripper or one.msgtype.startswith("std_msgs/")
+
+
 def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[str, list[Channel]]:
     """Arrays without names, and single numbers, of topics that change some time, or never.
 
@@ -57,7 +63,7 @@ def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[
     found: dict[str, list[Channel]] = {}
     for one in commands:
         array = re.fullmatch(r"(.*)\[\d+\](\.\w+)?", one.field)
-        if one.name or not (array or one.msgtype.startswith("std_msgs/")):
+        if one.name or not (array or _is_number(one)):
             continue
         place = f"{array[1]}{array[2] or ''}" if array else one.field
         found.setdefault(f"{one.topic} {place}", []).append(one)
