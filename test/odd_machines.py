@@ -192,9 +192,43 @@ MICRODRONE = """
 </mujoco>
 """
 
+_SUCTION = f"""
+<mujoco model="suction"><option timestep="0.001" integrator="implicitfast"/>{_HEAD}
+  <worldbody><body name="upper" pos="0 0 1">
+    <joint name="swing" axis="0 1 0" damping=".5" armature=".05" frictionloss=".2"/>
+    <geom type="capsule" size=".02" fromto="0 0 0 .08 0 .15" mass="2"/>
+    <body name="lower" pos="0 0 .2">
+      <joint name="bend" axis="0 1 0" damping=".3" armature=".03" frictionloss=".1"/>
+      <geom type="capsule" size=".02" fromto="0 0 0 .08 0 .15" mass="1"/></body></body></worldbody>
+  <actuator>
+    <position name="swing_servo" joint="swing" kp="100" kv="5"/>
+    <position name="bend_servo" joint="bend" kp="60" kv="5"/>
+    <adhesion name="cup" body="lower" ctrlrange="0 1" gain="20"/>
+  </actuator>
+</mujoco>
+"""
+
+# A wheel that a piston turns to and fro by a rod.
+_SLIDER_CRANK = f"""
+<mujoco model="slider_crank"><option timestep="0.0005" integrator="implicitfast"/>{_HEAD}
+  <worldbody><site name="slide" pos="0 0 .6"/><body name="wheel" pos="0 0 1">
+    <joint name="wheel_joint" axis="0 1 0" damping=".1" armature=".05" frictionloss=".05"/>
+    <geom type="cylinder" size=".12 .02" euler="1.57 0 0" mass="2"/>
+    <site name="pin" pos=".1 0 0"/></body></worldbody>
+  <actuator><position name="piston" cranksite="pin" slidersite="slide" cranklength=".4" kp="3000"
+    kv="150"/></actuator>
+</mujoco>
+"""
+
 
 def odd_machines() -> Iterator[Robot]:
     """Machines with passive swings, an IMU only, tied segments, lagging hydraulics."""
+    yield Robot("Two links with a suction cup", of_text(_SUCTION), PLAN)
+    crank = Motion(reach=0.06, speed=0.3, acceleration=3.0)
+    yield Robot("Wheel on a slider-crank", of_text(_SLIDER_CRANK), replace(
+        PLAN, motion=crank,
+        truth=true_joint("wheel_joint", frictionloss=0.06, damping=0.12, armature=0.045),
+    ))  # fmt: skip
     metres = JointStates(
         topic="/crane/joint_states", joints=("trolley_joint", "bridge_joint"),
         position=Reading(noise=3e-4, quantum=1e-3), timing=Timing(rate=50.0, jitter=1e-3),

@@ -65,7 +65,8 @@ class Contacts:
     Attributes:
       overlaps: Bodies that overlap always.
       touching: Pairs of bodies that touch at times, with the share of the postures.
-      drawn: Pairs that overlap at times, deeper than bodies that are there can, with the depth, m.
+      drawn: Pairs that overlap, always or at times, deeper than bodies that are there can, with
+        the depth, m.
       diverged: How many windows a simulation with the values that a fit starts from cannot follow
         to their end, and how many were tried.
     """
@@ -101,8 +102,7 @@ def contacts(
     overlaps = _overlaps(model, seen)
     names = {one.bodies for one in overlaps}
     touching = {_names(model, pair): share for pair, share in shares(seen).items()}
-    deep = {_names(model, pair): depth for pair, depth in drawn_overlaps(model, seen).items()}
-    drawn = {bodies: depth for bodies, depth in deep.items() if bodies not in names}
+    drawn = {_names(model, pair): depth for pair, depth in drawn_overlaps(model, seen).items()}
     touching = {b: share for b, share in touching.items() if b not in names and b not in drawn}
     runaways = _diverged(group, parameters or ParameterDict()) if simulated else (0, 0)
     return Contacts(overlaps, touching, runaways, drawn)

@@ -231,7 +231,14 @@ def _by_order(
                 ]
             )
             return
-    fitting = [channels for channels in arrays if len(channels) == len(drives)]
+    fitting = (
+        [channels for channels in arrays if len(channels) == len(drives)]
+        or [
+            channels[: len(drives)]  # of a message with places for more motors than the robot has
+            for channels in arrays
+            if len(channels) > len(drives) and not any(one.moves for one in channels[len(drives) :])
+        ]
+    )
     if fitting:
         best, decides = _followed(model, drives, fitting, positions)
         lines = _in_order(model, drives, best, positions)

@@ -53,6 +53,7 @@ _SHARED = (
 )  # of which several nodes publish parts, at rates of their own
 _LOOKED_AT = 3_000_000_000  # ns of such a topic
 _QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
+_LETTERS = {"q": "position", "dq": "velocity", "tau": "effort", "tau_est": "effort"}  # of motors
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
 _UNITS = (1.0, 1e-9)  # s, of the parts of a duration
 _STREAMED = 0.05  # s, the latest time of a trajectory's point that is a command to be held
@@ -306,6 +307,8 @@ def _last_name(path: str) -> str:
 
 def _quantity(text: str) -> str:
     """Return the quantity of a field or topic by its last telling word."""
+    if (letters := text.rpartition(".")[2]) in _LETTERS and "." in text:
+        return _LETTERS[letters]
     found = [
         (text.lower().rfind(word), quantity)
         for word, quantity in _QUANTITIES.items()

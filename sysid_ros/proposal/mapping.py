@@ -12,7 +12,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import FREE, SCALAR, is_effort, joint_of
+from sysid_ros.engine.elements import FREE, is_effort, joint_of
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.actuator_inputs import command_lines
@@ -20,10 +20,17 @@ from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.drives import drives_of, moved_by
 from sysid_ros.proposal.lines import SERVOS, Line
-from sysid_ros.proposal.names import match_names
+from sysid_ros.proposal.measured_positions import (
+    Positions,
+    measured_positions,
+    rival_topics,
+    scalar_joints,
+)
 from sysid_ros.proposal.orders import Order
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
+
+_TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
 
 
 @dataclass(frozen=True)
@@ -82,14 +89,14 @@ def map_channels(
       orders: Orders of joints that the recording states.
     """
     moving = [channel for channel in channels if channel.moves]
-    positions = _positions(model, moving)
+    positions = measured_positions(model, moving)
     lines = [_position_line(model, joint, *found) for joint, found in positions.items()]
     joints = [model.joint(joint).name for joint in positions]
-    unmapped = _rivals(moving, list(positions.values()))
+    unmapped = rival_topics(moving, list(positions.values()))
     tied = _tied(model, positions)
     lacking = [
         str(model.joint(joint).name)
-        for joint in _scalar_joints(model)
+        for joint in scalar_joints(model)
         if joint not in positions and joint not in tied
     ]
     if lacking:
@@ -113,11 +120,12 @@ def map_channels(
     elif not driven:
         lines += _torque_sensors(model, moving, positions)
     shown = {line.placed[1] for line in lines if line.placed}
-    unmapped += [
+    idle = [
         f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
         for a in range(model.nu)
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
+    unmapped += [*idle, *(_speeds_of_a_base(moving) if idle else ())]
     bodies = body_lines(model, moving)
     unmapped += _floating_blindly(model, bodies)
     undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
@@ -125,7 +133,7 @@ def map_channels(
         f"the header stamps of {topic} are zero, so that it is dated by when it was published"
         for topic in sorted(undated)
     ]
-    told = len(_scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)
+    told = len(scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)
     return Mapping(
         tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints),
         tuple(lacking) if told else (), assigned.possible,
@@ -163,7 +171,7 @@ def map_commanded_speeds(
     served, mapping = _with_servos(spec, plain, others, orders, (SignalKind.VELOCITY_SERVO,))
     moving = [channel for channel in channels if channel.moves]
     model = served.copy().compile()
-    positions = _positions(model, moving)
+    positions = measured_positions(model, moving)
     efforts = {line.name for line in _joint_efforts(model, moving, positions)}
     commanded = {line.name for line in mapping.lines if line.kind in SERVOS}
     if not commanded or not efforts <= commanded:
@@ -201,16 +209,13 @@ def _with_servos(
 def _left(spec: mujoco.MjSpec, taken: Collection[str]) -> list[str]:
     """Hinges and slides without a servo."""
     model = spec.copy().compile()
-    names = (str(model.joint(joint).name) for joint in _scalar_joints(model))
+    names = (str(model.joint(joint).name) for joint in scalar_joints(model))
     return [name for name in names if name not in taken]
 
 
 def _says(channel: Channel, kind: SignalKind) -> bool:
     """Tell whether a servo may take a command; one of velocities only what is called so."""
     return kind is SignalKind.SERVO or channel.quantity == "velocity"
-
-
-Positions = dict[int, tuple[Channel, bool]]
 
 
 def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str]:
@@ -228,74 +233,20 @@ def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str
     return found
 
 
-def _scalar_joints(model: mujoco.MjModel) -> list[int]:
-    return [j for j in range(model.njnt) if int(model.jnt_type[j]) in SCALAR]
+def _speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:
+    """Sentences about commanded speeds of a base, which no actuator of its wheels takes."""
+    topics = {one.topic for one in channels if one.command and one.msgtype in _TWISTS}
+    return [
+        f"{topic} asks for speeds of the base, of which a controller makes those of wheels; record "
+        f"what it sends to them, or give the model velocity actuators on tendons of its wheels"
+        for topic in sorted(topics)
+    ]
 
 
 def _tied(model: mujoco.MjModel, positions: Positions) -> set[int]:
     """Joints whose positions follow from the measured ones by the model's equalities."""
     loops = ClosedLoops.of(model, {int(model.jnt_dofadr[joint]) for joint in positions})
     return set() if loops is None else {int(model.dof_jntid[dof]) for dof in loops.tied}
-
-
-def _positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:
-    """The measured position of each joint, by name, or in order where no name is alike."""
-    sources = _sources([c for c in channels if c.quantity == "position" and not c.command])
-    measured = sources[0] if sources else []
-    joints = _scalar_joints(model)
-    names = [str(model.joint(joint).name) for joint in joints]
-    matches = match_names(names, [channel.name for channel in measured])
-    found: Positions = {
-        joint: (measured[matches[name].index], matches[name].sure)
-        for joint, name in zip(joints, names, strict=True)
-        if name in matches
-    }
-    taken = {match.index for match in matches.values()}
-    rest = [channel for i, channel in enumerate(measured) if i not in taken]
-    open_joints = [joint for joint in joints if joint not in found]
-    if len(rest) == len(open_joints):
-        for joint, channel in zip(open_joints, rest, strict=True):
-            found[joint] = (channel, False)
-    for source in sources[1:]:
-        found |= _named_in(model, [joint for joint in joints if joint not in found], source)
-    return dict(sorted(found.items()))
-
-
-def _named_in(model: mujoco.MjModel, joints: Sequence[int], source: list[Channel]) -> Positions:
-    """Positions of joints that another topic has beyond doubt, such as a gripper's own."""
-    names = {str(model.joint(joint).name): joint for joint in joints}
-    matches = match_names(list(names), [channel.name for channel in source])
-    return {names[n]: (source[match.index], True) for n, match in matches.items() if match.sure}
-
-
-def _sources(channels: list[Channel]) -> list[list[Channel]]:
-    """The channels by topic: first JointStates, then those that have most."""
-    topics: dict[str, list[Channel]] = {}
-    for channel in channels:
-        topics.setdefault(channel.topic, []).append(channel)
-
-    def rank(topic: str) -> tuple[bool, int, int]:
-        is_state = topics[topic][0].msgtype == "sensor_msgs/msg/JointState"
-        return is_state, len(topics[topic]), -len(topic)
-
-    return [topics[topic] for topic in sorted(topics, key=rank, reverse=True)]
-
-
-def _rivals(channels: Sequence[Channel], chosen: Sequence[tuple[Channel, bool]]) -> list[str]:
-    """Topics that have every joint as well, such as those of a second robot of the same kind."""
-    if not chosen:
-        return []
-    used = list(dict.fromkeys(channel.topic for channel, _ in chosen))
-    names = {channel.name for channel, _ in chosen}
-    others: dict[str, set[str]] = {}
-    for channel in channels:
-        if channel.msgtype == chosen[0][0].msgtype and channel.quantity == "position":
-            others.setdefault(channel.topic, set()).add(channel.name)
-    return [
-        f"{topic} has the same joints; is {' and '.join(used)} the right one?"
-        for topic, known in others.items()
-        if topic not in used and names <= known
-    ]
 
 
 def _position_line(model: mujoco.MjModel, joint: int, channel: Channel, sure: bool) -> Line:
@@ -378,6 +329,9 @@ def _effort_on(
     position = positions[joint][0]
     for channel in channels:
         same = channel.topic == position.topic and channel.name == position.name
-        if same and position.name and channel.quantity == "effort" and not channel.command:
+        if not position.name:  # the same motor of an array of motors
+            motor, of_motor, _ = position.field.rpartition(".")
+            same = same and bool(of_motor) and channel.field.rpartition(".")[0] == motor
+        if same and channel.quantity == "effort" and not channel.command:
             return channel
     return None

@@ -33,7 +33,7 @@ def named_commands(
     for one in commands:
         if one.name:
             found.setdefault(one.topic, []).append(one)
-        elif one.msgtype.startswith("std_msgs/") and ("[" not in one.field or one.topic in singles):
+        elif _is_number(one) and ("[" not in one.field or one.topic in singles):
             scores = {
                 part: max(similarity(name, part) for name in known)
                 for part in one.topic.split("/")
@@ -49,14 +49,24 @@ def named_commands(
     }
 
 
+def _is_number(one: Channel) -> bool:
+    """Tell whether a message is but a number, or asks a gripper for one."""
+    gripper = one.msgtype.endswith("/GripperCommand") and one.field == "position"
+    return gripper or one.msgtype.startswith("std_msgs/")
+
+
 def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[str, list[Channel]]:
-    """Arrays without names, and single numbers, of topics that change some time, or never."""
+    """Arrays without names, and single numbers, of topics that change some time, or never.
+
+    Of an array of motors, which have several numbers each, every number is an array.
+    """
     found: dict[str, list[Channel]] = {}
     for one in commands:
-        array = re.fullmatch(r"(.*)\[\d+\]", one.field)
-        if one.name or not (array or one.msgtype.startswith("std_msgs/")):
+        array = re.fullmatch(r"(.*)\[\d+\](\.\w+)?", one.field)
+        if one.name or not (array or _is_number(one)):
             continue
-        found.setdefault(f"{one.topic} {array[1] if array else one.field}", []).append(one)
+        place = f"{array[1]}{array[2] or ''}" if array else one.field
+        found.setdefault(f"{one.topic} {place}", []).append(one)
     return {
         key: sorted(group, key=lambda one: one.index)
         for key, group in found.items()

@@ -54,6 +54,8 @@ def test_bodies_that_overlap_in_every_posture_are_named_with_the_remedy(tmp_path
     seen = contacts(data.training.groups)
     assert [(one.bodies, one.geoms[0]) for one in seen.overlaps] == [(("trunk", "hip"), "'shell'")]
     assert seen.overlaps[0].depth == pytest.approx(0.03, rel=0.1)
+    assert seen.drawn == {("trunk", "hip"): pytest.approx(0.03, rel=0.1)}  # so init lets it pass
+    assert not seen.touching
     finding = next(
         one for one in check_dataset(experiment, data) if one.kind is FindingKind.OVERLAP
     )

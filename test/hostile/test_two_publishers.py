@@ -15,8 +15,9 @@ from mcap.writer import Writer
 from rosbags.typesys import Stores, get_typestore
 
 from sysid_ros.experiment.experiment_schema import SignalConfig
-from sysid_ros.recording.bags import open_recording
+from sysid_ros.recording.bags import BagFolder, open_recording
 from sysid_ros.recording.mapping import SignalKind, map_recording
+from sysid_ros.rehearsal import messages
 
 START_NS = 1_700_000_000_000_000_000
 STORE = get_typestore(Stores.ROS2_KILTED)
@@ -76,6 +77,21 @@ def test_a_current_that_is_loud_in_motion_only_is_no_second_publisher(tmp_path) 
     loud = np.where(np.arange(1000) < 510, 0.01, 1.0)
     samples = [(0.01 * n, size * rng.normal()) for n, size in enumerate(loud)]
     assert not warnings_of(write(tmp_path / "bag.mcap", samples))
+
+
+def test_an_acceleration_that_jumps_with_every_command_is_no_second_publisher(tmp_path) -> None:
+    bag = BagFolder(tmp_path, "bag", dated=False)
+    place = bag.add_topic(messages.topic_of("/imu", "sensor_msgs/msg/Imu"))
+    for number in range(200):
+        stamp = START_NS + number * 5_000_000
+        braked = np.array([course(number) + 2.0 * (number % 2), 0.0, 9.81])
+        data = messages.imu(stamp, np.array([0.0, 0.0, course(number)]), braked)
+        bag.write(place, data, log_ns=stamp, publish_ns=stamp, sequence=number)
+    bag.close()
+    read = ("angular_velocity", "linear_acceleration")
+    signals = [SignalConfig(SignalKind.SENSOR, field, "/imu", field) for field in read]
+    with open_recording(tmp_path / "bag") as recording:
+        assert not map_recording(recording, Mapping(signals), name="bag").warnings
 
 
 def test_two_publishers_in_turn_are_named_with_the_count(tmp_path) -> None:

@@ -98,6 +98,22 @@ def test_equal_commands_keep_the_order_of_the_array() -> None:
     assert all("order of the model's actuators" in line.grounds for line in found.lines)
 
 
+def test_places_for_more_motors_than_there_are_and_numbers_of_a_gripper_are_inputs() -> None:
+    wanted = motions(3)
+    spare = array(np.hstack([wanted, np.zeros((len(TIMES), 2))]))
+    found = assigned(servos(3), late(wanted), spare)
+    assert fields(found) == {f"s{i}": f"data[{i}]" for i in range(3)}
+    assert not assigned(servos(3), late(wanted), array(motions(5, 1))).lines
+    kind = "control_msgs/msg/GripperCommand"
+    asked = [
+        Channel("/gripper/command", kind, field, "", quantity, 0, True, (TIMES,), (values,))
+        for field, quantity, values in (
+            ("position", "position", wanted[:, 0]), ("max_effort", "effort", 0.0 * TIMES + 5.0)
+        )
+    ]  # fmt: skip
+    assert fields(assigned(servos(1), late(wanted[:, :1]), asked)) == {"s0": "position"}
+
+
 def test_an_order_that_motion_refutes_is_left_and_both_scores_are_told() -> None:
     wanted = motions(3)
     found = assigned(servos(3), late(wanted[:, [1, 0, 2]]), array(wanted))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from rosbags.typesys import get_types_from_msg
 
 from sysid_ros.proposal.channels import Channel, read_channels
 from sysid_ros.recording.bags import BagFolder
@@ -156,3 +157,20 @@ def test_what_another_node_adds_to_a_topic_later_and_seldom_is_found(tmp_path: P
     grip = messages.joint_state(BEGIN + 700_000_000, ["finger"], np.array([0.02]), NOTHING, NOTHING)
     rows = [*states(BEGIN + TICKS), ("/joint_states", STATE, 700_000_000, grip)]
     assert "position[finger]" in read(written(tmp_path, rows), "/joint_states")
+
+
+def test_letters_of_motors_say_what_they_are(tmp_path: Path) -> None:
+    types, kind = messages.types(), "motor_msgs/msg/Motors"
+    parts = {"motor_msgs/msg/Motor": "float32 q\nfloat32 dq\nfloat32 tau_est\nfloat32 kp\n"}
+    for name, text in (*parts.items(), (kind, "motor_msgs/Motor[2] motors\n")):
+        if name not in types.types:
+            types.register(get_types_from_msg(text, name))
+    motor = types.types["motor_msgs/msg/Motor"]
+    data = [types.types[kind]([motor(k, 2.0 * k, -1.0, 5.0)] * 2) for k in (1.0, 2.0)]
+    rows = [("/motors", kind, k, bytes(types.serialize_cdr(m, kind))) for k, m in enumerate(data)]
+    found = read(written(tmp_path, rows), "/motors")
+    assert {field: one.quantity for field, one in found.items() if "[1]" in field} == {
+        "motors[1].q": "position", "motors[1].dq": "velocity", "motors[1].tau_est": "effort",
+        "motors[1].kp": "",
+    }  # fmt: skip
+    assert found["motors[1].q"].index == 1

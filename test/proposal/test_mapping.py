@@ -131,3 +131,56 @@ def test_the_effort_of_a_joint_with_two_motors_acts_once() -> None:
     found = map_channels(mujoco.MjModel.from_xml_string(text), [position, effort])
     assert [line.name for line in found.lines if line.kind == "actuator"] == ["biceps"]
     assert any("'triceps' has no input" in sentence for sentence in found.unmapped)
+
+
+MOTORS = """<mujoco><worldbody>
+  <body><joint name="left" range="-10 10"/><geom size=".1" mass="1"/></body>
+  <body><joint name="right" range="{}"/><geom size=".1" mass="1"/></body></worldbody>
+  <actuator><{} name="a" joint="right" {}/><{} name="b" joint="left" {}/></actuator></mujoco>"""
+
+
+def motor_array(topic: str, *fields: str) -> list[Channel]:
+    """Three places of an array of motors, the last of which is no motor of the robot."""
+    kinds = {"q": "position", "tau_est": "effort"}
+    return [
+        Channel(
+            topic, "unitree_go/msg/LowState", f"motor[{i}].{field}", "", kinds[field], i,
+            topic == "/lowcmd", (TIMES,), (0.5 + np.sin((i + 1.0) * TIMES) * (i < 2),),
+        )
+        for i in range(3)
+        for field in fields
+    ]  # fmt: skip
+
+
+def test_motors_without_names_are_in_the_order_of_actuators_unless_ranges_differ() -> None:
+    def fields(model: str, *channels: Channel) -> dict[str, str]:
+        found = map_channels(mujoco.MjModel.from_xml_string(model), channels)
+        assert all(line.doubt for line in found.lines if line.kind == "qpos")
+        return {line.name: line.channel.field for line in found.lines}
+
+    torque = MOTORS.format("-10 10", "motor", "", "motor", "")
+    assert fields(torque, *motor_array("/lowstate", "q", "tau_est")) == {
+        "right": "motor[0].q", "left": "motor[1].q",
+        "a": "motor[0].tau_est", "b": "motor[1].tau_est",
+    }  # fmt: skip
+    servos = MOTORS.format("-10 10", "position", 'kp="9"', "position", 'kp="9"')
+    both = (*motor_array("/lowstate", "q"), *motor_array("/lowcmd", "q"))
+    assert fields(servos, *both)["b"] == "motor[1].q"
+    narrow = servos.replace('name="right" range="-10 10"', 'name="right" range="9 10"')
+    high = [
+        replace(one, values=(9.5 + 0.1 * one.values[0],)) if one.index == 1 else one
+        for one in motor_array("/lowstate", "q")
+    ]
+    assert fields(narrow, *high)["right"] == "motor[1].q"
+
+
+def test_speeds_of_a_base_are_named_where_its_wheels_have_no_input() -> None:
+    model = mujoco.MjModel.from_xml_string(MOTORS.format("-10 10", "velocity", "", "velocity", ""))
+    twist = Channel(
+        "/cmd_vel", "geometry_msgs/msg/Twist", "linear.x", "", "", 0, True, (TIMES,),
+        (np.sin(TIMES),),
+    )  # fmt: skip
+    wheels = states("/joint_states", "left", "right")
+    *idle, told = map_channels(model, [*wheels, twist]).unmapped
+    assert len(idle) == 2 and told.startswith("/cmd_vel asks for speeds of the base")
+    assert map_channels(model, wheels).unmapped == tuple(idle)

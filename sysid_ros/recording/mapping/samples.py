@@ -18,6 +18,7 @@ _LEAST_TURNS = 20  # messages from which turns are told from chance
 _TURNS = 5.0  # how much farther than the one before an earlier message's value may have been
 _STEPS = 8.0  # steps of its own course that a message is away from another course, at least
 _ABOUT = 100  # messages that a step is compared with
+_JUMPY = ("effort", "linear_acceleration")
 _SHARE = 0.1  # of the messages that change to another course, if two nodes publish
 
 
@@ -88,13 +89,13 @@ def count_interleaved(topic: DatedTopic) -> int:
     Of one publisher, the message before is the closest or nearly so. Of two that measure different
     things, in the order of the stamps, an earlier one of its own is closer by far. Values that
     mostly stay as they are, as speeds from an encoder's ticks do, tell nothing unless every
-    message changes. Efforts tell where nothing else is read only: they jump with every command, and
-    where two messages come on each, as they do from a driver at twice the rate of its controller,
-    that looks like turns.
+    message changes. Efforts and accelerations tell where nothing else is read only: they jump with
+    every command, and where two messages come on each, as they do from a driver at twice the rate
+    of its controller, that looks like turns.
     """
     rows = topic.stamps.rows
     counts = [0]
-    steady = [k for k, path in enumerate(topic.columns.paths) if not str(path).startswith("effort")]
+    steady = [k for k, path in enumerate(topic.columns.paths) if not str(path).startswith(_JUMPY)]
     for column in steady or range(topic.columns.values.shape[1]):
         present = topic.columns.present[rows, column]
         counts.append(_changes_of_course(topic.columns.values[rows[present], column]))
