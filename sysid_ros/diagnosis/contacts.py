@@ -77,6 +77,11 @@ class Contacts:
     drawn: dict[tuple[str, str], float] = field(default_factory=dict)
 
     @property
+    def rests(self) -> bool:
+        """True if bodies overlap always, less deeply than what is drawn too large."""
+        return any(one.bodies not in self.drawn for one in self.overlaps)
+
+    @property
     def come_and_go(self) -> bool:
         """True if something touches in some postures only."""
         return any(share < _ALWAYS for share in self.touching.values())

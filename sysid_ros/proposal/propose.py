@@ -347,8 +347,7 @@ def _with_parameters(
             experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
             dataset = _load(experiment)
         least = FEW_CONTACTS if draft.contacts_left_out else 0.0
-        lasting = any(one.bodies not in seen.drawn for one in seen.overlaps)
-        touching = lasting or any(s > least for s in seen.touching.values())
+        touching = seen.rests or any(s > least for s in seen.touching.values())
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
         kept, dropped = chosen(offered, found.answers)
         draft = replace(draft, notes=(*draft.notes, *found.notes))

@@ -25,7 +25,7 @@ class IntegratedInputs:
         self._actuators = np.array(
             [
                 actuator
-                for actuator in range(model.nu)
+                for actuator in range(len(model.actuator_trntype))
                 if takes_velocity(model, actuator) and not is_velocity_servo(model, actuator)
             ],
             dtype=np.intp,
