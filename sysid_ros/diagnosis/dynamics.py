@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
@@ -29,12 +30,13 @@ from sysid_ros.diagnosis.fits import (
 )
 from sysid_ros.diagnosis.recorded import Recorded, under_gravity
 from sysid_ros.diagnosis.sampling_mistakes import moves, silent_joints
-from sysid_ros.engine.elements import affine_force, joint_of
+from sysid_ros.engine.elements import FREE, affine_force, joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses
 _FEW = 50  # instants that tell which of a family's repairs is best
 _LEAST_ROWS = 50
 _KEPT_TABLES = 4  # of each tree
+_WEAK = 0.05  # of the largest force on a free body, that others count as at the least
 _CLEARLY = 0.3  # of the power, that the reversed sign of a torque leaves
 
 
@@ -84,7 +86,8 @@ class Dynamics:
         self._motions: dict[int, BodyMotion] = {}
         self._unchanged: dict[tuple[_Tree, int], tuple[FloatArray, FloatArray]] = {}
         self._arms: dict[tuple[str, int], FloatArray] = {}
-        self._size = _variation(self._torque(data))
+        self._pushed = _pushed(recorded.model, rows)
+        self._size = self._variation(self._torque(data))
 
     @classmethod
     def of(cls, recorded: Recorded) -> Dynamics | None:
@@ -143,7 +146,7 @@ class Dynamics:
         be late by little, and nothing is promised by positions, as each moves the contacts.
         """
         data, torque = self._coarse, self._torque(self._coarse)
-        usual = 1.0 / _variation(torque)
+        usual = 1.0 / self._variation(torque)
         weight = np.where(self._entered(labels), 0.0, usual)
         parts = ({k: v if k in labels else 0.0 * v for k, v in part.items()}
                  for part in (data.value, data.rate))  # fmt: skip
@@ -190,7 +193,7 @@ class Dynamics:
         signs of the others.
         """
         torque, found = self._torque(self._coarse), []
-        size = _variation(torque)
+        size = self._variation(torque)
         for tree in self._trees:
             table = self._table(tree, (), self._coarse)
             if tree.floats:
@@ -223,8 +226,8 @@ class Dynamics:
         """
         kept = [row for row in range(self.tested) if row != without]
         dofs = [self._rows[row] for row in kept]
-        torque = self._torque(self.data)[:, kept]
-        weight = 1.0 / _variation(torque)
+        torque = self._torque(self.data)
+        weight, torque = 1.0 / self._variation(torque)[kept], torque[:, kept]
         left = torque if known is None else torque - known[:, dofs]
         matrix = (columns[:, dofs] * weight[None, :, None]).reshape(-1, columns.shape[2])
         target = (left * weight).reshape(-1)
@@ -236,7 +239,7 @@ class Dynamics:
         """The remainder of the torques over their variation, (n, rows)."""
         data = data.delayed(total_delays(changes)).changed(changes)
         torque = self._torque(data, changes)
-        weight = 1.0 / _variation(torque)
+        weight = 1.0 / self._variation(torque)
         left: FloatArray = np.zeros_like(torque)
         for tree in self._trees:
             own = tuple(change for change in changes if tree.labels & {*change.signals})
@@ -311,6 +314,18 @@ class Dynamics:
                 torque[:, dof] += model.actuator_gear[actuator, 0] * force
         return torque[:, self._rows]
 
+    def _variation(self, torque: FloatArray) -> FloatArray:
+        """Root mean square by row, (rows,); that of all for a joint without an actuator.
+
+        Along an axis on which next to nothing pushes a free body, what is left is noise of motion.
+        """
+        size = np.sqrt(np.mean(torque**2, axis=0))
+        usual = float(size[size > 0.0].mean()) if np.any(size > 0.0) else 1.0
+        size = np.where(size > 0.0, size, usual)
+        for forces in self._pushed:
+            size[forces] = np.maximum(size[forces], _WEAK * size[forces].max())
+        return size
+
     def _moments(self, data: Filtered, changes: Sequence[Change]) -> FloatArray:
         """Generalized force per unit of each actuator's, (n, nu, nv)."""
         key = repr(self._moving(changes, self._coordinates)), len(data.block)
@@ -353,8 +368,11 @@ def _trees(recorded: Recorded, rows: Sequence[int]) -> tuple[_Tree, ...]:
     return tuple(found)
 
 
-def _variation(torque: FloatArray) -> FloatArray:
-    """Root mean square by joint; that of all for a joint without an actuator."""
-    size = np.sqrt(np.mean(torque**2, axis=0))
-    usual = float(size[size > 0.0].mean()) if np.any(size > 0.0) else 1.0
-    return np.where(size > 0.0, size, usual)
+def _pushed(model: mujoco.MjModel, rows: Sequence[int]) -> list[list[int]]:
+    """Places of the three forces on each free body among the degrees of freedom tested."""
+    found: dict[int, list[int]] = {}
+    for place, dof in enumerate(rows):
+        joint = int(model.dof_jntid[dof])
+        if int(model.jnt_type[joint]) == FREE and dof - int(model.jnt_dofadr[joint]) < 3:
+            found.setdefault(joint, []).append(place)
+    return list(found.values())
