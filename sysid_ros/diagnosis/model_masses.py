@@ -57,7 +57,6 @@ _MUCH_BETTER = 0.5  # ratio of unexplained powers, of any factor over a trusted 
 _FELT = 0.01  # of a joint's force, that another gravity changes; servos' laws are no better known
 _BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
 _OFF = 1.1  # factor of a joint's gravity from which a mass is not the model's
-_ALL = 0.5  # of what the model's masses leave, that a single one explains if it alone is wrong
 _ROWS = 200  # instants, at the least
 _LIMIT = 0.95  # of a servo's largest force, from which it says nothing
 _STOP = 0.02  # of a joint's range, from whose ends on a stop may bear what gravity does not
@@ -212,7 +211,7 @@ def off_masses(test: MassTest) -> OffMass | None:
     }
     torques = {one.joint: one.torque() for one in joints}
     found = one_mass(list(torques.values()))
-    if found is not None and (not off or found.explained > _ALL):
+    if found is not None:
         alone = _off_body(recorded, found, torques, sources)
         if alone is not None:
             return alone

@@ -21,7 +21,9 @@ from sysid_ros.arrays import FloatArray, IndexArray
 
 _FEWEST = 6  # stretches
 _OFF = 0.1  # by which a mass is another, interval included
+_FAR_OFF = 0.3  # the same where a mass explains little; of a right model that touches itself, 0.25
 _GAINED = 0.1  # of what is left, that a mass explains; of right models, that touch themselves, 0.09
+_ALONE = 0.5  # of what is left of all joints, that a mass explains which alone is wrong
 _BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
 _PLAIN = 0.3  # of what has to be felt, where nothing is left that is as large
 _HALF = 0.5  # of a mass, that must show
@@ -79,13 +81,11 @@ class OneMass:
       body: Its column.
       step: Relative change of its mass.
       reach: Half the width of the 95 % interval of that.
-      explained: The share of what the model's masses leave, that it explains.
     """
 
     body: int
     step: float
     reach: float
-    explained: float
 
 
 def one_mass(joints: Sequence[JointTorque]) -> OneMass | None:
@@ -112,10 +112,11 @@ def one_mass(joints: Sequence[JointTorque]) -> OneMass | None:
         for alarms in (0.05, _ALARMS / power.shape[1])
     )
     better = np.mean(step * (2.0 * mixed[:, best] - step * own[:, best]) > 0.0)
-    if abs(step) - surely < _OFF or better < _BETTER_BLOCKS:
-        return None
     explained = float(gained[best] / max(power[:, best].sum(), 1e-300))
-    return OneMass(best, step, likely, explained) if explained >= _GAINED else None
+    least = _OFF if explained >= _ALONE else _FAR_OFF
+    if abs(step) - surely < least or better < _BETTER_BLOCKS or explained < _GAINED:
+        return None
+    return OneMass(best, step, likely)
 
 
 def _sums(joints: Sequence[JointTorque]) -> tuple[FloatArray, FloatArray, FloatArray]:
