@@ -549,3 +549,28 @@ def test_derivatives_that_contradict_rollouts_are_given_up(
     problem = chains.problem(root, parameters(root, chain))
     problem.check_derivatives(problem.initial_point())
     assert all("off a rollout" in source for source in problem.derivative_sources().values())
+
+
+def test_finite_differences_are_not_made_to_be_checked_against_themselves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chain = Chain(1, 2, "IMPLICITFAST", True, False, False)
+    root = chains.spec(chain)
+    problem = chains.problem(root, parameters(root, chain))
+    for each in problem.exact:
+        assert each is not None
+        each.give_up("it is asked for")
+    made, right = [], sensitivities.finite_differences
+
+    def counted(*arguments: object, **more: object) -> object:
+        made.append(arguments)
+        return right(*arguments, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sensitivities, "finite_differences", counted)
+    point = problem.initial_point()
+    problem.linearize(point)
+    once = len(made)
+    assert once > 0
+    problem.check_derivatives(point)
+    problem.linearize(point)
+    assert len(made) == once
