@@ -20,6 +20,7 @@ from sysid_ros.errors import StopRequestedError
 
 STEPS = 3  # of each search at most
 SETTLED = 1e-3  # relative decrease of the cost that ends them
+REFUSED = 2  # of one step: where so many fail, the next that would not is too short to matter
 
 
 def followed_shift(changed: WindowedProblem, own: WindowedProblem, start: Point) -> FloatArray:
@@ -38,7 +39,7 @@ def followed_shift(changed: WindowedProblem, own: WindowedProblem, start: Point)
 
 def _followed(problem: WindowedProblem, start: Point) -> FloatArray:
     problem.check_derivatives(start)
-    settings = SolverSettings(max_iterations=STEPS, cost_tolerance=SETTLED)
+    settings = SolverSettings(max_iterations=STEPS, cost_tolerance=SETTLED, refusals=REFUSED)
     found = minimize(problem, start, settings)
     if found.status is FitStatus.CANCELED:
         raise StopRequestedError("a search was stopped")

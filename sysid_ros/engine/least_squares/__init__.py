@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.engine.least_squares.damping import INITIAL_DAMPING
 from sysid_ros.engine.least_squares.gauss_newton import (
     Linearization,
     Point,
@@ -16,7 +17,6 @@ from sysid_ros.engine.least_squares.gauss_newton import (
 )
 from sysid_ros.engine.least_squares.levenberg_marquardt import (
     CANCELED,
-    INITIAL_DAMPING,
     Solution,
     SolverSettings,
     Step,

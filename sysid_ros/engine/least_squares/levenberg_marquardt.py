@@ -24,12 +24,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares.damping import (
+    GOOD_GAIN,
+    INITIAL_DAMPING,
+    ROUGHNESS,
+    Damping,
+)
 from sysid_ros.engine.least_squares.gauss_newton import (
     Linearization,
     Point,
@@ -46,20 +52,11 @@ from sysid_ros.engine.least_squares.slope_by_chance import (
 )
 from sysid_ros.errors import StopRequestedError
 
-INITIAL_DAMPING = 1e-3
 MAX_DAMPING = 1e8
-GROWTH = 4.0
-SHRINKAGE = 0.1
-# Where a step that promises so little of the cost fails, the cost is rough (a joint sticks a time
-# step earlier or later) rather than curved: a step that is hardly shorter would fail as well.
-ROUGHNESS, GROWTH_IN_ROUGHNESS = 1e-3, 16.0
 # Of a refused step's length, by curvature: one that is longer is refused without being tried.
 SHORTER = 0.8
-# Shares of the decrease that was expected: the model holds; it holds badly; it says nothing.
-GOOD_GAIN, POOR_GAIN, NO_GAIN = 0.5, 0.25, 1e-3
-SILENT = 1e-12  # curvature relative to the largest: such a parameter must not move by rounding
-# What a refused step raises the least curvature by, and at most.
-RAISE, MOST_RAISED = 100.0, 1e4
+NO_GAIN = 1e-3  # share of the decrease that was expected: the model says nothing
+UNSEEN = 0.5  # of the slope that counts as chance: what is less is not gone after
 # The longest bend that is believed, of a step.
 MAX_BEND = 0.75
 
@@ -84,6 +81,7 @@ class SolverSettings:
       least_curvature: Of every parameter as far as damping goes, in costs per square of its
         magnitude: with some, one that the cost hardly depends on does not run to where the linear
         model knows nothing. Steps that are refused raise it. It leaves the minimum where it is.
+      refusals: Of steps from one point that end the search; ``None`` as many as it takes.
     """
 
     max_iterations: int = 100
@@ -96,6 +94,7 @@ class SolverSettings:
     worth: float = 0.1
     chance: float = 0.0
     least_curvature: float = 0.0
+    refusals: int | None = None
 
 
 @dataclass(frozen=True)
@@ -177,7 +176,7 @@ def minimizing(
         here = problem.linearize(point)
     except StopRequestedError:
         return Solution(point, None, FitStatus.CANCELED, 0, CANCELED)
-    damping = _Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
+    damping = Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
     ending: _Ending | None = None
     number = 0
     while True:
@@ -210,7 +209,7 @@ def one_step(problem: LeastSquares, point: Point) -> Point:
     """
     settings = SolverSettings()
     here = problem.linearize(point)
-    damping = _Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
+    damping = Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
     damping.see(here, np.zeros(len(point.theta)))
     step, _ = finished(_step(problem, point, here, damping, settings))
     return point if step is None else step
@@ -244,64 +243,11 @@ def _ending(settings: SolverSettings, number: int, slope: float) -> _Ending | No
     return None
 
 
-@dataclass
-class _Damping:
-    """Little after a useful step, ever more after refused ones."""
-
-    factor: float
-    least: float
-    scale: FloatArray  # (p,): the curvature of each parameter
-    curved: bool = False  # whether any step brought far less than was expected
-    raised: float = 1.0  # how far the least curvature is
-    most: float = field(default_factory=lambda: MOST_RAISED)
-    floor: FloatArray = field(default_factory=lambda: np.zeros(0))  # (p,): where it is not raised
-    before: FloatArray | None = None  # (p,): the scale before it was raised, until a step is tried
-
-    def see(self, here: Linearization, least: FloatArray) -> None:
-        """Take over the curvatures at a point.
-
-        Args:
-          here: The Gauss-Newton model at the point.
-          least: What no curvature counts as less than, in costs there, (p,).
-        """
-        p = here.prior.shape[0] - 1
-        sizes = sum((gram.diagonal()[:p] for gram in here.grams), here.prior.diagonal()[:p])
-        silent = SILENT * max(sizes.max(initial=0.0), 1e-300)
-        self.floor = here.cost * least
-        self.scale = np.maximum(np.maximum(sizes, silent), self.raised * self.floor)
-
-    def failed(self, expected: float) -> None:
-        """Take note of a refused step that promised such a share of the cost."""
-        higher = np.maximum(self.scale, RAISE * self.raised * self.floor)
-        if self.raised < self.most and np.any(higher > GROWTH * self.scale):
-            # What the cost hardly depends on may have run away. More damping of all would first
-            # have to stop what is known well.
-            self.before, self.scale = self.scale, higher
-            self.raised *= RAISE
-            return
-        growth = GROWTH if expected > ROUGHNESS else GROWTH_IN_ROUGHNESS
-        self.factor *= growth if self.factor > 1e-6 else 100.0
-        self.curved = True
-
-    def raised_in_vain(self) -> None:
-        """Take back what made a step no shorter."""
-        if self.before is not None:
-            self.scale, self.before, self.raised = self.before, None, self.raised / RAISE
-            self.most = self.raised
-
-    def succeeded(self, gain: float) -> None:
-        self.curved = self.curved or gain < GOOD_GAIN
-        if gain >= GOOD_GAIN:
-            self.factor = max(self.least, self.factor * SHRINKAGE)
-        elif gain < POOR_GAIN:
-            self.factor *= 2.0
-
-
 def _step(
     problem: LeastSquares,
     point: Point,
     here: Linearization,
-    damping: _Damping,
+    damping: Damping,
     settings: SolverSettings,
 ) -> Generator[None, None, tuple[Point | None, _Ending | None]]:
     """Return where the next step leads, if anywhere, and how the search ends, if it does.
@@ -310,7 +256,8 @@ def _step(
     """
     size = float(np.linalg.norm(point.theta))
     tolerance = settings.step_tolerance
-    refused = plainly = math.inf
+    refused, plainly, refusals = math.inf, math.inf, 0
+    by_chance = gain_by_chance(problem, point, here) if settings.chance else 0.0
     while damping.factor <= MAX_DAMPING:
         move, expected = _damped_step(problem, point, here, damping)
         length = float(np.linalg.norm(np.sqrt(damping.scale) * move.theta))
@@ -318,6 +265,8 @@ def _step(
             return None, (FitStatus.CONVERGED, "the step vanishes")
         if expected <= settings.worth * settings.cost_tolerance * here.cost:
             return None, _CONVERGED
+        if expected <= (UNSEEN * settings.chance) ** 2 * by_chance:
+            return None, _WITHIN_CHANCE
         plain = float(np.linalg.norm(move.theta / problem.scale))
         if damping.before is not None and plain > SHORTER * plainly:
             damping.raised_in_vain()
@@ -340,16 +289,19 @@ def _step(
         if gain > NO_GAIN:
             damping.succeeded(gain)
             return trial, ending
-        if ending is None and expected <= settings.chance**2 * gain_by_chance(problem, point, here):
+        if ending is None and expected <= settings.chance**2 * by_chance:
             ending = _WITHIN_CHANCE
         if ending is not None:
             return None, ending
+        refusals += 1
+        if refusals == settings.refusals:
+            return None, _STALLED
         damping.failed(expected / here.cost)
     return None, _STALLED
 
 
 def _damped_step(
-    problem: LeastSquares, point: Point, here: Linearization, damping: _Damping
+    problem: LeastSquares, point: Point, here: Linearization, damping: Damping
 ) -> tuple[Point, float]:
     """Return the step of all unknowns and the decrease of cost that the linear model expects."""
     p = point.theta.size

@@ -19,6 +19,7 @@ from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
     SolverSettings,
+    damping,
     levenberg_marquardt,
 )
 
@@ -78,7 +79,7 @@ def test_what_the_cost_hardly_depends_on_is_held_before_what_is_known_well(
     first = minimized(wall, [0.0, 0.0], bounds=(-100.0, 100.0)).trace[1]
     np.testing.assert_allclose(first.values[0], 1.0, atol=1e-2)
     assert 0.1 < first.values[1] < 1.1
-    monkeypatch.setattr(levenberg_marquardt, "MOST_RAISED", 1.0)
+    monkeypatch.setattr(damping, "MOST_RAISED", 1.0)
     first = minimized(wall, [0.0, 0.0], bounds=(-100.0, 100.0)).trace[1]
     assert first.values[0] < 0.9
 
@@ -139,6 +140,37 @@ def test_a_rough_cost_is_not_searched_for_what_is_within_chance() -> None:
     assert trials[1] < trials[0]
     error = 1.0 / np.sqrt(2000.0)  # standard error of both
     np.testing.assert_allclose(ends[1], ends[0], atol=0.5 * error)
+
+
+def test_what_is_far_less_than_chance_is_not_tried_at_all() -> None:
+    problem = NoisyLine()
+    starts = (np.zeros(0),) * problem.windows
+    rows = problem.inputs.reshape(-1, 2)
+    lowest = np.linalg.lstsq(rows, -problem.residual(np.zeros(2)).ravel(), rcond=None)[0]
+    near = Point(lowest + 0.05 / np.sqrt(len(rows)), starts)  # a twentieth of standard errors
+    end = levenberg_marquardt.minimize(problem, near, SolverSettings(chance=0.2))
+    assert end.status is FitStatus.CONVERGED
+    assert problem.trials == 0
+    levenberg_marquardt.minimize(problem, near, SolverSettings(chance=0.02))
+    assert problem.trials > 0
+
+
+def test_a_search_ends_after_as_many_refusals_as_it_may_have() -> None:
+    @dataclass
+    class Wall(NoisyLine):
+        def cost(self, point: Point) -> float:
+            self.trials += 1
+            return np.inf
+
+    trials = []
+    for refusals in (2, None):
+        problem = Wall()
+        settings = SolverSettings(refusals=refusals)
+        start = Point(np.array([5.0, -3.0]), (np.zeros(0),) * problem.windows)
+        end = levenberg_marquardt.minimize(problem, start, settings)
+        assert end.status is FitStatus.STALLED
+        trials.append(problem.trials)
+    assert trials[0] == 2 < trials[1]
 
 
 def test_one_step_ends_where_a_search_of_one_does_without_another_slope() -> None:
