@@ -369,6 +369,10 @@ BALL = 'type="sphere" size="0.03" margin="0.002"'
 CAPSULE = 'type="capsule" size="0.03 0.04" euler="40 50 10"'
 WHEEL = 'type="cylinder" size="0.04 0.02" euler="80 10 0"'
 PAD = 'type="cylinder" size="0.04 0.02" euler="5 3 0"'
+MESH = 'type="mesh" mesh="sole"'
+SOLE = """<asset><mesh name="sole" vertex="-0.05 -0.03 -0.02 0.06 -0.02 -0.03 0.05 0.03 -0.025
+  -0.04 0.04 -0.015 -0.03 -0.02 0.03 0.04 -0.03 0.02 0.03 0.02 0.04 -0.02 0.03 0.03 0 0 -0.035
+  0.07 0 0.01 -0.07 0 0.005"/></asset>"""
 PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2 0.02"
   solref="0.01 1" margin="0.001"/></contact>"""
 
@@ -388,6 +392,8 @@ PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2
         ("elliptic", 1, "1", "implicitfast", BALL, ""),
         ("elliptic", 3, "0.8", "implicitfast", WHEEL, ""),
         ("pyramidal", 4, "0.5 0.02", "Euler", PAD, ""),
+        ("elliptic", 3, "0.8", "implicitfast", MESH, SOLE),
+        ("pyramidal", 4, "0.5 0.02", "Euler", MESH, SOLE),
     ],
 )
 def test_feet_on_a_floor(
