@@ -43,6 +43,9 @@ class Linearization:
       squares: Per signal the sum of squared residuals in the signal's unit and their number.
       pull: Half the gradient that the residual's curvature along a step of theta, (p,), adds at its
         end, (p,); ``None`` where no Jacobian is kept to find out with.
+      trial: The objective at another point, of which the linear model expects that each window's
+        share falls by so much, (n_windows,); infinite as soon as that is clearly not so. ``None``
+        where it takes no less than all of it.
     """
 
     cost: float
@@ -50,6 +53,7 @@ class Linearization:
     prior: FloatArray
     squares: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     pull: Callable[[FloatArray], FloatArray] | None = None
+    trial: Callable[[Point, FloatArray], float] | None = None
 
 
 @dataclass(frozen=True)

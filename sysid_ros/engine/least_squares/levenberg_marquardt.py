@@ -259,7 +259,7 @@ def _step(
     refused, plainly, refusals = math.inf, math.inf, 0
     by_chance = gain_by_chance(problem, point, here) if settings.chance else 0.0
     while damping.factor <= MAX_DAMPING:
-        move, expected = _damped_step(problem, point, here, damping)
+        move, expected, by_window = _damped_step(problem, point, here, damping)
         length = float(np.linalg.norm(np.sqrt(damping.scale) * move.theta))
         if np.linalg.norm(move.theta) < tolerance * (tolerance + size):
             return None, (FitStatus.CONVERGED, "the step vanishes")
@@ -280,7 +280,8 @@ def _step(
             np.clip(point.theta + move.theta, problem.lower, problem.upper),
             tuple(start + change for start, change in zip(point.starts, move.starts, strict=True)),
         )
-        gain = (here.cost - problem.cost(trial)) / expected
+        cost = problem.cost(trial) if here.trial is None else here.trial(trial, by_window)
+        gain = (here.cost - cost) / expected
         yield
         ending = None
         if gain < GOOD_GAIN and expected <= ROUGHNESS * here.cost:
@@ -302,8 +303,11 @@ def _step(
 
 def _damped_step(
     problem: LeastSquares, point: Point, here: Linearization, damping: Damping
-) -> tuple[Point, float]:
-    """Return the step of all unknowns and the decrease of cost that the linear model expects."""
+) -> tuple[Point, float, FloatArray]:
+    """Return the step of all unknowns and the decrease of cost that the linear model expects.
+
+    In all, and of each window's share, (n_windows,).
+    """
     p = point.theta.size
     system = eliminate_starts(here, damping.factor)
     matrix = system.hessian + damping.factor * np.diag(damping.scale)
@@ -314,12 +318,14 @@ def _damped_step(
         for solved in start_solutions(here.grams, p, damping.factor)
     ]
     expected = -float(here.prior[:p, p] @ theta + 0.5 * theta @ here.prior[:p, :p] @ theta)
-    for gram, start in zip(here.grams, starts, strict=True):
+    by_window = np.zeros(len(starts))
+    for k, (gram, start) in enumerate(zip(here.grams, starts, strict=True)):
         full = np.concatenate([theta, start])
-        expected -= float(gram[:-1, -1] @ full + 0.5 * full @ gram[:-1, :-1] @ full)
+        by_window[k] = -float(gram[:-1, -1] @ full + 0.5 * full @ gram[:-1, :-1] @ full)
+        expected += by_window[k]
     if damping.curved and here.pull is not None:
         theta = theta + _bend(here.pull(theta), theta, matrix, damping.scale, (low, high))
-    return Point(theta, tuple(starts)), expected
+    return Point(theta, tuple(starts)), expected, by_window
 
 
 def _bend(

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.least_squares import Loss
+from sysid_ros.engine.simulation import RunJacobian
 from sysid_ros.engine.windows import WindowBatch
 
 MANY = 1 << 18  # numbers in a window's rows from which on zeros are looked for
@@ -34,6 +37,21 @@ def start_rows(batch: WindowBatch, starts: FloatArray, width: int) -> FloatArray
     own = np.arange(n_start)
     rows[:, own, width - 1 - n_start + own] = 1.0 / batch.spread
     rows[:, :, -1] = starts / batch.spread
+    return rows
+
+
+def weighted_rows(
+    batch: WindowBatch, derivatives: RunJacobian, loss: Loss, noise: Mapping[str, float]
+) -> FloatArray:
+    """``[J_theta J_start r]`` in units of noise, weighted by the loss, (m, p + n_start + 1)."""
+    residual, sigma = derivatives.residual, batch.sigma(noise)
+    weight = np.sqrt(loss.gradient_weight(residual / sigma)) / sigma
+    rows = np.empty((len(residual), derivatives.jacobian.shape[1] + 1))
+    np.multiply(derivatives.jacobian, weight[:, None], out=rows[:, :-1])
+    np.multiply(residual, weight, out=rows[:, -1])
+    if not np.isfinite(rows.sum()):
+        # A perturbation that diverges says nothing about the slope.
+        rows[~np.isfinite(rows)] = 0.0
     return rows
 
 

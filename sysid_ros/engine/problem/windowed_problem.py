@@ -20,21 +20,25 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Linearization, Loss, Point
-from sysid_ros.engine.parameters import ParameterDict, minimum_change, priors
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem.added_rows import AddedRows, Span, rows_of_gram
+from sysid_ros.engine.problem.exact import exact_derivatives
+from sysid_ros.engine.problem.parameter_priors import ParameterPriors
+from sysid_ros.engine.problem.trials import FEWEST, Trials
 from sysid_ros.engine.problem.visit import (
     Visit,
     bytes_at_a_point,
     extrapolated_jacobians,
     extrapolated_residuals,
 )
-from sysid_ros.engine.problem.window_rows import WindowRows, gram_of, start_rows
+from sysid_ros.engine.problem.window_rows import WindowRows, gram_of, start_rows, weighted_rows
 from sysid_ros.engine.simulation import (
     BatchRollout,
     RolloutPool,
@@ -97,16 +101,14 @@ class WindowedProblem:
         self.scale = self.bounds.scale
         self.evaluations = 0
         self.jacobians = 0
-        self._prior_mean, precision = priors(params)
-        if hold:
-            pull = minimum_change(params.as_nominal_vector(), self.lower, self.upper)
-            self._prior_mean = np.where(precision > 0.0, self._prior_mean, pull[0])
-            precision = np.where(precision > 0.0, precision, pull[1])
-        self._prior_weight = np.sqrt(precision)
+        self._priors = ParameterPriors(params, hold=hold)
         self._rollouts = rollouts
         self._hold = hold
         self.engine = engine
-        self.exact = [self._exact_derivatives(group, engine) for group in self.groups]
+        self.exact = [
+            exact_derivatives(group, rollouts, self.upper, self.scale) if engine == "auto" else None
+            for group in self.groups
+        ]
         for exact, known in zip(self.exact, learned, strict=False):
             if exact is not None and known is not None:
                 exact.learn_from(known)
@@ -115,6 +117,8 @@ class WindowedProblem:
         self.linearized: Visit | None = None
         size = sum(bytes_at_a_point(group, self.lower.size) for group in self.groups)
         self._keeps, self._keeps_two = size <= KEPT_BYTES, size <= TWICE_KEPT_BYTES
+        plain = self._keeps and self.added is None and self._finer is None
+        self._trials = Trials(groups, rollouts) if plain and len(self.windows) >= FEWEST else None
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:
@@ -184,8 +188,10 @@ class WindowedProblem:
         self.jacobians += 1
         cost, squares = self._prior_cost(point), dict.fromkeys(self.noise, (0.0, 0))
         grams: list[FloatArray] = []
+        residuals: list[FloatArray] = []
         for batch, starts, derivatives in self._derivatives(point):
-            rows = self._weighted(batch, derivatives)
+            residuals += [] if self._trials is None else [derivatives.residual]
+            rows = weighted_rows(batch, derivatives, self.loss, self.noise)
             prior = start_rows(batch, starts, rows.shape[1])
             grams += [
                 gram_of(rows[own], batch.signals[own]) + rest.T @ rest
@@ -200,8 +206,26 @@ class WindowedProblem:
                 gram[np.ix_(use, use)] += own
             cost += float(self.added_costs(point.theta).sum())
             squares |= self.added.squares(point.theta)
-        prior = self.prior_rows(point.theta)
-        return Linearization(cost, tuple(grams), prior.T @ prior, squares)
+        prior, trial = self.prior_rows(point.theta), None
+        if self._trials is not None:
+            known = self._trials.costs(residuals, self._flat_starts(point), self.loss, self.noise)
+            trial = partial(self._tried, known, self._priors.cost(point.theta))
+        return Linearization(cost, tuple(grams), prior.T @ prior, squares, trial=trial)
+
+    def _tried(self, parts: FloatArray, own: float, point: Point, expected: FloatArray) -> float:
+        """The objective after a step, as :attr:`Linearization.trial`.
+
+        Before it, ``parts`` are the costs of the trials' parts, and ``own`` that of the priors.
+        """
+        visit = self._visited(point)
+        if visit.rollouts is None and self._trials is not None:
+            change = self._priors.cost(point.theta) - own
+            after = visit.candidates, self._flat_starts(point), change
+            visit.rollouts = self._trials.simulated(*after, parts, expected, self.loss, self.noise)
+            if visit.rollouts is None:
+                self.evaluations += 1
+                return np.inf
+        return self.cost(point)
 
     def added_costs(self, theta: FloatArray) -> FloatArray:
         """The share of the windows' rows beside those of simulation in the objective, (w,)."""
@@ -215,7 +239,7 @@ class WindowedProblem:
         Those of simulation; :attr:`added` has the others.
         """
         for batch, starts, derivatives in self._derivatives(point):
-            rows = self._weighted(batch, derivatives)
+            rows = weighted_rows(batch, derivatives, self.loss, self.noise)
             prior = start_rows(batch, starts, rows.shape[1])
             for own, rest in zip(run_slices(batch.samples), prior, strict=True):
                 yield WindowRows(np.vstack([rows[own], rest]))
@@ -272,6 +296,10 @@ class WindowedProblem:
             for group in self.groups
         ]
 
+    def _flat_starts(self, point: Point) -> list[FloatArray]:
+        """The same by batch alone."""
+        return list(itertools.chain.from_iterable(self._starts(point)))
+
     def _derivatives(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray, RunJacobian]]:
         """Every batch with its starts' deviations, residuals and Jacobian."""
         if self._finer is None:
@@ -283,14 +311,13 @@ class WindowedProblem:
         self, point: Point
     ) -> Iterator[tuple[WindowBatch, FloatArray, RunJacobian]]:
         """The same at the time step of the groups' models."""
-        visit, starts = self._visited(point), self._starts(point)
+        visit, flat = self._visited(point), self._flat_starts(point)
         batches = [batch for group in self.groups for batch in group.batches]
-        flat = [own for group in starts for own in group]
         if visit.derivatives is not None:
             yield from zip(batches, flat, visit.derivatives, strict=True)
             return
         found: list[RunJacobian] = []
-        made = self._new_derivatives(visit, starts)
+        made = self._new_derivatives(visit, self._starts(point))
         for batch, own, derivatives in zip(batches, flat, made, strict=True):
             if self._keeps:
                 found.append(derivatives)
@@ -340,15 +367,6 @@ class WindowedProblem:
             engine=self.engine, learned=learned or self.exact,
         )  # fmt: skip
 
-    def _exact_derivatives(self, group: WindowGroup, engine: str) -> Sensitivities | None:
-        if engine != "auto":
-            return None
-        try:  # numba takes half a second to load, and does not run everywhere
-            from sysid_ros.engine.derivatives import Sensitivities
-        except ImportError:
-            return None
-        return Sensitivities(group, self._rollouts, self.upper, self.scale)
-
     def derivative_sources(self) -> Mapping[str, str]:
         """Return the origin of the Jacobian's columns, by parameter: exact, or why they are not."""
         names = self.params.scalar_names()
@@ -367,30 +385,12 @@ class WindowedProblem:
 
     def prior_rows(self, theta: FloatArray) -> FloatArray:
         """``[J_theta r]`` of the parameters' priors, shape (p, p + 1)."""
-        return np.hstack([np.diag(self._prior_weight), self._prior_residual(theta)[:, None]])
-
-    def _weighted(self, batch: WindowBatch, derivatives: RunJacobian) -> FloatArray:
-        """``[J_theta J_start r]`` in units of noise, weighted by the loss, (m, p + n_start + 1)."""
-        residual, sigma = derivatives.residual, batch.sigma(self.noise)
-        weight = np.sqrt(self.loss.gradient_weight(residual / sigma)) / sigma
-        rows = np.empty((len(residual), derivatives.jacobian.shape[1] + 1))
-        np.multiply(derivatives.jacobian, weight[:, None], out=rows[:, :-1])
-        np.multiply(residual, weight, out=rows[:, -1])
-        if not np.isfinite(rows.sum()):
-            # A perturbation that diverges says nothing about the slope.
-            rows[~np.isfinite(rows)] = 0.0
-        return rows
+        return self._priors.rows(theta)
 
     def _prior_cost(self, point: Point) -> float:
         """The share of the parameters' and the starts' priors in the objective."""
-        total = 0.5 * float(np.sum(self._prior_residual(point.theta) ** 2))
-        for batch, starts in zip(
-            (batch for group in self.groups for batch in group.batches),
-            (own for group in self._starts(point) for own in group),
-            strict=True,
-        ):
-            total += 0.5 * float(np.sum((starts / batch.spread) ** 2))
+        batches = (batch for group in self.groups for batch in group.batches)
+        total = self._priors.cost(point.theta)
+        for batch, own in zip(batches, self._flat_starts(point), strict=True):
+            total += 0.5 * float(np.sum((own / batch.spread) ** 2))
         return total
-
-    def _prior_residual(self, theta: FloatArray) -> FloatArray:
-        return np.asarray((theta - self._prior_mean) * self._prior_weight)

@@ -41,6 +41,7 @@ from sysid_ros.engine.simulation.run_batch import (
 from sysid_ros.engine.simulation.simulation import (
     BatchRollout,
     BatchSimulation,
+    Rollout,
 )
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch
 from sysid_ros.engine.simulation.step_controls import control_integrals, step_means
@@ -59,6 +60,7 @@ __all__ = [
     "RecordedBatch",
     "RecordedRun",
     "ResidualSlope",
+    "Rollout",
     "RolloutPool",
     "RunBatch",
     "RunJacobian",

@@ -27,7 +27,6 @@ from sysid_ros.engine.simulation.simulation import (
     BatchSimulation,
     Rollout,
     Simulation,
-    StepControls,
     checked,
     is_whole,
 )
@@ -38,7 +37,6 @@ from sysid_ros.errors import SignalError, StopRequestedError
 Result = TypeVar("Result")
 
 _CONTROL = int(mujoco.mjtState.mjSTATE_CTRL.value)
-_NO_TIMES = np.zeros(0)
 
 # Rollouts of unequal length share a native call where the steps that padding adds to the shorter
 # cost no more than a call of its own.
@@ -114,13 +112,7 @@ class RolloutPool(Closing):
 
     def run_batches(self, batches: Sequence[BatchSimulation]) -> list[BatchRollout]:
         """Simulate batches together; see :meth:`run`."""
-        jobs = [
-            Simulation(batch.model, start, StepControls(_NO_TIMES, controls))
-            for batch in batches
-            for start, controls in zip(
-                batch.starts, np.split(batch.controls, np.cumsum(batch.steps)[:-1]), strict=True
-            )
-        ]
+        jobs = [run for batch in batches for run in batch.runs()]
         done = iter(self.run(jobs))
         return [BatchRollout.of([next(done) for _ in batch.steps]) for batch in batches]
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 
+_NO_TIMES = np.zeros(0)
+
 
 @dataclass(frozen=True)
 class StepControls:
@@ -69,6 +71,15 @@ class BatchSimulation:
         """Bytes of controls, states and sensor data."""
         width = self.model.nu + self.model.nsensordata + self.starts.shape[1]
         return 8 * len(self.controls) * int(width)
+
+    def runs(self) -> list[Simulation]:
+        """Each simulation by itself."""
+        return [
+            Simulation(self.model, start, StepControls(_NO_TIMES, controls))
+            for start, controls in zip(
+                self.starts, np.split(self.controls, np.cumsum(self.steps)[:-1]), strict=True
+            )
+        ]
 
 
 @dataclass(frozen=True)
