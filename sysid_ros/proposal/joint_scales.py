@@ -24,6 +24,7 @@ _SLOWEST = 10.0  # rad/s^2 or m/s^2 that a motor gives its own rotor, at the lea
 _LOST = 0.03  # of a drive's largest force, in its gear
 _CREEP = 0.5  # rad/s or m/s below which viscous friction does not take all of the force
 _POSTURES = 8  # the model's own and some others
+_ABOVE_USUAL = 10.0  # times the model's or a usual value, that upper bounds are at the least
 _LEAST = {"armature": 0.1, "frictionloss": 5.0, "damping": 10.0}  # of upper bounds
 
 
@@ -50,7 +51,10 @@ class JointScale:
         return max(0.05 * self.load, 0.5 * self.inertia, lost, 1e-5)
 
     def most(self, attribute: str, nominal: float) -> float:
-        """The upper bound of one of them, from the model's own value."""
+        """The upper bound of one of them, from the model's own value.
+
+        Of what turns about its centre of mass no weight tells it, but what is usual for its inertia.
+        """
         strength = self.strength or 0.0
         friction = max(2.0 * self.load, strength)
         likely = {
@@ -58,7 +62,8 @@ class JointScale:
             "frictionloss": friction,
             "damping": friction / _CREEP,
         }[attribute]
-        return max(_LEAST[attribute], 10.0 * nominal, likely)
+        usual = _ABOVE_USUAL * max(nominal, self.typical(attribute))
+        return max(_LEAST[attribute], usual, likely)
 
 
 def joint_scales(model: mujoco.MjModel) -> dict[str, JointScale]:

@@ -159,6 +159,22 @@ def test_bounds_exclude_nothing_that_such_joints_have(
         assert highs["frictionloss", f"j{k}"] > force
 
 
+@pytest.mark.parametrize("size", [0.001, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("kind", ["hinge", "slide"])
+def test_what_turns_about_its_own_centre_starts_within_its_bounds(size: float, kind: str) -> None:
+    ball = f'<geom size="{size}" contype="0" conaffinity="0"/>'
+    found = offered(
+        f'<mujoco><worldbody><body><joint name="j0" type="{kind}"/>{ball}</body></worldbody>'
+        '<actuator><motor name="m0" joint="j0"/></actuator></mujoco>',
+        inputs(1),
+    )
+    starts = {one.attribute: one for one in found if one.element == "joint"}
+    assert starts.keys() == {"frictionloss", "damping", "armature"}
+    for one in starts.values():
+        assert one.initial is not None
+        assert one.low < one.initial <= one.typical < one.high
+
+
 def test_what_a_joint_carries() -> None:
     scales = joint_scales(mujoco.MjModel.from_xml_string(
         '<mujoco><worldbody><body><joint name="j" axis="0 1 0" armature="3"/>'
