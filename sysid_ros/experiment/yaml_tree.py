@@ -26,6 +26,8 @@ _MAX_DEPTH = 20
 _TAG = "tag:yaml.org,2002:"
 _SCALARS = {_TAG + name for name in ("null", "bool", "int", "float")}
 _TEXTS = {_TAG + name for name in ("str", "timestamp", "value")}
+# YAML 1.1 reads 010 as 8 (octal) and 1:30 as 90 (sixties), which nobody who writes it means.
+_OCTAL = re.compile(r"[-+]?0[0-7_]+")
 # YAML 1.1 takes 1e-3 for text, as its floats need a dot; nobody who writes it means text.
 _EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
 
@@ -174,13 +176,25 @@ class _Builder:
             return text
         if node.tag in _SCALARS:
             try:
-                return _constructed(node)
+                content = _constructed(node)
             except (ValueError, KeyError, OverflowError, AttributeError):
                 kind = node.tag[len(_TAG) :]
                 self._problems.add(place, f"{_shortened(node.value)!r} is not a valid {kind}")
                 return None
+            self._refuse_odd_number(node.value, content, place)
+            return content
         self._problems.add(place, f"the tag {_tag_name(node)} is not allowed here")
         return None
+
+    def _refuse_odd_number(self, written: str, content: Content, place: Place) -> None:
+        """Refuse a number that YAML reads otherwise than people do."""
+        octal = _OCTAL.fullmatch(written) and int(written.replace("_", "")) != content
+        if octal or ":" in written:
+            remedy, shown = "leading zeros" if octal else "a colon", _shortened(written)
+            self._problems.add(
+                place,
+                f"YAML reads {shown} as {content}; write a number without {remedy}, text in quotes",
+            )
 
     def _place(self, node: yaml.Node) -> Place:
         return self._places.at(node.start_mark.line)

@@ -59,7 +59,7 @@ def test_scalars(written: str, value: object) -> None:
 
 @pytest.mark.parametrize(
     ("written", "number"),
-    [("1e-3", 0.001), ("2E6", 2e6), ("1.5e3", 1500.0), ("-7", -7), ("0x10", 16)]
+    [("1e-3", 0.001), ("2E6", 2e6), ("1.5e3", 1500.0), ("-7", -7), ("0x10", 16), ("007", 7)]
     + [(text, None) for text in ('"1e-3"', "e3", "1e", "true", "~", '"5"', "[1]")],
 )
 def test_numbers_may_have_an_exponent_without_a_dot(written: str, number: float | None) -> None:
@@ -93,6 +93,9 @@ def test_aliases_are_expanded() -> None:
         ("a: !!int word", "e.yaml:1: 'word' is not a valid int"),
         ("a: !!bool word", "e.yaml:1: 'word' is not a valid bool"),
         ("a: " + "9" * 5000, "is not a valid int"),
+        ("a: -010", "YAML reads -010 as -8; write a number without leading zeros, text in quotes"),
+        ("a: 1:30", "YAML reads 1:30 as 90; write a number without a colon, text in quotes"),
+        ("a: 1:30.5", "YAML reads 1:30.5 as 90.5; write a number without a colon"),
         ("a: " + 500 * "[", "nested too deeply"),
         ("a: " + 40 * "[" + 40 * "]", "nested more than 20 levels deep"),
         ("&x a: *x\nb: &y [*y]", "nested more than 20 levels deep"),
