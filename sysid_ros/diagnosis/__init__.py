@@ -18,6 +18,7 @@ from sysid_ros.diagnosis.sampling_mistakes import (
     silent_joints,
     still_joints,
 )
+from sysid_ros.diagnosis.servo_lags import servo_resistances
 
 __all__ = [
     "Change",
@@ -38,6 +39,7 @@ __all__ = [
     "not_tested",
     "recorded",
     "repaired",
+    "servo_resistances",
     "settled",
     "silent_joints",
     "still_joints",

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Delays of servos' commands: one for each controller, and those of servos that differ."""
+"""Delays of servos' commands, one for each controller, and what servos work against beside them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from sysid_ros.diagnosis.finding import FindingKind
 from sysid_ros.diagnosis.fits import ServoEquation, decisive
 from sysid_ros.diagnosis.hypotheses import SERVO_LAGS, Family
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.tracking import Tracking
+from sysid_ros.diagnosis.tracking import Resistance, Tracking
+from sysid_ros.engine.elements import is_velocity_servo
 
 _SMALLEST_LAG = 0.004  # s
 _LARGEST_LAG = 0.98 * SERVO_LAGS[-1]  # s; there the best lag would be longer still
 _OWN = 0.25  # of the power left at the common lag, that a servo's own may leave
 _WIDE = 0.3  # of a lag, that is looked about finely
+_FOLLOWED = 0.0025  # of a command's power, that is left of one that a servo follows
 _FINE = 13  # lags about the best one, from which its interval is read
 
 
@@ -58,6 +60,11 @@ class _Late:
     def lag(self) -> float:
         """Its own best lag."""
         return least_between(self.lags, self.powers)
+
+    @property
+    def is_followed(self) -> bool:
+        """Return whether the joint does what the command asks for, at some lag."""
+        return float(self.powers.min()) < _FOLLOWED
 
     def left_at(self, lag: float) -> float:
         """The remainder at a lag, over the least."""
@@ -91,6 +98,37 @@ def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Expla
             explanation = _explained(recorded, test, part) if part else None
             if explanation is not None:
                 found.append(explanation)
+    return found
+
+
+def servo_resistances(
+    recorded: Recorded, topic_of: Callable[[str], str], usual: float
+) -> dict[int, Resistance]:
+    """Damping and friction of servos whose gains nobody knows, of those that follow their commands.
+
+    A command that acts late looks like more damping, so that many lags may explain the motion
+    about as well: from none to that with which hardly any damping is left. Of these the one next to
+    a usual lag is taken.
+
+    Args:
+      recorded: What was recorded.
+      topic_of: The topic of a command by its label; those of one topic have one lag.
+      usual: Of a controller [s].
+    """
+    test = Tracking.of(recorded)
+    if test is None:
+        return {}
+    topics: dict[str, list[_Late]] = {}
+    for servo in sorted(recorded.guessed & {*test.servos}):
+        one = _Late.of(test, servo, SERVO_LAGS)
+        if one.is_followed and not is_velocity_servo(recorded.model, servo):
+            topics.setdefault(topic_of(recorded.commands[servo]), []).append(one)
+    found: dict[int, Resistance] = {}
+    for group in topics.values():
+        lags, powers = _profile(recorded, test, group, _common(group))
+        best = least_between(lags, powers.sum(axis=0))
+        lag = float(np.clip(usual, *profile_interval(lags, powers, best, 0.0)))
+        found |= {one.servo: test.resistance(one.servo, lag) for one in group}
     return found
 
 

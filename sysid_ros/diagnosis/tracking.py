@@ -51,6 +51,23 @@ _FORGIVEN = 0.4  # of the command's spread, from which a residual counts less
 _REWEIGHTED = 4
 
 
+@dataclass(frozen=True)
+class Resistance:
+    """Forces that a servo's joint takes besides the bodies' weights and inertias, SI units.
+
+    Dry friction that never lets go acts as damping, and counts as that.
+
+    Attributes:
+      lag: Of the command that this is with [s].
+      damping: N m s/rad or N s/m.
+      frictionloss: N m or N.
+    """
+
+    lag: float
+    damping: float
+    frictionloss: float
+
+
 class Tracking:
     """Scores repairs by how well servos then follow their commands.
 
@@ -98,6 +115,16 @@ class Tracking:
         """A servo's equation as recorded."""
         matrix, limits = self._columns(self.data, servo, ())
         return ServoEquation(matrix * limits, self._position(self.data, servo))
+
+    def resistance(self, servo: int, lag: float) -> Resistance:
+        """Damping and friction of a servo's joint if its command takes effect after a lag [s]."""
+        _, limits = self._columns(self.data, servo, ())
+        alone = np.zeros(1, dtype=np.intp), np.ones(1)
+        fits = self.equation(servo).fits(self.commands(servo, [lag]), *alone)
+        felt = _Felt.of(self._recorded.model, servo, self._recorded.arms(servo))
+        damping, _, *friction = felt.gain * fits.coefficients[:4, 0] * limits[:4]
+        own = _felt(self._recorded.model, servo, 2)
+        return Resistance(lag, max(damping - own, 0.0), sum(friction))
 
     def commands(self, servo: int, lags: Sequence[float]) -> FloatArray:
         """A servo's command as it takes effect after each of c lags [s], (n, c)."""

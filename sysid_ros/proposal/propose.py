@@ -53,6 +53,7 @@ from sysid_ros.proposal.recorded_signals import (
 )
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
+from sysid_ros.proposal.servo_starts import begun_at_motion
 from sysid_ros.robots import description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on
@@ -323,28 +324,32 @@ def _with_parameters(
     """Choose the parameters that the recordings determine, some masses before others."""
     resting = resting_joints(spec.copy().compile(), mapping.lines)
     draft = without_comparing(draft, resting)
+    inputs, floating = _inputs(mapping), any(line.kind == "qpos" for line in mapping.bodies)
     usual = candidates(
         spec,
         [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried],
-        _inputs(mapping),
+        inputs,
         _servo_sensors(spec, mapping),
-        free=any(line.kind == "qpos" for line in mapping.bodies),
+        free=floating,
     )
     named = {one.name for one in masses}
     others = [one for one in usual if one.attribute != "mass" or one.name not in named]
     offered = [*masses, *others]
-    # What is known beforehand is no evidence of what the recordings determine.
-    plain = tuple(replace(one, std=None) for one in offered)
+
+    def experiment_with(offered: Sequence[Candidate]) -> Experiment:
+        # What is known beforehand is no evidence of what the recordings determine.
+        plain = tuple(replace(one, std=None) for one in offered)
+        return parse_experiment(replace(draft, parameters=plain).text(), path=output)
+
     try:
-        experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
-        dataset = _load(experiment)
+        dataset = _load(experiment_with(offered))
+        offered = begun_at_motion(offered, dataset, inputs)
         seen = contacts(dataset.training.groups)
-        floating = any(line.kind == "qpos" for line in mapping.bodies)
         draft = with_windows_for_contacts(
             draft, seen, floating=floating, meshes=_fixed_with_meshes(dataset)
         )
+        experiment = experiment_with(offered)
         if draft.contacts_left_out:
-            experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
             dataset = _load(experiment)
         least = FEW_CONTACTS if draft.contacts_left_out else 0.0
         touching = seen.rests or any(s > least for s in seen.touching.values())
@@ -379,17 +384,11 @@ def _inputs(mapping: Mapping) -> Inputs:
 def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
     """The label of the measured position of every actuator's joint."""
     model = spec.copy().compile()
+    positions = [line for line in mapping.lines if line.kind in ("sensor", "qpos")]
+    measured = [line for line in positions if line.channel.quantity != "effort"]
     labels = {
         joint: (line.name if line.kind == "sensor" else f"{line.name}_qpos")
-        for joint, line in zip(
-            mapping.joints,
-            (
-                one
-                for one in mapping.lines
-                if one.channel.quantity != "effort" and one.kind in ("sensor", "qpos")
-            ),
-            strict=True,
-        )
+        for joint, line in zip(mapping.joints, measured, strict=True)
     }
     found = {}
     for actuator in range(model.nu):
