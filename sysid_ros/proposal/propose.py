@@ -150,6 +150,7 @@ def propose(
         findings = with_contradictions(experiment, dataset, findings, problem=problem)
     else:
         on_stage("trying which parameters the recordings determine")
+        del dataset  # and its meshes, before they are loaded once more
         guessed = any(line.kind in SERVOS for line in mapping.lines)
         if guessed:  # what gravity does to a servo of unknown gain tells no mass
             findings = _without_gravity(findings)
@@ -323,28 +324,23 @@ def _with_parameters(
     """Choose the parameters that the recordings determine, some masses before others."""
     resting = resting_joints(spec.copy().compile(), mapping.lines)
     draft = without_comparing(draft, resting)
-    usual = candidates(
-        spec,
-        [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried],
-        _inputs(mapping),
-        _servo_sensors(spec, mapping),
-        free=any(line.kind == "qpos" for line in mapping.bodies),
-    )
+    floating = any(line.kind == "qpos" for line in mapping.bodies)
+    moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
+    usual = candidates(spec, moving, _inputs(mapping), _servo_sensors(spec, mapping), free=floating)
     named = {one.name for one in masses}
-    others = [one for one in usual if one.attribute != "mass" or one.name not in named]
-    offered = [*masses, *others]
+    offered = [*masses, *(o for o in usual if o.attribute != "mass" or o.name not in named)]
     # What is known beforehand is no evidence of what the recordings determine.
     plain = tuple(replace(one, std=None) for one in offered)
     try:
         experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
         dataset = _load(experiment)
         seen = contacts(dataset.training.groups)
-        floating = any(line.kind == "qpos" for line in mapping.bodies)
         draft = with_windows_for_contacts(
             draft, seen, floating=floating, meshes=_fixed_with_meshes(dataset)
         )
         if draft.contacts_left_out:
             experiment = parse_experiment(replace(draft, parameters=plain).text(), path=output)
+            del dataset  # likewise
             dataset = _load(experiment)
         least = FEW_CONTACTS if draft.contacts_left_out else 0.0
         touching = seen.rests or any(s > least for s in seen.touching.values())
