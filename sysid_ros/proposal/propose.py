@@ -151,6 +151,7 @@ def propose(
         findings = with_contradictions(experiment, dataset, findings, problem=problem)
     else:
         on_stage("trying which parameters the recordings determine")
+        del dataset  # and its meshes, before they are loaded once more
         guessed = any(line.kind in SERVOS for line in mapping.lines)
         if guessed:  # what gravity does to a servo of unknown gain tells no mass
             findings = _without_gravity(findings)
@@ -325,16 +326,10 @@ def _with_parameters(
     resting = resting_joints(spec.copy().compile(), mapping.lines)
     draft = without_comparing(draft, resting)
     inputs, floating = _inputs(mapping), any(line.kind == "qpos" for line in mapping.bodies)
-    usual = candidates(
-        spec,
-        [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried],
-        inputs,
-        _servo_sensors(spec, mapping),
-        free=floating,
-    )
+    moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
+    usual = candidates(spec, moving, inputs, _servo_sensors(spec, mapping), free=floating)
     named = {one.name for one in masses}
-    others = [one for one in usual if one.attribute != "mass" or one.name not in named]
-    offered = [*masses, *others]
+    offered = [*masses, *(o for o in usual if o.attribute != "mass" or o.name not in named)]
 
     def experiment_with(offered: Sequence[Candidate]) -> Experiment:
         # What is known beforehand is no evidence of what the recordings determine.
@@ -350,6 +345,7 @@ def _with_parameters(
         )
         experiment = experiment_with(offered)
         if draft.contacts_left_out:
+            del dataset  # one set of recordings at a time is held
             dataset = _load(experiment)
         least = FEW_CONTACTS if draft.contacts_left_out else 0.0
         touching = seen.rests or any(s > least for s in seen.touching.values())

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements.body_inertia import compiled, read_inertia, write_inertias
+from sysid_ros.engine.elements.body_inertia import read_inertia, write_inertias
 from sysid_ros.errors import ModelError
 
 CHECKED_STATES = 200  # per simulation
@@ -42,14 +42,20 @@ def remove_visuals(in_spec: Any) -> Any:
     Raises:
       ModelError: The spec does not compile.
     """
-    spec = in_spec.copy()
+    spec: mujoco.MjSpec = in_spec.copy()
+    _compiled_undrawn(spec)
+    return spec
+
+
+def _compiled_undrawn(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """Remove what only rendering needs from a spec itself, and return what is left compiled."""
     drawn, spec.compiler.discardvisual = spec.compiler.discardvisual, True
     try:
-        spec.compile()  # which deletes them
+        model = spec.compile()  # which deletes it
     except ValueError as error:
         raise ModelError(f"the model does not compile: {error}") from error
     spec.compiler.discardvisual = drawn
-    return spec
+    return model
 
 
 def leave_undrawn(spec: mujoco.MjSpec) -> None:
@@ -75,12 +81,13 @@ def without_visuals(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     Where contacts are switched off it has no geoms at all, unless dropping them would change a
     body's inertia or take longer, and is simulated faster too.
     """
-    slim: mujoco.MjSpec = remove_visuals(spec)
+    slim = spec.copy()
+    full = _compiled_undrawn(slim)
     if len(slim.geoms) <= _MANY and _nothing_touches(spec):
         bare = slim.copy()
-        _keep_inertia(bare, bare.geoms)
+        _keep_inertia(bare, bare.geoms, full)
         _delete(bare, [*bare.pairs, *bare.excludes, *bare.geoms])
-        if _full_if_alike(slim, bare, (*_SIZES, "nsensor", "nwrap"), _ALL) is not None:
+        if _full_if_alike(full, bare, (*_SIZES, "nsensor", "nwrap"), _ALL) is not None:
             return bare
     return slim
 
@@ -182,14 +189,13 @@ def _delete(spec: Any, items: Sequence[Any]) -> None:
         spec.delete(item)
 
 
-def _keep_inertia(spec: Any, geoms: Sequence[Any]) -> None:
-    """Make the inertia of the bodies that these geoms belong to explicit."""
+def _keep_inertia(spec: Any, geoms: Sequence[Any], model: mujoco.MjModel) -> None:
+    """Make the inertia of the bodies that these geoms belong to explicit, as it is compiled."""
     names = list(
         dict.fromkeys(geom.parent.name for geom in geoms if geom.parent.name not in ("world", ""))
     )
     if not names:
         return
-    model = compiled(spec)
     inertias = {name: read_inertia(spec, name, model) for name in names}
     heavy = {name: own for name, own in inertias.items() if own.mass > mujoco.mjMINVAL}
     write_inertias(spec, heavy)

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, TypeVar
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -36,6 +38,8 @@ from sysid_ros.engine.windows.window_simulation import WindowSimulation
 # Settings of signals for which controls, starts and weights are kept: a point's, and those of
 # parameters moved from it.
 _KEPT = 4
+
+_Result = TypeVar("_Result")
 
 
 class WindowBatch:
@@ -75,10 +79,10 @@ class WindowBatch:
         self._set_samples()
         self._control_names = control_names(self.model)
         self._filtered = filtered_inputs(self.model)
-        self._held_back = lru_cache(_KEPT * max(1, len(self._filtered)))(self._passed)
-        self._mean_commands = lru_cache(_KEPT)(self._averaged)
-        self._measured_starts = lru_cache(_KEPT)(self._read_off)
-        self._weights = lru_cache(_KEPT)(self._interpolation)
+        self._held_back = _kept(self._passed, _KEPT * max(1, len(self._filtered)))
+        self._mean_commands = _kept(self._averaged)
+        self._measured_starts = _kept(self._read_off)
+        self._weights = _kept(self._interpolation)
         self._latest: tuple[FloatArray, RowWeights, FloatArray] | None = None
 
     def _set_samples(self) -> None:
@@ -321,3 +325,15 @@ def _start_places(
             else:
                 found.append((own.windows, *joint))
     return found
+
+
+def _kept(method: Callable[..., _Result], results: int = _KEPT) -> Callable[..., _Result]:
+    """A method with its latest results kept, which does not keep its object, with models, alive."""
+    alive = WeakMethod(method)
+
+    def called(*arguments: object) -> _Result:
+        own: Any = alive()  # its object calls
+        result: _Result = own(*arguments)
+        return result
+
+    return lru_cache(results)(called)

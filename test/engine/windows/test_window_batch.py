@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+import weakref
 
 import chains
 import mujoco
@@ -176,3 +178,17 @@ def test_many_windows_are_put_into_batches_that_memory_allows(
     point = problem.initial_point()
     for a, b in zip(problem.residuals(point), apart.residuals(point), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_a_batch_goes_with_its_last_user_whatever_it_kept() -> None:
+    """Models of a hundred megabytes would wait for the collector otherwise."""
+    batch, candidate, deviations = batch_of(Chain(1, 2, "EULER", False, False, True))
+    batch.controls(candidate)
+    batch.starts(candidate, deviations)
+    gone = weakref.ref(batch)
+    gc.disable()
+    try:
+        del batch
+        assert gone() is None
+    finally:
+        gc.enable()
