@@ -114,10 +114,13 @@ class Change:
 
 
 def repaired_series(series: TimeSeries, changes: Iterable[Change]) -> TimeSeries:
-    """A series with repaired signals, apart from delays."""
+    """A series with repaired signals, apart from delays; itself where they concern none of it."""
     mapping = series.signal_mapping or {}
+    own = [change for change in changes if not mapping.keys().isdisjoint(change.signals)]
+    if not own:
+        return series
     data = np.array(series.data)
-    for change in changes:
+    for change in own:
         before = data.copy()
         for name, (_, columns) in mapping.items():
             source = change.source(name)

@@ -158,7 +158,9 @@ class _Builder:
             key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
             if not isinstance(key, str) or key_node.tag != _TAG + "str":
                 shown = key if isinstance(key, str) else "a collection"
-                self._problems.add(place, f"the key {shown} is not text; put it in quotes")
+                merges = key_node.tag == _TAG + "merge"
+                remedy = "merging is not read, write the keys out" if merges else "put it in quotes"
+                self._problems.add(place, f"the key {shown} is not text; {remedy}")
             elif key in entries:
                 first = entries[key].place.line
                 self._problems.add(place, f"the key {key!r} is there already, in line {first}")

@@ -30,6 +30,7 @@ from sysid_ros.files.regular_file import (
     read_regular_text,
 )
 from sysid_ros.files.strict_json import dumps, plain, write_json
+from sysid_ros.files.utf8_names import check_utf8
 from sysid_ros.files.writing import (
     check_replaceable,
     rename_folder,
@@ -51,6 +52,7 @@ __all__ = [
     "by_name",
     "check_regular",
     "check_replaceable",
+    "check_utf8",
     "dumps",
     "labels_of",
     "matrix",

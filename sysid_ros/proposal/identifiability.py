@@ -34,10 +34,11 @@ from sysid_ros.robots import build_parameters
 _MOST_SECONDS = 8.0  # of windows that are tried; more says the same again
 _MOST_STEPS = 400_000  # of simulation, times columns of the Jacobian: less of robots with more
 _MOST_ROLLED = 40_000  # likewise where a column is a rollout of its own, not an exact derivative
+_MOST_DIFFERENCED = 80_000  # likewise where friction makes it one in most windows
 _FEWEST, _FEWEST_ROLLED = 4, 3  # windows
 _DOUBTED = 0.1  # share of the steps, whose contacts leave all to rollouts
 _WHOLE = 3.0  # s; longer windows are cut for this
-_ROLLED = 0.25  # s; likewise where columns are rollouts
+_ROLLED, _DIFFERENCED = 0.25, 0.5  # s; likewise where columns are rollouts, or most are
 _ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
 # Standard error over the typical size, at most, with what a fit is expected to leave as noise. What
 # is left at a wrong value so moves others by a third of their errors at most. On demand a guess
@@ -122,8 +123,11 @@ def _determined(
         problem = _problem(experiment, dataset, params, rollouts, (length, _MOST_STEPS, _FEWEST))
         few = (min(length, _ROLLED), _MOST_ROLLED, _FEWEST_ROLLED)
         exact = EXACT in problem.derivative_sources().values()
-        if exact and touching:
-            exact = _stays_exact(_problem(experiment, dataset, params, rollouts, few))
+        doubtful = exact and (touching or _noslip(problem))
+        if doubtful and not _stays_exact(_problem(experiment, dataset, params, rollouts, few)):
+            exact = not touching
+            size = (min(length, _DIFFERENCED), _MOST_DIFFERENCED, _FEWEST_ROLLED)
+            problem = _problem(experiment, dataset, params, rollouts, size)
         if exact:
             return Determined(_in_rounds(problem, offered, rollouts), rolled=False)
         for one, parameter in zip(offered, list(params.values()), strict=True):
@@ -141,6 +145,11 @@ def _stays_exact(problem: WindowedProblem) -> bool:
     """Return whether derivatives are exact where bodies touch too, which a Jacobian shows."""
     problem.linearize(problem.initial_point())
     return all(each is not None and each.doubted <= _DOUBTED for each in problem.exact)
+
+
+def _noslip(problem: WindowedProblem) -> bool:
+    """Return whether dry friction is solved anew behind all else, which no derivative follows."""
+    return any(group.batches[0].model.opt.noslip_iterations > 0 for group in problem.groups)
 
 
 def _as_offered(params: ParameterDict, offered: Sequence[Candidate]) -> ParameterDict:

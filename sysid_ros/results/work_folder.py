@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sysid_ros.errors import OutputError
-from sysid_ros.files import rename_folder
+from sysid_ros.files import check_utf8, rename_folder
 
 _WORK_SUFFIX = ".partial"
 _MAX_SUFFIX = 1000  # results of one title that may start within one second
@@ -61,12 +61,15 @@ def open_work_folder(output_dir: str | os.PathLike[str], title: str) -> Path:
     stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     name = f".{stamp}_{_slug(title)}."
     try:
+        check_utf8(parent)  # or the model could not be written at the end
         parent.mkdir(parents=True, exist_ok=True)
         # Not mkdtemp: its mode 0700 would keep colleagues out of the published folder.
         folder = parent / f"{name}{secrets.token_hex(4)}{_WORK_SUFFIX}"
         folder.mkdir()
     except OSError as error:
         raise OutputError(_unwritable(parent, error)) from error
+    except UnicodeError as error:
+        raise OutputError(f"cannot write results to {parent}: {error}") from None
     return folder
 
 

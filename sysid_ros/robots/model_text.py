@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sysid_ros.errors import ModelError
-from sysid_ros.files import parsed_xml, read_regular
+from sysid_ros.files import check_utf8, parsed_xml, read_regular
 
 _ENCODING = re.compile(rb"""^(\s*<\?xml[^>]*?encoding\s*=\s*["'])([A-Za-z0-9._-]+)""")
 
@@ -39,11 +39,14 @@ class ModelText:
           ModelError: It cannot be read, or not in the encoding that it declares.
         """
         try:
+            check_utf8(path)
             return cls(str(path), _in_utf8(read_regular(path)), path.absolute().parent)
         except OSError as error:
             raise ModelError(f"model {path} cannot be read: {error.strerror}") from error
         except (LookupError, UnicodeDecodeError) as error:
             raise ModelError(f"model {path} cannot be read as it declares: {error}") from None
+        except UnicodeError as error:
+            raise ModelError(f"model {path} cannot be read: {error}") from None
 
     @classmethod
     def from_topic(cls, name: str, text: str) -> ModelText:

@@ -85,7 +85,7 @@ def test_aliases_are_expanded() -> None:
         ("a: 1\nb: \x07", "e.yaml:2: not valid YAML: the character '\\x07' is not allowed"),
         ("a: 1\n5: 2", "e.yaml:2: the key 5 is not text; put it in quotes"),
         ("[a, b]: 2", "the key a collection is not text"),
-        ("a: {<<: {b: 1}}", "the key << is not text"),
+        ("a: {<<: {b: 1}}", "the key << is not text; merging is not read, write the keys out"),
         ("a: !!python/object/apply:os.system [ls]", "the tag !!python/object/apply:os.system"),
         ("a: !!python/name:os.system ''", "is not allowed here"),
         ("a: !!binary aGk=", "the tag !!binary is not allowed here"),

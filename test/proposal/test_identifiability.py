@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import pytest
 
+import sysid_ros.proposal.identifiability as identifiability
 from sysid_ros.dataset import load_dataset
+from sysid_ros.engine.least_squares import Linearization
+from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.identifiability import Determined, determined
@@ -30,12 +34,13 @@ def candidate(joint: str, attribute: str) -> Candidate:
     )
 
 
-def tried(folder: Path, reach: float, foot: str = "") -> Determined:
+def tried(folder: Path, reach: float, foot: str = "", noslip: int = 0) -> Determined:
     """Answers about damping and then armature of both joints, of which the first moves by that.
 
-    A foot at the first joint touches a floor.
+    A foot at the first joint touches a floor. Friction is solved anew in ``noslip`` iterations.
     """
     spec = mujoco.MjSpec.from_string(ARM.format(LINK.format(0), LINK.format(1)))
+    spec.option.noslip_iterations = noslip
     if foot:
         kind = getattr(mujoco.mjtGeom, f"mjGEOM_{foot}")
         body = spec.joint("j0").parent
@@ -78,3 +83,24 @@ def test_only_contacts_without_exact_derivatives_make_a_fit_dear(
     tmp_path: Path, foot: str, rolled: bool
 ) -> None:
     assert tried(tmp_path, 0.3, foot).rolled == rolled
+
+
+def test_fewer_steps_tell_where_friction_is_solved_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, right = [], WindowedProblem.linearize
+
+    def counted(problem: WindowedProblem, *arguments: Any) -> Linearization:
+        every = [batch.steps.sum() for group in problem.groups for batch in group.batches]
+        steps.append(int(sum(every)))
+        return right(problem, *arguments)
+
+    monkeypatch.setattr(WindowedProblem, "linearize", counted)
+    monkeypatch.setattr(identifiability, "_MOST_DIFFERENCED", 1)
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "anew").mkdir()
+    plain = tried(tmp_path / "plain", 0.6)
+    whole = steps[-1]
+    anew = tried(tmp_path / "anew", 0.6, noslip=5)
+    assert anew == plain
+    assert steps[-1] < 0.5 * whole

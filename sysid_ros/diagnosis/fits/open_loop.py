@@ -28,6 +28,7 @@ from sysid_ros.engine.windows import (
     WindowGroup,
     WindowSimulation,
     cut_sequence,
+    driven_otherwise,
     model_group,
     usable_span,
     window_bounds,
@@ -69,6 +70,7 @@ class OpenLoop:
         self._length, self._pool, self._skipped = length, pool, skipped
         self._bounds: dict[int, list[tuple[float, float]]] = {}
         self._first: WindowGroup | None = None  # keeps what was read off signals for later repairs
+        self._unrepaired: dict[int, list[WindowSimulation]] = {}  # by recording, as it was measured
         self._variations: dict[tuple[str, int], tuple[float, float]] = {}
 
     def shortened(self) -> OpenLoop:
@@ -145,17 +147,25 @@ class OpenLoop:
             self._bounds = self._chosen(series, params)
         model = self._model
         builder = CandidateBuilder(series.spec, params.for_robot(series.robot), lambda _: model)
-        windows = [
-            window
-            for number, bounds in self._bounds.items()
-            for window in cut_sequence(
-                series, number, model, bounds, estimate_starts=False,
-                velocity_filter=_VELOCITY_FILTER,
-            )
-        ]  # fmt: skip
-        group = WindowGroup.of(builder, windows)
+        parts = [self._windows(series, number) for number in self._bounds]
+        group = WindowGroup.of(builder, [window for part in parts for window in part])
         self._first = self._first or group
         return group
+
+    def _windows(self, series: ModelSequences, number: int) -> list[WindowSimulation]:
+        """The windows of one recording, their starts read anew only if those are repaired."""
+        measured, known = series.sensordata[number], self._unrepaired.get(number)
+        if measured is self._sequences.sensordata[number] and known is not None:
+            found = driven_otherwise(known, series.control[number])
+            if found is not None:
+                return found
+        windows = cut_sequence(
+            series, number, self._model, self._bounds[number], estimate_starts=False,
+            velocity_filter=_VELOCITY_FILTER,
+        )  # fmt: skip
+        if measured is self._sequences.sensordata[number]:
+            self._unrepaired[number] = windows
+        return windows
 
     @cached_property
     def _model(self) -> mujoco.MjModel:

@@ -29,7 +29,7 @@ from sysid_ros.engine.compiled import (
 )
 from sysid_ros.engine.derivatives.constraint_rows import Rows, constrain, new_rows
 from sysid_ros.engine.derivatives.contact_forces import stand
-from sysid_ros.engine.derivatives.floor_contacts import Footing, new_footing
+from sysid_ros.engine.derivatives.floor_contacts import Footing, Touches, new_footing
 from sysid_ros.engine.derivatives.forces import Forces, act, new_forces
 from sysid_ros.engine.derivatives.lines import LINE_ARMATURE, related_along, spread_square
 from sysid_ros.engine.derivatives.load_friction import (
@@ -124,6 +124,8 @@ def evaluate(
     v: FloatArray,
     control: FloatArray,
     a: FloatArray,
+    touches: Touches,
+    k: int,
     violation: FloatArray,
 ) -> bool:
     """Evaluate the equation of motion for a step that was simulated.
@@ -135,6 +137,8 @@ def evaluate(
       v: Joint velocities before the step, (nv,).
       control: What drives each actuator, (nu,).
       a: The integrated acceleration, (nv,).
+      touches: Of the rollout.
+      k: The step.
       violation: Written, (2,): the largest force that the equation lacks, and the largest in it. A
         contact, or anything else that this module does not know of, shows here.
 
@@ -169,7 +173,7 @@ def evaluate(
         w.qacc[i] += a[i]
     limit_friction(t, w.forces, w.derivatives, v, a, w.friction)
     constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
-    stand(t, w.pose, v, w.qacc, w.rows.force, w.footing)
+    stand(t, w.pose, v, w.qacc, touches, k, w.rows.force, w.footing)
     worst, scale = 0.0, 1e-12
     for i in range(nv):
         worst = max(worst, abs(w.residual[i] - w.rows.force[i]))

@@ -29,6 +29,7 @@ from sysid_ros.engine.derivatives.directions import (
     all_covered,
     model_directions,
 )
+from sysid_ros.engine.derivatives.floor_contacts import no_touches
 from sysid_ros.engine.derivatives.model_changes import model_derivative
 from sysid_ros.engine.derivatives.model_tables import tables_of
 from sysid_ros.engine.derivatives.sensors import readings
@@ -82,12 +83,23 @@ def compilable(array: FloatArray) -> FloatArray:
 
 def _kept_on_disk(digest: str) -> EntryPoints:
     def differentiate_rollouts(  # type: ignore[no-untyped-def]
-        tables, model, readings, directions, slopes, steps, states, control, buffers, out, violation
+        tables,
+        model,
+        readings,
+        directions,
+        slopes,
+        touches,
+        steps,
+        states,
+        control,
+        buffers,
+        out,
+        violation,
     ):
         len(digest)
         rollout.differentiate_rollouts(
-            tables, model, readings, directions, slopes, steps, states, control, buffers, out,
-            violation,
+            tables, model, readings, directions, slopes, touches, steps, states, control, buffers,
+            out, violation,
         )  # fmt: skip
 
     def interpolate(  # type: ignore[no-untyped-def]
@@ -113,6 +125,7 @@ def _run_once(differentiate_rollouts: Callable[..., Any], interpolate: Callable[
         readings(model, np.zeros(1, dtype=np.int64)),
         directions,
         all_covered(steps),
+        no_touches(steps),
         np.array([steps]),
         np.zeros((steps + 1, 2)),
         np.zeros((steps, 1)),

@@ -11,7 +11,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.constraint_rows import impedance, reference
 from sysid_ros.engine.derivatives.contact_points import reach_rim, set_frame, turned
-from sysid_ros.engine.derivatives.floor_contacts import Footing
+from sysid_ros.engine.derivatives.floor_contacts import Footing, Touches
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rigid_body import Pose
 from sysid_ros.engine.derivatives.spatial import Six, add, cross_motion, dot, load, scale, store
@@ -23,6 +23,8 @@ def stand(
     pose: Pose,
     v: FloatArray,
     acceleration: FloatArray,
+    touches: Touches,
+    k: int,
     total: FloatArray,
     out: Footing,
 ) -> None:
@@ -33,6 +35,8 @@ def stand(
       pose: Where everything is.
       v: Joint velocities, (nv,).
       acceleration: ``qacc`` of the constraint solver, (nv,).
+      touches: Of the rollout.
+      k: The step.
       total: The forces are added to it, (nv,).
       out: Written.
     """
@@ -42,20 +46,38 @@ def stand(
         out.by_velocity[:] = 0.0
         out.by_weight[:] = 0.0
         out.pressed[0] = 0
-    for k in range(t.feet.body.size):
-        body, local, normal = t.feet.body[k], t.feet.local[k], t.feet.frame[k, 0]
-        rotation, position = pose.rotation[body], pose.position[body]
-        center = (
-            position[0] + turned(rotation, 0, local),
-            position[1] + turned(rotation, 1, local),
-            position[2] + turned(rotation, 2, local),
-        )
-        reach_rim(t, rotation, k, out)
-        depth = -t.feet.radius[k]
-        for i in range(3):
-            depth += normal[i] * (center[i] + out.reach[i] - t.feet.point[k, i])
-        if depth < t.feet.margin[k]:
-            _press(t, pose, v, acceleration, k, center, depth, total, out)
+    for foot in range(t.feet.body.size):
+        if not t.feet.mesh[foot]:
+            _meet(t, pose, v, acceleration, foot, t.feet.local[foot], total, out)
+    for c in range(touches.first[k], touches.first[k + 1]):
+        _meet(t, pose, v, acceleration, touches.foot[c], touches.local[c], total, out)
+
+
+@compiled
+def _meet(
+    t: Tables,
+    pose: Pose,
+    v: FloatArray,
+    acceleration: FloatArray,
+    k: int,
+    local: FloatArray,
+    total: FloatArray,
+    out: Footing,
+) -> None:
+    """One foot at a point of its body, if it is near enough to the plane."""
+    body, normal = t.feet.body[k], t.feet.frame[k, 0]
+    rotation, position = pose.rotation[body], pose.position[body]
+    center = (
+        position[0] + turned(rotation, 0, local),
+        position[1] + turned(rotation, 1, local),
+        position[2] + turned(rotation, 2, local),
+    )
+    reach_rim(t, rotation, k, out)
+    depth = -t.feet.radius[k]
+    for i in range(3):
+        depth += normal[i] * (center[i] + out.reach[i] - t.feet.point[k, i])
+    if depth < t.feet.margin[k]:
+        _press(t, pose, v, acceleration, k, center, depth, total, out)
 
 
 @compiled
@@ -233,7 +255,7 @@ def _add_rows(
         s = load(pose.subspace[i])
         pull = dot(s, push)
         total[i] += pull
-        out.by_weight[k, i] = -pull / weight
+        out.by_weight[k, i] -= pull / weight
         for d in range(n):
             out.rows[d, i] = dot(s, load(out.wrench[d]))
         for d in range(n):

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of spheres, capsules, cylinders and corners of boxes with fixed planes: feet on a floor.
+"""Contacts of spheres, capsules, cylinders, boxes and meshes with fixed planes: feet on a floor.
 
 At a given acceleration the force of a contact follows from MuJoCo's dual problem: with the rows J
 of the normal and both tangents, and of rotations about them where these have friction, its
@@ -11,7 +11,8 @@ acceleration has three parts: J moves along with the body, the depth changes, an
 and the acceleration of the point. The rest, -J^T (df/du) J dqacc, is a stiffness as that of a
 joint's rows. Tangents are those of the plane, but turn with a capsule's axis. The points of a
 cylinder are not fixed to it: the lowest of each rim, and two more on the lower one, go around as
-its axis tilts. See MuJoCo's documentation, Computation, "Constraint model", and
+its axis tilts. Which vertices of a mesh press, MuJoCo tells for every step; each is fixed to its
+body while it does. See MuJoCo's documentation, Computation, "Constraint model", and
 mj_instantiateContact, mj_makeImpedance, mj_constraintUpdate and mjc_PlaneCylinder for the formulas.
 
 Other geoms that touch violate the equation of motion, which is checked at every step.
@@ -19,6 +20,7 @@ Other geoms that touch violate the equation of motion, which is checked at every
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections.abc import Collection
@@ -27,11 +29,12 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 
 _GEOM = mujoco.mjtGeom
-_PLANE, _SPHERE, _CAPSULE, _CYLINDER, _BOX = (
-    int(getattr(_GEOM, f"mjGEOM_{n}")) for n in ("PLANE", "SPHERE", "CAPSULE", "CYLINDER", "BOX")
+_PLANE, _SPHERE, _CAPSULE, _CYLINDER, _BOX, _MESH = (
+    int(getattr(_GEOM, f"mjGEOM_{n}"))
+    for n in ("PLANE", "SPHERE", "CAPSULE", "CYLINDER", "BOX", "MESH")
 )
 # Switches that leave out contacts, or make them in another way than is written here.
 _WITHOUT = ("mjDSBL_CONTACT", "mjDSBL_CONSTRAINT")
@@ -43,14 +46,17 @@ _MIN_FRICTION = 1e-5  # mjMINMU
 _SHAPING = (
     "geom_type", "geom_pos", "geom_quat", "geom_size", "geom_contype", "geom_conaffinity",
     "geom_condim", "geom_priority", "geom_friction", "geom_solref", "geom_solimp", "geom_solmix",
-    "geom_margin", *_ELSE, "exclude_signature", "pair_geom1", "pair_geom2", "pair_dim",
-    "pair_solref", "pair_solimp", "pair_margin", "pair_friction", *_ELSE_OF_PAIRS,
+    "geom_margin", "geom_dataid", *_ELSE, "exclude_signature", "pair_geom1", "pair_geom2",
+    "pair_dim", "pair_solref", "pair_solimp", "pair_margin", "pair_friction", *_ELSE_OF_PAIRS,
 )  # fmt: skip
 _OPTIONS = ("cone", "impratio", "disableflags", "enableflags")
 
 
 class Feet(NamedTuple):
-    """Points of a model that planes may press against, each with its plane."""
+    """Points of a model that planes may press against, each with its plane.
+
+    A mesh is one of them, whose point is another from step to step (:class:`Touches`).
+    """
 
     body: IntArray  # (k,)
     local: FloatArray  # (k, 3): in the body's frame, m
@@ -68,6 +74,16 @@ class Feet(NamedTuple):
     solref: FloatArray  # (k, 2)
     solimp: FloatArray  # (k, 5)
     weight: FloatArray  # (k,): the body's inverse inertia, 1/kg
+    pair: IntArray  # (k, 2): the geoms, that of the plane first
+    mesh: BoolArray  # (k,): whether it is a mesh
+
+
+class Touches(NamedTuple):
+    """The vertices of meshes that press before each step of rollouts."""
+
+    first: IntArray  # (steps + 1,): where each step's begin
+    foot: IntArray  # (n,): the mesh among the feet
+    local: FloatArray  # (n, 3): in the body's frame, m
 
 
 class Footing(NamedTuple):
@@ -106,7 +122,7 @@ def feet_of(model: mujoco.MjModel) -> Feet:
     pairs = _touching_pairs(model)
     planes = _planes(model, {plane for plane, _, _ in pairs})
     rows = [
-        (int(model.geom_bodyid[geom]), *point, *planes[plane], *shared)
+        (int(model.geom_bodyid[geom]), *point, *planes[plane], *shared, (plane, geom))
         for plane, geom, number in pairs
         for shared in [_shared(model, plane, geom) if number < 0 else _told(model, number)]
         for point in _points(model, geom)
@@ -128,7 +144,60 @@ def feet_of(model: mujoco.MjModel) -> Feet:
         solref=_floats(columns[11], (count, 2)),
         solimp=_floats(columns[12], (count, 5)),
         weight=_floats(np.asarray(model.body_invweight0)[bodies, 0], (count,)),
+        pair=np.array(columns[13], dtype=np.int64).reshape(count, 2),
+        mesh=np.isin([model.geom_type[geom] for _, geom in columns[13]], _MESH),
     )
+
+
+def no_touches(steps: int) -> Touches:
+    """Touches where no mesh presses."""
+    return Touches(
+        np.zeros(steps + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 3))
+    )
+
+
+def touches_of(model: mujoco.MjModel, feet: Feet, positions: FloatArray) -> Touches:
+    """The vertices of meshes among the feet that press, as MuJoCo finds them.
+
+    Args:
+      model: All of the model.
+      feet: Its own, or those of a part.
+      positions: Of all joints before each step, (steps, nq).
+    """
+    own, number = _meshes_alone(model, feet), {}
+    for k in np.flatnonzero(feet.mesh).tolist():
+        number[tuple(feet.pair[k].tolist())] = k
+    data = mujoco.MjData(own)
+    counts, found, points = [0], [], []
+    for q in positions:
+        data.qpos[:] = q
+        mujoco.mj_kinematics(own, data)
+        mujoco.mj_collision(own, data)
+        contacts = data.contact
+        depths, middles = contacts.dist, contacts.pos
+        for pair, depth, middle in zip(contacts.geom.tolist(), depths, middles, strict=True):
+            k = number.get(tuple(pair))
+            if k is not None:
+                # MuJoCo's point lies in the middle between the vertex and the plane.
+                vertex = middle + 0.5 * depth * feet.frame[k, 0]
+                body = model.geom_bodyid[pair[1]]
+                found.append(k)
+                points.append((vertex - data.xpos[body]) @ data.xmat[body].reshape(3, 3))
+        counts.append(len(found))
+    return Touches(
+        np.array(counts, dtype=np.int64),
+        np.array(found, dtype=np.int64),
+        _floats(points, (len(found), 3)),
+    )
+
+
+def _meshes_alone(model: mujoco.MjModel, feet: Feet) -> mujoco.MjModel:
+    """The model in which only meshes that are feet, and planes, can touch."""
+    own = copy.copy(model)
+    own.geom_contype[:], own.geom_conaffinity[:] = 0, 0
+    own.geom_contype[feet.pair[feet.mesh, 0]] = 1
+    own.geom_conaffinity[feet.pair[feet.mesh, 1]] = 1
+    return own
 
 
 def has_feet(model: mujoco.MjModel) -> bool:
@@ -177,7 +246,7 @@ def _touching_pairs(model: mujoco.MjModel) -> list[tuple[int, int, int]]:
     fixed = np.asarray(model.body_weldid)[model.geom_bodyid] == 0
     kinds = np.asarray(model.geom_type)
     planes = np.flatnonzero(fixed & (kinds == _PLANE))
-    others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _CYLINDER, _BOX)))
+    others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _CYLINDER, _BOX, _MESH)))
     both = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)
     numbers = {frozenset(pair): number for number, pair in enumerate(both)}
     pairs = itertools.product(planes.tolist(), others.tolist())
@@ -214,6 +283,8 @@ def _points(model: mujoco.MjModel, geom: int) -> list[_Point]:
     mujoco.mju_quat2Mat(flat, model.geom_quat[geom])
     x, _, z = axes = flat.reshape(3, 3).T
     radius, half = float(size[0]), float(size[1])
+    if kind == _MESH:
+        return [(none, 0.0, none, no_axle, none)]
     if kind == _SPHERE:
         return [(center, radius, none, no_axle, none)]
     if kind == _CAPSULE:

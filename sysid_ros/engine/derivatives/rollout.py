@@ -26,6 +26,7 @@ from sysid_ros.engine.derivatives.directions import (
     RolloutDirections,
     StepSlopes,
 )
+from sysid_ros.engine.derivatives.floor_contacts import Touches
 from sysid_ros.engine.derivatives.frame_sensors import read_frames
 from sysid_ros.engine.derivatives.model_tables import RK4, Tables
 from sysid_ros.engine.derivatives.positions import advance, advance_derivative
@@ -82,6 +83,7 @@ def differentiate_rollouts(
     r: Readings,
     d: BatchDirections,
     slopes: StepSlopes,
+    touches: Touches,
     steps: IntArray,
     states: FloatArray,
     control: FloatArray,
@@ -97,6 +99,7 @@ def differentiate_rollouts(
       r: The readings.
       d: Starts and controls in all directions.
       slopes: Of steps that are not covered.
+      touches: Of all steps.
       steps: Of each rollout, (w,).
       states: Positions and velocities at the start and after every step, rollout after rollout,
         (sum of the steps + w, nq + nv).
@@ -110,9 +113,10 @@ def differentiate_rollouts(
         last = first + steps[w]
         own = RolloutDirections(d.start[w], d.control_direction, d.control_change[first:last])
         known = StepSlopes(slopes.place[first:last], slopes.by_state, slopes.direct)
+        pressed = Touches(touches.first[first : last + 1], touches.foot, touches.local)
         differentiate_steps(
-            t, m, r, own, known, states[first + w : last + w + 1], control[first:last], b,
-            out[first:last], violation[first:last],
+            t, m, r, own, known, pressed, states[first + w : last + w + 1], control[first:last],
+            b, out[first:last], violation[first:last],
         )  # fmt: skip
         first = last
 
@@ -124,6 +128,7 @@ def differentiate_steps(
     r: Readings,
     d: RolloutDirections,
     slopes: StepSlopes,
+    touches: Touches,
     states: FloatArray,
     control: FloatArray,
     b: Buffers,
@@ -138,6 +143,7 @@ def differentiate_steps(
       r: The readings.
       d: Start and controls in all directions.
       slopes: Of steps that are not covered, which violate nothing.
+      touches: Of the meshes that press.
       states: Positions, velocities and activations at the start and after every step,
         (steps + 1, nq + nv + na).
       control: Controls of every step, (steps, nu).
@@ -165,7 +171,7 @@ def differentiate_steps(
         if t.integrator == RK4:
             followed = _runge_kutta(t, m, r, d, k, q, v, b, out[k], violation[k])
         else:
-            followed = _semi_implicit(t, m, r, d, k, q, v, after, b, out[k], violation[k])
+            followed = _semi_implicit(t, m, r, d, touches, k, q, v, after, b, out[k], violation[k])
             inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
             advance_activations(t, m, control[k], activation, inputs)
         if not (followed and violation[k, 0] < np.inf):
@@ -205,6 +211,7 @@ def _semi_implicit(
     m: ModelDirections,
     r: Readings,
     d: RolloutDirections,
+    touches: Touches,
     k: int,
     q: FloatArray,
     v: FloatArray,
@@ -216,7 +223,7 @@ def _semi_implicit(
     """Advance ``b.now`` by step ``k``; returns whether that could be."""
     w, now = b.workspace, b.now
     inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
-    if not evaluate(t, w, q, v, b.drive, now.a, violation):
+    if not evaluate(t, w, q, v, b.drive, now.a, touches, k, violation):
         return False
     read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
     wants = r.frames.accelerated

@@ -26,6 +26,7 @@ from sysid_ros.engine.derivatives.directions import (
     model_directions,
     start_directions,
 )
+from sysid_ros.engine.derivatives.floor_contacts import Touches, no_touches, touches_of
 from sysid_ros.engine.derivatives.model_parts import ModelPart, changes_of
 from sysid_ros.engine.derivatives.rollout import new_buffers
 from sysid_ros.engine.simulation import (
@@ -45,8 +46,18 @@ MAX_VIOLATION = 1e-4
 # Over the force of that cost on the mean inertia; up to 14 was seen of 20 to 48 joints that stick
 # and slide: along a constraint a joint resists by up to 20 times its inertia.
 STOPS_EARLY = 20.0
+# A batch with its deviations and rollouts; and what :meth:`BatchPass.result` tells of it.
+Run = tuple[RunBatch, FloatArray, BatchRollout]
+Followed = tuple[RunJacobian, BoolArray]
 # Pieces of a batch per thread, so that threads end at about the same time.
 _PIECES = 4
+
+
+@dataclass
+class MeshContacts:
+    """The finding that meshes may press on planes; to look for them costs as much as a rollout."""
+
+    seen: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,7 @@ class Pass:
       addresses: The columns of the sensor data that are differentiated, sorted.
       parts: The parts of the model that do not feel each other.
       whole: The model as one part.
+      meshes: Whether contacts of meshes are looked for.
       models: How parts change in some directions, by both, as far as it was asked for.
     """
 
@@ -71,6 +83,7 @@ class Pass:
     addresses: IndexArray
     parts: tuple[ModelPart, ...]
     whole: ModelPart
+    meshes: MeshContacts
     models: dict[tuple[int, bytes], ModelDirections] = field(default_factory=dict)
 
     @cached_property
@@ -112,6 +125,7 @@ class _PartOfBatch:
       model: How it changes in its directions.
       directions: How starts and controls change in them.
       slopes: Of steps that are not covered.
+      touches: Of the meshes that press.
       columns: Where they belong in the Jacobian, (n,).
       states: From each start on, (steps + w, nq + nv + na).
       control: Of every step, (steps, nu).
@@ -123,6 +137,7 @@ class _PartOfBatch:
     model: ModelDirections
     directions: BatchDirections
     slopes: StepSlopes
+    touches: Touches
     columns: IntArray
     states: FloatArray
     control: FloatArray
@@ -166,11 +181,12 @@ class BatchPass:
             np.cumsum(batch.samples) - batch.samples, len(self._residual)
         )
         states = np.insert(rollouts.states[:, 1:], firsts, starts, axis=0)
+        before = np.delete(states, np.cumsum(self._steps + 1) - 1, axis=0)
         readings = np.searchsorted(pass_.addresses, self._slope.columns)
         self._parts = [
             _part_of_batch(
-                pass_, k, batch.model, directions, slopes or all_covered(len(control)), states,
-                control, readings,
+                pass_, k, base.model, directions, slopes or all_covered(len(control)),
+                _touches(pass_, k, before), states, control, readings,
             )
             for k in range(len(pass_.parts))
         ]  # fmt: skip
@@ -205,6 +221,7 @@ class BatchPass:
                 own.directions.control_change[first:last],
             ),
             own.slopes._replace(place=own.slopes.place[first:last]),
+            own.touches._replace(first=own.touches.first[first : last + 1]),
             self._steps[runs],
             own.states[first + runs.start : last + runs.stop],
             own.control[first:last],
@@ -219,7 +236,7 @@ class BatchPass:
             addresses, self._slope, samples, first, out, own.columns, self._jacobian
         )
 
-    def result(self) -> tuple[RunJacobian, BoolArray]:
+    def result(self) -> Followed:
         """The residuals and the Jacobian, once all runs are done.
 
         Columns that the pass does not follow are left at zero.
@@ -253,9 +270,17 @@ def _left_by_solver(model: mujoco.MjModel) -> float:
     )
 
 
-def differentiated(
-    passes: Sequence[BatchPass], pool: RolloutPool
-) -> list[tuple[RunJacobian, BoolArray]]:
+def follow_runs(pass_: Pass, runs: Sequence[Run], pool: RolloutPool) -> list[Followed]:
+    """Results of the pass along runs; once forces lack, meshes that press are looked for."""
+    done = differentiated([BatchPass(pass_, *run) for run in runs], pool)
+    lacks = any(uncovered.any() for _, uncovered in done)
+    if pass_.meshes.seen or not (lacks and pass_.whole.tables.feet.mesh.any()):
+        return done
+    pass_.meshes.seen = True
+    return follow_runs(pass_, runs, pool)
+
+
+def differentiated(passes: Sequence[BatchPass], pool: RolloutPool) -> list[Followed]:
     """Results of passes over any number of batches, with all threads at work on them."""
     steps = sum(each.steps for each in passes) / (_PIECES * pool.n_threads)
     work = [(each, *piece) for each in passes for piece in each.pieces(steps)]
@@ -269,6 +294,7 @@ def _part_of_batch(
     model: Any,
     directions: BatchDirections,
     slopes: StepSlopes,
+    touches: Touches,
     states: FloatArray,
     control: FloatArray,
     readings: IndexArray,
@@ -281,6 +307,7 @@ def _part_of_batch(
       model: The whole model.
       directions: Of the whole model, in all directions.
       slopes: Of the whole model, in all directions.
+      touches: Of the part's own feet.
       states: Of the whole model, from each start on.
       control: Of the whole model.
       readings: Which reading each residual compares, (m,).
@@ -306,6 +333,7 @@ def _part_of_batch(
             np.ascontiguousarray(driven[:, driving]),
         ),
         slopes._replace(direct=_chosen(slopes.direct, places)),
+        touches,
         np.array([*pass_.followed, *range(p, p + n_start)], dtype=np.int64)[places],
         compilable(
             states[
@@ -316,6 +344,14 @@ def _part_of_batch(
         np.flatnonzero(np.isin(readings, part.rows)),
         np.ones((len(control), 2)),
     )
+
+
+def _touches(pass_: Pass, number: int, states: FloatArray) -> Touches:
+    """Vertices of a part's meshes that press; ``states`` are before each step, (steps, nstate)."""
+    model, feet = pass_.columns.base.model, pass_.parts[number].tables.feet
+    if not (pass_.meshes.seen and feet.mesh.any()):
+        return no_touches(len(states))
+    return touches_of(model, feet, states[:, : model.nq])
 
 
 def _chosen(direct: FloatArray, places: IndexArray) -> FloatArray:

@@ -29,7 +29,7 @@ from sysid_ros.engine.derivatives.model_changes import (
 )
 from sysid_ros.engine.derivatives.model_parts import model_parts, whole_model
 from sysid_ros.engine.derivatives.model_tables import unsupported
-from sysid_ros.engine.derivatives.run_pass import BatchPass, Pass, differentiated
+from sysid_ros.engine.derivatives.run_pass import MeshContacts, Pass, follow_runs
 from sysid_ros.engine.derivatives.sensors import sensors_of, unsupported_sensor
 from sysid_ros.engine.derivatives.uncovered_steps import differentiate_again
 from sysid_ros.engine.simulation import (
@@ -93,6 +93,7 @@ class Sensitivities:
         self._latest: tuple[bytes, Pass] | None = None
         self._known_changes: KnownChanges | None = None
         self._reader = TablesReader(self._addresses)
+        self._meshes = MeshContacts()
 
     @property
     def gave_up(self) -> bool:
@@ -129,6 +130,7 @@ class Sensitivities:
         self._unfollowed.update(other._unfollowed)
         self._followed |= other._followed
         self._shared = other._shared
+        self._meshes.seen |= other._meshes.seen
         self._known_changes = other._known_changes or self._known_changes
         if self._group.builder is other._group.builder and self._reads_as(other):
             self._latest = other._latest
@@ -197,13 +199,11 @@ class Sensitivities:
         self, theta: FloatArray, batch: RunBatch, deviations: FloatArray
     ) -> RunJacobian | None:
         pass_ = self._prepare(theta)
-        (rollouts,) = self._rollouts.run_batches(
-            [simulation_of(batch, pass_.columns.base, deviations)]
-        )
+        job = simulation_of(batch, pass_.columns.base, deviations)
+        (rollouts,) = self._rollouts.run_batches([job])
         if rollouts.diverged.any():
             return None
-        along = BatchPass(pass_, batch, deviations, rollouts)
-        ((found, uncovered),) = differentiated([along], self._rollouts)
+        ((found, uncovered),) = follow_runs(pass_, [(batch, deviations, rollouts)], self._rollouts)
         return None if uncovered.any() else found
 
     def _differences(
@@ -323,6 +323,7 @@ class Sensitivities:
             self._addresses,
             model_parts(tables, read),
             whole_model(tables, read),
+            self._meshes,
         )
 
     def _moved_alone(
@@ -377,8 +378,8 @@ class Sensitivities:
     ) -> Iterator[RunJacobian]:
         """Residuals and Jacobians of batches, by finite differences where the pass is no use."""
         runs = list(zip(batches, deviations, rollouts, strict=True))
-        passes = [BatchPass(pass_, *each) for each in runs if not each[2].diverged.all()]
-        done = iter(differentiated(passes, self._rollouts))
+        sound = [each for each in runs if not each[2].diverged.all()]
+        done = iter(follow_runs(pass_, sound, self._rollouts))
         for batch, own, rollout in runs:
             steps = int(batch.steps.sum())
             self._seen += steps

@@ -344,14 +344,15 @@ class WindowedProblem:
 
     def check_derivatives(self, point: Point) -> None:
         """Compare exact derivatives with rollouts in one direction; give up those that differ."""
+        trusted = [each for each in self.exact if each is not None and not each.gave_up]
         known: Iterator[RunJacobian] | None = None
-        if self._keeps and any(self.exact):  # whoever checks them needs them next
+        if self._keeps and trusted:  # whoever checks them needs them next
             known = iter([found for _, _, found in self._simulated_derivatives(point)])
         for group, exact, starts in zip(self.groups, self.exact, self._starts(point), strict=True):
             own = None if known is None else list(itertools.islice(known, len(group.batches)))
             if exact is not None:
                 exact.check(point.theta, np.concatenate(starts), own)
-        if self._latest is not None and any(each.gave_up for each in self.exact if each):
+        if self._latest is not None and any(each.gave_up for each in trusted):
             self._latest.derivatives = None
         if self._finer is not None:
             self._finer.check_derivatives(point)
@@ -362,14 +363,9 @@ class WindowedProblem:
         if not finer or len(finer) < len(self.groups):
             return None
         return WindowedProblem(
-            finer,
-            self.params,
-            self._rollouts,
-            loss=self.loss,
-            noise=self.noise,
-            engine=self.engine,
-            learned=learned or self.exact,
-        )
+            finer, self.params, self._rollouts, loss=self.loss, noise=self.noise,
+            engine=self.engine, learned=learned or self.exact,
+        )  # fmt: skip
 
     def derivative_sources(self) -> Mapping[str, str]:
         """Return the origin of the Jacobian's columns, by parameter: exact, or why they are not."""

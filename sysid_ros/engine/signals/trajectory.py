@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import logging
 import os
@@ -250,13 +251,17 @@ class ModelSequences:
         self.initial_state = [np.asarray(state) for state in np.atleast_2d(initial_state)]
         self.control = _as_list(control)
         self.sensordata = _as_list(sensordata)
+        self._bundle()
+
+    def _bundle(self) -> None:
+        """Join what belongs to each recording, once it fits the model."""
         self._check_counts()
         self.measured_rollout = [
             SystemTrajectory(self.gt_model, *parts)
             for parts in zip(self.control, self.sensordata, self.initial_state, strict=True)
         ]
         for trajectory in self.measured_rollout:
-            trajectory.check_compatible(allow_missing_sensors)
+            trajectory.check_compatible(self.allow_missing_sensors)
 
     def __len__(self) -> int:
         return len(self.sequence_name)
@@ -268,7 +273,16 @@ class ModelSequences:
         return self.replaced(**{name: getattr(self, name)[rows] for name in _PER_RECORDING})
 
     def replaced(self, **changes: Any) -> ModelSequences:
-        """The same with some of what it is made of replaced."""
+        """The same with some of what it is made of replaced, the model compiled with its spec only.
+
+        Args:
+          **changes: Arguments of the class; those of each recording as lists.
+        """
+        if changes.keys() <= {*_PER_RECORDING}:
+            same = copy.copy(self)
+            vars(same).update(changes)
+            same._bundle()
+            return same
         names = ("name", "spec", *_PER_RECORDING, "allow_missing_sensors", "robot")
         return ModelSequences(**{name: getattr(self, name) for name in names} | changes)
 

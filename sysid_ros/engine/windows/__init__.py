@@ -11,6 +11,7 @@ from sysid_ros.engine.windows.measured_joints import MeasuredJoint, measured_joi
 from sysid_ros.engine.windows.model_group import (
     WindowGroup,
     cut_sequence,
+    driven_otherwise,
     error_in_shifts,
     model_group,
     usable_span,
@@ -47,6 +48,7 @@ __all__ = [
     "WindowSimulation",
     "cut_sequence",
     "drawn_overlaps",
+    "driven_otherwise",
     "error_in_shifts",
     "first_orientation",
     "measured_joints",

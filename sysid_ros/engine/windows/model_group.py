@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.simulation import (
     CandidateBuilder,
     ModelGroup,
@@ -181,4 +181,21 @@ def cut_sequence(
     return [
         WindowSimulation(data, window, reader, model, estimate_start=estimate_starts)
         for window in windows
+    ]
+
+
+def driven_otherwise(
+    windows: Sequence[WindowSimulation], control: TimeSeries
+) -> list[WindowSimulation] | None:
+    """Windows of one sequence with other commands, and all else as it is.
+
+    ``None`` where their starts hang on commands, as not all joints are measured.
+    """
+    first = windows[0]
+    if not first.reader.tells_all:
+        return None
+    data = replace(first.sequence, controls=control_integrals(first.model, control))
+    return [
+        WindowSimulation(data, one.window, one.reader, one.model, estimate_start=one.n_start > 0)
+        for one in windows
     ]

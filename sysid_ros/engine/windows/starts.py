@@ -96,6 +96,12 @@ class StartReader:
             known |= dict.fromkeys(self._loops.tied.tolist(), every)
         self._carried = carried_joints(model, known, self._measured, self.states, integrals, span)
 
+    @property
+    def tells_all(self) -> bool:
+        """True if measurements tell the motion of all joints, whatever drove them."""
+        tied = [] if self._loops is None else self._loops.tied.tolist()
+        return len({*self._measured_dofs(), *tied}) == int(self._model.nv)
+
     def _measured_dofs(self) -> set[int]:
         """The degrees of freedom of joints that are measured, if in part."""
         dofs = {int(self._model.jnt_dofadr[joint]) for joint in self._joints}

@@ -19,6 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import SCALAR
 from sysid_ros.errors import ModelError
+from sysid_ros.files import check_utf8
 from sysid_ros.rehearsal import TrueParameter, true_model
 
 
@@ -37,6 +38,7 @@ def build_true_model(
       ParameterError: A value is for something that the model or the package does not have.
     """
     try:
+        check_utf8(model_file)
         return true_model(mujoco.MjSpec.from_file(str(model_file)), parameters, timestep)
     except (ValueError, ModelError) as error:
         raise ModelError(f"model {model_file}: {error}") from None

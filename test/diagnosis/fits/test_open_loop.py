@@ -12,6 +12,7 @@ import mujoco.rollout
 import numpy as np
 import pytest
 
+import sysid_ros.diagnosis.fits.open_loop as open_loop
 from sysid_ros.diagnosis.finding import Change, FindingKind, repaired_series
 from sysid_ros.diagnosis.fits import OpenLoop, helped_signals, most_telling, spoils
 from sysid_ros.engine.parameters import Parameter, ParameterDict
@@ -75,6 +76,29 @@ def test_what_some_windows_leave_is_what_all_of_them_leave_there() -> None:
         np.testing.assert_allclose(some, whole[[2, 7]], rtol=1e-9)
         fresh = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
         np.testing.assert_allclose(whole, fresh["angle"], rtol=1e-9)
+
+
+def test_starts_are_read_anew_only_where_measurements_are_repaired(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read, right = [], open_loop.cut_sequence
+
+    def counted(*arguments: object, **more: object) -> object:
+        read.append(arguments)
+        return right(*arguments, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(open_loop, "cut_sequence", counted)
+    test = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1))
+    counts = []
+    for label, factor in (("motor", -1.0), ("motor", 0.5), ("angle", -1.0), ("motor", 2.0)):
+        change = Change(FindingKind.SIGN, scale={label: factor})
+        repair = partial(repaired_series, changes=[change])
+        found, count = test.powers(repair, {})["angle"], len(read)
+        counts.append(count)
+        fresh = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
+        np.testing.assert_allclose(found, fresh["angle"], rtol=1e-9)
+        del read[count:]
+    assert counts == [1, 1, 2, 2]
 
 
 def test_windows_in_which_a_signal_is_silent_leave_nothing_of_it() -> None:

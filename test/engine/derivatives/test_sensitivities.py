@@ -369,6 +369,10 @@ BALL = 'type="sphere" size="0.03" margin="0.002"'
 CAPSULE = 'type="capsule" size="0.03 0.04" euler="40 50 10"'
 WHEEL = 'type="cylinder" size="0.04 0.02" euler="80 10 0"'
 PAD = 'type="cylinder" size="0.04 0.02" euler="5 3 0"'
+MESH = 'type="mesh" mesh="sole"'
+SOLE = """<asset><mesh name="sole" vertex="-0.05 -0.03 -0.02 0.06 -0.02 -0.03 0.05 0.03 -0.025
+  -0.04 0.04 -0.015 -0.03 -0.02 0.03 0.04 -0.03 0.02 0.03 0.02 0.04 -0.02 0.03 0.03 0 0 -0.035
+  0.07 0 0.01 -0.07 0 0.005"/></asset>"""
 PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2 0.02"
   solref="0.01 1" margin="0.001"/></contact>"""
 
@@ -388,6 +392,8 @@ PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2
         ("elliptic", 1, "1", "implicitfast", BALL, ""),
         ("elliptic", 3, "0.8", "implicitfast", WHEEL, ""),
         ("pyramidal", 4, "0.5 0.02", "Euler", PAD, ""),
+        ("elliptic", 3, "0.8", "implicitfast", MESH, SOLE),
+        ("pyramidal", 4, "0.5 0.02", "Euler", MESH, SOLE),
     ],
 )
 def test_feet_on_a_floor(
@@ -549,3 +555,28 @@ def test_derivatives_that_contradict_rollouts_are_given_up(
     problem = chains.problem(root, parameters(root, chain))
     problem.check_derivatives(problem.initial_point())
     assert all("off a rollout" in source for source in problem.derivative_sources().values())
+
+
+def test_finite_differences_are_not_made_to_be_checked_against_themselves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chain = Chain(1, 2, "IMPLICITFAST", True, False, False)
+    root = chains.spec(chain)
+    problem = chains.problem(root, parameters(root, chain))
+    for each in problem.exact:
+        assert each is not None
+        each.give_up("it is asked for")
+    made, right = [], sensitivities.finite_differences
+
+    def counted(*arguments: object, **more: object) -> object:
+        made.append(arguments)
+        return right(*arguments, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sensitivities, "finite_differences", counted)
+    point = problem.initial_point()
+    problem.linearize(point)
+    once = len(made)
+    assert once > 0
+    problem.check_derivatives(point)
+    problem.linearize(point)
+    assert len(made) == once
