@@ -61,8 +61,8 @@ def mapping_warnings(
             )
     for columns in {topic.columns.topic: topic.columns for topic in dated.topics.values()}.values():
         found.extend(
-            f"{count} of {len(columns.log_ns)} messages of {columns.topic} name the element of {path} "
-            "more than once; they do not count."
+            f"{count} of {len(columns.log_ns)} messages of {columns.topic} name the element of "
+            f"{path} more than once; they do not count."
             for path, count in columns.ambiguous.items()
         )
     for control in controls:
