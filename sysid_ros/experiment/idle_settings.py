@@ -11,7 +11,12 @@ from typing import Any
 
 from sysid_ros.errors import listed
 from sysid_ros.experiment.experiment_schema import Experiment
-from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, TorqueFitConfig
+from sysid_ros.experiment.fit_schema import (
+    FitConfig,
+    InitialStateConfig,
+    TorqueFitConfig,
+    WindowConfig,
+)
 from sysid_ros.recording.mapping import SignalKind
 
 _OF_SIMULATION = ("loss", "intervals", "engine")  # of ``fit``
@@ -56,6 +61,8 @@ def _of_torque(experiment: Experiment) -> Iterator[str]:
 
 
 def _of_windows(experiment: Experiment) -> Iterator[str]:
+    if experiment.windows.length != WindowConfig().length:
+        yield "windows.length"
     for name in _changed(experiment.fit, FitConfig()):
         if name in _OF_SIMULATION:
             yield f"fit.{name}"

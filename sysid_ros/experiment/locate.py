@@ -12,6 +12,7 @@ from pathlib import Path
 from sysid_ros.errors import BagError, ModelError
 from sysid_ros.experiment.experiment_schema import Experiment
 from sysid_ros.experiment.packages import PACKAGE, Packages
+from sysid_ros.files import target_said
 
 
 def locate_bag(bag: str, *, experiment_file: Path | None, data_dir: Path | None) -> Path:
@@ -116,11 +117,12 @@ def _first_existing(candidates: Iterable[Path]) -> Path | None:
 def _not_found(what: str, name: str, candidates: Iterable[Path]) -> str:
     """Say where a path was looked for, and which neighbours have a similar name."""
     candidates = list(candidates)
-    looked = ", ".join(str(candidate) for candidate in candidates)
+    looked = ", ".join(f"{candidate}{target_said(candidate)}" for candidate in candidates)
     neighbours: set[str] = set()
     for candidate in candidates:
         if candidate.parent.is_dir():
             neighbours.update(entry.name for entry in candidate.parent.iterdir())
+            neighbours.discard(candidate.name)  # a link that leads nowhere
     near = difflib.get_close_matches(Path(name).name, sorted(neighbours), n=3, cutoff=0.5)
     hint = f"; nearest there: {', '.join(map(repr, near))}" if near else ""
     return f"{what} {name!r} not found; looked for {looked}{hint}"

@@ -28,6 +28,7 @@ from sysid_ros.files.regular_file import (
     open_regular,
     read_regular,
     read_regular_text,
+    target_said,
 )
 from sysid_ros.files.strict_json import dumps, plain, write_json
 from sysid_ros.files.utf8_names import check_utf8
@@ -71,6 +72,7 @@ __all__ = [
     "replacing",
     "several",
     "sync_folder",
+    "target_said",
     "translated_os_errors",
     "untaken",
     "write_json",

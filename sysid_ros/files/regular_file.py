@@ -42,6 +42,14 @@ def open_regular(path: str | Path) -> BinaryIO:
         raise
 
 
+def target_said(path: Path) -> str:
+    """Return where a link leads, as words to put behind its name; nothing for other paths."""
+    try:
+        return f" (a link to {path.readlink()})"
+    except (OSError, ValueError):  # no link, or a name too long or with a NUL
+        return ""
+
+
 def read_regular(path: str | Path, largest: int = LARGEST) -> bytes:
     """Return the content of a file.
 

@@ -25,10 +25,10 @@ CASES = [
     ),
     (
         "",
-        TORQUE + "initial_state: {estimate: false}\n",
+        TORQUE + "initial_state: {estimate: false}\nwindows: {length: 0.5}\n",
         (
-            "With fit.method inverse_dynamics these settings change nothing: fit.loss, "
-            "initial_state.estimate.",
+            "With fit.method inverse_dynamics these settings change nothing: windows.length, "
+            "fit.loss, initial_state.estimate.",
         ),
     ),
     (

@@ -65,6 +65,9 @@ def test_a_missing_bag_says_where_it_was_looked_for(folders: tuple[Path, Path]) 
     assert message.startswith("bag 'bags/bth' not found; looked for ")
     assert message.index(str(data / "bags/bth")) < message.index(str(here / "bags/bth"))
     assert "nearest there: 'both'" in message
+    (data / "bags/link").symlink_to("gone")
+    with pytest.raises(BagError, match=r"bags/link \(a link to gone\), [^;]*$"):
+        locate_bag("bags/link", experiment_file=here / "e.yaml", data_dir=data)
 
 
 @pytest.mark.parametrize("name", ["x\0y", "x" * 5000])

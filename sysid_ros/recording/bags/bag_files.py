@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from sysid_ros.errors import BagError, listed
-from sysid_ros.files import open_regular, read_yaml
+from sysid_ros.files import open_regular, read_yaml, target_said
 
 _SUFFIXES = (".mcap", ".db3", ".bag", ".mcap.zstd", ".db3.zstd", ".mcap.zst", ".db3.zst")
 _REMEDY = "name the storage file, or make a whole bag with sysid_ros recover"
@@ -65,6 +65,8 @@ def find_bag_files(path: Path) -> BagFiles:
         path = path.parent
     try:
         if not path.exists():
+            if target := target_said(path):
+                raise BagError(f"bag {path}{target} does not exist: the link leads nowhere")
             raise BagError(f"bag {path} does not exist{_neighbours(path)}")
         if path.is_file():
             return BagFiles(path, (path,))
@@ -131,7 +133,7 @@ def _from_metadata(folder: Path, metadata: Path) -> BagFiles:
         raise BagError(f"{metadata} is not a rosbag2 description; {_REMEDY}") from error
     if not names:
         raise BagError(f"{metadata} names no storage file")
-    missing = [name for name in names if not (folder / name).is_file()]
+    missing = [name + target_said(folder / name) for name in names if not (folder / name).is_file()]
     if missing:
         raise BagError(
             f"bag {folder} is incomplete: metadata.yaml names {', '.join(missing)}, not there"

@@ -59,6 +59,12 @@ def mapping_warnings(
                 f"{topic.interleaved} messages of {topic.topic} change between two courses: "
                 "two nodes seem to publish it in turn, and the fit would mix them."
             )
+    for columns in {topic.columns.topic: topic.columns for topic in dated.topics.values()}.values():
+        found.extend(
+            f"{count} of {len(columns.log_ns)} messages of {columns.topic} name the element of "
+            f"{path} more than once; they do not count."
+            for path, count in columns.ambiguous.items()
+        )
     for control in controls:
         unknown = time_intervals.length(control.gaps)
         if unknown > 0.0 and not _is_usual(control):

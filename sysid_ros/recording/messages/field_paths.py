@@ -62,10 +62,12 @@ class Absent:
     Attributes:
       reason: Why, as the end of a sentence about the message.
       empty: The element is named, yet its array is too short: the publisher left it empty.
+      ambiguous: The element is named more than once.
     """
 
     reason: str
     empty: bool
+    ambiguous: bool = False
 
 
 def parse_field(text: str) -> FieldPath:
@@ -179,7 +181,9 @@ def _select(path: FieldPath, step: Step, node: Node, scopes: list[Group]) -> Nod
             return Absent(unknown_name("element", step.element, _names(node, scopes)), empty=False)
         if (count := names.count(step.element)) > 1:
             number = f"choose one by its number, such as {step.field}[{found}]"
-            return Absent(f"{step.element!r} is named {count} times; {number}", empty=False)
+            return Absent(
+                f"{step.element!r} is named {count} times; {number}", empty=False, ambiguous=True
+            )
         if found >= len(node):
             named = f"although {step.element!r} is named"
             return Absent(f"{step.field} {_fill(node)} {named}", empty=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -39,6 +40,7 @@ class TopicColumns:
       values: (n, k) the fields, NaN where a message has no such element.
       present: (n, k) whether the message has the element.
       absences: Per field, why the first message without it has none; ``None`` if all have it.
+      ambiguous: By path, how many messages name its element more than once, where some do.
       trajectories: For each path to all points of a trajectory, those of every message (n,).
     """
 
@@ -51,6 +53,7 @@ class TopicColumns:
     values: FloatArray
     present: BoolArray
     absences: tuple[Absent | None, ...]
+    ambiguous: Mapping[FieldPath, int] = field(default_factory=dict)
     trajectories: Mapping[FieldPath, tuple[Trajectory | None, ...]] = field(default_factory=dict)
 
 
@@ -66,6 +69,7 @@ class TopicDecoder:
         self._trajectories: list[list[Trajectory | None]] = [[] for _ in expanded]
         self._layouts: list[Layout] = []  # the one used last comes first
         self._absences: list[Absent | None] = [None] * len(reader.paths)
+        self._ambiguous: Counter[FieldPath] = Counter()
         self._log: list[IntArray] = []
         self._publish: list[IntArray] = []
         self._stamps: list[IntArray] = []
@@ -94,6 +98,7 @@ class TopicDecoder:
                 taken = rows if whole else rows[matching]
                 chosen = remaining if whole else remaining[matching]
                 values[chosen] = layout.values(taken)
+                self._count_ambiguous(layout, len(chosen))
                 present[chosen] = [isinstance(number, Number) for number in layout.numbers]
                 if layout.stamp:
                     stamps[chosen] = layout.stamps(taken)
@@ -140,11 +145,17 @@ class TopicDecoder:
             values=_join(self._values, np.float64).reshape(len(log), fields)[order],
             present=_join(self._present, np.bool_).reshape(len(log), fields)[order],
             absences=tuple(self._absences),
+            ambiguous=dict(self._ambiguous),
             trajectories={
                 reader.path: tuple(found[row] for row in rows)
                 for reader, found in zip(self._expanded, self._trajectories, strict=True)
             },
         )
+
+    def _count_ambiguous(self, layout: Layout, messages: int) -> None:
+        for path, number in zip(self._reader.paths, layout.numbers, strict=True):
+            if isinstance(number, Absent) and number.ambiguous:
+                self._ambiguous[path] += messages
 
     def _next_layout(self, rows: Rows, length: int) -> tuple[Layout, BoolArray]:
         """Find a layout that fits some of the messages, the first among them at least."""

@@ -186,6 +186,9 @@ def test_a_missing_path_names_what_is_beside_it(tmp_path) -> None:
         open_recording(tmp_path / "run_2")
     with pytest.raises(BagError, match="nor does its folder"):
         open_recording(tmp_path / "nowhere" / "run_2")
+    (tmp_path / "run_3").symlink_to("gone")
+    with pytest.raises(BagError, match=r"run_3 \(a link to gone\) does not exist: the link"):
+        open_recording(tmp_path / "run_3")
 
 
 def test_what_is_not_a_bag(tmp_path) -> None:
@@ -220,6 +223,9 @@ def test_metadata_that_names_a_missing_file(arm, write_bag) -> None:
     path = write_bag(arm)
     (path / "bag.mcap").unlink()
     with pytest.raises(BagError, match=r"incomplete: metadata.yaml names bag.mcap, not there"):
+        open_recording(path)
+    (path / "bag.mcap").symlink_to("/gone")
+    with pytest.raises(BagError, match=r"names bag.mcap \(a link to /gone\), not there"):
         open_recording(path)
 
 

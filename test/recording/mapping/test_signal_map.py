@@ -443,3 +443,15 @@ def test_a_cut_off_bag_is_used_and_said(arm, write_bag) -> None:
     result = mapped(path, SHOULDER)
     assert 10 < len(result.measured[0].times) < 100
     assert "was cut off (its end mark is missing)" in result.warnings[0]
+
+
+def test_messages_that_name_a_joint_twice_are_left_out_and_counted(arm, write_bag) -> None:
+    states = [entry for entry in arm if entry.topic == "/joint_states"]
+    for entry in states[10:13]:
+        entry.message.name = ["elbow", "elbow"]
+    result = mapped(write_bag(arm), SHOULDER, ELBOW)
+    assert len(result.measured[1].times) == len(states) - 3
+    assert result.warnings == (
+        "run: 3 of 100 messages of /joint_states name the element of position[elbow] more than "
+        "once; they do not count.",
+    )

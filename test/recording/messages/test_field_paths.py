@@ -120,7 +120,9 @@ def test_a_name_that_stands_twice_is_not_guessed(tree, joint_state) -> None:
     _, root = tree(joint_state(0, ["a", "b", "b"], [1.0, 2.0, 3.0]))
     twice = resolve(parse_field("position[b]"), root)
     assert twice == Absent(
-        "'b' is named 2 times; choose one by its number, such as position[1]", empty=False
+        "'b' is named 2 times; choose one by its number, such as position[1]",
+        empty=False,
+        ambiguous=True,
     )
     assert isinstance(resolve(parse_field("position[a]"), root), Number)
 
