@@ -152,11 +152,13 @@ class MassTest:
       recorded: What was recorded.
       joints: Those, with what the model's bodies take.
       sources: The one actuator of each, by joint number.
+      left_out: Whether any joint is, as a fit finds what acts on it.
     """
 
     recorded: Recorded
     joints: Sequence[JointForces]
     sources: Mapping[int, int]
+    left_out: bool
 
     @classmethod
     def of(cls, recorded: Recorded, is_free: Callable[[str, str], bool]) -> MassTest:
@@ -167,19 +169,22 @@ class MassTest:
           is_free: Tells of an element (body, actuator or signal) and its name whether a fit finds
             it; joints that it acts on are left out.
         """
-        data, sources = _forces(recorded, is_free)
-        joints = [] if data is None else _joints(recorded, data, sources)
-        return cls(recorded, joints, sources)
+        known = _known_forces(recorded)
+        sources = {j: a for j, a in known.items() if not _is_found(recorded, j, a, is_free)}
+        joints = _joints(recorded, sources) if sources else []
+        return cls(recorded, joints, sources, len(sources) < len(known))
 
     def note(self, hidden: Sequence[str]) -> str:
         """In words that masses cannot be tested, or those of some bodies; empty without any."""
-        if not self.joints:
-            return (
-                "masses are not tested: that takes the positions of all joints, and for some of "
-                "them a measured effort or the command of a servo of known gains"
-            )
         if not hidden:
             return ""
+        if not self.joints:
+            return "masses are not tested: " + (
+                "on joints whose forces are known acts what a fit finds, such as delays or gains"
+                if self.left_out
+                else "that takes the positions of all joints, and for some of them a measured "
+                "effort or the command of a servo of known gains"
+            )
         names = listed(map(repr, hidden), 4)
         return (
             f"this motion does not show whether the masses of {names} are right: half as much "
@@ -188,10 +193,9 @@ class MassTest:
 
     def hidden(self) -> list[str]:
         """Names of bodies of which no joint would show half as much mass again."""
-        torques = [one.torque() for one in self.joints]
-        bodies = moving_masses(self.recorded.model) if torques else []
+        torques, model = [one.torque() for one in self.joints], self.recorded.model
         return [
-            body_label(self.recorded.model, body) for column, body in enumerate(bodies)
+            body_label(model, body) for column, body in enumerate(moving_masses(model))
             if not any(one.tells(column, _FELT) for one in torques)
         ]  # fmt: skip
 
@@ -211,39 +215,38 @@ def off_masses(test: MassTest) -> OffMass | None:
     }
     torques = {one.joint: one.torque() for one in joints}
     found = one_mass(list(torques.values()))
-    if found is not None:
-        alone = _off_body(recorded, found, torques, sources)
-        if alone is not None:
-            return alone
-    if not off:
-        return None
+    alone = None if found is None else _off_body(recorded, found, torques, sources)
+    if alone is not None or not off:
+        return alone
     body, mass = _suspect(recorded.model, [one for one in joints if one.joint in off])
     servos = {joint: sources[joint] for joint in off if sources[joint] in recorded.commands}
     return OffMass(off, servos, body, mass)
 
 
-def _forces(
-    recorded: Recorded, is_free: Callable[[str, str], bool]
-) -> tuple[Filtered | None, dict[int, int]]:
-    """The filtered recordings, and the one actuator of each joint whose force is known."""
+def _known_forces(recorded: Recorded) -> dict[int, int]:
+    """The one actuator of each joint whose force is known; none where others may act."""
     model = recorded.model
     tied = _tied(model)
     if not recorded.all_positions or tied is None or np.any(model.body_gravcomp):
-        return None, {}
+        return {}
     inputs = {**recorded.efforts, **recorded.commands}
-    known = {
+    return {
         joint: actuators[0]
         for joint in {*range(model.njnt)} - tied
         if len(actuators := actuators_on(model, joint)) == 1 and actuators[0] in inputs
         and has_affine_law(model, actuators[0], lagging=True)
         and actuators[0] not in recorded.guessed
-        and not any(is_free("body", name) for name in _carried(model, joint))
-        and not is_free("actuator", str(model.actuator(actuators[0]).name))
-        and not is_free("signal", inputs[actuators[0]])
     }  # fmt: skip
-    labels = [*recorded.positions.values(), *(inputs[actuator] for actuator in known.values())]
-    data = filtered(recorded, list(dict.fromkeys(labels)), _ROWS) if known else None
-    return (None if data is None else data.low_passed(time_constants(recorded))), known
+
+
+def _is_found(
+    recorded: Recorded, joint: int, actuator: int, is_free: Callable[[str, str], bool]
+) -> bool:
+    """Tell whether a fit finds what acts on a joint, of its actuator or the bodies it moves."""
+    own = str(recorded.model.actuator(actuator).name)
+    label = {**recorded.efforts, **recorded.commands}[actuator]
+    carried = any(is_free("body", name) for name in _carried(recorded.model, joint))
+    return carried or is_free("actuator", own) or is_free("signal", label)
 
 
 def _tied(model: mujoco.MjModel) -> set[int] | None:
@@ -266,8 +269,14 @@ def _carried(model: mujoco.MjModel, joint: int) -> Iterator[str]:
             yield str(model.body(body).name)
 
 
-def _joints(recorded: Recorded, data: Filtered, known: dict[int, int]) -> list[JointForces]:
+def _joints(recorded: Recorded, known: dict[int, int]) -> list[JointForces]:
+    """Forces on joints, each of which has one actuator whose force is known."""
     model, inputs = recorded.model, {**recorded.efforts, **recorded.commands}
+    labels = [*recorded.positions.values(), *(inputs[actuator] for actuator in known.values())]
+    data = filtered(recorded, list(dict.fromkeys(labels)), _ROWS)
+    if data is None:
+        return []
+    data = data.low_passed(time_constants(recorded))
     value, rate, second = data.motion(recorded.all_positions)
     still: FloatArray = np.zeros_like(value)
     gravity = body_torques(model, value, still, still)

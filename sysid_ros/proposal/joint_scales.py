@@ -53,7 +53,7 @@ class JointScale:
     def most(self, attribute: str, nominal: float) -> float:
         """The upper bound of one of them, from the model's own value.
 
-        Of what turns about its centre of mass no weight tells it, but what is usual for its inertia.
+        Of what turns about its centre of mass what is usual for its inertia tells it, no weight.
         """
         strength = self.strength or 0.0
         friction = max(2.0 * self.load, strength)

@@ -48,6 +48,23 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     assert check_experiment(free, None) == ()
 
 
+def test_what_hides_masses_is_told_as_it_is(tmp_path: Path) -> None:
+    """Everything that the test takes is there; a fit finds the delays, or the masses themselves."""
+    model = arm_model(1, 2, servos=True)
+    experiment = load_experiment(write_experiment(tmp_path, model, simulate(model, 1)))
+
+    def notes_with(parameter: str) -> list[str]:
+        notes: list[str] = []
+        free = with_overrides(experiment, [f"parameters+=[{parameter}]"])
+        assert check_experiment(free, None, on_note=notes.append) == ()
+        return notes
+
+    assert notes_with("{body: '*', mass: null}") == []
+    (note,) = notes_with("{signal: '*', delay: null}")
+    assert "what a fit finds" in note
+    assert "that takes" not in note
+
+
 def test_a_stop_that_bears_a_joint_is_no_gravity(tmp_path: Path) -> None:
     xml = arm_model(2, 2, servos=True).replace('name="j0"', 'name="j0" range="-10 10"', 1)
     xml = xml.replace("<mujoco>", '<mujoco><compiler autolimits="true"/>')

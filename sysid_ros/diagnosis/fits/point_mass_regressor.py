@@ -120,7 +120,7 @@ def regressor(
     wanted = np.arange(model.nv) if rows is None else np.array(rows, dtype=np.intp)
     bodies = _point_masses(motion, points, wanted)
     own = own_torques(model, *motion.joints, points.dofs if rows is None else rows)[:, wanted]
-    if not model.opt.density:
+    if not (model.opt.density or model.opt.viscosity):
         return np.concatenate([bodies, own], axis=2)
     resistance = _resistance(model, *motion.joints[:2])[:, wanted, None]
     return np.concatenate([bodies, own, resistance], axis=2)

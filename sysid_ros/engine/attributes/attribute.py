@@ -69,11 +69,17 @@ class Attribute:
         return _LINEAR_UNITS.get(self.unit, self.unit) if is_slide(spec, name) else self.unit
 
 
+def _times(factor: float, nominal: FloatArray) -> FloatArray:
+    """A multiple as a bound: none, infinite, where no number is as large."""
+    with np.errstate(over="ignore"):
+        return factor * nominal
+
+
 def non_negative(at_least: float) -> BoundsRule:
     """Bounds from zero to ten times the nominal value, or to ``at_least``."""
 
     def rule(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return np.zeros_like(nominal), np.maximum(10.0 * nominal, at_least)
+        return np.zeros_like(nominal), np.maximum(_times(10.0, nominal), at_least)
 
     return rule
 
@@ -85,7 +91,7 @@ def scaled(low: float = 0.1, high: float = 10.0, *, if_zero: float = 1.0) -> Bou
     """
 
     def rule(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
-        ends = np.stack([low * nominal, high * nominal])
+        ends = np.stack([_times(low, nominal), _times(high, nominal)])
         zero = nominal == 0.0
         lower, upper = ends.min(axis=0), ends.max(axis=0)
         return np.where(zero, -if_zero, lower), np.where(zero, if_zero, upper)

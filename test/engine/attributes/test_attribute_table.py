@@ -302,3 +302,13 @@ def test_bodies_are_mirror_images_of_themselves_or_of_each_other(axis: str) -> N
     centre, tensor = body_shape(spec.compile(), "slider")
     np.testing.assert_allclose(centre, image @ centre, atol=1e-9)
     np.testing.assert_allclose(tensor, image @ tensor @ image, atol=1e-9)
+
+
+def test_bounds_beyond_all_numbers_are_none() -> None:
+    """Ten times a huge number is no number; that is no reason to warn."""
+    with np.errstate(over="raise"):
+        for attribute, low in (("damping", 0.0), ("stiffness", 0.0)):
+            least, most = lookup("joint", attribute).bounds(np.array([1e308]))
+            assert (least[0], most[0]) == (low, np.inf)
+        least, most = lookup("actuator", "kp").bounds(np.array([1e308]))
+        assert (least[0], most[0]) == (pytest.approx(1e307), np.inf)

@@ -55,3 +55,27 @@ def test_servos_that_integrate_their_command_hold_what_they_drive() -> None:
     assert geared == pytest.approx(2.0 * angle + 5.0 / 50.0 * 2.0 * rate)
     assert filtered == 0.0  # what its command made of it is filled in elsewhere
     assert belt == pytest.approx(3.0 * angle)
+
+
+@pytest.mark.parametrize(
+    ("servo", "expected"),
+    [
+        ('<intvelocity joint="j" kp="50" gear="-2" actrange="-9 9"/>', -1.6),
+        ('<intvelocity joint="j" kp="50" gear="-2" actrange="-1 1"/>', -1.0),
+        (
+            '<general joint="j" dyntype="integrator" gainprm="0" biastype="affine" '
+            'biasprm="0 -50 0"/>',
+            0.0,
+        ),
+    ],
+)
+def test_a_servo_holds_no_place_out_of_its_range_or_without_a_gain(
+    servo: str, expected: float
+) -> None:
+    text = JOINT.replace("<sensor>", f"<actuator>{servo}</actuator><sensor>")
+    model, times = mujoco.MjModel.from_xml_string(text), np.arange(0.0, 2.0, 0.005)
+    angles = TimeSeries(
+        times, np.full((400, 1), 0.8), {"angle": (SignalType.MjSensor, np.array([0]))}
+    )
+    reader = StartReader(model, angles, np.zeros(4), velocity_filter=50.0)
+    assert reader.state(0.8, 0.0, {})[3] == pytest.approx(expected)
