@@ -26,6 +26,7 @@ from sysid_ros.engine.estimation.fit_start import (
 )
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
+from sysid_ros.engine.estimation.held_up import TrustedWindows
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
 from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
 from sysid_ros.engine.estimation.stuck_friction import leap
@@ -105,6 +106,7 @@ class FitRounds:
         self._moves = MOVES
         self._damping = INITIAL_DAMPING  # after the latest step
         self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
+        self._windows = TrustedWindows(problem)
 
     def run(self, resume: FitState | None, start: FloatArray | None) -> FitResult:
         """Fit with provisional noise levels until they settle, then to full precision."""
@@ -125,6 +127,10 @@ class FitRounds:
             stopped = solution.status not in (FitStatus.CONVERGED, FitStatus.STALLED)
             if stopped or solution.linearization is None:
                 return self._result(solution, iterations)
+            trusted = self._with_other_windows(solution)
+            if trusted is not None:
+                point, damping = trusted, INITIAL_DAMPING
+                continue
             if not self._rounds:
                 better = self._better_place(solution, iterations)
                 if better is None:
@@ -137,6 +143,20 @@ class FitRounds:
                 continue
             moved = self._update_noise(solution.linearization)
             self._rounds = self._rounds - 1 if moved else 0
+
+    def _with_other_windows(self, solution: Solution) -> Point | None:
+        """The point to go on from without windows that hold the search up, or with some again."""
+        if self._settings.optimizer != "auto":
+            return None
+        try:
+            point = self._windows.without_hindrance(solution)
+            if point is None and not self._rounds:
+                point = self._windows.with_returned(solution)
+                self._rounds = int(point is not None and self._unknown_noise())
+        except StopRequestedError:
+            return None
+        self._problem = self._windows.problem
+        return point
 
     def _restore(self, state: FitState) -> None:
         """Take over what an earlier run found out, its last step aside, which comes again."""
@@ -205,7 +225,7 @@ class FitRounds:
             )
         )
         if self._listeners.state is not None:
-            self._listeners.state(self._state(step.point, step.damping))
+            self._listeners.state(self._state(self._windows.whole(step.point), step.damping))
         if self._listeners.iteration is not None:
             self._listeners.iteration(self._trace[-1])
 
@@ -257,16 +277,19 @@ class FitRounds:
         finer, self._finer = self._finer, None
         if finer is None or solution.linearization is None or self._no_time(solution):
             return None
+        if self._windows.left_out:
+            return None
         problem = self._problem
         try:
             self._problem = problem.with_groups(finer(), engine=problem.engine)
+            self._windows = TrustedWindows(self._problem)
             self._check_derivatives(solution.point)
             found = self._minimize(solution.point, iterations, INITIAL_DAMPING, precise=False)
         except SysidError:
             found = None
         system = None if found is None else found.linearization
         if found is None or system is None or system.cost > solution.linearization.cost:
-            self._problem = problem
+            self._problem, self._windows = problem, TrustedWindows(problem)
             return None
         self._alternatives = [one.of_no_time_step() for one in self._alternatives]
         return found
@@ -297,7 +320,7 @@ class FitRounds:
             parameters = with_model_error(parameters, beyond_noise)
         return FitResult(
             status=status,
-            message=message,
+            message=message + self._windows.in_words(),
             parameters=without_meaningless(parameters, problem.params),
             covariance=uncertainty.matrix,
             cost_initial=self._initial_cost(solution),
@@ -330,8 +353,9 @@ class FitRounds:
         found = None
         if not self._no_time(solution):
             found = model_error(
-                self._problem, solution, uncertainty, self._alternatives, self._gaps, self._walk
-            )
+                self._problem, solution, uncertainty, self._alternatives, self._gaps, self._walk,
+                self._windows.left_out,
+            )  # fmt: skip
         rest = unfinished_search(self._problem, solution, uncertainty)
         if rest is None:
             return found
@@ -358,7 +382,8 @@ class FitRounds:
         if solution.status is not FitStatus.CANCELED:
             point = self._problem.initial_point()
             if self._initial is not None:
-                return self._problem.cost_of(self._initial, point)
+                initial = [self._initial[k] for k in self._windows.kept.tolist()]
+                return self._problem.cost_of(initial, point)
             with suppress(StopRequestedError):
                 return self._problem.cost(point)
         return self._trace[0].cost if self._trace else math.nan

@@ -29,6 +29,7 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
 from sysid_ros.engine.estimation.followed_shift import followed_shift
+from sysid_ros.engine.estimation.held_up import Stretch
 from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change
 from sysid_ros.engine.estimation.timing_walk import Walk
 from sysid_ros.engine.estimation.window_sample import (
@@ -76,6 +77,7 @@ def model_error(
     alternatives: Sequence[Alternative],
     gaps: Gaps,
     walk: Walk | None = None,
+    left_out: Sequence[Stretch] = (),
 ) -> ModelError:
     """Find out what an estimate depends on that it should not.
 
@@ -86,11 +88,12 @@ def model_error(
       alternatives: What to change; fewer are tried if the rollouts are asked to stop.
       gaps: Stretches without controls by sequence name, s.
       walk: What walks along delays found around the optimum.
+      left_out: Windows that the problem goes without, as the alternatives have to.
 
     Returns:
       Shifts, and the scatter between recordings.
     """
-    base = _Base.at(problem, solution)
+    base = _Base.at(problem, solution, left_out)
     p = len(base.precision)
     chosen = np.flatnonzero(np.isfinite(np.diag(covariance.matrix)))
     scatter = np.ones(p)
@@ -185,6 +188,7 @@ class _Base:
       precision: Inverse variances of the parameters' priors, (p,).
       pull: The priors' gradient, (p,).
       places: Of the windows.
+      left_out: Windows that do not count.
     """
 
     problem: WindowedProblem
@@ -192,9 +196,10 @@ class _Base:
     precision: FloatArray
     pull: FloatArray
     places: list[_Place]
+    left_out: Sequence[Stretch]
 
     @classmethod
-    def at(cls, problem: WindowedProblem, solution: Solution) -> _Base:
+    def at(cls, problem: WindowedProblem, solution: Solution, left_out: Sequence[Stretch]) -> _Base:
         """The problem at a solution, which has a linearization."""
         if solution.linearization is None:
             raise ValueError("the solver never got to a Jacobian")
@@ -211,6 +216,7 @@ class _Base:
             precision,
             precision * (solution.point.theta - mean),
             _places(problem.groups),
+            left_out,
         )
 
     def part(self, used: IndexArray) -> ReducedSystem:
@@ -275,8 +281,10 @@ def _shift(
     groups = alternative.groups(base.problem.params, gaps)
     for group, known in zip(groups, base.problem.groups, strict=True):
         group.builder.trust(known.builder)
-    parents = _parents(_places(groups), base.places)
-    kept = np.isin(parents, used)
+    cuts = _places(groups)
+    parents = _parents(cuts, base.places)
+    leaps = [any(one.holds(at.recording[1], at.start) for one in base.left_out) for at in cuts]
+    kept = np.isin(parents, used) & ~np.array(leaps)
     problem = base.problem.with_groups(chosen_windows(groups, kept), engine=base.problem.engine)
     parents = parents[kept]
     changed = _linearized(problem, base, alternative, parents)

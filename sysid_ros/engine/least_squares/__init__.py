@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.least_squares.damping import INITIAL_DAMPING
+from sysid_ros.engine.least_squares.damped_steps import GOOD_GAIN, damped_step
 from sysid_ros.engine.least_squares.gauss_newton import (
     Linearization,
     Point,
@@ -17,6 +17,7 @@ from sysid_ros.engine.least_squares.gauss_newton import (
 )
 from sysid_ros.engine.least_squares.levenberg_marquardt import (
     CANCELED,
+    INITIAL_DAMPING,
     Solution,
     SolverSettings,
     Step,
@@ -37,6 +38,7 @@ from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
 
 __all__ = [
     "CANCELED",
+    "GOOD_GAIN",
     "INITIAL_DAMPING",
     "LOSSES",
     "OPTIMIZERS",
@@ -54,6 +56,7 @@ __all__ = [
     "Step",
     "StopOptimizing",
     "bounded_quadratic_step",
+    "damped_step",
     "eliminate_starts",
     "loss_named",
     "minimize",

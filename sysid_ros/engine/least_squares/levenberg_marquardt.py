@@ -30,19 +30,19 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.least_squares.damping import (
+from sysid_ros.engine.least_squares.damped_steps import (
     GOOD_GAIN,
-    INITIAL_DAMPING,
+    NO_GAIN,
     ROUGHNESS,
     Damping,
+    damped_move,
+    moved,
 )
 from sysid_ros.engine.least_squares.gauss_newton import (
     Linearization,
     Point,
-    bounded_quadratic_step,
     eliminate_starts,
     free_gradient,
-    start_solutions,
 )
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.engine.least_squares.slope_by_chance import (
@@ -52,13 +52,11 @@ from sysid_ros.engine.least_squares.slope_by_chance import (
 )
 from sysid_ros.errors import StopRequestedError
 
+INITIAL_DAMPING = 1e-3
 MAX_DAMPING = 1e8
 # Of a refused step's length, by curvature: one that is longer is refused without being tried.
 SHORTER = 0.8
-NO_GAIN = 1e-3  # share of the decrease that was expected: the model says nothing
 UNSEEN = 0.5  # of the slope that counts as chance: what is less is not gone after
-# The longest bend that is believed, of a step.
-MAX_BEND = 0.75
 
 
 @dataclass(frozen=True)
@@ -259,7 +257,7 @@ def _step(
     refused, plainly, refusals = math.inf, math.inf, 0
     by_chance = gain_by_chance(problem, point, here) if settings.chance else 0.0
     while damping.factor <= MAX_DAMPING:
-        move, expected, by_window = _damped_step(problem, point, here, damping)
+        move, expected, by_window = damped_move(problem, point, here, damping)
         length = float(np.linalg.norm(np.sqrt(damping.scale) * move.theta))
         if np.linalg.norm(move.theta) < tolerance * (tolerance + size):
             return None, (FitStatus.CONVERGED, "the step vanishes")
@@ -276,10 +274,7 @@ def _step(
             damping.failed(expected / here.cost)
             continue
         refused, plainly, damping.before = length, plain, None
-        trial = Point(
-            np.clip(point.theta + move.theta, problem.lower, problem.upper),
-            tuple(start + change for start, change in zip(point.starts, move.starts, strict=True)),
-        )
+        trial = moved(problem, point, move)
         cost = problem.cost(trial) if here.trial is None else here.trial(trial, by_window)
         gain = (here.cost - cost) / expected
         yield
@@ -299,58 +294,3 @@ def _step(
             return None, _STALLED
         damping.failed(expected / here.cost)
     return None, _STALLED
-
-
-def _damped_step(
-    problem: LeastSquares, point: Point, here: Linearization, damping: Damping
-) -> tuple[Point, float, FloatArray]:
-    """Return the step of all unknowns and the decrease of cost that the linear model expects.
-
-    In all, and of each window's share, (n_windows,).
-    """
-    p = point.theta.size
-    system = eliminate_starts(here, damping.factor)
-    matrix = system.hessian + damping.factor * np.diag(damping.scale)
-    low, high = problem.lower - point.theta, problem.upper - point.theta
-    theta = bounded_quadratic_step(matrix, system.gradient, low, high)
-    starts = [
-        -(solved[:, :p] @ theta + solved[:, p])
-        for solved in start_solutions(here.grams, p, damping.factor)
-    ]
-    expected = -float(here.prior[:p, p] @ theta + 0.5 * theta @ here.prior[:p, :p] @ theta)
-    by_window = np.zeros(len(starts))
-    for k, (gram, start) in enumerate(zip(here.grams, starts, strict=True)):
-        full = np.concatenate([theta, start])
-        by_window[k] = -float(gram[:-1, -1] @ full + 0.5 * full @ gram[:-1, :-1] @ full)
-        expected += by_window[k]
-    if damping.curved and here.pull is not None:
-        theta = theta + _bend(here.pull(theta), theta, matrix, damping.scale, (low, high))
-    return Point(theta, tuple(starts)), expected, by_window
-
-
-def _bend(
-    pull: FloatArray,
-    step: FloatArray,
-    matrix: FloatArray,
-    scale: FloatArray,
-    room: tuple[FloatArray, FloatArray],
-) -> FloatArray:
-    """Return what to add to a step because the residual curves along it; zero if not small.
-
-    Args:
-      pull: What the curvature adds to the gradient, (p,).
-      step: The step, (p,).
-      matrix: The damped Hessian that it was found with, (p, p).
-      scale: Of each parameter's curvature, (p,).
-      room: How far the bounds are, below and above, (p,) each.
-    """
-    bend = np.zeros(len(step))
-    inside = (step > room[0]) & (step < room[1])
-    if inside.any():
-        low, high = room[0] - step, room[1] - step
-        bend[inside] = bounded_quadratic_step(
-            matrix[np.ix_(inside, inside)], pull[inside], low[inside], high[inside]
-        )
-    weight = np.sqrt(scale)
-    longest = MAX_BEND * np.linalg.norm(weight * step)
-    return np.where(np.linalg.norm(weight * bend) <= longest, bend, 0.0)

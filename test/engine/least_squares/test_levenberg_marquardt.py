@@ -19,7 +19,7 @@ from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
     SolverSettings,
-    damping,
+    damped_steps,
     levenberg_marquardt,
 )
 
@@ -48,7 +48,7 @@ def valley(x: FloatArray) -> FloatArray:
 def test_bent_steps_follow_a_curved_valley(monkeypatch: pytest.MonkeyPatch) -> None:
     bent = minimized(valley, [-1.2, 1.0])
     np.testing.assert_allclose(bent.x, [1.0, 1.0], atol=1e-4)
-    monkeypatch.setattr(levenberg_marquardt, "MAX_BEND", 0.0)
+    monkeypatch.setattr(damped_steps, "MAX_BEND", 0.0)
     straight = minimized(valley, [-1.2, 1.0])
     np.testing.assert_allclose(straight.x, [1.0, 1.0], atol=1e-4)
     assert bent.iterations < 0.7 * straight.iterations
@@ -79,7 +79,7 @@ def test_what_the_cost_hardly_depends_on_is_held_before_what_is_known_well(
     first = minimized(wall, [0.0, 0.0], bounds=(-100.0, 100.0)).trace[1]
     np.testing.assert_allclose(first.values[0], 1.0, atol=1e-2)
     assert 0.1 < first.values[1] < 1.1
-    monkeypatch.setattr(damping, "MOST_RAISED", 1.0)
+    monkeypatch.setattr(damped_steps, "MOST_RAISED", 1.0)
     first = minimized(wall, [0.0, 0.0], bounds=(-100.0, 100.0)).trace[1]
     assert first.values[0] < 0.9
 

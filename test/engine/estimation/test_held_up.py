@@ -1,0 +1,181 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.estimation.held_up import TrustedWindows, holding_up, settled_starts
+from sysid_ros.engine.least_squares import (
+    LOSSES,
+    Linearization,
+    Point,
+    Solution,
+    SolverSettings,
+    minimize,
+)
+
+TRUTH, ROWS = 1.0, 40
+LANDS = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+  <body pos="0 0 1"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>""")
+HANGS = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+  <body pos="0 0 1"><joint/><geom size="0.1" pos="0.2 0 0"/></body></worldbody></mujoco>""")
+KINK = 200.0  # times what it is off: no step lowers it, while its slope says that one would
+
+
+@dataclass(frozen=True)
+class Line:
+    """A window that follows a parameter and its start linearly, or with a kink where they meet."""
+
+    number: int
+    by_theta: FloatArray
+    by_start: FloatArray
+    noise: FloatArray
+    kinked: bool = False
+    spread: FloatArray = field(default_factory=lambda: np.ones(1))
+    model: mujoco.MjModel = LANDS
+    n_start: int = 1
+    n_samples: int = ROWS
+
+    @property
+    def sequence(self) -> Any:
+        return SimpleNamespace(name="recording")
+
+    @property
+    def window(self) -> Any:
+        samples = SimpleNamespace(times=np.array([0.0, 1.0]))
+        return SimpleNamespace(start=float(self.number), samples=samples)
+
+    def sigma(self, noise: dict[str, float]) -> FloatArray:
+        return np.full(ROWS, noise["signal"])
+
+    def residual(self, theta: float, start: float) -> tuple[FloatArray, FloatArray]:
+        """The residual and its derivatives, (rows, 2)."""
+        if self.kinked:
+            off = theta + start
+            slope = KINK if off >= 0.0 else -KINK
+            value, by_both = np.full(ROWS, 6.0 + slope * off), np.full((ROWS, 2), slope)
+            return value, by_both
+        value = self.by_theta * (theta - TRUTH) + self.by_start * start + self.noise
+        return value, np.stack([self.by_theta, self.by_start], axis=1)
+
+
+class Problem:
+    """What a search and :mod:`held_up` use of a problem, over such windows."""
+
+    loss = LOSSES["linear"]
+    lower, upper, scale = np.array([-10.0]), np.array([10.0]), np.ones(1)
+    engine = "reference"
+
+    def __init__(self, windows: Sequence[Line]) -> None:
+        self.windows = tuple(windows)
+        self.groups = [SimpleNamespace(windows=windows, select=self._chosen)]
+        self.noise, self.evaluations, self.jacobians = {"signal": 1.0}, 0, 0
+
+    def _chosen(self, places: list[int]) -> list[Line]:
+        return [self.windows[k] for k in places]
+
+    def with_groups(self, groups: Sequence[list[Line]], engine: str) -> Problem:
+        return Problem(groups[0])
+
+    def initial_point(self) -> Point:
+        return Point(np.zeros(1), tuple(np.zeros(1) for _ in self.windows))
+
+    def residuals(self, point: Point) -> list[FloatArray]:
+        theta = float(point.theta[0])
+        pairs = zip(self.windows, point.starts, strict=True)
+        return [one.residual(theta, float(start[0]))[0] for one, start in pairs]
+
+    def cost(self, point: Point) -> float:
+        return self.linearize(point).cost
+
+    def linearize(self, point: Point) -> Linearization:
+        grams = []
+        for one, start in zip(self.windows, point.starts, strict=True):
+            value, slope = one.residual(float(point.theta[0]), float(start[0]))
+            rows = np.column_stack([slope, value])
+            prior = np.array([[0.0, 1.0, start[0]]])
+            grams.append(rows.T @ rows + prior.T @ prior)
+        cost = 0.5 * sum(float(gram[-1, -1]) for gram in grams)
+        return Linearization(cost, tuple(grams), np.zeros((2, 2)))
+
+
+def windows(kinked: BoolArray) -> list[Line]:
+    rng = np.random.default_rng(3)
+    return [
+        Line(k, *(0.3 * rng.normal(size=(2, ROWS))), rng.normal(size=ROWS), kinked=bool(own))
+        for k, own in enumerate(kinked)
+    ]
+
+
+def searched(problem: Any, point: Point) -> Solution:
+    return minimize(problem, point, SolverSettings(chance=0.2))
+
+
+def test_a_window_that_breaks_its_promise_holds_no_search_up() -> None:
+    """One of eight has a kink: the search stays where it begins for its sake, and goes on without.
+
+    It stays out, as no start makes it fit as well as the others.
+    """
+    problem: Any = Problem(windows(np.arange(8) == 2))
+    stuck = searched(problem, problem.initial_point())
+    assert abs(stuck.point.theta[0] - TRUTH) > 0.5
+    trusted = TrustedWindows(problem)
+    point = trusted.without_hindrance(stuck)
+    assert point is not None
+    assert trusted.kept.tolist() == [0, 1, 3, 4, 5, 6, 7]
+    assert "1 of 8 windows left out" in trusted.in_words()
+    assert trusted.left_out[0].holds("recording", 2.5)
+    found = searched(trusted.problem, point)
+    assert abs(found.point.theta[0] - TRUTH) < 0.2
+    assert len(trusted.whole(found.point).starts) == 8
+    assert trusted.without_hindrance(found) is None
+    assert trusted.with_returned(found) is None
+    assert len(trusted.left_out) == 1
+
+
+def test_a_robot_that_is_held_loses_no_window() -> None:
+    """Its windows may leap between optima, such as those of a delay, that are not to be lost."""
+    held = [replace(one, model=HANGS) for one in windows(np.arange(8) == 2)]
+    problem: Any = Problem(held)
+    stuck = searched(problem, problem.initial_point())
+    assert TrustedWindows(problem).without_hindrance(stuck) is None
+
+
+def test_windows_that_fit_come_back() -> None:
+    problem: Any = Problem(windows(np.zeros(8, dtype=bool)))
+    trusted = TrustedWindows(problem)
+    trusted._go_on_with(np.arange(6), problem.initial_point())
+    found = searched(trusted.problem, trusted.problem.initial_point())
+    point = trusted.with_returned(found)
+    assert point is not None
+    assert not trusted.left_out
+    assert len(point.starts) == 8
+
+
+def test_where_all_keep_their_promise_or_half_break_it_none_is_left_out() -> None:
+    for kinked in (np.zeros(8, dtype=bool), np.arange(8) < 4):
+        problem: Any = Problem(windows(kinked))
+        here = searched(problem, problem.initial_point())
+        assert here.linearization is not None
+        assert not holding_up(problem, here.point, here.linearization).any()
+
+
+def test_starts_settle_by_themselves() -> None:
+    """A kink in one window does not keep the starts of the others from where they belong."""
+    problem: Any = Problem(windows(np.arange(8) == 2))
+    far = Point(np.array([TRUTH]), tuple(np.full(1, 3.0) for _ in range(8)))
+    settled, costs = settled_starts(problem, far)
+    # The lowest cost along each start is where its slope is zero.
+    for k, one in enumerate(problem.windows):
+        if not one.kinked:
+            value, slope = one.residual(TRUTH, float(settled.starts[k][0]))
+            assert abs(slope[:, 1] @ value + settled.starts[k][0]) < 1e-4
+    assert np.all(costs < [0.5 * float(r @ r) + 4.5 for r in problem.residuals(far)])
