@@ -55,14 +55,13 @@ def _run(options: argparse.Namespace) -> int:
 
 def _print(written: tuple[WrittenValue, ...]) -> None:
     """Print the values before and after."""
-    from sysid_ros.terminal import console_for, plain_table, plain_text
+    from sysid_ros.terminal import console_for, plain_number, plain_table, plain_text
 
     table = plain_table("parameter", "written into", "initial", "identified")
     for value in written:
         target = plain_text(f"{value.attribute} of {value.element} {value.name}")
         before, after = (
-            " ".join(f"{number:.4g}" for number in numbers)
-            for numbers in (value.before, value.after)
+            " ".join(map(plain_number, numbers)) for numbers in (value.before, value.after)
         )
         table.add_row(plain_text(value.parameter), target, before, after)
     console_for(sys.stdout).print(table)

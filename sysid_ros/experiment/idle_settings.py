@@ -38,7 +38,7 @@ def idle_settings(experiment: Experiment) -> tuple[str, ...]:
     names = [*(_of_torque(experiment) if experiment.fit.simulates else _of_windows(experiment))]
     if names:
         found.append(
-            f"With fit.method {experiment.fit.method} these settings change nothing: "
+            f"With fit.method {experiment.fit.method} these settings change nothing in a fit: "
             f"{listed(names, _NAMED)}."
         )
     inputs = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.terminal.printing import (
     console_for,
+    plain_number,
     plain_table,
     plain_text,
     print_estimates,
@@ -21,6 +22,7 @@ __all__ = [
     "ReadingProgress",
     "console_for",
     "is_counted",
+    "plain_number",
     "plain_table",
     "plain_text",
     "print_estimates",

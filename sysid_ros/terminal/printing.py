@@ -33,6 +33,11 @@ def plain_text(text: str, style: str = "") -> Text:
     return Text(printable(text), style=style)
 
 
+def plain_number(value: float) -> str:
+    """Return a parameter's value for a table: what is only rounding, as 1e-31 kg m, is 0."""
+    return f"{round(value, 15) + 0.0:.4g}"  # + 0.0 makes -0 a 0
+
+
 def print_outcome(outcome: Outcome) -> None:
     """Print the identified parameters, the scores, the verdict and the warnings."""
     console = console_for(sys.stdout)
@@ -89,8 +94,8 @@ def parameter_table(parameters: tuple[ParameterEstimate, ...]) -> Table:
         interval = parameter.interval()
         table.add_row(
             plain_text(parameter.name),
-            f"{parameter.initial:.4g}",
-            f"{parameter.value:.4g}",
+            plain_number(parameter.initial),
+            plain_number(parameter.value),
             "-" if interval is None else f"{interval[0]:.4g} .. {interval[1]:.4g}",
             plain_text(parameter.unit),
             plain_text(", ".join(parameter.flags)),

@@ -19,16 +19,16 @@ CASES = [
         "",
         "fit: {inverse_dynamics: {total_mass: 5.0, hulls: false}}\n",
         (
-            "With fit.method forward these settings change nothing: fit.inverse_dynamics.hulls, "
-            "fit.inverse_dynamics.total_mass.",
+            "With fit.method forward these settings change nothing in a fit: "
+            "fit.inverse_dynamics.hulls, fit.inverse_dynamics.total_mass.",
         ),
     ),
     (
         "",
         TORQUE + "initial_state: {estimate: false}\nwindows: {length: 0.5}\n",
         (
-            "With fit.method inverse_dynamics these settings change nothing: windows.length, "
-            "fit.loss, initial_state.estimate.",
+            "With fit.method inverse_dynamics these settings change nothing in a fit: "
+            "windows.length, fit.loss, initial_state.estimate.",
         ),
     ),
     (

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from sysid_ros.engine.least_squares.search_progress import Iteration
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import JointTorque, Score
-from sysid_ros.terminal.printing import console_for, parameter_table, score_table
+from sysid_ros.terminal.printing import console_for, parameter_table, plain_number, score_table
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, working
 
 
@@ -203,3 +204,17 @@ def test_all_measured_quantities_and_torques_have_rows_of_their_own() -> None:
     assert " ".join(rows[4]) == "all signals held out 14.21 1 21.29 times their noise"
     assert rows[5][-4:] == ["0.25", "3", "N", "m"]
     assert "wrist" in rows[5]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown_as"),
+    [
+        (-3.2e-31, "0"),
+        (1.7e-17, "0"),
+        (-1.5e-9, "-1.5e-09"),
+        (0.123456, "0.1235"),
+        (math.inf, "inf"),
+    ],
+)
+def test_numbers_that_are_rounding_are_shown_as_zero(value: float, shown_as: str) -> None:
+    assert plain_number(value) == shown_as
