@@ -8,10 +8,11 @@ from __future__ import annotations
 import ctypes
 import itertools
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 # Names of OpenBLAS's functions, as NumPy's and SciPy's wheels, Debian and Conda build it.
 _PREFIXES, _SUFFIXES = ("scipy_openblas_", "openblas_"), ("64_", "", "_64")
@@ -19,11 +20,34 @@ _PREFIXES, _SUFFIXES = ("scipy_openblas_", "openblas_"), ("64_", "", "_64")
 _CALLERS = ("numpy.linalg._umath_linalg", "scipy.linalg._fblas")
 
 
-class _Threads(NamedTuple):
-    """Functions of a loaded OpenBLAS."""
+class _Threads:
+    """The threads of a loaded OpenBLAS, one while anybody wants that.
 
-    read: Any  # () -> how many threads it uses
-    use: Any  # so many
+    Args:
+      read: Tells how many there are.
+      use: Takes how many there shall be.
+    """
+
+    def __init__(self, read: Any, use: Any) -> None:
+        self._read, self._use = read, use
+        self._lock = threading.Lock()
+        self._users = self._before = 0
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Use one; as many as before when the last of those that overlap in time has ended."""
+        with self._lock:
+            if not self._users:
+                self._before = self._read()
+                self._use(1)
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if not self._users:
+                    self._use(self._before)
 
 
 def single_blas_thread() -> AbstractContextManager[object]:
@@ -44,8 +68,7 @@ def _limited(callers: tuple[str, ...]) -> Iterator[None]:
     with ExitStack() as undo:
         for threads in known:
             if threads is not None:
-                undo.callback(threads.use, threads.read())
-                threads.use(1)
+                undo.enter_context(threads.one())
         controller = _controller(callers) if None in known else None
         if controller is not None:
             undo.enter_context(controller.limit(limits=1, user_api="blas"))

@@ -24,6 +24,12 @@ before = count()
 with single_blas_thread():
     within = count()
 assert set(before) == {2} and set(within) == {1} and count() == before
+first, second = single_blas_thread(), single_blas_thread()  # of two threads, at the same time
+first.__enter__(), second.__enter__()
+first.__exit__(None, None, None)
+assert set(count()) == {1}
+second.__exit__(None, None, None)
+assert count() == before
 """
 
 
