@@ -83,8 +83,16 @@ def _reason(
     simpler = [model for model in p_worse if sizes[model] < sizes[chosen]]
     rejected = f"; simpler ones are worse at the {LEVEL:.0%} level" if simpler else ""
     if chosen == best:
-        return f"{chosen} predicts {errors.units} best{rejected}"
+        return f"{chosen} predicts {errors.units} best{_not_least(best, errors)}{rejected}"
     return (
         f"{chosen} is the simplest model that predicts {errors.units} not significantly worse "
-        f"than {best} (p = {p_worse[chosen]:.2g}){rejected}"
+        f"than {best} (p = {p_worse[chosen]:.2g}){_not_least(best, errors)}{rejected}"
     )
+
+
+def _not_least(best: str, errors: HeldOut) -> str:
+    """Say why the best model is not that with the least RMSE, where it is not."""
+    least = min(errors.models, key=errors.rmse)
+    if errors.rmse(best) <= errors.rmse(least):
+        return ""
+    return f" (by the geometric mean of their errors; {least} has the least RMSE)"

@@ -23,6 +23,7 @@ from sysid_ros.playback.joint_positions import (
 from sysid_ros.results import ResultFolder, read_results
 
 _VELOCITY = ("rad/s", "m/s")
+_TORQUE = ("N m", "N")
 SIMULATED = ("fitted", "initial")
 
 
@@ -108,9 +109,11 @@ def motion_of(
     """
     shown = shown_joints(model, sequence)
     if not shown:
+        all_torques = all(signal.unit in _TORQUE for signal in sequence.signals)
         raise DataError(
             f"no signal of {sequence.name!r} is the position of a joint; there are: "
             + ", ".join(signal.name for signal in sequence.signals)
+            + (" (a fit to measured torque simulates no motion)" if all_torques else "")
         )
     times = max((signal.times for joint in shown for signal in joint.signals), key=len)
     positions = {

@@ -72,6 +72,19 @@ def test_the_simplest_of_equals_is_picked() -> None:
     assert found.p_worse["poor"] < 1e-6
 
 
+def test_a_best_model_that_has_not_the_least_rmse_is_explained() -> None:
+    calm = np.linspace(1.0, 1.1, 20)
+    lively = np.where(np.arange(20) == 19, 5.0, calm)
+    sizes = {"a": 1, "b": 2}
+    found = pick(errors_of({"a": 0.9 * lively, "b": calm}), sizes, dict.fromkeys(sizes, 0.0))
+    assert (found.chosen, found.best) == ("a", "a")
+    assert found.reason.endswith(
+        "best (by the geometric mean of their errors; b has the least RMSE)"
+    )
+    alike = pick(errors_of({"a": calm, "b": lively}), sizes, dict.fromkeys(sizes, 0.0))
+    assert alike.reason.endswith("best")
+
+
 def test_few_recordings_are_cut_into_blocks_at_window_starts() -> None:
     models = {
         "a": [recording(prediction("q", 0.1), windows=50)],

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -76,6 +77,10 @@ def test_signals_of_no_joint_are_no_motion() -> None:
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
     with pytest.raises(DataError, match="force"):
         motion_of(sequence("any", "training"), model)
+    whole = sequence("any", "training")
+    torques = tuple(replace(signal, unit="N m") for signal in whole.signals)
+    with pytest.raises(DataError, match=r"\(a fit to measured torque simulates no motion\)"):
+        motion_of(replace(whole, signals=torques), model)
 
 
 @given(st.floats(-1.0, 5.0))
