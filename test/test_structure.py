@@ -185,6 +185,33 @@ def test_rooms_are_used_through_their_faces(room: str) -> None:
     assert not reached
 
 
+def test_names_come_from_where_they_are_defined() -> None:
+    for module in modules():
+        for node in ast.walk(tree_of(module)):
+            source = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            source = source.removeprefix("sysid_ros.")
+            if source in modules() and modules()[source].name != "__init__.py":
+                assert isinstance(node, ast.ImportFrom)
+                unknown = {alias.name for alias in node.names} - defined_in(source)
+                assert not unknown, f"{module} takes {unknown} from {source}"
+
+
+@functools.cache
+def defined_in(module: str) -> frozenset[str]:
+    """Names that a module gives a meaning, or passes on and says so: ``__all__``, ``a as a``."""
+    names = set()
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.alias) and node.name == node.asname:
+            names.add(node.name)
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            names.update(ast.literal_eval(node.value))
+    return frozenset(names)
+
+
 def test_rooms_and_modules_are_small() -> None:
     for room in {room_of(module) for module in modules()}:
         own = [m for m in modules() if room_of(m) == room and modules()[m].name != "__init__.py"]

@@ -42,5 +42,3 @@ COMMANDS = (
     design,
     demo,
 )
-
-__all__ = ["COMMANDS"]

@@ -12,15 +12,3 @@ from sysid_ros.comparison.comparison_table import print_comparison
 from sysid_ros.comparison.overlay import evaluate_files, render_overlay
 from sysid_ros.comparison.resume_states import fit_states
 from sysid_ros.comparison.structures import default_structures, structure
-
-__all__ = [
-    "compare",
-    "comparison_document",
-    "default_structures",
-    "evaluate_files",
-    "fit_states",
-    "print_comparison",
-    "render_overlay",
-    "structure",
-    "write_comparison",
-]

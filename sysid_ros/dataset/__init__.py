@@ -22,23 +22,3 @@ from sysid_ros.dataset.sequences import (
     model_sequences,
     unusable,
 )
-
-__all__ = [
-    "Dataset",
-    "ExperimentModel",
-    "FitInputs",
-    "FitSource",
-    "Repeat",
-    "SequenceSet",
-    "declared_noise",
-    "fit_settings",
-    "load_dataset",
-    "mapped_sequence",
-    "model_of",
-    "model_sequences",
-    "model_with_payload",
-    "noise_of",
-    "repeated_recordings",
-    "torque_settings",
-    "unusable",
-]

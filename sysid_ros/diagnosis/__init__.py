@@ -19,29 +19,3 @@ from sysid_ros.diagnosis.sampling_mistakes import (
     still_joints,
 )
 from sysid_ros.diagnosis.servo_lags import servo_resistances
-
-__all__ = [
-    "Change",
-    "Contacts",
-    "Filtered",
-    "Finding",
-    "FindingKind",
-    "Recorded",
-    "beside_odd_effort",
-    "check_dataset",
-    "check_experiment",
-    "contacts",
-    "exchanged_signals",
-    "filtered",
-    "mistaken_units",
-    "mistaken_values",
-    "motion_bandwidth",
-    "not_tested",
-    "recorded",
-    "repaired",
-    "servo_resistances",
-    "settled",
-    "silent_joints",
-    "still_joints",
-    "with_contradictions",
-]

@@ -31,36 +31,3 @@ from sysid_ros.experiment.packages import PACKAGE, Packages, as_uri
 from sysid_ros.experiment.units import UNITS
 from sysid_ros.experiment.written_places import check_study, output_of
 from sysid_ros.experiment.yaml_tree import parse_yaml, without_places
-
-__all__ = [
-    "FRICTION",
-    "LEFT_OUT",
-    "PACKAGE",
-    "UNITS",
-    "Experiment",
-    "MaskConfig",
-    "Packages",
-    "ParameterConfig",
-    "SearchConfig",
-    "SequenceConfig",
-    "SignalConfig",
-    "ValidationConfig",
-    "added_input",
-    "apply_overrides",
-    "as_uri",
-    "check_fittable",
-    "check_study",
-    "idle_settings",
-    "load_experiment",
-    "locate_bag",
-    "locate_model",
-    "message_paths_of",
-    "output_of",
-    "packages_of",
-    "parse_experiment",
-    "parse_yaml",
-    "with_bags",
-    "with_folders",
-    "with_overrides",
-    "without_places",
-]

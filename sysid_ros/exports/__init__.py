@@ -8,18 +8,3 @@ from __future__ import annotations
 from sysid_ros.exports.applying import WrittenValue, apply_parameters, of_robot, write_applied
 from sysid_ros.exports.formats import FORMATS, URDF, Identified, write_exports
 from sysid_ros.exports.model_file import ASSETS, MODEL, StartState, write_model
-
-__all__ = [
-    "ASSETS",
-    "FORMATS",
-    "MODEL",
-    "URDF",
-    "Identified",
-    "StartState",
-    "WrittenValue",
-    "apply_parameters",
-    "of_robot",
-    "write_applied",
-    "write_exports",
-    "write_model",
-]

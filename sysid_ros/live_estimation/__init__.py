@@ -15,16 +15,3 @@ from sysid_ros.live_estimation.sufficiency import (
     prepare,
     sufficiency_of,
 )
-
-__all__ = [
-    "PERIOD",
-    "PRECISION",
-    "EstimateTable",
-    "LiveEstimate",
-    "LiveEstimator",
-    "LiveSufficiency",
-    "Sufficiency",
-    "estimates_of_bag",
-    "prepare",
-    "sufficiency_of",
-]

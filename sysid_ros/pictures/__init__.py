@@ -11,10 +11,3 @@ from sysid_ros.pictures.shown_poses import (
     Poses,
     check_drawable,
 )
-
-__all__ = [
-    "FRAMES_PER_SECOND",
-    "NOTHING_TO_DRAW",
-    "Poses",
-    "check_drawable",
-]

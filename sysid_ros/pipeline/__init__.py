@@ -9,14 +9,3 @@ from sysid_ros.pipeline.cross_validation import folds_of, unfinished, with_folds
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.pipeline.fit_task import FitTask, run_fit_task
 from sysid_ros.pipeline.resume import Resume, setting_digests
-
-__all__ = [
-    "FitTask",
-    "Resume",
-    "folds_of",
-    "run_experiment",
-    "run_fit_task",
-    "setting_digests",
-    "unfinished",
-    "with_folds",
-]

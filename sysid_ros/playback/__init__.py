@@ -10,19 +10,3 @@ from sysid_ros.playback.joint_positions import configurations, shown_joints
 from sysid_ros.playback.recorded_motion import SIMULATED, RobotMotion, load_motion
 from sysid_ros.playback.shapes import Shape, ShapeKind, shapes_of
 from sysid_ros.playback.viewer import GHOST, check_display, view
-
-__all__ = [
-    "GHOST",
-    "SIMULATED",
-    "Frame",
-    "RobotMotion",
-    "Shape",
-    "ShapeKind",
-    "check_display",
-    "configurations",
-    "frames_of",
-    "load_motion",
-    "shapes_of",
-    "shown_joints",
-    "view",
-]

@@ -16,17 +16,3 @@ from sysid_ros.processes.interrupt import StopRequest, lasting_interrupts
 from sysid_ros.processes.memory import return_freed_memory
 from sysid_ros.processes.process_life import die_with_parent
 from sysid_ros.processes.time_out import TimeOutInterrupt, interrupted_after
-
-__all__ = [
-    "IN_THIS_PROCESS",
-    "StopRequest",
-    "TaskPool",
-    "TimeOutInterrupt",
-    "Workers",
-    "WorkersError",
-    "die_with_parent",
-    "interrupted_after",
-    "lasting_interrupts",
-    "return_freed_memory",
-    "run_tasks",
-]

@@ -4,5 +4,3 @@
 """Proposes an experiment file from a model and recordings: ``sysid_ros init``."""
 
 from sysid_ros.proposal.propose import ModelTopic, Proposal, propose
-
-__all__ = ["ModelTopic", "Proposal", "propose"]

@@ -23,31 +23,3 @@ from sysid_ros.rehearsal.plan import (
 from sysid_ros.rehearsal.rehearse import Attempt, Prospect, prospects, rehearse
 from sysid_ros.rehearsal.true_model import Base, based, true_model, with_true_values
 from sysid_ros.rehearsal.true_parameters import TrueParameter, read_true_parameters
-
-__all__ = [
-    "Attempt",
-    "Base",
-    "CommandForm",
-    "Controller",
-    "GeneratedRecording",
-    "GeneratedSignal",
-    "ImuReadings",
-    "JointStates",
-    "Motion",
-    "OdometryReadings",
-    "Prospect",
-    "Reading",
-    "RecordingPlan",
-    "RehearsalError",
-    "StateForm",
-    "Timing",
-    "TrueParameter",
-    "WrenchReadings",
-    "based",
-    "generate",
-    "prospects",
-    "read_true_parameters",
-    "rehearse",
-    "true_model",
-    "with_true_values",
-]

@@ -14,14 +14,3 @@ from sysid_ros.report.render import (
 from sysid_ros.report.several_results import compared_parameters
 from sysid_ros.report.svg import number, unit
 from sysid_ros.report.trend_page import render_trends
-
-__all__ = [
-    "compared_parameters",
-    "number",
-    "overlay_content",
-    "render_comparison",
-    "render_page",
-    "render_report",
-    "render_trends",
-    "unit",
-]

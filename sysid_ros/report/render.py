@@ -111,7 +111,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(number=svg.number, plural=svg.plural, unit=svg.unit)
-    environment.globals.update({name: getattr(svg, name) for name in svg.__all__})
+    environment.globals.update({name: each for name, each in vars(svg).items() if callable(each)})
     return environment
 
 

@@ -21,27 +21,3 @@ from sysid_ros.robots.source import (
 from sysid_ros.robots.state_sensors import by_sensor
 from sysid_ros.robots.torque_parameters import measures_torque
 from sysid_ros.robots.xml_text import Element, XmlText, number, numbers
-
-__all__ = [
-    "Element",
-    "LoadedModel",
-    "ModelText",
-    "XmlText",
-    "build_parameters",
-    "by_sensor",
-    "check_robot",
-    "description_in",
-    "have_own_parameters",
-    "hook_file",
-    "load_model",
-    "measures_torque",
-    "number",
-    "numbers",
-    "set_values",
-    "with_commanded_servos",
-    "with_free_base",
-    "with_friction_model",
-    "with_namespace",
-    "with_servos",
-    "with_state_sensors",
-]

@@ -6,9 +6,3 @@
 from __future__ import annotations
 
 from sysid_ros.run_logs.run_log import Run, RunLogs, settings_of
-
-__all__ = [
-    "Run",
-    "RunLogs",
-    "settings_of",
-]

@@ -7,13 +7,3 @@ from __future__ import annotations
 
 from sysid_ros.search.start import FoundStart, SearchListener, find_start
 from sysid_ros.search.trials import Trials, read_search_state, write_search_state, write_trials
-
-__all__ = [
-    "FoundStart",
-    "SearchListener",
-    "Trials",
-    "find_start",
-    "read_search_state",
-    "write_search_state",
-    "write_trials",
-]

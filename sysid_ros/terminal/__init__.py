@@ -16,18 +16,3 @@ from sysid_ros.terminal.printing import (
 )
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, is_counted, working
 from sysid_ros.terminal.trend_table import print_trends
-
-__all__ = [
-    "FitProgress",
-    "ReadingProgress",
-    "console_for",
-    "is_counted",
-    "plain_number",
-    "plain_table",
-    "plain_text",
-    "print_estimates",
-    "print_evaluations",
-    "print_outcome",
-    "print_trends",
-    "working",
-]

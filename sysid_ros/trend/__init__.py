@@ -9,14 +9,3 @@ from sysid_ros.trend.dated_results import DatedResult, date_text, dated_results
 from sysid_ros.trend.parameter_trend import Level, ParameterTrend
 from sysid_ros.trend.trend_document import overall, trend_document
 from sysid_ros.trend.trends import trends
-
-__all__ = [
-    "DatedResult",
-    "Level",
-    "ParameterTrend",
-    "date_text",
-    "dated_results",
-    "overall",
-    "trend_document",
-    "trends",
-]

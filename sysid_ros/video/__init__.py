@@ -7,11 +7,3 @@ from __future__ import annotations
 
 from sysid_ros.video.making import Video, drawing, drawing_poses, read_video
 from sysid_ros.video.poses import telling_stretch
-
-__all__ = [
-    "Video",
-    "drawing",
-    "drawing_poses",
-    "read_video",
-    "telling_stretch",
-]

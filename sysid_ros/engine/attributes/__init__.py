@@ -13,15 +13,3 @@ from sysid_ros.engine.attributes.actuator_attributes import (
 from sysid_ros.engine.attributes.attribute import Attribute
 from sysid_ros.engine.attributes.attribute_table import lookup, table
 from sysid_ros.engine.attributes.body_attributes import INERTIAS, mass_scaled, theta_bounds
-
-__all__ = [
-    "INERTIAS",
-    "ActuatorKindError",
-    "Attribute",
-    "is_position_servo",
-    "least_time_constant",
-    "lookup",
-    "mass_scaled",
-    "table",
-    "theta_bounds",
-]

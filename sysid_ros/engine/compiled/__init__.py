@@ -21,28 +21,3 @@ from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
 from sysid_ros.engine.compiled.sources import source_files
 from sysid_ros.engine.compiled.struct_fields import array, integer, integer_array
 from sysid_ros.engine.compiled.struct_layout import offset
-
-__all__ = [
-    "OPTIONS_OF_WHOLES",
-    "TERMS",
-    "WAITING",
-    "add_scaled",
-    "array",
-    "compiled",
-    "compiled_apart",
-    "copy_matrix",
-    "copy_vector",
-    "factorize",
-    "integer",
-    "integer_array",
-    "interpolate",
-    "keeping",
-    "load_dependent",
-    "load_dependent_slopes",
-    "offset",
-    "solve_rows",
-    "solve_vector",
-    "soon_loaded",
-    "source_files",
-    "turn",
-]

@@ -12,13 +12,3 @@ from sysid_ros.engine.derivatives.compilation_stage import (
     start_compiling,
 )
 from sysid_ros.engine.derivatives.sensitivities import EXACT, KnownPoint, Sensitivities
-
-__all__ = [
-    "COMPILING",
-    "EXACT",
-    "KnownPoint",
-    "Sensitivities",
-    "compilation_told",
-    "entry_points",
-    "start_compiling",
-]

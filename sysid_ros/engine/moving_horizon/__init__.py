@@ -11,13 +11,3 @@ from sysid_ros.engine.moving_horizon.moving_horizon import MovingHorizon
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace
 from sysid_ros.engine.moving_horizon.torque_horizon import TorqueHorizon
 from sysid_ros.engine.moving_horizon.torque_memory import TorqueMemory
-
-__all__ = [
-    "HorizonEstimate",
-    "HorizonSettings",
-    "Memory",
-    "MovingHorizon",
-    "SignalTrace",
-    "TorqueHorizon",
-    "TorqueMemory",
-]

@@ -19,22 +19,3 @@ from sysid_ros.engine.problem.residual import build_residual_fn, model_residual,
 from sysid_ros.engine.problem.residual_function import ResidualFunction
 from sysid_ros.engine.problem.rough_search import rough_search
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
-
-__all__ = [
-    "FD_STEP",
-    "AddedRows",
-    "ChunkPoint",
-    "ChunkSums",
-    "ChunkSurvey",
-    "ChunkedProblem",
-    "Evaluate",
-    "Objective",
-    "ResidualFunction",
-    "Span",
-    "WindowedProblem",
-    "build_residual_fn",
-    "minimize_with",
-    "model_residual",
-    "residual",
-    "rough_search",
-]

@@ -36,29 +36,3 @@ from sysid_ros.engine.residuals.signal_settings import (
     with_declared_signals,
 )
 from sysid_ros.engine.residuals.signal_transform import SignalTransform
-
-__all__ = [
-    "DIVERGED",
-    "UNCHANGED",
-    "BuildModelFn",
-    "Comparison",
-    "CustomRolloutFn",
-    "ModifyResidualFn",
-    "PreparedComparison",
-    "ResidualOptions",
-    "SignalCorrection",
-    "SignalSettings",
-    "SignalTransform",
-    "apply_bias",
-    "apply_delay",
-    "apply_delayed_ts_window",
-    "apply_gain",
-    "apply_resample_and_delay",
-    "compare",
-    "get_sensor_indices",
-    "normalize_residual",
-    "prepared",
-    "signal_settings",
-    "weighted_diff",
-    "with_declared_signals",
-]

@@ -29,33 +29,3 @@ from sysid_ros.engine.uncertainty.rank import (
 )
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
 from sysid_ros.engine.uncertainty.white_noise_intervals import calculate_intervals
-
-__all__ = [
-    "UNRESOLVED",
-    "WINDOW_DIFFERENCES",
-    "Covariance",
-    "Directions",
-    "ParameterEstimate",
-    "ResidualSize",
-    "block_numbers",
-    "calculate_intervals",
-    "covariance",
-    "describe_open_directions",
-    "directions_of_gram",
-    "enough_clusters",
-    "estimated_noise",
-    "estimates",
-    "first_noise",
-    "influence",
-    "misfit",
-    "needs_blocks",
-    "no_covariance",
-    "normal_quantile",
-    "recording_scatter",
-    "residual_sizes",
-    "sensor_of",
-    "student_quantile",
-    "uncertainty_of",
-    "unfitted",
-    "wanted_blocks",
-]

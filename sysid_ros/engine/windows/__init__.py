@@ -32,34 +32,3 @@ from sysid_ros.engine.windows.starts import StartReader
 from sysid_ros.engine.windows.touching import touches, touching_stretches
 from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowSimulation
-
-__all__ = [
-    "EVERY",
-    "RESTING",
-    "START_SAMPLE",
-    "ClosedLoops",
-    "MeasuredJoint",
-    "Pair",
-    "SequenceData",
-    "SignalColumn",
-    "StartReader",
-    "Touches",
-    "WindowBatch",
-    "WindowGroup",
-    "WindowSimulation",
-    "can_touch",
-    "cut_sequence",
-    "drawn_overlaps",
-    "driven_otherwise",
-    "error_in_shifts",
-    "first_orientation",
-    "measured_joints",
-    "model_group",
-    "pushed",
-    "shares",
-    "touches",
-    "touches_at",
-    "touching_stretches",
-    "usable_span",
-    "window_bounds",
-]

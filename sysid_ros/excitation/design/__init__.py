@@ -43,31 +43,3 @@ from sysid_ros.excitation.design.robot_demands import robot_demands
 from sysid_ros.excitation.design.servos import NoServoError, servo_motion
 from sysid_ros.excitation.design.shown_motion import load_planned, shown_motion
 from sysid_ros.excitation.design.simulated_fit import simulated_fit
-
-__all__ = [
-    "CRITERIA",
-    "SERVO_PIECE",
-    "Demands",
-    "DesignSettings",
-    "DesignedMotion",
-    "ExperimentDesign",
-    "FittedParameters",
-    "MotionRequest",
-    "MovingRobot",
-    "NoServoError",
-    "RestSpline",
-    "SimulatedFit",
-    "approach",
-    "criterion",
-    "declared_parameters",
-    "design_for",
-    "design_motion",
-    "design_servo_motion",
-    "fitted_parameters",
-    "load_planned",
-    "render_preview",
-    "robot_demands",
-    "servo_motion",
-    "shown_motion",
-    "simulated_fit",
-]

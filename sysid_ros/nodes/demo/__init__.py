@@ -12,13 +12,3 @@ from sysid_ros.nodes.demo.run import (
     node_arguments,
     run_demo,
 )
-
-__all__ = [
-    "ChildProcesses",
-    "DemoError",
-    "demo_folder",
-    "free_domain",
-    "main",
-    "node_arguments",
-    "run_demo",
-]

@@ -22,29 +22,3 @@ from sysid_ros.recording.bags.message_text import read_text
 from sysid_ros.recording.bags.recovery import recover
 from sysid_ros.recording.bags.spacing import sampling
 from sysid_ros.recording.bags.topic_types import LiveTopics, TopicTypes
-
-__all__ = [
-    "DESCRIPTION_RECORD",
-    "FASTEST_CLOCK",
-    "MODEL_RECORD",
-    "TOPIC_RECORD",
-    "BagFolder",
-    "BagTopic",
-    "ClockRelation",
-    "ColumnReader",
-    "GrowingBag",
-    "LiveTopics",
-    "QosProfile",
-    "Recording",
-    "TopicInfo",
-    "TopicTypes",
-    "describe",
-    "find_bag_files",
-    "open_recording",
-    "read_columns",
-    "read_extras",
-    "read_text",
-    "recover",
-    "relate",
-    "sampling",
-]

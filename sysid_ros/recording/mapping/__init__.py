@@ -27,25 +27,3 @@ from sysid_ros.recording.mapping.simulation_time import (
 )
 from sysid_ros.recording.mapping.stamps import choose_stamps
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
-
-__all__ = [
-    "CLOCK_TOPIC",
-    "ClockCorrection",
-    "Interpolation",
-    "MappedRecording",
-    "MappedSignal",
-    "MaskRequest",
-    "SignalKind",
-    "SignalRequest",
-    "SimulationTime",
-    "TopicQuality",
-    "WantedFields",
-    "are_measurements",
-    "choose_stamps",
-    "control_time_series",
-    "export",
-    "map_columns",
-    "map_recording",
-    "measured_time_series",
-    "simulation_time",
-]

@@ -29,36 +29,3 @@ from sysid_ros.recording.messages.message_types import (
 from sysid_ros.recording.messages.stored_message import Clock, Definition, RawMessage, ros2_type
 from sysid_ros.recording.messages.topic_columns import TopicColumns, TopicDecoder
 from sysid_ros.recording.messages.trajectories import TrajectoryReader, is_expanded, played
-
-__all__ = [
-    "CLOCK",
-    "EVERY",
-    "HEADER",
-    "Clock",
-    "Components",
-    "Definition",
-    "Definitions",
-    "FieldPath",
-    "FieldReader",
-    "Group",
-    "GroupArray",
-    "Node",
-    "Number",
-    "NumberArray",
-    "RawMessage",
-    "Text",
-    "TextArray",
-    "TopicColumns",
-    "TopicDecoder",
-    "TrajectoryReader",
-    "components_of",
-    "is_asked",
-    "is_command",
-    "is_expanded",
-    "locate",
-    "message_type",
-    "parse_field",
-    "played",
-    "ros2_type",
-    "unit_quaternions",
-]
