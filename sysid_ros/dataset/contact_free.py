@@ -33,9 +33,6 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
     than 30 % of the postures rest on each other; their contacts stay. Where there are none, models
     do not collide at all, which spares meshes of a hundred thousand corners in every simulation.
 
-    Args:
-      whole: Sequences by model.
-
     Returns:
       The sequences, and a sentence with counts for each model where something is left out.
 

@@ -30,9 +30,6 @@ def idle_settings(experiment: Experiment) -> tuple[str, ...]:
 
     Settings that stand at their default are not mentioned, nor those that only say how fast the
     same answer is found.
-
-    Args:
-      experiment: The validated experiment.
     """
     found = []
     names = [*(_of_torque(experiment) if experiment.fit.simulates else _of_windows(experiment))]

@@ -30,10 +30,6 @@ _IDENTIFIED = {"armature", "damping", "frictionloss", *PARAMETERS}
 def bam_documents(outcome: Outcome, model: mujoco.MjModel) -> dict[str, dict[str, Any]]:
     """The content of one file per joint whose friction or armature was identified.
 
-    Args:
-      outcome: What was identified.
-      model: The identified model.
-
     Returns:
       Documents by joint. ``kt`` (N m/A) and ``R`` (ohm) are there where a dcmotor or a servo on a
       supply voltage drives the joint.

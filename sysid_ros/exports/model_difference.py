@@ -33,10 +33,6 @@ _SINGLE = 1e-5  # of numbers in single precision
 def model_difference(model: mujoco.MjModel, expected: mujoco.MjModel) -> str | None:
     """The first array in which two models differ by more than rounding.
 
-    Args:
-      model: One model.
-      expected: The other.
-
     Returns:
       The array's name and the largest difference; ``None`` where they are the same. Names and
       paths of files are not compared.

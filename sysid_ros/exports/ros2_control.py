@@ -32,10 +32,6 @@ _HEAD = """\
 def ros2_control_yaml(outcome: Outcome, model: mujoco.MjModel) -> str:
     """The identified joints, servo gains and links.
 
-    Args:
-      outcome: What was identified.
-      model: The identified model.
-
     Returns:
       A parameter file for any node (``/**``), with a comment that explains it.
     """

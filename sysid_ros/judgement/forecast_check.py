@@ -94,11 +94,6 @@ def forecast_check(
 ) -> ForecastCheck | None:
     """Compare a fit with the forecasts of the motions that its recordings name.
 
-    Args:
-      inputs: What was fitted.
-      result: The fit.
-      data_dir: Where motions are found first.
-
     Returns:
       The comparison; ``None`` where no recording that was fitted names a motion.
     """

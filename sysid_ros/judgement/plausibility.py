@@ -126,11 +126,6 @@ def absent_effects(
     """Names of dissipation and rotor inertia that end at zero, where the model has none either.
 
     A search may begin above zero, and friction that a joint does not have is no fault.
-
-    Args:
-      result: The fit.
-      applied: What its parameters are written into.
-      spec: The model as it was.
     """
     places = {each.name: each.target for each in applied}
     found = []

@@ -302,12 +302,7 @@ def _exchanged(dataset: Dataset, params: ParameterDict, *, explained: bool) -> t
 
 
 def applied_parameters(params: ParameterDict, values: FloatArray) -> tuple[AppliedParameter, ...]:
-    """Every parameter with what it is written into.
-
-    Args:
-      params: The parameters.
-      values: Values of the free ones.
-    """
+    """Every parameter with what it is written into."""
     final = params.copy()
     final.update_from_vector(values)
     return tuple(

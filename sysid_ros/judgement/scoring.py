@@ -133,9 +133,6 @@ def _key(model: int, window: WindowSimulation) -> tuple[int, int, float, int]:
 def score(errors: Sequence[WindowErrors]) -> Score:
     """Errors per signal and over all position signals.
 
-    Args:
-      errors: At least one window.
-
     Returns:
       The score. Where no position is measured, all signals are pooled.
     """

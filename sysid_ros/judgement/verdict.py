@@ -152,12 +152,7 @@ def warnings(experiment: Experiment, outcome: Outcome, model: mujoco.MjModel) ->
 
 
 def scored_warnings(training: Score | None, validation: Score | None) -> tuple[str, ...]:
-    """Return warnings about the scores: nothing held out, or much worse there.
-
-    Args:
-      training: Scores on the data fitted.
-      validation: Scores on held-out data, if any.
-    """
+    """Return warnings about the scores: nothing held out, or much worse there."""
     if training is None and validation is None:
         return ()
     if validation is None:

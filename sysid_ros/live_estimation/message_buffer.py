@@ -86,9 +86,6 @@ class MessageBuffer:
     def mapped(self, name: str) -> MappedRecording:
         """The signals of what is kept; t = 0 is the first message's of all.
 
-        Args:
-          name: Of the sequence.
-
         Raises:
           SysidError: There is no message of a topic yet, or the samples cannot be used.
         """

@@ -53,10 +53,6 @@ def topic_part(parameter: str, taken: Container[str]) -> str:
     """A parameter's name as part of a topic's: ``link_inertia[3]`` becomes ``link_inertia_3``.
 
     One that would get the same as another is numbered.
-
-    Args:
-      parameter: Its name.
-      taken: What others got.
     """
     plain = re.sub(r"[^A-Za-z0-9]+", "_", parameter).strip("_") or "parameter"
     return untaken(f"p_{plain}" if plain[0].isdigit() else plain, taken)

@@ -161,11 +161,7 @@ def optional_file(node: Node, name: str, description: str) -> Path | None:
 
 
 def unknown(node: Node) -> list[str]:
-    """Return a sentence for every parameter that was given to a node and that it does not have.
-
-    Args:
-      node: Has declared all of its parameters.
-    """
+    """Return a sentence for every parameter that was given to a node and that it does not have."""
     # rclpy keeps what command line and parameter files gave here, and tells it nowhere else.
     given = node._parameter_overrides
     known = sorted(name for name in node.get_parameters_by_prefix("") if name)
@@ -191,13 +187,7 @@ def _within(node: Node, name: str, value: AnyNumber, low: float, high: float) ->
 def refuse_once_configured(
     node: Node, names: Collection[str], is_configured: Callable[[], bool]
 ) -> None:
-    """Refuse new values that would change nothing: a lifecycle node reads some when configured.
-
-    Args:
-      node: Has declared them.
-      names: Of these parameters.
-      is_configured: Whether it has read them.
-    """
+    """Refuse new values that would change nothing: a lifecycle node reads some when configured."""
 
     def may_set(changes: list[Parameter[Any]]) -> SetParametersResult:
         late = sorted({change.name for change in changes} & set(names))

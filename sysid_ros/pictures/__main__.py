@@ -24,11 +24,6 @@ from sysid_ros.processes import die_with_parent
 def main(model: Path, poses: Path, video: Path) -> int:
     """Write the animation, or say in one line why there is none.
 
-    Args:
-      model: MJCF file.
-      poses: What the parent process wrote.
-      video: The file to write.
-
     Returns:
       The exit status.
     """

@@ -42,9 +42,6 @@ _MANY_FACES = 20_000
 def drawable_model(path: Path) -> mujoco.MjModel:
     """Load a model such that it can be drawn quickly, on a bright background.
 
-    Args:
-      path: Its file.
-
     Raises:
       DataError: Nothing of it would be visible.
       ValueError: It does not load.

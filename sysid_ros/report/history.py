@@ -53,12 +53,7 @@ class HistoryRow:
 
 
 def history_rows(outcome: Outcome, previous: Mapping[str, Outcome]) -> list[HistoryRow]:
-    """One row per earlier result, in the order given.
-
-    Args:
-      outcome: The present result.
-      previous: Earlier ones by their label.
-    """
+    """One row per earlier result, in the order given."""
     return [_row(outcome, label, earlier) for label, earlier in previous.items()]
 
 

@@ -82,9 +82,6 @@ def kind_of(parameter: ParameterEstimate) -> Kind:
 def next_experiment(outcome: Outcome) -> list[str]:
     """Sentences that say what to record next, the most useful first.
 
-    Args:
-      outcome: A scored fit.
-
     Returns:
       At least one sentence.
     """

@@ -73,9 +73,6 @@ _OUTCOME = Record(
 def document_from(outcome: Outcome) -> dict[str, Any]:
     """Lay an outcome out as the content of ``result.json``.
 
-    Args:
-      outcome: What the pipeline delivered.
-
     Returns:
       Nested dictionaries. Numbers that are unknown or unbounded are NaN or infinite here and
       become ``null`` in the file. Provenance entries named ``version ...`` and ``sha256 ...``

@@ -160,9 +160,6 @@ def claimed(folder: Path) -> Iterator[bool]:
 
     The claim is a lock of the operating system: it ends with its process, however that ends.
 
-    Args:
-      folder: An existing folder.
-
     Yields:
       Whether it was free.
 

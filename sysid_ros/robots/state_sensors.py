@@ -96,10 +96,6 @@ def state_labels(spec: mujoco.MjSpec, label: str) -> tuple[str, ...]:
 def by_sensor(spec: mujoco.MjSpec, series: TimeSeries) -> TimeSeries:
     """Measurements named by sensor, poses and twists taken apart.
 
-    Args:
-      spec: The model with its state sensors.
-      series: Measurements named by label.
-
     Raises:
       ModelError: A free joint's signal has the wrong number of columns.
     """

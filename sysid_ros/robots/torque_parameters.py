@@ -55,12 +55,7 @@ def unlimited(row: Attribute, nominal: FloatArray) -> tuple[FloatArray, FloatArr
 
 
 def torque_offsets(experiment: Experiment, spec: Any) -> tuple[ParameterConfig, ...]:
-    """A constant torque for every joint whose torque is measured and that has none declared.
-
-    Args:
-      experiment: What is asked for.
-      spec: The model with its sensors.
-    """
+    """A constant torque for every joint whose torque is measured and that has none declared."""
     fit = experiment.fit
     if fit.simulates or not fit.inverse_dynamics.torque_offsets:
         return ()
@@ -82,13 +77,7 @@ def measures_torque(experiment: Experiment, spec: Any) -> bool:
 def torque_delays(
     experiment: Experiment, spec: Any, parameters: ParameterDict
 ) -> Iterator[Parameter]:
-    """A delay for the torque of each topic, unless parameters have one for some of it.
-
-    Args:
-      experiment: What is asked for.
-      spec: The model with its sensors.
-      parameters: So far.
-    """
+    """A delay for the torque of each topic, unless parameters have one for some of it."""
     fit = experiment.fit
     if fit.simulates or not fit.inverse_dynamics.torque_delay:
         return
@@ -114,12 +103,7 @@ def torque_delays(
 
 
 def jointed_bodies(spec: Any, names: Sequence[str]) -> list[str]:
-    """Those of some bodies that joints move and that are more than frames; all if there are none.
-
-    Args:
-      spec: The model.
-      names: Bodies that a pattern stands for.
-    """
+    """The bodies among some that joints move and that are more than frames; all if none are."""
     found = [n for n in names if is_moved(spec.body(n)) and read_inertia(spec, n).mass > 0.0]
     return found or list(names)
 

@@ -22,9 +22,6 @@ def torque_start(inputs: FitInputs) -> tuple[FloatArray, str]:
 
     Others, such as gains of servos and delays, start where the experiment says.
 
-    Args:
-      inputs: What will be fitted by simulation.
-
     Returns:
       Values of the free parameters within their bounds, (p,), and a sentence.
 

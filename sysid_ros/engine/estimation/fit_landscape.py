@@ -36,12 +36,6 @@ def landscapes_of(
     Of many windows some are used, spread evenly, and their cost is scaled to that of all. Where
     even one would take long beside the fit, the cost is what the Gauss-Newton model expects.
 
-    Args:
-      problem: The problem.
-      solution: Its optimum.
-      uncertainty: Its covariance.
-      count: How many at most.
-
     Returns:
       The landscapes; none where the fit was stopped, and fewer where it is stopped meanwhile.
     """

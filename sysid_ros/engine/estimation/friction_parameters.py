@@ -48,10 +48,6 @@ def without_meaningless(
 
     Where all Stribeck terms of a joint are zero within twice their standard error, or at their
     bound, dtheta_stribeck and alpha may be anything.
-
-    Args:
-      estimates: Of the free scalars, in order.
-      params: Their parameters.
     """
     names = (parameter.name for parameter in params.free())
     by_parameter = dict(zip(names, _grouped(estimates, params), strict=True))

@@ -81,10 +81,6 @@ def _carried(models: Sequence[mujoco.MjModel], joint: str) -> float:
 def leap(problem: WindowedProblem, solution: Solution) -> Point | None:
     """A place of lower cost at which joints slide that stuck at an optimum; ``None`` without.
 
-    Args:
-      problem: The problem.
-      solution: Its optimum, with a linearization.
-
     Raises:
       StopRequestedError: It was asked for.
     """

@@ -29,11 +29,6 @@ def unfinished_search(
 ) -> Shift | None:
     """The Gauss-Newton step that a search was not given the time for.
 
-    Args:
-      problem: The problem.
-      solution: Where its search ended.
-      covariance: The statistical uncertainty there.
-
     Returns:
       ``None`` for a search that a limit did not end, or where no error is claimed anyway.
     """

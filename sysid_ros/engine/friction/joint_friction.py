@@ -103,9 +103,6 @@ def joint_frictions(model: Any) -> Mapping[str, FrictionParameters]:
     """The joints of a compiled model whose friction needs native code, by name.
 
     A joint without a name is called by its number.
-
-    Args:
-      model: An MjModel.
     """
     if model.nuser_jnt < ROW:
         return {}
@@ -120,11 +117,7 @@ def joint_frictions(model: Any) -> Mapping[str, FrictionParameters]:
 
 
 def friction_rows(model: Any) -> dict[int, FloatArray]:
-    """Values that the native code reads of each joint, by joint id: ``STORED``, in order.
-
-    Args:
-      model: An MjModel.
-    """
+    """Values that the native code reads of each joint, by joint id: ``STORED``, in order."""
     if model.nuser_jnt < ROW:
         return {}
     starts = {i: _row_start(model.jnt_user[i]) for i in range(model.njnt)}

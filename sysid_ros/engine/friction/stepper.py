@@ -34,9 +34,6 @@ class FrictionStepper:
     def __init__(self, model: Any) -> None:
         """Read the frictions of a model's joints.
 
-        Args:
-          model: An MjModel.
-
         Raises:
           ModelError: Its integrator is Runge-Kutta, whose stages cannot be told apart in Python.
         """

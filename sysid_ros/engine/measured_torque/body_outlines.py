@@ -24,10 +24,6 @@ _NO_BODY = {int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD)}
 def body_outlines(model: mujoco.MjModel, body: int) -> tuple[FloatArray, ...]:
     """Silhouettes of the convex hull of a body's geoms in its frame, along z and along y.
 
-    Args:
-      model: The robot.
-      body: Its id.
-
     Returns:
       Points (2, 33) m in the plane xy and in the plane xz; nothing of a body without geometry.
     """

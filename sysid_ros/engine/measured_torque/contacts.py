@@ -79,11 +79,6 @@ def _is_felt(
 
     A robot with any inertia and friction is fitted to all torque, and rows in which the sign of
     friction is known are compared. What stands on something is in contact, whatever torque says.
-
-    Args:
-      model: Of the robot.
-      recordings: Motion and torque.
-      kept: The same without torque in contact.
     """
     if np.any(model.jnt_type == FREE):
         return True

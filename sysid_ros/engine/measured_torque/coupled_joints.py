@@ -180,12 +180,7 @@ class _Solved:
 
 
 def couplings(problem: TorqueProblem, predictions: Sequence[TorquePrediction]) -> tuple[str, ...]:
-    """Sentences on joints whose unexplained torque follows the motion of a neighbouring joint.
-
-    Args:
-      problem: What was fitted.
-      predictions: Of its recordings.
-    """
+    """Sentences on joints whose unexplained torque follows the motion of a neighbouring joint."""
     model = problem.declared.model
     dofs = sorted(d for d in problem.sources.known if _kind(model, d) == HINGE)
     said = []

@@ -48,15 +48,7 @@ def torque_findings(
     values: FloatArray,
     still: Collection[int],
 ) -> TorqueFindings:
-    """Collect what a fit found besides its parameters.
-
-    Args:
-      problem: What was fitted.
-      evidence: Sums of its recordings.
-      fit: The regression.
-      values: Of the declared parameters.
-      still: Joints that do not move.
-    """
+    """Collect what a fit found besides its parameters."""
     base, plain = _base(fit), closest_friction(problem.declared, evidence, fit)
     counts = sum(int(one.counts.sum()) for one in evidence.grams.values())
     return TorqueFindings(

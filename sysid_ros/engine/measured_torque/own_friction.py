@@ -193,11 +193,7 @@ def _later_laws(model: mujoco.MjModel) -> list[Law]:
 
 
 def _disagreements(fit: FrictionFit) -> tuple[str, ...]:
-    """A sentence about joints for which no one law explains the torque of all robots.
-
-    Args:
-      fit: With the sharp law.
-    """
+    """A sentence about joints for which no one law explains the torque of all robots."""
     declared = fit.problem.declared
     if declared.has_laws or len({robot_of(one) for one in declared.robots}) < 2:
         return ()

@@ -64,11 +64,7 @@ class TorqueProblem:
     creep: Mapping[str, float] = field(default_factory=dict)
 
     def without(self, joints: Collection[int]) -> TorqueProblem:
-        """The same as if the torque of some joints had not been measured.
-
-        Args:
-          joints: By their numbers in the model.
-        """
+        """The same as if the torque of some joints had not been measured."""
         left_out = np.isin(self.declared.model.dof_jntid, [*joints])
         known = {dof: one for dof, one in self.sources.known.items() if not left_out[dof]}
         recordings = tuple(

@@ -41,12 +41,6 @@ def cause_of(
 ) -> Cause:
     """Tell whether a load or a force explains rows better.
 
-    Args:
-      rows: Where they come from.
-      free: The parameters to estimate.
-      before: What was known without it.
-      told: The rows.
-
     Returns:
       A load where none is declared, as nothing is estimated then that a force could be taken for.
     """

@@ -171,13 +171,7 @@ def widened(found: Covariance, windows: Sequence[Share], theta: FloatArray) -> C
 def noise_levels(
     shares: Sequence[Share], parameters: int, least: Mapping[str, float]
 ) -> dict[str, float]:
-    """Root mean square of what stays unexplained, by signal, in its unit.
-
-    Args:
-      shares: All that is known.
-      parameters: How many were fitted.
-      least: The least level of every signal.
-    """
+    """Root mean square of what stays unexplained, by signal, in its unit."""
     squares = added(share.squares for share in shares)
     total = sum(count for _, count in squares.values())
     correction = total / max(1.0, total - parameters)

@@ -44,15 +44,7 @@ class ModelDoubt:
         blocks: Sequence[Block],
         estimate: TorqueEstimate,
     ) -> None:
-        """Test whether there is a new block; not where torque has gains that are estimated.
-
-        Args:
-          problem: The robot.
-          params: Its parameters.
-          rows: Where blocks come from.
-          blocks: All that count.
-          estimate: What they lead to.
-        """
+        """Test whether there is a new block; not where torque has gains that are estimated."""
         if rows.regular.done < self._due or problem.declared.gains:
             return
         self._due = rows.regular.done + LENGTH

@@ -63,13 +63,7 @@ class TorqueHorizon:
     def __init__(
         self, params: ParameterDict, settings: FitSettings, horizon: HorizonSettings
     ) -> None:
-        """Begin without data.
-
-        Args:
-          params: Start, bounds and priors.
-          settings: Of the fit: filters, prior.
-          horizon: How fast to forget.
-        """
+        """Begin without data."""
         self._params = params
         self._settings = settings.torque
         self._blocks = TorqueBlocks(horizon.forgetting)

@@ -97,11 +97,6 @@ def stretches_of(model: mujoco.MjModel, recording: Recording, number: int = 0) -
     few packets of a fast robot that got lost are no gap. Stretches of fewer than 64 samples are
     left out.
 
-    Args:
-      model: The robot.
-      recording: What was measured.
-      number: Of the recording.
-
     Raises:
       DataError: Shapes or times contradict the model or each other, or a position is not finite.
     """

@@ -42,9 +42,6 @@ def level_step(parts: Sequence[FloatArray]) -> float | None:
     The smallest distance of different values: with a continuous signal it shrinks with the square
     of their number, with a quantised one it stays.
 
-    Args:
-      parts: Samples, recording by recording.
-
     Returns:
       ``None`` for too few samples, or for a signal that takes few values or hardly repeats one.
     """
@@ -67,9 +64,6 @@ def saturation(parts: Sequence[FloatArray]) -> Saturation | None:
     that is cut off was still on its way. The shortest step of an encoder is none that tells, nor is
     a run that is left by a few of these, as a smooth turn is. In a signal with noise one long run
     of equal samples is enough.
-
-    Args:
-      parts: Samples, recording by recording.
     """
     values = np.concatenate(list(parts))
     reach = float(np.ptp(values))

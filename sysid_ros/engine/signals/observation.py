@@ -37,10 +37,6 @@ VELOCITY_SENSORS = frozenset(
 def row_offset(model: mujoco.MjModel, sensor: int) -> float:
     """Return the instant at which a sensor's rows were true, relative to that of the step.
 
-    Args:
-      model: The compiled model.
-      sensor: Sensor id.
-
     Returns:
       Seconds: ``-h/2`` for velocities under a semi-implicit integrator, otherwise 0.
     """

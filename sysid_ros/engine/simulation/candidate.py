@@ -53,11 +53,7 @@ class Candidate:
         return self.signals.get(name, UNCHANGED)
 
     def rollout_key(self, start_sensors: Collection[str] = ()) -> tuple[Any, ...]:
-        """The key of simulations; candidates with equal keys share them.
-
-        Args:
-          start_sensors: Sensors that starts are read from.
-        """
+        """The key of simulations; candidates with equal keys share them."""
         names = [*self.control_names, *start_sensors]
         return self.model_key, self.starts, *(self.settings(name) for name in names)
 
@@ -130,11 +126,6 @@ class CandidateBuilder:
         Most modifiers write one attribute that no other touches. What they change is then all that
         is done anew, once a full build has shown that this is the same.
 
-        Args:
-          base: The candidate.
-          component: Which of the free scalars.
-          value: Its value.
-
         Raises:
           ModelError: The model does not compile with it.
         """
@@ -162,10 +153,6 @@ class CandidateBuilder:
         Written twice in the reverse order behind all others they make the same model as in their
         own place, if none reads or overwrites what another or itself wrote. Where two models
         differ, :meth:`neighbour` tells which scalars do, by a full build each.
-
-        Args:
-          base: The candidate.
-          values: By component.
         """
         params = ParameterDict(dict(base.params.parameters))  # the others are shared, and only read
         unknown = [j for j in values if j not in self._independent and self._shapes(base, j)]

@@ -42,10 +42,6 @@ class ResidualSize:
 def residual_sizes(problem: WindowedProblem, point: Point) -> dict[str, ResidualSize]:
     """The size of every signal's residual.
 
-    Args:
-      problem: Windows, noise levels and loss.
-      point: Where to simulate.
-
     Returns:
       Sizes by signal name; without signals that were simulated nowhere.
 

@@ -51,14 +51,7 @@ def descend(
     steps: int,
     go_on: Callable[[Descent], bool] = lambda _: True,
 ) -> Descent:
-    """Improve a motion.
-
-    Args:
-      task: The problem.
-      state: Where to begin.
-      steps: Trials at the most.
-      go_on: Asked before each trial.
-    """
+    """Improve a motion."""
     around: Linearization | None = None
     end = state.steps + steps
     while state.steps < end and not state.converged and go_on(state):

@@ -49,11 +49,6 @@ def fitted_parameters(
 ) -> FittedParameters:
     """Put together what a fit knows.
 
-    Args:
-      spec: The model that was fitted.
-      params: Its parameters, as they were declared.
-      fit: The result.
-
     Raises:
       ExcitationError: The result is of other parameters.
       ModelError: The model does not compile with the values.

@@ -26,11 +26,6 @@ def shown_motion(model: mujoco.MjModel, table: TrajectoryTable, name: str) -> Ro
 
     Joints that it does not move stay as in the model's first keyframe, or at its reference.
 
-    Args:
-      model: Compiled.
-      table: The motion.
-      name: Of the motion.
-
     Returns:
       The plan as what was measured; as what was simulated the servos' motion, or the plan again
       where a joint has no servo.

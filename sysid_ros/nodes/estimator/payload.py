@@ -28,11 +28,7 @@ class PayloadTopics:
     """``~/payload_estimate``, ``~/payload`` (the inertia alone) and ``~/get_payload``."""
 
     def __init__(self, node: Node) -> None:
-        """Offer them.
-
-        Args:
-          node: Owns them.
-        """
+        """Offer them."""
         self._latest: PayloadEstimate | None = None
         self._estimates = node.create_publisher(PayloadEstimate, "~/payload_estimate", _LATCHED)
         self._inertias = node.create_publisher(InertiaStamped, "~/payload", _LATCHED)

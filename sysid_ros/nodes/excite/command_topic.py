@@ -19,12 +19,7 @@ class CommandTopic:
     """Publishes commands to ``command``, and knows whether it is alone there."""
 
     def __init__(self, node: Node, settings: ExcitationSettings) -> None:
-        """Create the publisher.
-
-        Args:
-          node: Publishes.
-          settings: Message type, joints and period.
-        """
+        """Create the publisher."""
         self._node = node
         self._settings = settings
         self._publisher = node.create_publisher(settings.command_type, "command", 100)

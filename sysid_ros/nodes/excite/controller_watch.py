@@ -20,11 +20,7 @@ class ControllerWatch:
     """Asks again and again, if the parameter ``controller`` names one."""
 
     def __init__(self, node: Node) -> None:
-        """Declare the parameters.
-
-        Args:
-          node: Asks.
-        """
+        """Declare the parameters."""
         self._name = parameters.text(
             node, "controller", "", "controller that must be active; empty: not looked at"
         )

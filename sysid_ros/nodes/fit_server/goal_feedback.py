@@ -24,12 +24,7 @@ class GoalFeedback:
     """Tells a goal's client the present stage and the last iteration; a context manager."""
 
     def __init__(self, node: Node, goal_handle: Any) -> None:
-        """Tell the first stage.
-
-        Args:
-          node: Owns the timer.
-          goal_handle: Publishes the feedback.
-        """
+        """Tell the first stage."""
         self._node = node
         self._goal = goal_handle
         self._lock = threading.Lock()  # the timer and the fit have threads of their own

@@ -65,10 +65,6 @@ class Arrivals:
     def add(self, publisher: bytes, info: Mapping[str, Any]) -> int:
         """Take notice of a message.
 
-        Args:
-          publisher: Its identity.
-          info: From the middleware.
-
         Returns:
           When it was sent, by the clock of receipt, ns; 0 where the middleware does not know.
         """

@@ -157,9 +157,6 @@ class BagSession:
     def start(self, contents: BagContents) -> None:
         """Begin a new bag.
 
-        Args:
-          contents: What goes into it besides messages.
-
         Raises:
           OutputError: It cannot be created, or the disk is too full to begin.
         """

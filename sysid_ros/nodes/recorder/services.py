@@ -58,13 +58,7 @@ class RecorderServices:
     """``~/start ~/stop ~/pause ~/resume ~/is_paused ~/snapshot ~/split_bagfile``."""
 
     def __init__(self, node: Node, session: BagSession, recording: Recording) -> None:
-        """Offer the services.
-
-        Args:
-          node: Offers them.
-          session: The bag that is written.
-          recording: What the services act on.
-        """
+        """Offer the services."""
         self._session = session
         self._recording = recording
         self._logger = log_of(node)

@@ -28,10 +28,6 @@ def read_columns(
 ) -> dict[str, TopicColumns]:
     """Read fields of several topics in one pass over the bag, in bounded memory.
 
-    Args:
-      recording: The open bag.
-      fields: The wanted fields of each topic.
-
     Returns:
       One table for each topic.
 

@@ -32,12 +32,7 @@ class GrowingBag:
     """Reads each message once, as soon as its chunk is complete. MCAP only."""
 
     def __init__(self, folder: Path, topics: Collection[str]) -> None:
-        """Begin at the beginning.
-
-        Args:
-          folder: The bag.
-          topics: The wanted ones.
-        """
+        """Begin at the beginning."""
         self._folder = folder
         self._topics = frozenset(topics)
         self._file = 0  # of those in the folder

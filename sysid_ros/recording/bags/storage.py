@@ -66,9 +66,6 @@ class Storage(Protocol):
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
         """Yield the messages of some topics in the order in which they lie in the file.
 
-        Args:
-          topics: Names of the wanted topics.
-
         Raises:
           BagError: The file is damaged.
         """

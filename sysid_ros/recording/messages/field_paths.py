@@ -112,11 +112,6 @@ def _element(text: str | None) -> int | str | None:
 def field_named(name: str, msgtype: str, fields: Iterable[str]) -> str | None:
     """Return what a message type calls a field: its name, or the one it had before or after.
 
-    Args:
-      name: As written in a path.
-      msgtype: The type.
-      fields: Its fields.
-
     Returns:
       ``None`` where there is no such field.
     """
@@ -129,10 +124,6 @@ def field_named(name: str, msgtype: str, fields: Iterable[str]) -> str | None:
 
 def resolve(path: FieldPath, root: Group) -> Number | Absent:
     """Find the number a path leads to in one message.
-
-    Args:
-      path: The path.
-      root: The located message.
 
     Returns:
       The number's type and offset, or why this message has none.

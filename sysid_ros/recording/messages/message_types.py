@@ -101,11 +101,6 @@ def is_command(msgtype: str, field: str, topic: str) -> bool:
     until the next message. The reference and output of a controller's state are commands, and so
     is a state on a topic such as ``/joint_command``, as simulators and ros2_control's topic-based
     hardware take it.
-
-    Args:
-      msgtype: The message type.
-      field: The field path, as written.
-      topic: Where the messages are.
     """
     row = message_type(msgtype)
     return field.startswith(row.commanded_fields) or is_asked(topic) if row.measured else True
