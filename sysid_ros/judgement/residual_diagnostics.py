@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import density, lagged_products
-from sysid_ros.engine.uncertainty import normal_quantile
 from sysid_ros.judgement.outcome import SequenceFit, SignalFit
 
 _BINS = 41
@@ -109,7 +109,7 @@ def _normal_plot(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Standardised quantiles against those of a normal distribution."""
     levels = np.linspace(0.0, 1.0, 82)[1:-1]
     standardised = (np.quantile(values, levels) - values.mean()) / values.std()
-    return np.array([normal_quantile(level) for level in levels]), standardised
+    return scipy.special.ndtri(levels), standardised
 
 
 def _autocorrelation(parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:

@@ -21,7 +21,7 @@ from sysid_ros.engine.uncertainty.identifiability import describe_open_direction
 from sysid_ros.engine.uncertainty.influence import influence, recording_scatter
 from sysid_ros.engine.uncertainty.noise_levels import estimated_noise, first_noise, sensor_of
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, unfitted
-from sysid_ros.engine.uncertainty.quantiles import normal_quantile, student_quantile
+from sysid_ros.engine.uncertainty.quantiles import student_quantile
 from sysid_ros.engine.uncertainty.rank import (
     WINDOW_DIFFERENCES,
     Directions,
