@@ -56,17 +56,11 @@ class FitSource:
 
 @dataclass(frozen=True)
 class FitInputs:
-    """An experiment with its recordings and its parameters.
+    """An experiment with its recordings and its parameters."""
 
-    Attributes:
-      experiment: What is asked for.
-      dataset: Its recordings as sequences of its models.
-      params: Its parameters at their start.
-    """
-
-    experiment: Experiment
-    dataset: Dataset
-    params: ParameterDict
+    experiment: Experiment  # what is asked for
+    dataset: Dataset  # its recordings as sequences of its models
+    params: ParameterDict  # its parameters at their start
 
     @classmethod
     def read(

@@ -137,15 +137,10 @@ def load_dataset(
 
 @dataclass(frozen=True)
 class ExperimentModel:
-    """One model of the experiment.
+    """One model of the experiment."""
 
-    Attributes:
-      given: As it was given, with the experiment's payload and couplings.
-      with_sensors: The same with a sensor for every measured signal.
-    """
-
-    given: LoadedModel
-    with_sensors: mujoco.MjSpec
+    given: LoadedModel  # as it was given, with the experiment's payload and couplings
+    with_sensors: mujoco.MjSpec  # the same with a sensor for every measured signal
 
 
 def _sequence_configs(experiment: Experiment) -> list[tuple[str, SequenceConfig, bool]]:

@@ -25,17 +25,11 @@ _SHARE = 0.1  # of a recording's runs, which are equal where it is a copy in par
 
 @dataclass(frozen=True)
 class Repeat:
-    """One recording that repeats another.
+    """One recording that repeats another."""
 
-    Attributes:
-      name: The recording.
-      other: The one whose samples it has, which stands before it.
-      share: Of its motion that is repeated, 0 to 1.
-    """
-
-    name: str
-    other: str
-    share: float
+    name: str  # the recording
+    other: str  # the one whose samples it has, which stands before it
+    share: float  # of its motion that is repeated, 0 to 1
 
 
 def repeated_recordings(groups: Iterable[ModelSequences]) -> tuple[Repeat, ...]:

@@ -40,23 +40,14 @@ _NO_PLACE = {
 
 @dataclass(frozen=True)
 class WrittenValue:
-    """One attribute of one element that got an identified value.
+    """One attribute of one element that got an identified value."""
 
-    Attributes:
-      parameter: The parameter's name.
-      element: joint, body, ...
-      name: The element's name.
-      attribute: Of the element.
-      before: What the model had, (n,).
-      after: What was identified, (n,).
-    """
-
-    parameter: str
-    element: str
-    name: str
-    attribute: str
-    before: FloatArray
-    after: FloatArray
+    parameter: str  # the parameter's name
+    element: str  # joint, body, ..
+    name: str  # the element's name
+    attribute: str  # of the element
+    before: FloatArray  # what the model had, (n,)
+    after: FloatArray  # what was identified, (n,)
 
 
 def of_robot(

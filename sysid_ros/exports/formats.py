@@ -59,19 +59,12 @@ class Identified:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """One form in which other programs take what was identified.
+    """One form in which other programs take what was identified."""
 
-    Attributes:
-      name: Its file, or its folder of files, in a result.
-      user: Who takes it.
-      texts: Makes the files; none where they would say nothing.
-      per_robot: Whether each of several robots gets its own.
-    """
-
-    name: str
-    user: str
-    texts: Callable[[Identified], Texts]
-    per_robot: bool = True
+    name: str  # its file, or its folder of files, in a result
+    user: str  # who takes it
+    texts: Callable[[Identified], Texts]  # makes the files; none where they would say nothing
+    per_robot: bool = True  # whether each of several robots gets its own
 
 
 def _urdf(found: Identified) -> Texts:

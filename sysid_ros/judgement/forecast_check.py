@@ -30,19 +30,12 @@ _HALVINGS = 60
 
 @dataclass(frozen=True)
 class ForecastRow:
-    """The standard errors of one parameter, ``None`` where none was predicted or none is claimed.
+    """The standard errors of one parameter, ``None`` where none was predicted or is claimed."""
 
-    Attributes:
-      name: Of the parameter.
-      unit: Of the errors.
-      predicted: For the motions.
-      realised: By the fit of their recordings.
-    """
-
-    name: str
-    unit: str
-    predicted: float | None
-    realised: float | None
+    name: str  # of the parameter
+    unit: str  # of the errors
+    predicted: float | None  # for the motions
+    realised: float | None  # by the fit of their recordings
 
     @property
     def ratio(self) -> float | None:
@@ -52,21 +45,13 @@ class ForecastRow:
 
 @dataclass(frozen=True)
 class ForecastCheck:
-    """Predicted and realised standard errors of a fit of designed motions.
+    """Predicted and realised standard errors of a fit of designed motions."""
 
-    Attributes:
-      told_by: Where the predicted ones came from.
-      rows: By parameter; empty where nothing can be compared.
-      ratio: Realised over predicted, geometric mean; NaN where nothing can be compared.
-      noise_factor: By which noise counts more than a design assumes by itself.
-      notes: What limits the comparison, in sentences.
-    """
-
-    told_by: str
-    rows: tuple[ForecastRow, ...]
-    ratio: float
-    noise_factor: float
-    notes: tuple[str, ...]
+    told_by: str  # where the predicted ones came from
+    rows: tuple[ForecastRow, ...]  # by parameter; empty where nothing can be compared
+    ratio: float  # realised over predicted, geometric mean; NaN where nothing can be compared
+    noise_factor: float  # by which noise counts more than a design assumes by itself
+    notes: tuple[str, ...]  # what limits the comparison, in sentences
 
     @property
     def sentence(self) -> str:

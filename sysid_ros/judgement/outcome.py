@@ -152,21 +152,13 @@ class Score:
 
 @dataclass(frozen=True)
 class JointTorque:
-    """The torque that inverse dynamics asks for along the measured motion, against the measured.
+    """The torque that inverse dynamics asks for along the measured motion, against the measured."""
 
-    Attributes:
-      joint: A hinge or slide.
-      unit: N m, or N of a slide.
-      measured: Root mean square of the torque measured; zero where nothing drives the joint.
-      rmse: Of what the fitted model asks for.
-      rmse_initial: Of what the initial model asks for.
-    """
-
-    joint: str
-    unit: str
-    measured: float
-    rmse: float
-    rmse_initial: float
+    joint: str  # a hinge or slide
+    unit: str  # N m, or N of a slide
+    measured: float  # root mean square of the torque measured; zero where nothing drives the joint
+    rmse: float  # of what the fitted model asks for
+    rmse_initial: float  # of what the initial model asks for
 
 
 @dataclass(frozen=True)
@@ -248,15 +240,9 @@ class Evaluation:
     """The quality of parameters' predictions.
 
     In scores and sequences, ``initial`` is the untuned model and ``fitted`` the one evaluated.
-
-    Attributes:
-      parameters: Every free parameter's value.
-      training: On the sequences that the experiment fits; ``None`` if there are none.
-      validation: On those that it holds out, or on the recordings given instead.
-      sequences: Every recording as predicted.
     """
 
-    parameters: Mapping[str, float]
-    training: Score | None
-    validation: Score | None
-    sequences: tuple[SequenceFit, ...]
+    parameters: Mapping[str, float]  # every free parameter's value
+    training: Score | None  # on the sequences that the experiment fits; ``None`` if there are none
+    validation: Score | None  # on those that it holds out, or on the recordings given instead
+    sequences: tuple[SequenceFit, ...]  # every recording as predicted

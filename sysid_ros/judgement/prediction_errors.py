@@ -15,21 +15,13 @@ from sysid_ros.judgement.scoring import in_units_of_noise
 
 @dataclass(frozen=True)
 class PredictionError:
-    """The error of one signal, or of several, in ``unit``; NaN where it is not known.
+    """The error of one signal, or of several, in ``unit``; NaN where it is not known."""
 
-    Attributes:
-      name: Of what it is the error.
-      unit: Of the errors.
-      initial: Of the initial parameters.
-      fitted: Of the identified ones.
-      still: Of a robot that stands still; of a torque its own size.
-    """
-
-    name: str
-    unit: str
-    initial: float
-    fitted: float
-    still: float
+    name: str  # of what it is the error
+    unit: str  # of the errors
+    initial: float  # of the initial parameters
+    fitted: float  # of the identified ones
+    still: float  # of a robot that stands still; of a torque its own size
 
 
 def prediction_errors(

@@ -45,19 +45,12 @@ class ScoringSettings:
 
 @dataclass(frozen=True)
 class WindowErrors:
-    """Errors of one window, predicted minus measured in the signals' units.
+    """Errors of one window, predicted minus measured in the signals' units."""
 
-    Attributes:
-      window: What was simulated.
-      initial: With the initial parameters, shape (m,).
-      fitted: With the fitted parameters, shape (m,).
-      model: The place of its model among those that were simulated.
-    """
-
-    window: WindowSimulation
-    initial: FloatArray
-    fitted: FloatArray
-    model: int
+    window: WindowSimulation  # what was simulated
+    initial: FloatArray  # with the initial parameters, shape (m,)
+    fitted: FloatArray  # with the fitted parameters, shape (m,)
+    model: int  # the place of its model among those that were simulated
 
 
 def open_loop_errors(

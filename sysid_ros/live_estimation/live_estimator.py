@@ -44,17 +44,11 @@ AT_FIRST = 0.3  # s that a robot is listened to before the first look
 
 @dataclass(frozen=True)
 class LiveEstimate:
-    """The answer to messages.
+    """The answer to messages."""
 
-    Attributes:
-      estimate: The latest estimate; ``None`` before the first whole window.
-      stamp_ns: Instant of its latest sample, nanoseconds since the epoch.
-      problem: Why the latest messages could not be used; empty where they could.
-    """
-
-    estimate: HorizonEstimate | None
-    stamp_ns: int = 0
-    problem: str = ""
+    estimate: HorizonEstimate | None  # the latest estimate; ``None`` before the first whole window
+    stamp_ns: int = 0  # instant of its latest sample, nanoseconds since the epoch
+    problem: str = ""  # why the latest messages could not be used; empty where they could
 
 
 class LiveEstimator:

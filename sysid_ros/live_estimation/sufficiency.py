@@ -53,21 +53,13 @@ class ParameterSufficiency:
 
 @dataclass(frozen=True)
 class Sufficiency:
-    """The information in a recording so far.
+    """The information in a recording so far."""
 
-    Attributes:
-      parameters: Each free scalar.
-      windows: How many windows were used.
-      duration: s of the recording that they cover.
-      undetermined: Combinations that the data leaves open, one sentence each.
-      settled: Whether there are enough windows for the standard errors to be trusted.
-    """
-
-    parameters: tuple[ParameterSufficiency, ...]
-    windows: int
-    duration: float
-    undetermined: tuple[str, ...]
-    settled: bool
+    parameters: tuple[ParameterSufficiency, ...]  # each free scalar
+    windows: int  # how many windows were used
+    duration: float  # s of the recording that they cover
+    undetermined: tuple[str, ...]  # combinations that the data leaves open, one sentence each
+    settled: bool  # whether there are enough windows for the standard errors to be trusted
 
     @property
     def sufficient(self) -> bool:

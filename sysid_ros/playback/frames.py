@@ -15,19 +15,12 @@ from sysid_ros.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Frame:
-    """One body with respect to its parent.
+    """One body with respect to its parent."""
 
-    Attributes:
-      parent: The parent body's name; ``world`` at the root.
-      child: The body's name.
-      position: (3,) m.
-      quaternion: (4,) w, x, y, z.
-    """
-
-    parent: str
-    child: str
-    position: FloatArray
-    quaternion: FloatArray
+    parent: str  # the parent body's name; ``world`` at the root
+    child: str  # the body's name
+    position: FloatArray  # (3,) m
+    quaternion: FloatArray  # (4,) w, x, y, z
 
 
 def body_names(model: mujoco.MjModel) -> list[str]:

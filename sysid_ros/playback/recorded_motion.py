@@ -32,28 +32,17 @@ class RobotMotion:
     """The motion of a robot and of its model.
 
     Where nothing was predicted, the simulated robot is between the neighbouring predictions.
-
-    Attributes:
-      sequence: The recording's name.
-      times: s from the recording's start, (n,).
-      measured_qpos: Position vectors of the model, (n, nq).
-      simulated_qpos: Likewise.
-      joints: Names of the hinges and slides whose position was measured.
-      measured: Their positions, (n, joints) rad or m.
-      simulated: Likewise.
-      measured_velocity: Velocities, rad/s or m/s; NaN where they were not measured.
-      simulated_velocity: Likewise.
     """
 
-    sequence: str
-    times: FloatArray
-    measured_qpos: FloatArray
-    simulated_qpos: FloatArray
-    joints: tuple[str, ...]
-    measured: FloatArray
-    simulated: FloatArray
-    measured_velocity: FloatArray
-    simulated_velocity: FloatArray
+    sequence: str  # the recording's name
+    times: FloatArray  # s from the recording's start, (n,)
+    measured_qpos: FloatArray  # position vectors of the model, (n, nq)
+    simulated_qpos: FloatArray  # likewise
+    joints: tuple[str, ...]  # names of the hinges and slides whose position was measured
+    measured: FloatArray  # their positions, (n, joints) rad or m
+    simulated: FloatArray  # likewise
+    measured_velocity: FloatArray  # velocities, rad/s or m/s; NaN where they were not measured
+    simulated_velocity: FloatArray  # likewise
 
     @property
     def duration(self) -> float:

@@ -31,25 +31,15 @@ class ShapeKind(str, Enum):
 
 @dataclass(frozen=True)
 class Shape:
-    """A part of a body.
+    """A part of a body."""
 
-    Attributes:
-      body: The body's name.
-      kind: What it is.
-      position: Of its centre in the body's frame, (3,) m.
-      quaternion: Its orientation there, (4,) w, x, y, z.
-      scale: Its extent along its axes, (3,) m; one for triangles.
-      rgba: Red, green, blue and opacity, (4,) 0 to 1.
-      corners: Of triangles, three rows for each, (3 n, 3) m; none for other kinds.
-    """
-
-    body: str
-    kind: ShapeKind
-    position: FloatArray
-    quaternion: FloatArray
-    scale: FloatArray
-    rgba: FloatArray
-    corners: FloatArray
+    body: str  # the body's name
+    kind: ShapeKind  # what it is
+    position: FloatArray  # of its centre in the body's frame, (3,) m
+    quaternion: FloatArray  # its orientation there, (4,) w, x, y, z
+    scale: FloatArray  # its extent along its axes, (3,) m; one for triangles
+    rgba: FloatArray  # red, green, blue and opacity, (4,) 0 to 1
+    corners: FloatArray  # of triangles, three rows for each, (3 n, 3) m; none for other kinds
 
 
 def shapes_of(model: mujoco.MjModel) -> tuple[Shape, ...]:

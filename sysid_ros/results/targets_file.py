@@ -24,15 +24,10 @@ TARGETS_FILE = "targets.json"
 
 @dataclass(frozen=True)
 class Targets:
-    """The parameters at their start.
+    """The parameters at their start."""
 
-    Attributes:
-      applied: All of them, with what they are written into.
-      parameters: The free scalars, with units and bounds.
-    """
-
-    applied: tuple[AppliedParameter, ...] = ()
-    parameters: tuple[ParameterEstimate, ...] = ()
+    applied: tuple[AppliedParameter, ...] = ()  # all of them, with what they are written into
+    parameters: tuple[ParameterEstimate, ...] = ()  # the free scalars, with units and bounds
 
     def applied_with(self, values: Mapping[str, float]) -> tuple[AppliedParameter, ...]:
         """The parameters with other values.

@@ -74,15 +74,10 @@ def call_hook(experiment: Experiment, parameters: ParameterDict, spec: Any) -> N
 
 @dataclass(frozen=True)
 class _Limit:
-    """The time limit of the command, which a hook that never returns must not outlast.
+    """The time limit of the command, which a hook that never returns must not outlast."""
 
-    Attributes:
-      seconds: ``None`` for as long as it takes.
-      began: Monotonic s.
-    """
-
-    seconds: float | None
-    began: float
+    seconds: float | None  # ``None`` for as long as it takes
+    began: float  # monotonic s
 
     @property
     def left(self) -> float | None:

@@ -19,17 +19,11 @@ _ENCODING = re.compile(rb"""^(\s*<\?xml[^>]*?encoding\s*=\s*["'])([A-Za-z0-9._-]
 
 @dataclass(frozen=True)
 class ModelText:
-    """A model file's text.
+    """A model file's text."""
 
-    Attributes:
-      name: The file's path or the topic it came from, for messages.
-      text: The XML as it was written, in UTF-8.
-      folder: Where the file lies; ``None`` for a text that came from elsewhere.
-    """
-
-    name: str
-    text: bytes
-    folder: Path | None = None
+    name: str  # the file's path or the topic it came from, for messages
+    text: bytes  # the XML as it was written, in UTF-8
+    folder: Path | None = None  # where the file lies; ``None`` for a text that came from elsewhere
 
     @classmethod
     def from_file(cls, path: Path) -> ModelText:

@@ -38,17 +38,11 @@ _Compiled: TypeAlias = tuple[mujoco.MjSpec, mujoco.MjModel]  # of one text
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model as given.
+    """A model as given."""
 
-    Attributes:
-      text: As its author wrote it.
-      spec: The model; it compiles.
-      warnings: What of it had to be left out, one sentence each.
-    """
-
-    text: ModelText
-    spec: mujoco.MjSpec
-    warnings: tuple[str, ...] = ()
+    text: ModelText  # as its author wrote it
+    spec: mujoco.MjSpec  # the model; it compiles
+    warnings: tuple[str, ...] = ()  # what of it had to be left out, one sentence each
 
 
 def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:

@@ -42,19 +42,12 @@ class RunLog(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """The run that a log is made for.
+    """The run that a log is made for."""
 
-    Attributes:
-      title: The result's.
-      folder: Where its files are put together; it is renamed when they are complete.
-      output: The folder that it will stand in.
-      settings: What tells this run from others, by name.
-    """
-
-    title: str
-    folder: Path
-    output: Path
-    settings: Mapping[str, str]
+    title: str  # the result's
+    folder: Path  # where its files are put together; it is renamed when they are complete
+    output: Path  # the folder that it will stand in
+    settings: Mapping[str, str]  # what tells this run from others, by name
 
 
 LOGS: Mapping[str, Callable[[Run], RunLog]] = {

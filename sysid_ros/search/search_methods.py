@@ -42,17 +42,11 @@ DISTINCT = 0.05  # of the bounds' distance, in every parameter: closer candidate
 
 @dataclass(frozen=True)
 class SearchEnd:
-    """The outcome of a search.
+    """The outcome of a search."""
 
-    Attributes:
-      trials: Everything it tried, the experiment's own start first.
-      elsewhere: What other processes contributed to the study, the same costs; may be empty.
-      stopped: Whether it was asked to end before its time.
-    """
-
-    trials: Trials
-    elsewhere: Trials
-    stopped: bool
+    trials: Trials  # everything it tried, the experiment's own start first
+    elsewhere: Trials  # what other processes contributed to the study, the same costs; may be empty
+    stopped: bool  # whether it was asked to end before its time
 
     def best(self, count: int, space: SearchSpace) -> FloatArray:
         """The best candidates that are not the same place twice, (at most ``count``, p)."""

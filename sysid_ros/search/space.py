@@ -18,21 +18,13 @@ DECADES = 100.0  # bounds whose ratio is at least this are searched on a logarit
 
 @dataclass(frozen=True)
 class SearchSpace:
-    """Bounds of the free scalars; (p,) each.
+    """Bounds of the free scalars; (p,) each."""
 
-    Attributes:
-      names: Of the scalars.
-      lower: Lower bounds.
-      upper: Upper bounds.
-      logarithmic: Where the scale is logarithmic.
-      start: Where the experiment would start.
-    """
-
-    names: tuple[str, ...]
-    lower: FloatArray
-    upper: FloatArray
-    logarithmic: BoolArray
-    start: FloatArray
+    names: tuple[str, ...]  # of the scalars
+    lower: FloatArray  # lower bounds
+    upper: FloatArray  # upper bounds
+    logarithmic: BoolArray  # where the scale is logarithmic
+    start: FloatArray  # where the experiment would start
 
     @classmethod
     def of(cls, params: ParameterDict) -> SearchSpace:

@@ -35,17 +35,11 @@ from sysid_ros.search.trials import Trials
 
 @dataclass(frozen=True)
 class FoundStart:
-    """The start that a search ended with.
+    """The start that a search ended with."""
 
-    Attributes:
-      values: Where to start, (p,).
-      trials: Everything that was tried.
-      summary: The search in one sentence.
-    """
-
-    values: FloatArray
-    trials: Trials
-    summary: str
+    values: FloatArray  # where to start, (p,)
+    trials: Trials  # everything that was tried
+    summary: str  # the search in one sentence
 
 
 @dataclass(frozen=True)

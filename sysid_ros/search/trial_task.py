@@ -49,17 +49,11 @@ class StartTask:
 
 @dataclass(frozen=True)
 class Refined:
-    """The end of a fit from one start.
+    """The end of a fit from one start."""
 
-    Attributes:
-      values: The parameters, (p,).
-      misfit: By which fits from several starts compare; infinite where it failed.
-      told: How it ended, in words.
-    """
-
-    values: FloatArray
-    misfit: float
-    told: str
+    values: FloatArray  # the parameters, (p,)
+    misfit: float  # by which fits from several starts compare; infinite where it failed
+    told: str  # how it ended, in words
 
 
 def run_start_task(task: StartTask) -> Refined:

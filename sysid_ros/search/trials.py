@@ -25,17 +25,11 @@ TRIALS = "trials.csv"
 
 @dataclass(frozen=True)
 class Trials:
-    """Candidates in the order in which they were tried.
+    """Candidates in the order in which they were tried."""
 
-    Attributes:
-      names: Of the parameters.
-      values: Their values, (n, p).
-      costs: Shape (n, number of costs), infinite where the simulation diverged.
-    """
-
-    names: tuple[str, ...]
-    values: FloatArray
-    costs: FloatArray
+    names: tuple[str, ...]  # of the parameters
+    values: FloatArray  # their values, (n, p)
+    costs: FloatArray  # shape (n, number of costs), infinite where the simulation diverged
 
     @classmethod
     def none(cls, names: Sequence[str], costs: int) -> Trials:

@@ -29,19 +29,12 @@ _COLLINEAR = 1e-9
 
 @dataclass(frozen=True)
 class Effect:
-    """The size of one change, in the parameter's unit or per day.
+    """The size of one change, in the parameter's unit or per day."""
 
-    Attributes:
-      size: Best estimate.
-      error: Its standard error, at least what the estimates' own errors leave.
-      dof: Degrees of freedom of that.
-      p: Two-sided significance by itself, not corrected.
-    """
-
-    size: float
-    error: float
-    dof: float
-    p: float
+    size: float  # best estimate
+    error: float  # its standard error, at least what the estimates' own errors leave
+    dof: float  # degrees of freedom of that
+    p: float  # two-sided significance by itself, not corrected
 
     def interval(self) -> tuple[float, float]:
         """Interval of 95 %."""
@@ -126,17 +119,11 @@ def _without(base: FloatArray, columns: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Search:
-    """Outcome of a search: steps before entries, or a drift.
+    """Outcome of a search: steps before entries, or a drift."""
 
-    Attributes:
-      steps: Index of the first entry after each change point, in order.
-      drift: True where a straight line explains the series better than any step.
-      p: Significance of the first finding, corrected for positions and parameters.
-    """
-
-    steps: tuple[int, ...]
-    drift: bool
-    p: float
+    steps: tuple[int, ...]  # index of the first entry after each change point, in order
+    drift: bool  # true where a straight line explains the series better than any step
+    p: float  # significance of the first finding, corrected for positions and parameters
 
 
 def steps_at(series: Series, places: list[int]) -> FloatArray:

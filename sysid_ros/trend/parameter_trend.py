@@ -26,19 +26,12 @@ class Level(str, Enum):
 
 @dataclass(frozen=True)
 class Change:
-    """One change point.
+    """One change point."""
 
-    Attributes:
-      last_before: Date of the last entry before it, in days since 1970.
-      first_after: Date of the first entry after it.
-      before: Value before.
-      effect: The step.
-    """
-
-    last_before: float
-    first_after: float
-    before: float
-    effect: Effect
+    last_before: float  # date of the last entry before it, in days since 1970
+    first_after: float  # date of the first entry after it
+    before: float  # value before
+    effect: Effect  # the step
 
     @property
     def percent(self) -> float:

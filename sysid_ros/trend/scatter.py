@@ -47,15 +47,10 @@ def variance_between(values: FloatArray, errors: FloatArray, groups: Sequence[in
 
 @dataclass(frozen=True)
 class ScatterPrior:
-    """The scatter to be expected of one parameter, from what the others show.
+    """The scatter to be expected of one parameter, from what the others show."""
 
-    Attributes:
-      variance: In units of the squared standard errors.
-      dof: As many degrees of freedom this knowledge is worth; zero: none.
-    """
-
-    variance: float = 1.0
-    dof: float = 0.0
+    variance: float = 1.0  # in units of the squared standard errors
+    dof: float = 0.0  # as many degrees of freedom this knowledge is worth; zero: none
 
 
 def scatter_prior(variances: Sequence[float], dofs: Sequence[float]) -> ScatterPrior:

@@ -26,15 +26,10 @@ _PLACES = (
 
 
 class InverseWeights(NamedTuple):
-    """Derivatives of every joint's inverse inertia.
+    """Derivatives of every joint's inverse inertia."""
 
-    Attributes:
-      by_armature: Shape (nv, nv).
-      by_inertia: In the ten inertial parameters of each body, (nv, nbody, 10).
-    """
-
-    by_armature: FloatArray
-    by_inertia: FloatArray
+    by_armature: FloatArray  # shape (nv, nv)
+    by_inertia: FloatArray  # in the ten inertial parameters of each body, (nv, nbody, 10)
 
 
 class ReferencePosture:

@@ -37,34 +37,21 @@ SETTLED = 0.1  # of a standard error: steps that are shorter change nothing that
 
 @dataclass(frozen=True)
 class End:
-    """The estimate that another start leads to.
+    """The estimate that another start leads to."""
 
-    Attributes:
-      values: From the estimate, (k,).
-      chance: Standard deviation of that because some windows stand for all, (k,).
-    """
-
-    values: FloatArray
-    chance: FloatArray
+    values: FloatArray  # from the estimate, (k,)
+    chance: FloatArray  # standard deviation of that because some windows stand for all, (k,)
 
 
 @dataclass(frozen=True)
 class Bowl:
-    """A fit's optimum, and how the cost looks around it to first order.
+    """A fit's optimum, and how the cost looks around it to first order."""
 
-    Attributes:
-      point: The optimum, with the starts of all windows.
-      linearization: There.
-      system: The same, starts eliminated.
-      lower: Bounds of the parameters, (p,).
-      upper: Likewise.
-    """
-
-    point: Point
-    linearization: Linearization
-    system: ReducedSystem
-    lower: FloatArray
-    upper: FloatArray
+    point: Point  # the optimum, with the starts of all windows
+    linearization: Linearization  # there
+    system: ReducedSystem  # the same, starts eliminated
+    lower: FloatArray  # bounds of the parameters, (p,)
+    upper: FloatArray  # likewise
 
 
 def end_of_another_start(

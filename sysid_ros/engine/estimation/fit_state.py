@@ -19,27 +19,16 @@ FAR = 1e6  # times its spread: farther no fit moves a window's start
 
 @dataclass(frozen=True)
 class FitState:
-    """A fit after one of its accepted steps.
+    """A fit after one of its accepted steps."""
 
-    Attributes:
-      point: The parameters and every window's start.
-      damping: Of the next Levenberg-Marquardt step; of no meaning to other optimizers.
-      iteration: Accepted steps so far.
-      approaching: Whether a convex loss is still minimized in place of the one asked for.
-      rounds: How often noise levels may still be estimated anew.
-      noise: Noise level in force by signal, in its unit.
-      trace: Every step so far.
-      elapsed: Seconds of work so far.
-    """
-
-    point: Point
-    damping: float
-    iteration: int
-    approaching: bool
-    rounds: int
-    noise: Mapping[str, float]
-    trace: tuple[Iteration, ...]
-    elapsed: float
+    point: Point  # the parameters and every window's start
+    damping: float  # of the next Levenberg-Marquardt step; of no meaning to other optimizers
+    iteration: int  # accepted steps so far
+    approaching: bool  # whether a convex loss is still minimized in place of the one asked for
+    rounds: int  # how often noise levels may still be estimated anew
+    noise: Mapping[str, float]  # noise level in force by signal, in its unit
+    trace: tuple[Iteration, ...]  # every step so far
+    elapsed: float  # seconds of work so far
 
 
 def check_state(state: FitState, problem: WindowedProblem) -> None:

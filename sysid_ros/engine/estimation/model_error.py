@@ -180,23 +180,14 @@ def _places(groups: Sequence[WindowGroup]) -> list[_Place]:
 
 @dataclass(frozen=True)
 class _Base:
-    """The problem at its optimum.
-
-    Attributes:
-      problem: The problem.
-      bowl: Its Gauss-Newton model at the optimum.
-      precision: Inverse variances of the parameters' priors, (p,).
-      pull: The priors' gradient, (p,).
-      places: Of the windows.
-      left_out: Windows that do not count.
-    """
+    """The problem at its optimum."""
 
     problem: WindowedProblem
-    bowl: Bowl
-    precision: FloatArray
-    pull: FloatArray
-    places: list[_Place]
-    left_out: Sequence[Stretch]
+    bowl: Bowl  # its Gauss-Newton model at the optimum
+    precision: FloatArray  # inverse variances of the parameters' priors, (p,)
+    pull: FloatArray  # the priors' gradient, (p,)
+    places: list[_Place]  # of the windows
+    left_out: Sequence[Stretch]  # windows that do not count
 
     @classmethod
     def at(cls, problem: WindowedProblem, solution: Solution, left_out: Sequence[Stretch]) -> _Base:

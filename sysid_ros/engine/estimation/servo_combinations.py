@@ -28,21 +28,13 @@ _VISCOUS = ("friction_viscous", "damping")
 
 @dataclass(frozen=True)
 class Combination:
-    """A function of parameters that is determined where they may not be.
+    """A function of parameters that is determined where they may not be."""
 
-    Attributes:
-      name: Such as ``servo: kt / R``.
-      unit: Of the value.
-      value: With the identified parameters.
-      standard_error: By the parameters' covariance; ``None`` where that is not known.
-      parameters: Names of the parameters in it.
-    """
-
-    name: str
-    unit: str
-    value: float
-    standard_error: float | None
-    parameters: tuple[str, ...]
+    name: str  # such as ``servo: kt / R``
+    unit: str  # of the value
+    value: float  # with the identified parameters
+    standard_error: float | None  # by the parameters' covariance; ``None`` where that is not known
+    parameters: tuple[str, ...]  # names of the parameters in it
 
 
 def servo_combinations(

@@ -23,23 +23,14 @@ SCATTERED = 2.0  # factor on the standard error beyond which recordings count as
 
 @dataclass(frozen=True)
 class Shift:
-    """The shift of the estimates by one changed choice, to first order.
+    """The shift of the estimates by one changed choice, to first order."""
 
-    Attributes:
-      change: What was changed.
-      values: By how much, (p,), in the parameters' units; NaN where no error is claimed.
-      order: As of the alternative.
-      chance: Standard deviation of the shift by noise alone, (p,).
-      error: What is added to the standard error, in quadrature, (p,).
-      problem: Why it was not possible; empty where it was.
-    """
-
-    change: str
-    order: float
-    values: FloatArray
-    chance: FloatArray
-    error: FloatArray
-    problem: str = ""
+    change: str  # what was changed
+    order: float  # as of the alternative
+    values: FloatArray  # by how much, (p,), in the parameters' units; NaN where no error is claimed
+    chance: FloatArray  # standard deviation of the shift by noise alone, (p,)
+    error: FloatArray  # what is added to the standard error, in quadrature, (p,)
+    problem: str = ""  # why it was not possible; empty where it was
 
 
 def by_change(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
@@ -67,17 +58,11 @@ def _larger(one: Shift, other: Shift) -> Shift:
 
 @dataclass(frozen=True)
 class ModelError:
-    """The errors beyond noise of a fit's estimates.
+    """The errors beyond noise of a fit's estimates."""
 
-    Attributes:
-      scatter: Factor on each standard error because recordings differ, (p,).
-      statistical: Standard errors without what is said here, (p,).
-      shifts: By changed choice.
-    """
-
-    scatter: FloatArray
-    statistical: FloatArray
-    shifts: tuple[Shift, ...]
+    scatter: FloatArray  # factor on each standard error because recordings differ, (p,)
+    statistical: FloatArray  # standard errors without what is said here, (p,)
+    shifts: tuple[Shift, ...]  # by changed choice
 
     @property
     def systematic(self) -> FloatArray:

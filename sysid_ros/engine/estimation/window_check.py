@@ -72,21 +72,13 @@ class WindowEstimate:
 
 @dataclass(frozen=True)
 class WindowCheck:
-    """Estimates over lengths of windows and over halves of the recordings, the fit's own first.
+    """Estimates over lengths of windows and over halves of the recordings, the fit's own first."""
 
-    Attributes:
-      names: The free scalars, (p,).
-      units: Their units.
-      estimates: By cut.
-      unit: Of the errors.
-      scored_on: ``"held out"`` or ``"training"``; empty where nothing was scored.
-    """
-
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    estimates: tuple[WindowEstimate, ...]
-    unit: str = ""
-    scored_on: str = ""
+    names: tuple[str, ...]  # the free scalars, (p,)
+    units: tuple[str, ...]  # their units
+    estimates: tuple[WindowEstimate, ...]  # by cut
+    unit: str = ""  # of the errors
+    scored_on: str = ""  # ``"held out"`` or ``"training"``; empty where nothing was scored
 
     @property
     def possible(self) -> tuple[WindowEstimate, ...]:

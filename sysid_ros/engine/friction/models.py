@@ -90,19 +90,12 @@ class FrictionParameters:
 
 @dataclass(frozen=True)
 class FrictionCoefficient:
-    """One coefficient of friction as a parameter: its name, unit and bounds.
+    """One coefficient of friction as a parameter: its name, unit and bounds."""
 
-    Attributes:
-      unit: For a hinge.
-      initial: Where a fit starts.
-      lower: The least value.
-      upper: The largest that is looked for by default.
-    """
-
-    unit: str
-    initial: float
-    lower: float
-    upper: float
+    unit: str  # for a hinge
+    initial: float  # where a fit starts
+    lower: float  # the least value
+    upper: float  # the largest that is looked for by default
 
 
 PARAMETERS = tuple(field.name for field in fields(FrictionParameters))

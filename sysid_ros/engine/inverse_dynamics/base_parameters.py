@@ -44,23 +44,14 @@ _SHOWN = 1e-4  # coefficients that a name omits
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """Identifiable combinations of parameters.
+    """Identifiable combinations of parameters."""
 
-    Attributes:
-      names: "link_1.Izz + 1*joint_1.armature + ...", (r,).
-      kept: The column that each is named after, (r,).
-      combination: Base parameters = combination times all free parameters, (r, k).
-      values: By weighted least squares without constraints, (r,).
-      uncertainty: Of ``values``.
-      essential: Whether elimination keeps it, (r,).
-    """
-
-    names: tuple[str, ...]
-    kept: IndexArray
-    combination: FloatArray
-    values: FloatArray
-    uncertainty: Uncertainty
-    essential: BoolArray
+    names: tuple[str, ...]  # "link_1.Izz + 1*joint_1.armature + ...", (r,)
+    kept: IndexArray  # the column that each is named after, (r,)
+    combination: FloatArray  # base parameters = combination times all free parameters, (r, k)
+    values: FloatArray  # by weighted least squares without constraints, (r,)
+    uncertainty: Uncertainty  # of ``values``
+    essential: BoolArray  # whether elimination keeps it, (r,)
 
     @property
     def relative_errors(self) -> FloatArray:

@@ -24,21 +24,13 @@ from sysid_ros.engine.regressor import Filters, Recording, Regressor
 
 @dataclass(frozen=True)
 class CombinationFit:
-    """Estimated combinations.
+    """Estimated combinations."""
 
-    Attributes:
-      values: (r,).
-      uncertainty: Of them.
-      theta: All parameters that they stand for, (p,).
-      residual_std: Of filtered torque, (nv,) N m; NaN where none was measured.
-      filters: The low-passes.
-    """
-
-    values: FloatArray
-    uncertainty: Uncertainty
-    theta: FloatArray
-    residual_std: FloatArray
-    filters: Filters
+    values: FloatArray  # (r,)
+    uncertainty: Uncertainty  # of them
+    theta: FloatArray  # all parameters that they stand for, (p,)
+    residual_std: FloatArray  # of filtered torque, (nv,) N m; NaN where none was measured
+    filters: Filters  # the low-passes
 
 
 def fit_combinations(

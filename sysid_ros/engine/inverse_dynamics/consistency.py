@@ -43,15 +43,10 @@ DIRECTIONS: FloatArray = np.array(
 
 @dataclass(frozen=True)
 class BodyScale:
-    """A body's own pseudo-inertia J_0 = L L^T, by which its parameters are measured.
+    """A body's own pseudo-inertia J_0 = L L^T, by which its parameters are measured."""
 
-    Attributes:
-      lower: L (4, 4).
-      scaled: For each of the ten parameters L^-1 B_i L^-T, (10, 4, 4).
-    """
-
-    lower: FloatArray
-    scaled: FloatArray
+    lower: FloatArray  # L (4, 4)
+    scaled: FloatArray  # for each of the ten parameters L^-1 B_i L^-T, (10, 4, 4)
 
     def relative(self, parameters: FloatArray) -> FloatArray:
         """L^-1 J L^-T (4, 4) of ten parameters: the identity for the model's own."""

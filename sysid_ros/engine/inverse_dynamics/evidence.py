@@ -40,19 +40,12 @@ _FEWEST_ROWS = 300  # away from reversals: some in every block of time
 
 @dataclass(frozen=True)
 class Smoothed:
-    """Filtered recordings.
+    """Filtered recordings."""
 
-    Attributes:
-      filters: Low-passes.
-      stretches: Data without gaps, as recorded.
-      smooth: The same, filtered.
-      blocks: For each stretch the block of time of every row.
-    """
-
-    filters: Filters
-    stretches: tuple[Stretch, ...]
-    smooth: tuple[SmoothStretch, ...]
-    blocks: tuple[IndexArray, ...]
+    filters: Filters  # low-passes
+    stretches: tuple[Stretch, ...]  # data without gaps, as recorded
+    smooth: tuple[SmoothStretch, ...]  # the same, filtered
+    blocks: tuple[IndexArray, ...]  # for each stretch the block of time of every row
 
 
 @dataclass(frozen=True)
@@ -211,15 +204,10 @@ def number_blocks(
 
 @dataclass(frozen=True)
 class Equations:
-    """Normal equations of the estimated parameters.
+    """Normal equations of the estimated parameters."""
 
-    Attributes:
-      hessians: By block, (blocks, k, k).
-      gradients: By block, (blocks, k).
-    """
-
-    hessians: FloatArray
-    gradients: FloatArray
+    hessians: FloatArray  # by block, (blocks, k, k)
+    gradients: FloatArray  # by block, (blocks, k)
 
     def of(self, some: IndexArray) -> Equations:
         """The equations of some parameters, the others zero."""

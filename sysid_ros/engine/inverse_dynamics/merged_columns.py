@@ -25,21 +25,13 @@ _REST, _SUSPECT, _WEIGHT = "the rest", "suspect", "weight"
 
 @dataclass(frozen=True)
 class MergedColumns:
-    """One condition's columns, less those that are known.
+    """One condition's columns, less those that are known."""
 
-    Attributes:
-      whole: The estimated parameters with all columns.
-      free: The same with merged columns.
-      used: Columns that are kept, (u,).
-      matrix: From merged columns to all of them, (p, u + suspects + 1).
-      suspects: What the model may be wrong about, in merged columns.
-    """
-
-    whole: FreeParameters
-    free: FreeParameters
-    used: IndexArray
-    matrix: FloatArray
-    suspects: Suspects
+    whole: FreeParameters  # the estimated parameters with all columns
+    free: FreeParameters  # the same with merged columns
+    used: IndexArray  # columns that are kept, (u,)
+    matrix: FloatArray  # from merged columns to all of them, (p, u + suspects + 1)
+    suspects: Suspects  # what the model may be wrong about, in merged columns
 
     @classmethod
     def of(cls, free: FreeParameters) -> MergedColumns:

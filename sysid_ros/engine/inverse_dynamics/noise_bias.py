@@ -61,17 +61,11 @@ _SEEN = 1e-9  # of the largest eigenvalue: directions that data tell of
 
 @dataclass(frozen=True)
 class NoiseEffect:
-    """The part of normal equations of parameters and gains that noise of positions has added.
+    """The part of normal equations of parameters and gains that noise of positions has added."""
 
-    Attributes:
-      hessians: M of every draw, (draws, k, k).
-      gradients: m of every draw, (draws, k).
-      loud: Whether it is to be taken away.
-    """
-
-    hessians: FloatArray
-    gradients: FloatArray
-    loud: bool
+    hessians: FloatArray  # M of every draw, (draws, k, k)
+    gradients: FloatArray  # M of every draw, (draws, k)
+    loud: bool  # whether it is to be taken away
 
 
 class _Shift(NamedTuple):

@@ -50,23 +50,14 @@ class PriorKind(Enum):
 
 @dataclass(frozen=True)
 class BodyTerm:
-    """One body's place in the estimated parameters.
+    """One body's place in the estimated parameters."""
 
-    Attributes:
-      condition: In which it has them.
-      body: Its id.
-      matrix: Ten parameters = matrix x + fixed, (10, k).
-      fixed: (10,).
-      scale: The model's own body.
-      unknown: Whether the model says nothing of it, as of a payload.
-    """
-
-    condition: str
-    body: int
-    matrix: FloatArray
-    fixed: FloatArray
-    scale: BodyScale
-    unknown: bool = False
+    condition: str  # in which it has them
+    body: int  # its id
+    matrix: FloatArray  # ten parameters = matrix x + fixed, (10, k)
+    fixed: FloatArray  # (10,)
+    scale: BodyScale  # the model's own body
+    unknown: bool = False  # whether the model says nothing of it, as of a payload
 
     def parameters(self, x: FloatArray) -> FloatArray:
         """Ten parameters, (10,)."""
@@ -79,21 +70,13 @@ class BodyTerm:
 
 @dataclass(frozen=True)
 class Prior:
-    """The negative log-density of the estimated parameters, up to a constant.
+    """The negative log-density of the estimated parameters, up to a constant."""
 
-    Attributes:
-      bodies: Bodies with free parameters.
-      kind: Their distance.
-      spread: Of bodies, relative: 1 says that the model may be wrong by its own size.
-      mean: Of a Gaussian on each parameter besides, (k,).
-      precision: Of the same, (k,); zero for parameters of bodies.
-    """
-
-    bodies: tuple[BodyTerm, ...]
-    kind: PriorKind
-    spread: float
-    mean: FloatArray
-    precision: FloatArray
+    bodies: tuple[BodyTerm, ...]  # bodies with free parameters
+    kind: PriorKind  # their distance
+    spread: float  # of bodies, relative: 1 says that the model may be wrong by its own size
+    mean: FloatArray  # of a Gaussian on each parameter besides, (k,)
+    precision: FloatArray  # of the same, (k,); zero for parameters of bodies
 
     def value(self, x: FloatArray) -> float:
         """At x; infinite for bodies that cannot exist, if entropic."""

@@ -50,17 +50,11 @@ _FRAME = 1e-6  # kg, below which a body has no mass to be wrong
 
 @dataclass(frozen=True)
 class Suspects:
-    """Directions in a regressor's parameters that a model may be wrong along.
+    """Directions in a regressor's parameters that a model may be wrong along."""
 
-    Attributes:
-      bodies: Whose mass, centre of mass kept, is not estimated.
-      directions: Their parameters in the model, (p, bodies).
-      own: Columns of what a joint may have besides, (n,): friction, armature, offset.
-    """
-
-    bodies: tuple[int, ...]
-    directions: FloatArray
-    own: IndexArray
+    bodies: tuple[int, ...]  # whose mass, centre of mass kept, is not estimated
+    directions: FloatArray  # their parameters in the model, (p, bodies)
+    own: IndexArray  # columns of what a joint may have besides, (n,): friction, armature, offset
 
     @classmethod
     def of(cls, free: FreeParameters) -> Suspects:
@@ -83,23 +77,14 @@ class Suspects:
 
 @dataclass(frozen=True)
 class WrongMass:
-    """One number of the model that torque contradicts.
+    """One number of the model that torque contradicts."""
 
-    Attributes:
-      body: Whose mass it is; empty for a factor of the torque of a joint.
-      joint: Whose torque it is; empty for a mass.
-      factor: Of the model's value.
-      interval: Of 95 %.
-      joints: At which it shows.
-      rivals: Others that explain as much, with their factors, in words.
-    """
-
-    body: str
-    joint: str
-    factor: float
-    interval: tuple[float, float]
-    joints: tuple[str, ...]
-    rivals: tuple[str, ...]
+    body: str  # whose mass it is; empty for a factor of the torque of a joint
+    joint: str  # whose torque it is; empty for a mass
+    factor: float  # of the model's value
+    interval: tuple[float, float]  # of 95 %
+    joints: tuple[str, ...]  # at which it shows
+    rivals: tuple[str, ...]  # others that explain as much, with their factors, in words
 
     @property
     def is_off(self) -> bool:
@@ -183,19 +168,12 @@ def wrong_masses(
 
 @dataclass(frozen=True)
 class _Moments:
-    """Weighted sums of products of what is estimated, what is suspected, and what is left.
+    """Weighted sums of products of what is estimated, what is suspected, and what is left."""
 
-    Attributes:
-      sums: By block, (blocks, n + c + 1, n + c + 1).
-      joints: By degree of freedom, of all blocks, (nv, n + c + 1, n + c + 1).
-      known: The number n of columns of what is estimated.
-      dofs: Degrees of freedom whose torque may have a factor, the last of the suspects.
-    """
-
-    sums: FloatArray
-    joints: FloatArray
-    known: int
-    dofs: IndexArray
+    sums: FloatArray  # by block, (blocks, n + c + 1, n + c + 1)
+    joints: FloatArray  # by degree of freedom, of all blocks, (nv, n + c + 1, n + c + 1)
+    known: int  # the number n of columns of what is estimated
+    dofs: IndexArray  # degrees of freedom whose torque may have a factor, the last of the suspects
 
     @property
     def suspected(self) -> int:
@@ -250,23 +228,14 @@ def _left(moments: _Moments, found: Sequence[int]) -> float:
 
 @dataclass(frozen=True)
 class _Judged:
-    """Every suspect by itself, beside what is estimated.
+    """Every suspect by itself, beside what is estimated."""
 
-    Attributes:
-      steps: Relative changes of the suspects, (c,).
-      errors: Their standard errors, (c,).
-      left: Power that each leaves in blocks that it was not found with, (c,).
-      before: Power that is left there without any.
-      open: Suspects that nothing is known of, (c,).
-      blocks: Their number.
-    """
-
-    steps: FloatArray
-    errors: FloatArray
-    left: FloatArray
-    before: float
-    open: BoolArray
-    blocks: int
+    steps: FloatArray  # relative changes of the suspects, (c,)
+    errors: FloatArray  # their standard errors, (c,)
+    left: FloatArray  # power that each leaves in blocks that it was not found with, (c,)
+    before: float  # power that is left there without any
+    open: BoolArray  # suspects that nothing is known of, (c,)
+    blocks: int  # their number
 
     @classmethod
     def of(cls, moments: _Moments, found: Sequence[int]) -> _Judged:

@@ -58,19 +58,12 @@ class Linearization:
 
 @dataclass(frozen=True)
 class ReducedSystem:
-    """The Gauss-Newton model of theta after the starts are eliminated.
+    """The Gauss-Newton model of theta after the starts are eliminated."""
 
-    Attributes:
-      hessian: Shape (p, p).
-      gradient: Shape (p,).
-      window_hessians: Each window's share of the Hessian, (n_windows, p, p).
-      window_gradients: Each window's share of the gradient, (n_windows, p).
-    """
-
-    hessian: FloatArray
-    gradient: FloatArray
-    window_hessians: FloatArray
-    window_gradients: FloatArray
+    hessian: FloatArray  # shape (p, p)
+    gradient: FloatArray  # shape (p,)
+    window_hessians: FloatArray  # each window's share of the Hessian, (n_windows, p, p)
+    window_gradients: FloatArray  # each window's share of the gradient, (n_windows, p)
 
     def scaled(self, sizes: FloatArray) -> ReducedSystem:
         """The model of parameters in units of their sizes, (p,)."""

@@ -72,19 +72,12 @@ class Residuals(Boxed, Protocol):
 
 @dataclass(frozen=True)
 class Ending:
-    """The point at which an optimizer stopped, and why.
+    """The point at which an optimizer stopped, and why."""
 
-    Attributes:
-      x: The solution, (n,).
-      status: How it ended.
-      message: The same in words.
-      iterations: Accepted steps.
-    """
-
-    x: FloatArray
-    status: FitStatus
-    message: str
-    iterations: int
+    x: FloatArray  # the solution, (n,)
+    status: FitStatus  # how it ended
+    message: str  # the same in words
+    iterations: int  # accepted steps
 
 
 # problem, steps at most, whether to print, options of the optimizer itself

@@ -131,22 +131,14 @@ class _Solved:
     """Normal equations of some blocks, solved for the model's own columns.
 
     Few columns more are added by their Schur complement, which costs no other factorization.
-
-    Attributes:
-      matrix: Of all columns, each in units of its own size, (p, p).
-      side: Likewise, (p,).
-      scale: One over the sizes, (p,).
-      plain: The model's own columns, (k,).
-      factor: Cholesky factor of their block.
-      own: Their solution, (k,).
     """
 
-    matrix: FloatArray
-    side: FloatArray
-    scale: FloatArray
-    plain: IndexArray
-    factor: tuple[FloatArray, bool]
-    own: FloatArray
+    matrix: FloatArray  # of all columns, each in units of its own size, (p, p)
+    side: FloatArray  # likewise, (p,)
+    scale: FloatArray  # one over the sizes, (p,)
+    plain: IndexArray  # the model's own columns, (k,)
+    factor: tuple[FloatArray, bool]  # Cholesky factor of their block
+    own: FloatArray  # their solution, (k,)
 
     @classmethod
     def of(

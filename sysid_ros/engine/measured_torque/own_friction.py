@@ -70,19 +70,12 @@ _SHARP = Law(True)
 
 @dataclass(frozen=True)
 class FrictionFit:
-    """An estimate with one of the laws of friction.
+    """An estimate with one of the laws of friction."""
 
-    Attributes:
-      problem: With that law.
-      settings: Of the regression.
-      sums: Of the recordings.
-      found: What they lead to.
-    """
-
-    problem: TorqueProblem
-    settings: Settings
-    sums: SettledSums
-    found: Estimate
+    problem: TorqueProblem  # with that law
+    settings: Settings  # of the regression
+    sums: SettledSums  # of the recordings
+    found: Estimate  # what they lead to
 
     @property
     def values(self) -> FloatArray:

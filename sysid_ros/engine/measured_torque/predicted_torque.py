@@ -30,29 +30,17 @@ from sysid_ros.errors import DataError
 
 @dataclass(frozen=True)
 class TorqueTrace:
-    """Filtered torque of one degree of freedom in one sequence.
+    """Filtered torque of one degree of freedom in one sequence."""
 
-    Attributes:
-      sequence: Its name.
-      signal: What tells the torque.
-      joint: Whose it is.
-      unit: N m or N.
-      times: (n,) s.
-      measured: (n,).
-      initial: With the initial parameters, (n,).
-      fitted: With the identified ones, (n,).
-      velocity: Of the joint, (n,) rad/s or m/s.
-    """
-
-    sequence: str
-    signal: str
-    joint: str
-    unit: str
-    times: FloatArray
-    measured: FloatArray
-    initial: FloatArray
-    fitted: FloatArray
-    velocity: FloatArray
+    sequence: str  # its name
+    signal: str  # what tells the torque
+    joint: str  # whose it is
+    unit: str  # N m or N
+    times: FloatArray  # (n,) s
+    measured: FloatArray  # (n,)
+    initial: FloatArray  # with the initial parameters, (n,)
+    fitted: FloatArray  # with the identified ones, (n,)
+    velocity: FloatArray  # of the joint, (n,) rad/s or m/s
 
 
 def torque_traces(

@@ -24,19 +24,12 @@ from sysid_ros.errors import DataError
 
 @dataclass(frozen=True)
 class SettledSums:
-    """Sums of recordings.
+    """Sums of recordings."""
 
-    Attributes:
-      evidence: The sums.
-      free: What is estimated from them.
-      still: Joints that do not move.
-      status: Whether what is not linear in torque has settled.
-    """
-
-    evidence: Evidence
-    free: FreeParameters
-    still: tuple[int, ...]
-    status: FitStatus = FitStatus.CONVERGED
+    evidence: Evidence  # the sums
+    free: FreeParameters  # what is estimated from them
+    still: tuple[int, ...]  # joints that do not move
+    status: FitStatus = FitStatus.CONVERGED  # whether what is not linear in torque has settled
 
 
 def settled_sums(

@@ -20,19 +20,12 @@ _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
 
 @dataclass(frozen=True)
 class TorqueSignal:
-    """A measured force or torque.
+    """A measured force or torque."""
 
-    Attributes:
-      name: Of its sensor or actuator.
-      moment: Generalised force per unit of the signal, (nv,).
-      control: Whether it is an input of the model rather than a sensor.
-      actuator: Whose force it is; ``None`` for all force on a joint.
-    """
-
-    name: str
-    moment: FloatArray
-    control: bool
-    actuator: int | None = None
+    name: str  # of its sensor or actuator
+    moment: FloatArray  # generalised force per unit of the signal, (nv,)
+    control: bool  # whether it is an input of the model rather than a sensor
+    actuator: int | None = None  # whose force it is; ``None`` for all force on a joint
 
     @property
     def dof(self) -> int | None:

@@ -34,34 +34,21 @@ _LEFT = 0.03  # share that a load may leave unexplained: friction depends on it 
 
 @dataclass(frozen=True)
 class Before:
-    """The rows and the estimate before a load was taken up or put down.
+    """The rows and the estimate before a load was taken up or put down."""
 
-    Attributes:
-      blocks: The rows that counted.
-      latest: The estimate.
-      changed: When the load had changed before, s; ``None`` for never.
-    """
-
-    blocks: list[Block]
-    latest: TorqueEstimate
-    changed: float | None
+    blocks: list[Block]  # the rows that counted
+    latest: TorqueEstimate  # the estimate
+    changed: float | None  # when the load had changed before, s; ``None`` for never
 
 
 @dataclass(frozen=True)
 class LoadChange:
-    """Rows that are judged, and what they are compared with.
+    """Rows that are judged, and what they are compared with."""
 
-    Attributes:
-      problem: The robot.
-      rows: Where rows come from.
-      free: The parameters to estimate.
-      latest: Their estimate.
-    """
-
-    problem: TorqueProblem
-    rows: GrowingTorque
-    free: FreeParameters
-    latest: TorqueEstimate
+    problem: TorqueProblem  # the robot
+    rows: GrowingTorque  # where rows come from
+    free: FreeParameters  # the parameters to estimate
+    latest: TorqueEstimate  # their estimate
 
     @classmethod
     def of(

@@ -23,21 +23,13 @@ SHOWN = 30.0  # s of torque
 
 @dataclass(frozen=True)
 class SignalTrace:
-    """One signal of the latest seconds.
+    """One signal of the latest seconds."""
 
-    Attributes:
-      signal: Its name.
-      unit: Of the values.
-      times: (n,) s.
-      measured: (n,).
-      simulated: (n,).
-    """
-
-    signal: str
-    unit: str
-    times: FloatArray
-    measured: FloatArray
-    simulated: FloatArray
+    signal: str  # its name
+    unit: str  # of the values
+    times: FloatArray  # (n,) s
+    measured: FloatArray  # (n,)
+    simulated: FloatArray  # (n,)
 
 
 def simulated_traces(windows: Sequence[SimulatedWindow]) -> tuple[SignalTrace, ...]:

@@ -22,17 +22,11 @@ _OPEN = 1e-9  # of columns of unit length: what less is left of is open
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of half a second, or of more that were joined.
+    """The rows of half a second, or of more that were joined."""
 
-    Attributes:
-      begin: Its first instant, s.
-      time: The instant at which it has this weight, s.
-      grams: Of one block.
-    """
-
-    begin: float
-    time: float
-    grams: Grams
+    begin: float  # its first instant, s
+    time: float  # the instant at which it has this weight, s
+    grams: Grams  # of one block
 
     @property
     def rows(self) -> float:

@@ -25,34 +25,21 @@ _NUMBERS, _MOST, _LEAST = 100_000, 10, 2
 
 @dataclass(frozen=True)
 class KeptBlock:
-    """The sums of one block of time.
+    """The sums of one block of time."""
 
-    Attributes:
-      counts: Rows of each kind, (kinds,).
-      sums: Of each kind, the upper triangle of its matrix.
-    """
-
-    counts: FloatArray
-    sums: tuple[FloatArray, ...]
+    counts: FloatArray  # rows of each kind, (kinds,)
+    sums: tuple[FloatArray, ...]  # of each kind, the upper triangle of its matrix
 
 
 @dataclass(frozen=True)
 class TorqueMemory(Stored):
-    """All that is known of some parameters from measured torque.
+    """All that is known of some parameters from measured torque."""
 
-    Attributes:
-      names: Of the scalars, (p,).
-      motion: Cut-offs of motion filters, (nq,) Hz.
-      rows: Cut-off of the row filter, Hz.
-      still: Numbers of joints that did not move.
-      blocks: The sums.
-    """
-
-    names: tuple[str, ...]
-    motion: FloatArray
-    rows: float
-    still: tuple[int, ...]
-    blocks: tuple[KeptBlock, ...]
+    names: tuple[str, ...]  # of the scalars, (p,)
+    motion: FloatArray  # cut-offs of motion filters, (nq,) Hz
+    rows: float  # cut-off of the row filter, Hz
+    still: tuple[int, ...]  # numbers of joints that did not move
+    blocks: tuple[KeptBlock, ...]  # the sums
 
     @classmethod
     def of(

@@ -18,17 +18,11 @@ _CLEAR = 4.0  # ... but not so many standard errors away: a small friction is no
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of free scalars.
+    """Bounds of free scalars."""
 
-    Attributes:
-      lower: Lower bounds, (p,).
-      upper: Upper bounds, (p,).
-      scale: A typical magnitude of each at the start, (p,).
-    """
-
-    lower: FloatArray
-    upper: FloatArray
-    scale: FloatArray
+    lower: FloatArray  # lower bounds, (p,)
+    upper: FloatArray  # upper bounds, (p,)
+    scale: FloatArray  # a typical magnitude of each at the start, (p,)
 
     @classmethod
     def of(cls, lower: FloatArray, upper: FloatArray, start: FloatArray) -> Bounds:

@@ -117,13 +117,9 @@ class BodyInertiaModifier(_Declared):
 
 @dataclass(frozen=True)
 class LostCallback(_Declared):
-    """Stands for a Python callback that a file could only name.
+    """Stands for a Python callback that a file could only name."""
 
-    Attributes:
-      callback: What the callback was called.
-    """
-
-    callback: str
+    callback: str  # what the callback was called
 
     def __call__(self, spec: Any, param: Parameter) -> None:
         """Refuse to be applied: the model would be another one than was identified.
@@ -157,19 +153,12 @@ def modifier_to_dict(modifier: ModifierFn) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Target:
-    """The place that a modifier writes to.
+    """The place that a modifier writes to."""
 
-    Attributes:
-      kind: attribute, signal, body_inertia, start or callback; empty for no modifier.
-      element: joint, body, ..., or signal; empty where no attribute of one is written.
-      names: The elements'.
-      attribute: Of each of them; empty likewise.
-    """
-
-    kind: str
-    element: str = ""
-    names: tuple[str, ...] = ()
-    attribute: str = ""
+    kind: str  # attribute, signal, body_inertia, start or callback; empty for no modifier
+    element: str = ""  # joint, body, ..., or signal; empty where no attribute of one is written
+    names: tuple[str, ...] = ()  # the elements'
+    attribute: str = ""  # of each of them; empty likewise
 
 
 def target_of(data: Mapping[str, Any], size: int) -> Target:

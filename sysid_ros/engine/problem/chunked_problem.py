@@ -43,15 +43,10 @@ class ChunkSurvey:
 
 @dataclass(frozen=True)
 class ChunkPoint:
-    """The point that a chunk is to be linearized at.
+    """The point that a chunk is to be linearized at."""
 
-    Attributes:
-      point: The parameters, and the starts of the chunk's windows.
-      noise: Noise level by signal.
-    """
-
-    point: Point
-    noise: Mapping[str, float]
+    point: Point  # the parameters, and the starts of the chunk's windows
+    noise: Mapping[str, float]  # noise level by signal
 
 
 @dataclass(frozen=True)

@@ -109,19 +109,12 @@ class SmoothStretch:
 
 @dataclass(frozen=True)
 class RowGrid:
-    """The samples of an evenly sampled stretch at which rows lie.
+    """The samples of an evenly sampled stretch at which rows lie."""
 
-    Attributes:
-      edge: Samples on either side that the motion filters reach.
-      thin: Samples from one instant of the inner grid to the next.
-      reach: Inner steps on either side that the row filter reaches.
-      every: Inner steps from one row that is kept to the next.
-    """
-
-    edge: int
-    thin: int
-    reach: int
-    every: int
+    edge: int  # samples on either side that the motion filters reach
+    thin: int  # samples from one instant of the inner grid to the next
+    reach: int  # inner steps on either side that the row filter reaches
+    every: int  # inner steps from one row that is kept to the next
 
     @classmethod
     def of(cls, filters: Filters, step: float) -> RowGrid:

@@ -31,15 +31,10 @@ _SAME = 1e-6  # of the largest torque: a round that changes it by less is the la
 
 @dataclass(frozen=True)
 class FrictionLaws:
-    """Laws of some joints.
+    """Laws of some joints."""
 
-    Attributes:
-      laws: By the joint's degree of freedom.
-      theta: Of the regressor, (p,), about which load is computed.
-    """
-
-    laws: Mapping[int, FrictionParameters]
-    theta: FloatArray
+    laws: Mapping[int, FrictionParameters]  # by the joint's degree of freedom
+    theta: FloatArray  # of the regressor, (p,), about which load is computed
 
 
 def law_torque(

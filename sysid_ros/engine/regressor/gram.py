@@ -118,23 +118,14 @@ class FilteredRows:
 
 @dataclass(frozen=True)
 class BlockedRows:
-    """Filtered rows of stretches, cut into blocks of time, of which sums are wanted.
+    """Filtered rows of stretches, cut into blocks of time, of which sums are wanted."""
 
-    Attributes:
-      stretches: Smoothed motion with filtered torque.
-      filters: With which they were smoothed.
-      block_of: For each stretch the block of time of every row.
-      blocks: How many there are.
-      momentum: Whether rows are in momentum form, without accelerations.
-      apart: Whether rows are kept apart by how sure friction's sign is.
-    """
-
-    stretches: Sequence[SmoothStretch]
-    filters: Filters
-    block_of: Sequence[IndexArray]
-    blocks: int
-    momentum: bool = False
-    apart: bool = False
+    stretches: Sequence[SmoothStretch]  # smoothed motion with filtered torque
+    filters: Filters  # with which they were smoothed
+    block_of: Sequence[IndexArray]  # for each stretch the block of time of every row
+    blocks: int  # how many there are
+    momentum: bool = False  # whether rows are in momentum form, without accelerations
+    apart: bool = False  # whether rows are kept apart by how sure friction's sign is
 
 
 def sum_grams(

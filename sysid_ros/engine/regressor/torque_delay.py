@@ -52,27 +52,16 @@ def lagrange(nodes: FloatArray, at: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class ShiftedGrams:
-    """Sums for torque at several shifts.
+    """Sums for torque at several shifts."""
 
-    Attributes:
-      support: Columns that enter rows of each kind, (s_j,).
-      sums: For each kind, (blocks, s_j + nodes, s_j + nodes).
-      counts: Rows that were summed, (blocks, kinds).
-      width: The number p of columns.
-      dofs: The degree of freedom of each kind, (kinds,).
-      nodes: s, (nodes,).
-      around: s, (nv,), the shift of each degree of freedom that nodes are relative to.
-      columns: That of each degree of freedom's delay, -1 for none, (nv,).
-    """
-
-    support: tuple[IndexArray, ...]
-    sums: tuple[FloatArray, ...]
-    counts: IntArray
-    width: int
-    dofs: IndexArray
-    nodes: FloatArray
-    around: FloatArray
-    columns: IndexArray
+    support: tuple[IndexArray, ...]  # columns that enter rows of each kind, (s_j,)
+    sums: tuple[FloatArray, ...]  # for each kind, (blocks, s_j + nodes, s_j + nodes)
+    counts: IntArray  # rows that were summed, (blocks, kinds)
+    width: int  # the number p of columns
+    dofs: IndexArray  # the degree of freedom of each kind, (kinds,)
+    nodes: FloatArray  # s, (nodes,)
+    around: FloatArray  # s, (nv,), the shift of each degree of freedom that nodes are relative to
+    columns: IndexArray  # that of each degree of freedom's delay, -1 for none, (nv,)
 
     def at(self, delays: FloatArray, theta: FloatArray | None = None) -> Grams:
         """The sums with the delay as a column, linearised.

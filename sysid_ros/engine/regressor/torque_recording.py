@@ -47,23 +47,14 @@ class Recording:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Evenly sampled signals without a gap.
+    """Evenly sampled signals without a gap."""
 
-    Attributes:
-      start: s, of the first sample, on the recording's clock.
-      step: s.
-      qpos: (n, nq), in which no quaternion jumps to its negative.
-      torque: (n, nv), NaN where unknown.
-      qvel: (n, nv) or ``None``.
-      recording: The number of the recording.
-    """
-
-    start: float
-    step: float
-    qpos: FloatArray
-    torque: FloatArray
-    qvel: FloatArray | None
-    recording: int
+    start: float  # s, of the first sample, on the recording's clock
+    step: float  # s
+    qpos: FloatArray  # (n, nq), in which no quaternion jumps to its negative
+    torque: FloatArray  # (n, nv), NaN where unknown
+    qvel: FloatArray | None  # (n, nv) or ``None``
+    recording: int  # the number of the recording
 
     def pieces(self, length: float, share: float) -> list[Stretch]:
         """Pieces, ``length`` s long, in the middle of parts as long as each other.

@@ -24,15 +24,10 @@ _FOURTH_DIFFERENCE = np.array([1.0, -4.0, 6.0, -4.0, 1.0])
 
 @dataclass(frozen=True)
 class Line:
-    """The function that is linear between samples, and goes on beyond them.
+    """The function that is linear between samples, and goes on beyond them."""
 
-    Attributes:
-      times: (n,) s, strictly increasing, n >= 2.
-      values: (n,) or (n, k).
-    """
-
-    times: FloatArray
-    values: FloatArray
+    times: FloatArray  # (n,) s, strictly increasing, n >= 2
+    values: FloatArray  # (n,) or (n, k)
 
     def __call__(self, t: float | FloatArray) -> FloatArray:
         """The values at one or several instants: (...) to (...) or (..., k)."""

@@ -28,19 +28,12 @@ MIN_SAMPLES = 4  # of a stretch: the derivative is that of a cubic
 
 @dataclass(frozen=True)
 class Piecewise:
-    """A function of time, one spline for each stretch in which it is known.
+    """A function of time, one spline for each stretch in which it is known."""
 
-    Attributes:
-      starts: First instant of each stretch, (k,), s, increasing.
-      ends: Last instant of each stretch, (k,), s.
-      splines: One for each; outside, that of the nearest stretch is extended.
-      reach: So close to a stretch the function still counts as known, s.
-    """
-
-    starts: FloatArray
-    ends: FloatArray
-    splines: tuple[Spline, ...]
-    reach: float
+    starts: FloatArray  # first instant of each stretch, (k,), s, increasing
+    ends: FloatArray  # last instant of each stretch, (k,), s
+    splines: tuple[Spline, ...]  # one for each; outside, that of the nearest stretch is extended
+    reach: float  # so close to a stretch the function still counts as known, s
 
     def __call__(self, t: float | FloatArray) -> FloatArray:
         """The values at one or several instants: (...) to (..., as the spline's)."""

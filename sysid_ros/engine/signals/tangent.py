@@ -24,17 +24,11 @@ from sysid_ros.engine.signals.mappings import SignalMapping, SignalType, sensor_
 
 @dataclass(frozen=True)
 class Block:
-    """Columns of one signal that are compared in one way.
+    """Columns of one signal that are compared in one way."""
 
-    Attributes:
-      name: The signal.
-      columns: Its columns in the data.
-      kind: "number", "angle" (wraps at 2 pi) or "quaternion" (four columns, three differences).
-    """
-
-    name: str
-    columns: IndexArray
-    kind: str
+    name: str  # the signal
+    columns: IndexArray  # its columns in the data
+    kind: str  # "number", "angle" (wraps at 2 pi) or "quaternion" (four columns, three differences)
 
     @property
     def width(self) -> int:

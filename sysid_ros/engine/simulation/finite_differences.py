@@ -38,15 +38,10 @@ class Perturbation:
 
 @dataclass(frozen=True)
 class Perturbations:
-    """The point and every parameter moved from it.
+    """The point and every parameter moved from it."""
 
-    Attributes:
-      base: The candidate at the point.
-      moved: One per free scalar, or per chosen one.
-    """
-
-    base: Candidate
-    moved: tuple[Perturbation, ...]
+    base: Candidate  # the candidate at the point
+    moved: tuple[Perturbation, ...]  # one per free scalar, or per chosen one
 
 
 def perturbed(

@@ -45,17 +45,11 @@ class RunJacobian:
 
 @dataclass(frozen=True)
 class TurnedSlope:
-    """Slopes of residuals that are components of rotations in interpolated quaternions.
+    """Slopes of residuals that are components of rotations in interpolated quaternions."""
 
-    Attributes:
-      samples: Which residuals, increasing, (k,).
-      columns: The first of four columns, (k,).
-      by_quaternion: Derivative of each by the four interpolated numbers, (k, 4).
-    """
-
-    samples: IndexArray
-    columns: IndexArray
-    by_quaternion: FloatArray
+    samples: IndexArray  # which residuals, increasing, (k,)
+    columns: IndexArray  # the first of four columns, (k,)
+    by_quaternion: FloatArray  # derivative of each by the four interpolated numbers, (k, 4)
 
 
 @dataclass(frozen=True)

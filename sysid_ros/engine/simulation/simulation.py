@@ -18,30 +18,19 @@ _NO_TIMES = np.zeros(0)
 
 @dataclass(frozen=True)
 class StepControls:
-    """Controls of one simulation.
+    """Controls of one simulation."""
 
-    Attributes:
-      times: When each step begins, (n,) s, on the recording's clock.
-      values: One row per step, (n, nu).
-    """
-
-    times: FloatArray
-    values: FloatArray
+    times: FloatArray  # when each step begins, (n,) s, on the recording's clock
+    values: FloatArray  # one row per step, (n, nu)
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """One simulation to run.
+    """One simulation to run."""
 
-    Attributes:
-      model: The compiled model.
-      start: ``mjSTATE_FULLPHYSICS`` vector, (nstate,).
-      controls: What it is told.
-    """
-
-    model: mujoco.MjModel
-    start: FloatArray
-    controls: StepControls
+    model: mujoco.MjModel  # the compiled model
+    start: FloatArray  # ``mjSTATE_FULLPHYSICS`` vector, (nstate,)
+    controls: StepControls  # what it is told
 
     @property
     def size(self) -> int:
@@ -52,19 +41,12 @@ class Simulation:
 
 @dataclass(frozen=True)
 class BatchSimulation:
-    """Simulations of one model, arrays of all steps one behind the other.
+    """Simulations of one model, arrays of all steps one behind the other."""
 
-    Attributes:
-      model: The compiled model.
-      starts: ``mjSTATE_FULLPHYSICS`` vectors, (w, nstate).
-      controls: One row per step, (sum of ``steps``, nu).
-      steps: Of each simulation, (w,).
-    """
-
-    model: mujoco.MjModel
-    starts: FloatArray
-    controls: FloatArray
-    steps: IndexArray
+    model: mujoco.MjModel  # the compiled model
+    starts: FloatArray  # ``mjSTATE_FULLPHYSICS`` vectors, (w, nstate)
+    controls: FloatArray  # one row per step, (sum of ``steps``, nu)
+    steps: IndexArray  # of each simulation, (w,)
 
     @property
     def size(self) -> int:
@@ -84,17 +66,11 @@ class BatchSimulation:
 
 @dataclass(frozen=True)
 class BatchRollout:
-    """The outcome of a batch: states and sensor data as of :class:`Rollout`, all steps together.
+    """The outcome of a batch: states and sensor data as of :class:`Rollout`, all steps together."""
 
-    Attributes:
-      states: Shape (sum of the steps, nstate).
-      sensordata: Shape (sum of the steps, nsensordata).
-      diverged: Which simulations broke off, (w,).
-    """
-
-    states: FloatArray
-    sensordata: FloatArray
-    diverged: BoolArray
+    states: FloatArray  # shape (sum of the steps, nstate)
+    sensordata: FloatArray  # shape (sum of the steps, nsensordata)
+    diverged: BoolArray  # which simulations broke off, (w,)
 
     @classmethod
     def of(cls, rollouts: Sequence[Rollout]) -> BatchRollout:

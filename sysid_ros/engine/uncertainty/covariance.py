@@ -156,23 +156,14 @@ def covariance(
 
 @dataclass(frozen=True)
 class _Part:
-    """The uncertainty of some parameters with the others fixed, in widths of the bounds.
+    """The uncertainty of some parameters with the others fixed, in widths of the bounds."""
 
-    Attributes:
-      chosen: Which, (k,); one that was added to the others comes last.
-      matrix: Their covariance, (k, k).
-      dof: Degrees of freedom, (k,).
-      from_prior: Share of each variance that priors contribute, (k,).
-      step: From here to the optimum without bounds, (k,).
-      clustered: Whether the covariance is clustered by window.
-    """
-
-    chosen: IndexArray
-    matrix: FloatArray
-    dof: FloatArray
-    from_prior: FloatArray
-    step: FloatArray
-    clustered: bool
+    chosen: IndexArray  # which, (k,); one that was added to the others comes last
+    matrix: FloatArray  # their covariance, (k, k)
+    dof: FloatArray  # degrees of freedom, (k,)
+    from_prior: FloatArray  # share of each variance that priors contribute, (k,)
+    step: FloatArray  # from here to the optimum without bounds, (k,)
+    clustered: bool  # whether the covariance is clustered by window
 
     @property
     def by_chance(self) -> bool:

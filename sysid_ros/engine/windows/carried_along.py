@@ -38,21 +38,13 @@ _CARRIED: WeakKeyDictionary[TimeSeries, dict[Any, CarriedJoints | None]] = WeakK
 
 @dataclass(frozen=True)
 class CarriedJoints:
-    """The motion of some joints as simulated.
+    """The motion of some joints as simulated."""
 
-    Attributes:
-      places: Of their positions in a state, (k,).
-      rates: Of their velocities, (k,).
-      times: Instants, (n,) s.
-      positions: (n, k) rad or m.
-      velocities: (n, k).
-    """
-
-    places: IntArray
-    rates: IntArray
-    times: FloatArray
-    positions: FloatArray
-    velocities: FloatArray
+    places: IntArray  # of their positions in a state, (k,)
+    rates: IntArray  # of their velocities, (k,)
+    times: FloatArray  # instants, (n,) s
+    positions: FloatArray  # (n, k) rad or m
+    velocities: FloatArray  # (n, k)
 
     def write(self, states: FloatArray, t: FloatArray, velocity_offset: float) -> None:
         """Write where the joints are at ``t`` [s] into states, (w, nstate)."""

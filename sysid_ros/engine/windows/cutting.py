@@ -49,17 +49,11 @@ class Samples:
 
 @dataclass(frozen=True)
 class Window:
-    """One stretch of one sequence.
+    """One stretch of one sequence."""
 
-    Attributes:
-      start: First instant, s on the sequence's axis.
-      steps: Simulation steps that cover the window.
-      samples: What was measured inside.
-    """
-
-    start: float
-    steps: int
-    samples: Samples
+    start: float  # first instant, s on the sequence's axis
+    steps: int  # simulation steps that cover the window
+    samples: Samples  # what was measured inside
 
     def opening(self, steps: int, timestep: float) -> Window:
         """The first steps of the window, with what was measured along them; all of a short one."""

@@ -22,21 +22,13 @@ _LONGEST = 10_000  # steps
 
 @dataclass(frozen=True)
 class FilteredInput:
-    """An input that reaches its actuator through a low-pass of first order.
+    """An input that reaches its actuator through a low-pass of first order."""
 
-    Attributes:
-      input: Its column of the controls.
-      actuator: Its number.
-      address: Of the filter's output in an ``mjSTATE_FULLPHYSICS`` vector.
-      exact: Whether the filter is integrated exactly or by Euler steps.
-      timestep: Of the model, s.
-    """
-
-    input: int
-    actuator: int
-    address: int
-    exact: bool
-    timestep: float
+    input: int  # its column of the controls
+    actuator: int  # its number
+    address: int  # of the filter's output in an ``mjSTATE_FULLPHYSICS`` vector
+    exact: bool  # whether the filter is integrated exactly or by Euler steps
+    timestep: float  # of the model, s
 
     def passed(self, integral: SignalIntegral, begins: FloatArray, constant: float) -> FloatArray:
         """The filter's output at some instants, (w,).

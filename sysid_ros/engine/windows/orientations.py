@@ -73,19 +73,12 @@ def with_rotation_vectors(model: mujoco.MjModel, sensordata: TimeSeries) -> Time
 
 @dataclass(frozen=True)
 class OrientationSamples:
-    """The samples of a window, or of a batch, that are components of orientations.
+    """The samples of a window, or of a batch, that are components of orientations."""
 
-    Attributes:
-      samples: Which of the window's samples, (k,).
-      columns: First of the four columns of sensor data of each, (k,).
-      components: Which component of the rotation vector each is, (k,).
-      measured: The measured quaternions, (k, 4).
-    """
-
-    samples: IndexArray
-    columns: IndexArray
-    components: IndexArray
-    measured: FloatArray
+    samples: IndexArray  # which of the window's samples, (k,)
+    columns: IndexArray  # first of the four columns of sensor data of each, (k,)
+    components: IndexArray  # which component of the rotation vector each is, (k,)
+    measured: FloatArray  # the measured quaternions, (k, 4)
 
     @classmethod
     def joined(cls, parts: Sequence[OrientationSamples], firsts: IndexArray) -> OrientationSamples:

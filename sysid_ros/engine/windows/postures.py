@@ -27,17 +27,11 @@ Pair = tuple[int, int]  # of bodies, or of geoms
 
 @dataclass(frozen=True)
 class Touches:
-    """The geoms that touch in some postures.
+    """The geoms that touch in some postures."""
 
-    Attributes:
-      times: Instants of the postures, (n,), s.
-      depths: By pair of geoms that touch at each of them, m.
-      bodies: The bodies of each such pair, in order.
-    """
-
-    times: FloatArray
-    depths: tuple[Mapping[Pair, float], ...]
-    bodies: Mapping[Pair, Pair]
+    times: FloatArray  # instants of the postures, (n,), s
+    depths: tuple[Mapping[Pair, float], ...]  # by pair of geoms that touch at each of them, m
+    bodies: Mapping[Pair, Pair]  # the bodies of each such pair, in order
 
     def pairs(self) -> list[set[Pair]]:
         """The bodies that touch in each posture."""

@@ -35,19 +35,12 @@ Derivative: TypeAlias = Callable[[FloatArray, FloatArray], Callable[[FloatArray]
 
 @dataclass(frozen=True)
 class Motion:
-    """A measured vector or quaternion as a function of time.
+    """A measured vector or quaternion as a function of time."""
 
-    Attributes:
-      sensor: Where it was read from.
-      values: Linear between samples of a stretch.
-      slopes: The derivative of the filtered samples, one for each component.
-      times: When it was sampled, (n,), s.
-    """
-
-    sensor: str
-    values: Piecewise
-    slopes: tuple[Piecewise, ...]
-    times: FloatArray
+    sensor: str  # where it was read from
+    values: Piecewise  # linear between samples of a stretch
+    slopes: tuple[Piecewise, ...]  # the derivative of the filtered samples, one for each component
+    times: FloatArray  # when it was sampled, (n,), s
 
     def slope(self, t: FloatArray) -> FloatArray:
         """The derivative at ``t``, (...) to (..., 3 or 4)."""

@@ -70,19 +70,12 @@ class Demands:
 
 @dataclass(frozen=True)
 class MovingRobot:
-    """A robot of which some joints are to move.
+    """A robot of which some joints are to move."""
 
-    Attributes:
-      model: Compiled, with obstacles as geoms of its world body.
-      joints: n hinges or slides that move; the others stand still.
-      demands: What a motion must keep.
-      home: Posture of the whole model (nq,) at both ends.
-    """
-
-    model: mujoco.MjModel
-    joints: tuple[str, ...]
-    demands: Demands
-    home: FloatArray
+    model: mujoco.MjModel  # compiled, with obstacles as geoms of its world body
+    joints: tuple[str, ...]  # n hinges or slides that move; the others stand still
+    demands: Demands  # what a motion must keep
+    home: FloatArray  # posture of the whole model (nq,) at both ends
 
     @property
     def start(self) -> FloatArray:

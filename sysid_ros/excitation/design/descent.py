@@ -27,21 +27,13 @@ _SHARES = (1.0, 0.95, 0.8, 0.6)  # of a step that are tried
 
 @dataclass(frozen=True)
 class Descent:
-    """The state of a search.
+    """The state of a search."""
 
-    Attributes:
-      c: Control points (k, n), always of a motion that keeps its demands.
-      cost: Its criterion.
-      radius: Size of the next step, as a share of the joints' ranges.
-      steps: Steps that were tried.
-      converged: True if no step is left that is worth a trial.
-    """
-
-    c: FloatArray
-    cost: float
-    radius: float = _FIRST
-    steps: int = 0
-    converged: bool = False
+    c: FloatArray  # control points (k, n), always of a motion that keeps its demands
+    cost: float  # its criterion
+    radius: float = _FIRST  # size of the next step, as a share of the joints' ranges
+    steps: int = 0  # steps that were tried
+    converged: bool = False  # true if no step is left that is worth a trial
 
 
 def descend(

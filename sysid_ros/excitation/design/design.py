@@ -235,17 +235,11 @@ def design_task(
 
 @dataclass(frozen=True)
 class Told:
-    """The parameters that a recording tells.
+    """The parameters that a recording tells."""
 
-    Attributes:
-      names: Of p parameters.
-      values: Theirs, (p,).
-      by: Where that comes from.
-    """
-
-    names: tuple[str, ...]
-    values: FloatArray
-    by: str = BY_TORQUE
+    names: tuple[str, ...]  # of p parameters
+    values: FloatArray  # theirs, (p,)
+    by: str = BY_TORQUE  # where that comes from
 
 
 def described(

@@ -103,17 +103,11 @@ def design_servo_motion(
 
 @dataclass(frozen=True)
 class SimulationWorth:
-    """The worth of motions for a fit by simulation; see :class:`.task.Worth`.
+    """The worth of motions for a fit by simulation; see :class:`.task.Worth`."""
 
-    Attributes:
-      forward: The exact one.
-      rows: The learned one.
-      positions: By joint the signal that shows its position.
-    """
-
-    forward: ForwardInformation
-    rows: LearnedRows
-    positions: tuple[str, ...]
+    forward: ForwardInformation  # the exact one
+    rows: LearnedRows  # the learned one
+    positions: tuple[str, ...]  # by joint the signal that shows its position
 
     def data(self, c: FloatArray) -> FloatArray:
         """Information (p, p) of a motion as it was learned."""

@@ -34,17 +34,11 @@ _ROUNDING = 1e-9  # of the largest column: what is smaller is none
 
 @dataclass(frozen=True)
 class ServoLag:
-    """The lag of a joint behind its command, ``k / (I s^2 + d s + k)``, as if the others stood.
+    """The lag of a joint behind its command, ``k / (I s^2 + d s + k)``, as if the others stood."""
 
-    Attributes:
-      inertia: kg m^2 or kg.
-      damping: Of joint and servo.
-      stiffness: Of the servo.
-    """
-
-    inertia: float
-    damping: float
-    stiffness: float
+    inertia: float  # kg m^2 or kg
+    damping: float  # of joint and servo
+    stiffness: float  # of the servo
 
     def after(self, values: FloatArray, period: float) -> FloatArray:
         """Return what is linear between instants (m, ...) and zero before, after the lag."""

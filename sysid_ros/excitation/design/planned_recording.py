@@ -36,17 +36,11 @@ from sysid_ros.excitation.design.servos import (
 
 @dataclass(frozen=True)
 class Sampled:
-    """The sampling of one sensor.
+    """The sampling of one sensor."""
 
-    Attributes:
-      kind: Of the signal.
-      rate: Hz.
-      noise: Standard deviation in the sensor's unit.
-    """
-
-    kind: SignalType
-    rate: float
-    noise: float
+    kind: SignalType  # of the signal
+    rate: float  # Hz
+    noise: float  # standard deviation in the sensor's unit
 
 
 @dataclass(frozen=True, kw_only=True)

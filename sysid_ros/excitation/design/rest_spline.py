@@ -47,15 +47,10 @@ class MotionFamily(Protocol):
 
 @dataclass(frozen=True)
 class RestSpline:
-    """A family of motions of one joint: ``posture + B(t) c`` with the free control points c (k,).
+    """A family of motions of one joint: ``posture + B(t) c`` with free control points c (k,)."""
 
-    Attributes:
-      duration: s.
-      intervals: Number of polynomial pieces, all equally long.
-    """
-
-    duration: float
-    intervals: int
+    duration: float  # s
+    intervals: int  # number of polynomial pieces, all equally long
 
     @property
     def free(self) -> int:

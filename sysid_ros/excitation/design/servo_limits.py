@@ -29,15 +29,10 @@ _TRIES = 12
 
 @dataclass(frozen=True)
 class Excess:
-    """The limit that a simulated motion uses the most.
+    """The limit that a simulated motion uses the most."""
 
-    Attributes:
-      share: Of it; above 1 where it is exceeded.
-      words: The joint, the limit and the time.
-    """
-
-    share: float
-    words: str
+    share: float  # of it; above 1 where it is exceeded
+    words: str  # the joint, the limit and the time
 
 
 def servo_excess(

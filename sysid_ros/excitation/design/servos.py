@@ -36,21 +36,13 @@ class Commands(Protocol):
 
 @dataclass(frozen=True)
 class ServoMotion:
-    """A motion as the model makes it under its own servos.
+    """A motion as the model makes it under its own servos."""
 
-    Attributes:
-      times: Instants (m,) in s.
-      qpos: Of the whole model, (m, nq).
-      position: Of the n joints, (m, n).
-      velocity: Likewise.
-      torque: Of the servos on the joints, likewise.
-    """
-
-    times: FloatArray
-    qpos: FloatArray
-    position: FloatArray
-    velocity: FloatArray
-    torque: FloatArray
+    times: FloatArray  # instants (m,) in s
+    qpos: FloatArray  # of the whole model, (m, nq)
+    position: FloatArray  # of the n joints, (m, n)
+    velocity: FloatArray  # likewise
+    torque: FloatArray  # of the servos on the joints, likewise
 
     def at(self, times: FloatArray) -> ServoMotion:
         """The motion at the next of its instants from each of ``times`` (k,) s."""

@@ -26,19 +26,12 @@ _ROUNDING = 1e-6  # relative excess of a limit that is rounding
 
 @dataclass(frozen=True)
 class Goal:
-    """The number that is to be small.
+    """The number that is to be small."""
 
-    Attributes:
-      criterion: One of ``CRITERIA``.
-      scale: Sizes (p,) in which errors of the parameters are counted.
-      interest: Which parameters count; all if None.
-      prior: Information (p, p) that is there already, of recordings or beliefs.
-    """
-
-    criterion: CriterionName
-    scale: FloatArray
-    interest: IndexArray | None
-    prior: FloatArray
+    criterion: CriterionName  # one of ``CRITERIA``
+    scale: FloatArray  # sizes (p,) in which errors of the parameters are counted
+    interest: IndexArray | None  # which parameters count; all if None
+    prior: FloatArray  # information (p, p) that is there already, of recordings or beliefs
 
 
 class Worth(Protocol):
@@ -53,17 +46,11 @@ class Worth(Protocol):
 
 @dataclass(frozen=True)
 class Linearization:
-    """A design problem around a motion, in changes d (k n,) of its control points.
+    """A design problem around a motion, in changes d (k n,) of its control points."""
 
-    Attributes:
-      slope: The criterion's gradient (k n,).
-      matrix: Rows G with G d <= room, sparse.
-      room: Right-hand sides.
-    """
-
-    slope: FloatArray
-    matrix: scipy.sparse.csr_matrix
-    room: FloatArray
+    slope: FloatArray  # the criterion's gradient (k n,)
+    matrix: scipy.sparse.csr_matrix  # rows G with G d <= room, sparse
+    room: FloatArray  # right-hand sides
 
 
 class DesignTask:

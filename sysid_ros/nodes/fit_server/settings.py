@@ -15,19 +15,12 @@ from sysid_ros.nodes import parameters
 
 @dataclass(frozen=True)
 class FitServerSettings:
-    """The node's settings.
+    """The node's settings."""
 
-    Attributes:
-      experiment_dir: Folder for experiment files given by relative path; empty for none.
-      request: The part of every request that is the node's.
-      live_page_port: Port of the page that shows fits; 0 for none.
-      keeps_ahead: Whether the process of the next fit waits with all imports done.
-    """
-
-    experiment_dir: str
-    request: FitRequest
-    live_page_port: int
-    keeps_ahead: bool
+    experiment_dir: str  # folder for experiment files given by relative path; empty for none
+    request: FitRequest  # the part of every request that is the node's
+    live_page_port: int  # port of the page that shows fits; 0 for none
+    keeps_ahead: bool  # whether the process of the next fit waits with all imports done
 
 
 def declare_fit_server(node: Node) -> FitServerSettings:

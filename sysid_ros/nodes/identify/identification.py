@@ -46,15 +46,10 @@ class PeerError(SysidError):
 
 @dataclass(frozen=True)
 class RecordedMotion:
-    """A recording of a motion.
+    """A recording of a motion."""
 
-    Attributes:
-      bag: On the recorder's machine.
-      motion: The file of a designed motion that was played; ``None`` for others.
-    """
-
-    bag: str
-    motion: str | None = None
+    bag: str  # on the recorder's machine
+    motion: str | None = None  # the file of a designed motion that was played; ``None`` for others
 
 
 def as_yaml(recorded: Sequence[RecordedMotion]) -> str:

@@ -28,60 +28,34 @@ _STAMP_OFFSET = 4  # of a leading header's stamp: after CDR's own header, or ROS
 
 @dataclass(frozen=True)
 class TopicSummary:
-    """The messages read from one topic, in numbers.
-
-    Attributes:
-      name: Its name.
-      msgtype: Its type.
-      messages: How many messages were read.
-      promised: How many the bag promises, ``None`` where it does not say.
-      clock: Which stamps the following describe: header, publish or receive.
-      rate: 1 / median interval [Hz]; 0 for fewer than two stamps.
-      jitter: 95th percentile of |interval - median| [s].
-      gaps: Intervals longer than 5.5 median intervals.
-      longest_gap: The longest interval [s].
-      duplicates: Stamps that occur again.
-      backwards: Stamps that lie before the one received before them.
-      first: The first stamp [s] after the bag's first message was received.
-      last: The last stamp [s], likewise.
-      delay: From stamp to receipt; ``None`` for receive times themselves.
-      qos: The offered QoS profiles as text.
-      problem: Why its messages cannot be decoded; ``None`` if they can.
-    """
+    """The messages read from one topic, in numbers."""
 
     name: str
     msgtype: str
-    messages: int
-    promised: int | None
-    clock: str
-    rate: float
-    jitter: float
-    gaps: int
-    longest_gap: float
-    duplicates: int
-    backwards: int
-    first: float | None
-    last: float | None
-    delay: ClockRelation | None
-    qos: str
-    problem: str | None
+    messages: int  # how many messages were read
+    promised: int | None  # how many the bag promises, ``None`` where it does not say
+    clock: str  # which stamps the following describe: header, publish or receive
+    rate: float  # 1 / median interval [Hz]; 0 for fewer than two stamps
+    jitter: float  # 95th percentile of |interval - median| [s]
+    gaps: int  # intervals longer than 5.5 median intervals
+    longest_gap: float  # the longest interval [s]
+    duplicates: int  # stamps that occur again
+    backwards: int  # stamps that lie before the one received before them
+    first: float | None  # the first stamp [s] after the bag's first message was received
+    last: float | None  # the last stamp [s], likewise
+    delay: ClockRelation | None  # from stamp to receipt; ``None`` for receive times themselves
+    qos: str  # the offered QoS profiles as text
+    problem: str | None  # why its messages cannot be decoded; ``None`` if they can
 
 
 @dataclass(frozen=True)
 class AttachmentSummary:
-    """A file inside the bag.
-
-    Attributes:
-      name: Its name.
-      media_type: Such as ``application/xml``.
-      size: In bytes.
-      sha256: Hash of its content.
-    """
+    """A file inside the bag."""
 
     name: str
-    media_type: str
-    size: int
-    sha256: str
+    media_type: str  # such as ``application/xml``
+    size: int  # in bytes
+    sha256: str  # hash of its content
 
 
 @dataclass(frozen=True)

@@ -25,19 +25,12 @@ FASTEST_CLOCK = 1e-3  # s/s; no clock of a computer is off by more
 
 @dataclass(frozen=True)
 class ClockRelation:
-    """The relation of receive times to stamps.
+    """The relation of receive times to stamps."""
 
-    Attributes:
-      median: Median of receipt minus stamp [s]: clock offset and transport together.
-      spread: 95th percentile of the deviation from it [s]: queueing.
-      offset: Receipt minus stamp without queueing, at the first stamp [s].
-      drift: How the offset grows with the stamps [s/s]: clocks that run apart.
-    """
-
-    median: float
-    spread: float
-    offset: float
-    drift: float
+    median: float  # median of receipt minus stamp [s]: clock offset and transport together
+    spread: float  # 95th percentile of the deviation from it [s]: queueing
+    offset: float  # receipt minus stamp without queueing, at the first stamp [s]
+    drift: float  # how the offset grows with the stamps [s/s]: clocks that run apart
 
     def corrected(self, stamps_ns: IntArray, *, drift: bool) -> IntArray:
         """Translate stamps to the recorder's clock.

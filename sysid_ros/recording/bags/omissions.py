@@ -12,13 +12,9 @@ _LISTED = 10  # damaged places that get a sentence of their own
 
 @dataclass
 class Omissions:
-    """Losses of one file, as sentences; a file may be read more than once.
+    """Losses of one file, as sentences; a file may be read more than once."""
 
-    Attributes:
-      name: The file's, for the sentences.
-    """
-
-    name: str
+    name: str  # the file's, for the sentences
     _said: dict[str, None] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
     _places: dict[str, int] = field(default_factory=dict)

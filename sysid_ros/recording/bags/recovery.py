@@ -32,25 +32,15 @@ _ENCODINGS = {"msg": "ros2msg", "idl": "ros2idl"}
 
 @dataclass
 class Recovery:
-    """The outcome of a recovery.
+    """The outcome of a recovery."""
 
-    Attributes:
-      path: The new bag.
-      messages: How many messages it holds.
-      topics: Messages by topic.
-      first_ns: Receive time of the first message.
-      last_ns: Receive time of the last one.
-      extras: Files and records besides messages.
-      warnings: What could not be saved, one sentence each.
-    """
-
-    path: Path
-    messages: int = 0
-    topics: dict[str, int] = field(default_factory=dict)
-    first_ns: int = 0
-    last_ns: int = 0
-    extras: int = 0
-    warnings: list[str] = field(default_factory=list)
+    path: Path  # the new bag
+    messages: int = 0  # how many messages it holds
+    topics: dict[str, int] = field(default_factory=dict)  # messages by topic
+    first_ns: int = 0  # receive time of the first message
+    last_ns: int = 0  # receive time of the last one
+    extras: int = 0  # files and records besides messages
+    warnings: list[str] = field(default_factory=list)  # what could not be saved, one sentence each
 
     def __str__(self) -> str:
         seconds = (self.last_ns - self.first_ns) / 1e9

@@ -14,19 +14,12 @@ from sysid_ros.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Sampling:
-    """Statistics of strictly increasing times.
+    """Statistics of strictly increasing times."""
 
-    Attributes:
-      rate: 1 / median interval [Hz], 0 for fewer than two samples.
-      jitter: 95th percentile of |interval - median| [s].
-      gaps: Intervals longer than the allowed gap.
-      longest_gap: The longest interval [s].
-    """
-
-    rate: float
-    jitter: float
-    gaps: int
-    longest_gap: float
+    rate: float  # 1 / median interval [Hz], 0 for fewer than two samples
+    jitter: float  # 95th percentile of |interval - median| [s]
+    gaps: int  # intervals longer than the allowed gap
+    longest_gap: float  # the longest interval [s]
 
 
 def sampling(times: FloatArray, max_gap: float) -> Sampling:

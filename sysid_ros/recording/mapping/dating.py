@@ -60,15 +60,10 @@ Source = tuple[str, Clock]  # a topic and the clock asked for
 
 @dataclass(frozen=True)
 class DatedRecording:
-    """The mapped topics of a recording on one time axis.
+    """The mapped topics of a recording on one time axis."""
 
-    Attributes:
-      start_ns: Epoch nanoseconds of t = 0: the first stamp of a measured signal's topic.
-      topics: Each topic by each clock asked for.
-    """
-
-    start_ns: int
-    topics: Mapping[Source, DatedTopic]
+    start_ns: int  # epoch nanoseconds of t = 0: the first stamp of a measured signal's topic
+    topics: Mapping[Source, DatedTopic]  # each topic by each clock asked for
 
 
 def source_of(used: SignalRequest | MaskRequest, clock: Clock) -> Source:

@@ -91,17 +91,11 @@ def map_recording(
 
 @dataclass(frozen=True)
 class WantedFields:
-    """The fields of a recording that signals and masks need.
+    """The fields of a recording that signals and masks need."""
 
-    Attributes:
-      settings: Says what in the recording is what.
-      numbers: The numbers that each signal's field stands for.
-      fields: The fields of each topic.
-    """
-
-    settings: MappingRequest
-    numbers: tuple[Components, ...]
-    fields: Mapping[str, tuple[FieldPath, ...]]
+    settings: MappingRequest  # says what in the recording is what
+    numbers: tuple[Components, ...]  # the numbers that each signal's field stands for
+    fields: Mapping[str, tuple[FieldPath, ...]]  # the fields of each topic
 
     @classmethod
     def of(cls, recording: TopicTypes, settings: MappingRequest) -> WantedFields:

@@ -26,17 +26,11 @@ _SHARING = 0.05  # of the messages that may share a tick before the clock counts
 
 @dataclass(frozen=True)
 class SimulationTime:
-    """The relation of a computer's time and a simulation's.
+    """The relation of a computer's time and a simulation's."""
 
-    Attributes:
-      published: Whether ``wall_ns`` are times of publishing rather than of receipt.
-      wall_ns: (n,) the computer's time at each message of ``/clock``, increasing.
-      simulation_ns: (n,) what they said, never decreasing.
-    """
-
-    published: bool
-    wall_ns: IntArray
-    simulation_ns: IntArray
+    published: bool  # whether ``wall_ns`` are times of publishing rather than of receipt
+    wall_ns: IntArray  # (n,) the computer's time at each message of ``/clock``, increasing
+    simulation_ns: IntArray  # (n,) what they said, never decreasing
 
     @classmethod
     def of(cls, columns: TopicColumns) -> SimulationTime:

@@ -30,21 +30,13 @@ _LARGEST_DISORDER_NS = 1_000_000_000  # messages of several publishers may overt
 
 @dataclass(frozen=True)
 class Stamps:
-    """Stamps in increasing order, and which messages they belong to.
+    """Stamps in increasing order, and which messages they belong to."""
 
-    Attributes:
-      clock: The clock actually used.
-      ns: (m,) nanoseconds since that clock's epoch, increasing, equal ones included.
-      rows: (m,) the messages' positions in the order of receipt.
-      backwards: Messages whose stamp lies before that of the message received before them.
-      unset: Messages left out because their stamp is zero although the others' are not.
-    """
-
-    clock: Clock
-    ns: IntArray
-    rows: IndexArray
-    backwards: int
-    unset: int
+    clock: Clock  # the clock actually used
+    ns: IntArray  # (m,) nanoseconds since that clock's epoch, increasing, equal ones included
+    rows: IndexArray  # (m,) the messages' positions in the order of receipt
+    backwards: int  # messages whose stamp lies before that of the message received before them
+    unset: int  # messages left out because their stamp is zero although the others' are not
 
 
 def choose_stamps(

@@ -30,15 +30,10 @@ _UNIT_NORM = (0.9, 1.1)  # float32 and rounded text stay within a few per cent o
 
 @dataclass(frozen=True)
 class Components:
-    """The numbers that a field stands for.
+    """The numbers that a field stands for."""
 
-    Attributes:
-      paths: One path for each, in MuJoCo's order.
-      quaternions: Where among them the w of each quaternion stands.
-    """
-
-    paths: tuple[FieldPath, ...]
-    quaternions: tuple[int, ...] = ()
+    paths: tuple[FieldPath, ...]  # one path for each, in MuJoCo's order
+    quaternions: tuple[int, ...] = ()  # where among them the w of each quaternion stands
 
 
 def components_of(path: FieldPath, msgtype: str, types: Mapping[str, Fielddefs]) -> Components:

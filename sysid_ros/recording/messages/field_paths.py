@@ -57,17 +57,11 @@ class FieldPath:
 
 @dataclass(frozen=True)
 class Absent:
-    """A path that is right for its type but has no value in this message.
+    """A path that is right for its type but has no value in this message."""
 
-    Attributes:
-      reason: Why, as the end of a sentence about the message.
-      empty: The element is named, yet its array is too short: the publisher left it empty.
-      ambiguous: The element is named more than once.
-    """
-
-    reason: str
-    empty: bool
-    ambiguous: bool = False
+    reason: str  # why, as the end of a sentence about the message
+    empty: bool  # the element is named, yet its array is too short: the publisher left it empty
+    ambiguous: bool = False  # the element is named more than once
 
 
 def parse_field(text: str) -> FieldPath:

@@ -42,21 +42,13 @@ def stack_messages(messages: Sequence[bytes]) -> Rows:
 
 @dataclass(frozen=True)
 class FieldReader:
-    """A reader of chosen fields from messages of one type.
-
-    Attributes:
-      msgtype: The type.
-      serialization: ``"cdr"`` or ``"ros1"``.
-      types: Fields of the type and of those it uses.
-      paths: The wanted fields.
-      stamped: Whether the type has a header.
-    """
+    """A reader of chosen fields from messages of one type."""
 
     msgtype: str
-    serialization: str
-    types: Mapping[str, Fielddefs]
-    paths: tuple[FieldPath, ...]
-    stamped: bool
+    serialization: str  # ``"cdr"`` or ``"ros1"``
+    types: Mapping[str, Fielddefs]  # fields of the type and of those it uses
+    paths: tuple[FieldPath, ...]  # the wanted fields
+    stamped: bool  # whether the type has a header
 
     @classmethod
     def of_type(
@@ -102,19 +94,12 @@ class _FixedWords(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of the wanted numbers in messages laid out alike.
+    """The places of the wanted numbers in messages laid out alike."""
 
-    Attributes:
-      length: Their length in bytes.
-      fixed: The words in which they must agree.
-      stamp: Header seconds and nanoseconds, or nothing.
-      numbers: For each field its place, or why there is none.
-    """
-
-    length: int
-    fixed: tuple[_FixedWords, ...]
-    stamp: tuple[Number, ...]
-    numbers: tuple[Number | Absent, ...]
+    length: int  # their length in bytes
+    fixed: tuple[_FixedWords, ...]  # the words in which they must agree
+    stamp: tuple[Number, ...]  # header seconds and nanoseconds, or nothing
+    numbers: tuple[Number | Absent, ...]  # for each field its place, or why there is none
 
     def matches(self, rows: Rows) -> BoolArray:
         """Say which messages of this layout's length are laid out like this: (n, w) to (n,)."""

@@ -20,34 +20,21 @@ class Clock(str, Enum):
 
 
 class RawMessage(NamedTuple):
-    """One message as stored.
+    """One message as stored."""
 
-    Attributes:
-      topic: The topic's name.
-      log_ns: When the recorder received it, nanoseconds since the epoch.
-      publish_ns: When it was published, or ``None`` where the format does not keep it.
-      data: Its serialized bytes.
-    """
-
-    topic: str
-    log_ns: int
-    publish_ns: int | None
-    data: bytes
+    topic: str  # the topic's name
+    log_ns: int  # when the recorder received it, nanoseconds since the epoch
+    publish_ns: int | None  # when it was published, or ``None`` where the format does not keep it
+    data: bytes  # its serialized bytes
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A message definition as a bag carries it.
+    """A message definition as a bag carries it."""
 
-    Attributes:
-      language: ``"msg"``, ``"idl"``, or ``""`` where the bag has no definition.
-      text: The definition with those of the types it uses.
-      digest: The type's RIHS01 hash, or empty where unknown.
-    """
-
-    language: str = ""
-    text: str = ""
-    digest: str = ""
+    language: str = ""  # ``"msg"``, ``"idl"``, or ``""`` where the bag has no definition
+    text: str = ""  # the definition with those of the types it uses
+    digest: str = ""  # the type's RIHS01 hash, or empty where unknown
 
 
 def ros2_type(name: str) -> str:

@@ -40,15 +40,10 @@ _UNITS = (1.0, 1e-9)  # s
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One joint's part of one message.
+    """One joint's part of one message."""
 
-    Attributes:
-      offsets: (p,) s from the trajectory's start, strictly increasing.
-      values: (p, d) the value and d - 1 derivatives by time.
-    """
-
-    offsets: FloatArray
-    values: FloatArray
+    offsets: FloatArray  # (p,) s from the trajectory's start, strictly increasing
+    values: FloatArray  # (p, d) the value and d - 1 derivatives by time
 
 
 def is_expanded(path: FieldPath) -> bool:
