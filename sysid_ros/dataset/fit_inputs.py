@@ -32,17 +32,12 @@ Checked = TypeVar("Checked")  # what a check finds
 
 @dataclass(frozen=True)
 class FitSource:
-    """Inputs of a fit to be read by any process, which knows a source that it has read before.
+    """Inputs of a fit to be read by any process, which knows a source that it has read before."""
 
-    Attributes:
-      experiment: Its path is absolute.
-      data_dir: Where bags are found first, absolute; ``None`` for nowhere.
-      token: By which sources are equal.
-    """
-
-    experiment: Experiment = field(compare=False)
+    experiment: Experiment = field(compare=False)  # its path is absolute
+    # where bags are found first, absolute; ``None`` for nowhere
     data_dir: Path | None = field(compare=False)
-    token: str = field(default_factory=lambda: secrets.token_hex(8))
+    token: str = field(default_factory=lambda: secrets.token_hex(8))  # by which sources are equal
 
     @classmethod
     def of(cls, experiment: Experiment, data_dir: Path | None) -> FitSource:

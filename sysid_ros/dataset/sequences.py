@@ -42,30 +42,19 @@ class SequenceSet:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Everything an experiment's recordings contribute to a fit.
+    """Everything an experiment's recordings contribute to a fit."""
 
-    Attributes:
-      source: The experiment's model as given.
-      training: Sequences to fit.
-      validation: Held-out sequences; may be empty.
-      noise: Known noise levels by sensor name, in the sensors' units.
-      quality: How well each topic was recorded.
-      warnings: Plain sentences about the data.
-      hashes: SHA-256 of every model and bag by name.
-      undriven: Actuators that no signal drives.
-      recorded: Start of each recording that is fitted by name, epoch nanoseconds of its clock.
-      motions: By name of each recording that is fitted the designed motion that it names.
-    """
-
-    source: LoadedModel
-    training: SequenceSet
-    validation: SequenceSet
-    noise: Mapping[str, float]
-    quality: tuple[TopicQuality, ...]
-    warnings: tuple[str, ...]
-    hashes: Mapping[str, str]
-    undriven: tuple[str, ...] = ()
+    source: LoadedModel  # the experiment's model as given
+    training: SequenceSet  # sequences to fit
+    validation: SequenceSet  # held-out sequences; may be empty
+    noise: Mapping[str, float]  # known noise levels by sensor name, in the sensors' units
+    quality: tuple[TopicQuality, ...]  # how well each topic was recorded
+    warnings: tuple[str, ...]  # plain sentences about the data
+    hashes: Mapping[str, str]  # SHA-256 of every model and bag by name
+    undriven: tuple[str, ...] = ()  # actuators that no signal drives
+    # start of each recording that is fitted by name, epoch nanoseconds of its clock
     recorded: Mapping[str, int] = field(default_factory=dict)
+    # by name of each recording that is fitted the designed motion that it names
     motions: Mapping[str, str | None] = field(default_factory=dict)
 
 

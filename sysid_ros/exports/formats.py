@@ -34,19 +34,13 @@ Texts = Mapping[str, bytes | str]  # by path in the result folder
 
 @dataclass(frozen=True)
 class Identified:
-    """The material of all formats.
+    """The material of all formats."""
 
-    Attributes:
-      outcome: What was identified.
-      spec: The model with the identified values in place, of one robot; not changed.
-      source: Where the model came from; without it ``model.xml`` is written anew.
-      start_state: The keyframe of a model that is written anew.
-    """
-
-    outcome: Outcome
-    spec: mujoco.MjSpec
+    outcome: Outcome  # what was identified
+    spec: mujoco.MjSpec  # the model with the identified values in place, of one robot; not changed
+    # where the model came from; without it ``model.xml`` is written anew
     source: LoadedModel | None = None
-    start_state: StartState | None = None
+    start_state: StartState | None = None  # the keyframe of a model that is written anew
 
     @cached_property
     def model(self) -> mujoco.MjModel | None:

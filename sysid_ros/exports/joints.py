@@ -17,25 +17,16 @@ from sysid_ros.judgement import AppliedParameter
 
 @dataclass(frozen=True)
 class Joint:
-    """A hinge or a slide, in SI units.
-
-    Attributes:
-      name: Its name.
-      armature: Inertia of rotor and gear as seen at the joint, kg m^2 or kg.
-      damping: Viscous friction, N m s/rad or N s/m.
-      frictionloss: Dry friction, N m or N.
-      stiffness: Of a spring, N m/rad or N/m.
-      kp: Position gain of the servo that drives it, N m/rad or N/m; ``None`` without one.
-      kd: The servo's velocity gain, N m s/rad or N s/m; likewise.
-    """
+    """A hinge or a slide, in SI units."""
 
     name: str
-    armature: float
-    damping: float
-    frictionloss: float
-    stiffness: float
+    armature: float  # inertia of rotor and gear as seen at the joint, kg m^2 or kg
+    damping: float  # viscous friction, N m s/rad or N s/m
+    frictionloss: float  # dry friction, N m or N
+    stiffness: float  # of a spring, N m/rad or N/m
+    # position gain of the servo that drives it, N m/rad or N/m; ``None`` without one
     kp: float | None = None
-    kd: float | None = None
+    kd: float | None = None  # the servo's velocity gain, N m s/rad or N s/m; likewise
 
 
 def joints_of(model: mujoco.MjModel) -> tuple[Joint, ...]:

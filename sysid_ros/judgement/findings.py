@@ -44,16 +44,11 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One kind of finding.
+    """One kind of finding."""
 
-    Attributes:
-      judgement: What a result with this as its gravest finding is.
-      words: With which the verdict then begins.
-      clause: What it says of an outcome, without a full stop; empty where that is nothing.
-    """
-
-    judgement: Judgement
-    words: str
+    judgement: Judgement  # what a result with this as its gravest finding is
+    words: str  # with which the verdict then begins
+    # what it says of an outcome, without a full stop; empty where that is nothing
     clause: Callable[[Outcome], str]
 
 

@@ -17,28 +17,18 @@ from sysid_ros.files import FormError, Record, matrix, optional, read_regular, w
 
 @dataclass(frozen=True)
 class MotionForecast:
-    """The information that a recording of a motion is predicted to carry.
+    """The information that a recording of a motion is predicted to carry."""
 
-    Attributes:
-      motion: SHA-256 of the motion's file.
-      told_by: Where the information comes from.
-      duration: s.
-      names: Of p parameters.
-      information: Of one recording, (p, p), without priors.
-      noise_factor: By which noise counts more in it than was assumed at first, as earlier
-        forecasts showed.
-      known: Information (p, p) of the fit that the motion was designed after.
-      recordings: SHA-256 of the recordings of that fit.
-    """
-
-    motion: str
-    told_by: str
-    duration: float
-    names: tuple[str, ...]
-    information: FloatArray
+    motion: str  # SHA-256 of the motion's file
+    told_by: str  # where the information comes from
+    duration: float  # s
+    names: tuple[str, ...]  # of p parameters
+    information: FloatArray  # of one recording, (p, p), without priors
+    # by which noise counts more in it than was assumed at first, as earlier forecasts showed
     noise_factor: float = 1.0
+    # information (p, p) of the fit that the motion was designed after
     known: FloatArray | None = None
-    recordings: tuple[str, ...] = ()
+    recordings: tuple[str, ...] = ()  # SHA-256 of the recordings of that fit
 
     def __post_init__(self) -> None:
         count = len(self.names)

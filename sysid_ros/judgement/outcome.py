@@ -100,27 +100,17 @@ class SequenceFit:
 
 @dataclass(frozen=True)
 class ResidualTrend:
-    """The dependence of one signal's residual (measured minus fitted) on its joint's motion.
-
-    Attributes:
-      signal: The signal.
-      unit: Of its residual.
-      against: ``"velocity"`` or ``"torque"`` of the joint that the signal measures.
-      against_unit: Of that.
-      edges: Of the bins, (k + 1,); zero is one of them, so that friction shows as a step there.
-      mean: Of the residuals in each bin, (k,), NaN where there are too few.
-      low: Their 5 % quantile, (k,).
-      high: Their 95 % quantile, (k,).
-    """
+    """The dependence of one signal's residual (measured minus fitted) on its joint's motion."""
 
     signal: str
-    unit: str
-    against: str
-    against_unit: str
+    unit: str  # of its residual
+    against: str  # ``"velocity"`` or ``"torque"`` of the joint that the signal measures
+    against_unit: str  # of that
+    # of the bins, (k + 1,); zero is one of them, so that friction shows as a step there
     edges: FloatArray
-    mean: FloatArray
-    low: FloatArray
-    high: FloatArray
+    mean: FloatArray  # of the residuals in each bin, (k,), NaN where there are too few
+    low: FloatArray  # their 5 % quantile, (k,)
+    high: FloatArray  # their 95 % quantile, (k,)
 
 
 @dataclass(frozen=True)

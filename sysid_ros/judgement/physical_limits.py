@@ -36,18 +36,12 @@ _SOLID = frozenset(
 
 @dataclass(frozen=True)
 class Impossible:
-    """A value that a robot of this size does not have.
+    """A value that a robot of this size does not have."""
 
-    Attributes:
-      clause: Of the verdict.
-      element: joint or body; empty for what no one element has.
-      name: The element's.
-      actuators: Those that act on it, whose gains trade places with what is impossible.
-    """
-
-    clause: str
-    element: str = ""
-    name: str = ""
+    clause: str  # of the verdict
+    element: str = ""  # joint or body; empty for what no one element has
+    name: str = ""  # the element's
+    # those that act on it, whose gains trade places with what is impossible
     actuators: tuple[str, ...] = ()
 
 

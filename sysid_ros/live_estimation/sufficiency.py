@@ -24,25 +24,15 @@ PRECISION = 0.05  # standard error over magnitude that counts as enough
 
 @dataclass(frozen=True)
 class ParameterSufficiency:
-    """The information of the data so far about one parameter, in SI units.
-
-    Attributes:
-      name: Its name.
-      unit: Its unit.
-      value: The estimate.
-      standard_error: To be expected of a fit; NaN where the data does not determine it.
-      target: The standard error that counts as enough.
-      progress: Share of the information that is needed, 0 to 1.
-      remaining: s of recording still missing, if it goes on as before; infinite where it would
-        never be enough.
-    """
+    """The information of the data so far about one parameter, in SI units."""
 
     name: str
     unit: str
-    value: float
-    standard_error: float
-    target: float
-    progress: float
+    value: float  # the estimate
+    standard_error: float  # to be expected of a fit; NaN where the data does not determine it
+    target: float  # the standard error that counts as enough
+    progress: float  # share of the information that is needed, 0 to 1
+    # s of recording still missing, if it goes on as before; infinite where it would never be enough
     remaining: float
 
     @property

@@ -15,29 +15,18 @@ from sysid_ros.report.svg import number, percent_change, plural, to_error, unit
 
 @dataclass(frozen=True)
 class HistoryRow:
-    """One earlier result beside the present one.
+    """One earlier result beside the present one."""
 
-    Attributes:
-      label: The earlier result's folder.
-      error: Its error, on what it held out or else on what it was fitted to.
-      unit: Of that error.
-      change: From its error to the present one; empty where they do not compare.
-      kind: ``"held out"`` or ``"training"``.
-      same_data: Whether both used the same recordings.
-      moved: Parameters with another value than uncertainty explains, as ``name: old → new``.
-      freed: Parameters that only the present result has.
-      left: Parameters that only the earlier one has.
-    """
-
-    label: str
-    error: str
-    unit: str
-    change: str
-    kind: str
-    same_data: bool
+    label: str  # the earlier result's folder
+    error: str  # its error, on what it held out or else on what it was fitted to
+    unit: str  # of that error
+    change: str  # from its error to the present one; empty where they do not compare
+    kind: str  # ``"held out"`` or ``"training"``
+    same_data: bool  # whether both used the same recordings
+    # parameters with another value than uncertainty explains, as ``name: old → new``
     moved: tuple[str, ...]
-    freed: tuple[str, ...]
-    left: tuple[str, ...]
+    freed: tuple[str, ...]  # parameters that only the present result has
+    left: tuple[str, ...]  # parameters that only the earlier one has
 
     @property
     def summary(self) -> str:

@@ -28,17 +28,12 @@ Content = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """The inputs of a report.
+    """The inputs of a report."""
 
-    Attributes:
-      outcome: The result.
-      previous: Earlier results of the same model by their label, the latest first.
-      video: An animation of the robot, or why there is none.
-    """
-
-    outcome: Outcome
+    outcome: Outcome  # the result
+    # earlier results of the same model by their label, the latest first
     previous: Mapping[str, Outcome]
-    video: Video
+    video: Video  # an animation of the robot, or why there is none
 
     @cached_property
     def history(self) -> Any:
@@ -48,16 +43,11 @@ class Shown:
 
 @dataclass(frozen=True)
 class Section:
-    """One section of a report.
+    """One section of a report."""
 
-    Attributes:
-      name: Of its template, and its anchor.
-      title: In the list of sections; empty for what stands at the top anyway.
-      content: What its template asks for beside ``outcome`` and ``fit``; ``None`` leaves it out.
-    """
-
-    name: str
-    title: str
+    name: str  # of its template, and its anchor
+    title: str  # in the list of sections; empty for what stands at the top anyway
+    # what its template asks for beside ``outcome`` and ``fit``; ``None`` leaves it out
     content: Callable[[Shown], Content | None]
 
 

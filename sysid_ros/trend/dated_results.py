@@ -22,18 +22,12 @@ _SECONDS = 86_400.0
 
 @dataclass(frozen=True)
 class DatedResult:
-    """One result and its date.
+    """One result and its date."""
 
-    Attributes:
-      label: Its name.
-      time: Days since 1970, UTC.
-      outcome: The result.
-      covariate: The mean of the chosen condition over its recordings, if one was chosen.
-    """
-
-    label: str
-    time: float
-    outcome: Outcome
+    label: str  # its name
+    time: float  # days since 1970, UTC
+    outcome: Outcome  # the result
+    # the mean of the chosen condition over its recordings, if one was chosen
     covariate: float | None = None
 
 

@@ -41,42 +41,25 @@ class Change:
 
 @dataclass(frozen=True)
 class ParameterTrend:
-    """One parameter's course over the results.
+    """One parameter's course over the results."""
 
-    Attributes:
-      name: The parameter's.
-      unit: Of its values.
-      level: The judgement.
-      sentence: The reason for it.
-      times: Date of each result that determines it, in days since 1970, (n,).
-      values: The estimates, (n,).
-      errors: Their standard errors as the results state them, (n,).
-      series: The same, joined by day; None where there is too little.
-      course: Value at each entry of the series as the trend has it, (k,).
-      course_at_mean: The same at the mean of the covariate, (k,).
-      half_width: Half the interval of 95 % within which an entry is expected there, (k,).
-      changes: Change points.
-      drift: Slope per day beside the changes; None where it cannot be told.
-      drifting: True if it is the drift that is significant.
-      p: Significance of change or drift, corrected for positions and parameters.
-      covariate: Change of the value per unit of the covariate, if there is one.
-    """
-
-    name: str
-    unit: str
-    level: Level
-    sentence: str
-    times: FloatArray
-    values: FloatArray
-    errors: FloatArray
-    series: Series | None = None
-    course: FloatArray | None = None
-    course_at_mean: FloatArray | None = None
+    name: str  # the parameter's
+    unit: str  # of its values
+    level: Level  # the judgement
+    sentence: str  # the reason for it
+    times: FloatArray  # date of each result that determines it, in days since 1970, (n,)
+    values: FloatArray  # the estimates, (n,)
+    errors: FloatArray  # their standard errors as the results state them, (n,)
+    series: Series | None = None  # the same, joined by day; None where there is too little
+    course: FloatArray | None = None  # value at each entry of the series as the trend has it, (k,)
+    course_at_mean: FloatArray | None = None  # the same at the mean of the covariate, (k,)
+    # half the interval of 95 % within which an entry is expected there, (k,)
     half_width: FloatArray | None = None
-    changes: tuple[Change, ...] = ()
-    drift: Effect | None = None
-    drifting: bool = False
-    p: float = 1.0
+    changes: tuple[Change, ...] = ()  # change points
+    drift: Effect | None = None  # slope per day beside the changes; None where it cannot be told
+    drifting: bool = False  # true if it is the drift that is significant
+    p: float = 1.0  # significance of change or drift, corrected for positions and parameters
+    # change of the value per unit of the covariate, if there is one
     covariate: Effect | None = None
 
     @property

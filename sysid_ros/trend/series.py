@@ -18,23 +18,15 @@ FEWEST_DAYS = 5
 
 @dataclass(frozen=True)
 class Series:
-    """Values of one parameter in the order of time.
+    """Values of one parameter in the order of time."""
 
-    Attributes:
-      times: Days since 1970, UTC, (n,).
-      values: One per day, or per recording where days are few, (n,).
-      errors: Standard errors, widened by the scatter within days, (n,).
-      covariate: What else may explain the values, around its mean, (n,); ``None`` if nothing.
-      scatter: Standard deviation between recordings of one day beyond their standard errors.
-      by_day: True where an entry is a day.
-    """
-
-    times: FloatArray
-    values: FloatArray
-    errors: FloatArray
+    times: FloatArray  # days since 1970, UTC, (n,)
+    values: FloatArray  # one per day, or per recording where days are few, (n,)
+    errors: FloatArray  # standard errors, widened by the scatter within days, (n,)
+    # what else may explain the values, around its mean, (n,); ``None`` if nothing
     covariate: FloatArray | None
-    scatter: float
-    by_day: bool
+    scatter: float  # standard deviation between recordings of one day beyond their standard errors
+    by_day: bool  # true where an entry is a day
 
     def base(self) -> FloatArray:
         """Columns of a series that does not change, (n, 1 or 2)."""

@@ -33,32 +33,22 @@ _LINEAR_UNITS = {
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute of one kind of model element that can be identified.
+    """One attribute of one kind of model element that can be identified."""
 
-    Attributes:
-      element: joint, body, actuator, geom, pair, tendon, option or signal.
-      name: The attribute's name, as in an experiment file.
-      unit: Of its components; for a joint, that of a hinge.
-      size: Number of scalar components.
-      bounds: Default bounds from the nominal value.
-      read: ``read(spec, name)`` gives the model's value, (size,) in ``unit``.
-      write: ``write(spec, name, value)`` changes the spec, nothing but this attribute.
-      components: Names of the components where there are several.
-      mirror: Signs (size,) of the components of elements after the first that share the value,
-        where they are its mirror images; none where they are alike.
-      least: What nothing that exists is below, of the first component.
-    """
-
-    element: str
-    name: str
-    unit: str
-    size: int
-    bounds: BoundsRule
+    element: str  # joint, body, actuator, geom, pair, tendon, option or signal
+    name: str  # the attribute's name, as in an experiment file
+    unit: str  # of its components; for a joint, that of a hinge
+    size: int  # number of scalar components
+    bounds: BoundsRule  # default bounds from the nominal value
+    # ``read(spec, name)`` gives the model's value, (size,) in ``unit``
     read: Callable[[Any, str], FloatArray]
+    # ``write(spec, name, value)`` changes the spec, nothing but this attribute
     write: Callable[[Any, str, FloatArray], None]
-    components: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()  # names of the components where there are several
+    # signs (size,) of the components of elements after the first that share the value, where they
+    # are its mirror images; none where they are alike
     mirror: tuple[float, ...] = ()
-    least: float = -math.inf
+    least: float = -math.inf  # what nothing that exists is below, of the first component
 
     def unit_for(self, spec: Any, name: str) -> str:
         """The unit for one element, which depends on what slides and what a sensor reads."""

@@ -43,19 +43,13 @@ class InertiaType(Enum):
 
 @dataclass(frozen=True)
 class BodyInertia:
-    """A body's inertial properties, as MuJoCo stores them.
+    """A body's inertial properties, as MuJoCo stores them."""
 
-    Attributes:
-      mass: kg.
-      ipos: Centre of mass in the body frame, (3,) m.
-      iquat: Orientation of the principal axes in the body frame, (4,) unit quaternion w x y z.
-      inertia: Principal moments about the centre of mass, (3,) kg m^2.
-    """
-
-    mass: float
-    ipos: FloatArray
+    mass: float  # kg
+    ipos: FloatArray  # centre of mass in the body frame, (3,) m
+    # orientation of the principal axes in the body frame, (4,) unit quaternion w x y z
     iquat: FloatArray
-    inertia: FloatArray
+    inertia: FloatArray  # principal moments about the centre of mass, (3,) kg m^2
 
 
 def theta_from_inertia(body: BodyInertia) -> FloatArray:

@@ -20,26 +20,18 @@ Gaps = Mapping[str, Sequence[tuple[float, float]]]
 
 @dataclass(frozen=True)
 class Alternative:
-    """One choice that should not matter, changed.
+    """One choice that should not matter, changed."""
 
-    Attributes:
-      change: In words, such as :data:`TIME_STEP`.
-      models_sequences: The models with their recordings.
-      settings: How to fit them.
-      cost: Of simulating it, relative to the fit as it is.
-      order: How many times the shift that it causes the error is that the shift shows; 0 where
-        that is not known.
-      same_starts: Whether its windows begin where those of the fit do, with the same readings.
-      extrapolated: Whether its residuals are those of a time step of zero.
-    """
-
-    change: str
-    models_sequences: tuple[ModelSequences, ...]
-    settings: FitSettings
-    cost: float = 1.0
+    change: str  # in words, such as :data:`TIME_STEP`
+    models_sequences: tuple[ModelSequences, ...]  # the models with their recordings
+    settings: FitSettings  # how to fit them
+    cost: float = 1.0  # of simulating it, relative to the fit as it is
+    # how many times the shift that it causes the error is that the shift shows; 0 where that is not
+    # known
     order: float = 0.0
+    # whether its windows begin where those of the fit do, with the same readings
     same_starts: bool = False
-    extrapolated: bool = False
+    extrapolated: bool = False  # whether its residuals are those of a time step of zero
 
     def of_no_time_step(self) -> Alternative:
         """The same of a fit whose residuals are extrapolated to a time step of zero.

@@ -31,21 +31,14 @@ LEVEL = 0.95  # of the intervals that shifts are compared with
 
 @dataclass(frozen=True)
 class Refit:
-    """The estimates with one choice changed.
+    """The estimates with one choice changed."""
 
-    Attributes:
-      change: What was changed, such as ``"half the time step"``.
-      values: The estimates, (p,), in the parameters' units.
-      half_widths: Half of each 95 % interval by noise alone, (p,), NaN where none is claimed.
-      status: How the refit ended.
-      problem: Why it was not possible; the estimates are NaN then. Empty where it was.
-    """
-
-    change: str
-    values: FloatArray
+    change: str  # what was changed, such as ``"half the time step"``
+    values: FloatArray  # the estimates, (p,), in the parameters' units
+    # half of each 95 % interval by noise alone, (p,), NaN where none is claimed
     half_widths: FloatArray
-    status: FitStatus
-    problem: str = ""
+    status: FitStatus  # how the refit ended
+    problem: str = ""  # why it was not possible; the estimates are NaN then. Empty where it was
 
 
 @dataclass(frozen=True)

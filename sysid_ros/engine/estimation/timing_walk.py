@@ -67,18 +67,13 @@ HELD = 1e-9  # of its scale: how far a parameter may move while it is held
 
 @dataclass(frozen=True)
 class Walk:
-    """The places that walks from an optimum came to.
+    """The places that walks from an optimum came to."""
 
-    Attributes:
-      lower: An optimum of surely lower cost; ``None`` where there is none.
-      values: From the optimum to a place that explains the data about as well, (p,); zero where
-        none is farther than the standard error allows.
-      errors: The standard errors that these tell, (p,).
-    """
-
-    lower: Point | None
+    lower: Point | None  # an optimum of surely lower cost; ``None`` where there is none
+    # from the optimum to a place that explains the data about as well, (p,); zero where none is
+    # farther than the standard error allows
     values: FloatArray
-    errors: FloatArray
+    errors: FloatArray  # the standard errors that these tell, (p,)
 
 
 @dataclass(frozen=True, eq=False)

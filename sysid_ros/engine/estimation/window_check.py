@@ -49,25 +49,17 @@ ALIKE = 1.1  # times the least error: such values predict alike
 
 @dataclass(frozen=True)
 class WindowEstimate:
-    """The estimates from recordings that are cut in one way.
+    """The estimates from recordings that are cut in one way."""
 
-    Attributes:
-      cut: How, such as ``"windows of 0.5 s"``.
-      is_half: Whether these are halves of the recordings, rather than windows of another length.
-      values: The estimates, (p,), in the parameters' units.
-      lower: Where each 95 % interval begins, (p,), NaN where none is claimed.
-      upper: Where it ends, likewise.
-      error: Open-loop error of these values on what is scored; NaN where nothing was.
-      problem: Why there are none; the estimates are NaN then. Empty where there are.
-    """
-
-    cut: str
+    cut: str  # how, such as ``"windows of 0.5 s"``
+    # whether these are halves of the recordings, rather than windows of another length
     is_half: bool
-    values: FloatArray
-    lower: FloatArray
-    upper: FloatArray
+    values: FloatArray  # the estimates, (p,), in the parameters' units
+    lower: FloatArray  # where each 95 % interval begins, (p,), NaN where none is claimed
+    upper: FloatArray  # where it ends, likewise
+    # open-loop error of these values on what is scored; NaN where nothing was
     error: float = math.nan
-    problem: str = ""
+    problem: str = ""  # why there are none; the estimates are NaN then. Empty where there are
 
 
 @dataclass(frozen=True)

@@ -131,25 +131,16 @@ def base_names(
 
 
 class BaseSystem(NamedTuple):
-    """Equations and priors of base parameters: columns that were kept, and gains of torque.
+    """Equations and priors of base parameters: columns that were kept, and gains of torque."""
 
-    Attributes:
-      data: Equations of them, by block of time.
-      sure: The same of rows in which friction's sign is known; ``None`` where that is all.
-      gains: That the equations are linearised about, (g,).
-      mean: Of the priors of delays and gains, (r + g,).
-      precision: The same, zero for what has none, (r + g,).
-      own: The precision without what doubts have added to it, (r + g,).
-      doubts: Of delays, by their number, see :mod:`.delay_doubt`.
-    """
-
-    data: Equations
+    data: Equations  # equations of them, by block of time
+    # the same of rows in which friction's sign is known; ``None`` where that is all
     sure: Equations | None
-    gains: FloatArray
-    mean: FloatArray
-    precision: FloatArray
-    own: FloatArray
-    doubts: Mapping[int, float]
+    gains: FloatArray  # that the equations are linearised about, (g,)
+    mean: FloatArray  # of the priors of delays and gains, (r + g,)
+    precision: FloatArray  # the same, zero for what has none, (r + g,)
+    own: FloatArray  # the precision without what doubts have added to it, (r + g,)
+    doubts: Mapping[int, float]  # of delays, by their number, see :mod:`.delay_doubt`
 
 
 def estimate_base(

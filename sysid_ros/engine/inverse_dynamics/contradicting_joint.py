@@ -84,25 +84,16 @@ def contradicting_joint(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Normal equations of one kind of rows, in the parameters that they know, without delays.
+    """Normal equations of one kind of rows, in the parameters that they know, without delays."""
 
-    Attributes:
-      dof: Of the kind.
-      count: Rows.
-      known: Numbers of the parameters, (s,), behind which those of factors of torque follow.
-      hessian: (s, s).
-      gradient: (s,).
-      square: Of torque less what is known.
-      least: That counts as unexplained in any case.
-    """
-
-    dof: int
-    count: int
+    dof: int  # of the kind
+    count: int  # rows
+    # numbers of the parameters, (s,), behind which those of factors of torque follow
     known: IndexArray
-    hessian: FloatArray
-    gradient: FloatArray
-    square: float
-    least: float
+    hessian: FloatArray  # (s, s)
+    gradient: FloatArray  # (s,)
+    square: float  # of torque less what is known
+    least: float  # that counts as unexplained in any case
 
     def left(self, x: FloatArray) -> float:
         """The sum of squares that parameters (k,) leave."""

@@ -39,33 +39,20 @@ _SAME = 1e-2  # relative change of weights and gains below which they are settle
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated parameters and what they rest on.
+    """Estimated parameters and what they rest on."""
 
-    Attributes:
-      x: Parameters, (k,).
-      gains: Of each degree of freedom: measured torque = gain times torque, (nv,).
-      weights: Inverse variances of residuals, (kinds of rows,).
-      solution: Of the program, with gains behind the parameters.
-      prior: Of parameters and gains.
-      limits: Of parameters and gains.
-      equations: Of parameters and gains, at the last weights, by block.
-      uncertainty: Of parameters and gains.
-      inflation: Of residuals' variances, by what ties neighbouring rows together.
-      judged: Whether the uncertainty is this estimate's own, not that of the one before.
-      rows: How many there were when it was judged.
-    """
-
-    x: FloatArray
-    gains: FloatArray
-    weights: FloatArray
-    solution: Solution
-    prior: Prior
-    limits: Constraints
-    equations: Equations
-    uncertainty: Uncertainty
-    inflation: float = 1.0
+    x: FloatArray  # parameters, (k,)
+    gains: FloatArray  # of each degree of freedom: measured torque = gain times torque, (nv,)
+    weights: FloatArray  # inverse variances of residuals, (kinds of rows,)
+    solution: Solution  # of the program, with gains behind the parameters
+    prior: Prior  # of parameters and gains
+    limits: Constraints  # of parameters and gains
+    equations: Equations  # of parameters and gains, at the last weights, by block
+    uncertainty: Uncertainty  # of parameters and gains
+    inflation: float = 1.0  # of residuals' variances, by what ties neighbouring rows together
+    # whether the uncertainty is this estimate's own, not that of the one before
     judged: bool = True
-    rows: int = 0
+    rows: int = 0  # how many there were when it was judged
 
 
 def estimate(

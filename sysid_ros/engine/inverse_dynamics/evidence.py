@@ -50,18 +50,12 @@ class Smoothed:
 
 @dataclass(frozen=True)
 class Evidence(Smoothed):
-    """All that recordings say.
+    """All that recordings say."""
 
-    Attributes:
-      shifted: Sums by condition, for torque at several shifts.
-      delays: By condition those that torque was taken with, (nv,) s.
-      grams: Sums by condition, with torque so delayed.
-      doubts: How much less sure delays are than they seem, see :mod:`.delay_doubt`.
-    """
-
-    shifted: Mapping[str, ShiftedGrams]
-    delays: Mapping[str, FloatArray]
-    grams: Mapping[str, Grams]
+    shifted: Mapping[str, ShiftedGrams]  # sums by condition, for torque at several shifts
+    delays: Mapping[str, FloatArray]  # by condition those that torque was taken with, (nv,) s
+    grams: Mapping[str, Grams]  # sums by condition, with torque so delayed
+    # how much less sure delays are than they seem, see :mod:`.delay_doubt`
     doubts: Mapping[int, float] = field(default_factory=dict)
 
     def with_delays(

@@ -32,28 +32,19 @@ _NON_NEGATIVE = (
 
 @dataclass(frozen=True)
 class FreeParameters:
-    """The estimated parameters x (k,) of a fit.
+    """The estimated parameters x (k,) of a fit."""
 
-    Attributes:
-      names: (k,); "link_1.Ixx", or "link_1.Ixx@unit_2" where conditions have their own.
-      columns: The regressor's.
-      nominal: (k,) the model's values.
-      lower: (k,) bounds.
-      upper: (k,) bounds.
-      matrix: T_c (p, k) by condition.
-      fixed: fixed_c (p,) by condition.
-      mean: (k,) centre of a Gaussian prior, where ``precision`` is positive.
-      precision: (k,) of that prior; zero where only the default one holds. ``None`` for nowhere.
-    """
-
+    # (k,); "link_1.Ixx", or "link_1.Ixx@unit_2" where conditions have their own
     names: tuple[str, ...]
-    columns: Columns
-    nominal: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    matrix: Mapping[str, FloatArray]
-    fixed: Mapping[str, FloatArray]
+    columns: Columns  # the regressor's
+    nominal: FloatArray  # (k,) the model's values
+    lower: FloatArray  # (k,) bounds
+    upper: FloatArray  # (k,) bounds
+    matrix: Mapping[str, FloatArray]  # t_c (p, k) by condition
+    fixed: Mapping[str, FloatArray]  # fixed_c (p,) by condition
+    # (k,) centre of a Gaussian prior, where ``precision`` is positive
     mean: FloatArray | None = None
+    # (k,) of that prior; zero where only the default one holds. ``None`` for nowhere
     precision: FloatArray | None = None
 
     def theta(self, x: FloatArray, condition: str) -> FloatArray:

@@ -31,27 +31,17 @@ _FRICTION = (
 
 @dataclass(frozen=True)
 class TorquePrediction:
-    """Filtered torque of one stretch, each part (rows, nv) in N m or N.
+    """Filtered torque of one stretch, each part (rows, nv) in N m or N."""
 
-    Attributes:
-      times: (rows,) s on the recording's clock.
-      velocity: Of the joints, rad/s or m/s.
-      measured: NaN where unknown.
-      gravity: What holds the robot still.
-      inertia: What accelerates it, Coriolis and centrifugal torque and armature included.
-      friction: Viscous and dry.
-      other: Springs, offsets, and what the model adds besides.
-      recording: The number of the recording.
-    """
-
-    times: FloatArray
-    velocity: FloatArray
-    measured: FloatArray
-    gravity: FloatArray
+    times: FloatArray  # (rows,) s on the recording's clock
+    velocity: FloatArray  # of the joints, rad/s or m/s
+    measured: FloatArray  # NaN where unknown
+    gravity: FloatArray  # what holds the robot still
+    # what accelerates it, Coriolis and centrifugal torque and armature included
     inertia: FloatArray
-    friction: FloatArray
-    other: FloatArray
-    recording: int
+    friction: FloatArray  # viscous and dry
+    other: FloatArray  # springs, offsets, and what the model adds besides
+    recording: int  # the number of the recording
 
     @property
     def total(self) -> FloatArray:

@@ -40,40 +40,26 @@ _ROOT2 = np.sqrt(2.0)
 
 @dataclass(frozen=True)
 class Constraints:
-    """Constraints that estimated parameters must satisfy.
+    """Constraints that estimated parameters must satisfy."""
 
-    Attributes:
-      lower: (k,) bounds.
-      upper: (k,) bounds.
-      margin: Of pseudo-inertias, relative to the model's.
-      hulls: For bodies (index into the prior's) how far their geometry reaches, (26,) m each.
-      equal: A (e, k) of A x = b.
-      equal_to: b (e,).
-    """
-
-    lower: FloatArray
-    upper: FloatArray
-    margin: float = MARGIN
+    lower: FloatArray  # (k,) bounds
+    upper: FloatArray  # (k,) bounds
+    margin: float = MARGIN  # of pseudo-inertias, relative to the model's
+    # for bodies (index into the prior's) how far their geometry reaches, (26,) m each
     hulls: dict[int, FloatArray] = field(default_factory=dict)
-    equal: FloatArray | None = None
-    equal_to: FloatArray | None = None
+    equal: FloatArray | None = None  # A (e, k) of A x = b
+    equal_to: FloatArray | None = None  # b (e,)
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The program's solution.
+    """The program's solution."""
 
-    Attributes:
-      x: (k,).
-      at_bound: Parameters on a bound, (k,).
-      on_edge: Bodies (index into the prior's) on the margin or at the edge of their hull.
-      status: Clarabel's word.
-    """
-
-    x: FloatArray
-    at_bound: BoolArray
+    x: FloatArray  # (k,)
+    at_bound: BoolArray  # parameters on a bound, (k,)
+    # bodies (index into the prior's) on the margin or at the edge of their hull
     on_edge: tuple[int, ...]
-    status: str
+    status: str  # clarabel's word
 
 
 def solve(

@@ -38,20 +38,14 @@ _OPEN = 0.75  # of the prior's variance; a parameter that keeps more of it is op
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """The uncertainty of estimated parameters.
+    """The uncertainty of estimated parameters."""
 
-    Attributes:
-      covariance: (k, k), robust to coloured residuals.
-      information: By how much data have narrowed each parameter's variance, (k,): 1 for one that
-        they determine, 0 for one of which only the prior speaks.
-      inflation: How much more the jackknife finds than white residuals would explain.
-      blocks: Of time, of the jackknife.
-    """
-
-    covariance: FloatArray
+    covariance: FloatArray  # (k, k), robust to coloured residuals
+    # by how much data have narrowed each parameter's variance, (k,): 1 for one that they determine,
+    # 0 for one of which only the prior speaks
     information: FloatArray
-    inflation: float
-    blocks: int
+    inflation: float  # how much more the jackknife finds than white residuals would explain
+    blocks: int  # of time, of the jackknife
 
     @property
     def standard_errors(self) -> FloatArray:

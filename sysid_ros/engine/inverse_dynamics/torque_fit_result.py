@@ -21,37 +21,24 @@ from sysid_ros.engine.regressor import Filters
 
 @dataclass(frozen=True)
 class InverseDynamicsFit:
-    """Physically consistent parameters, their uncertainty, and the torque they predict.
+    """Physically consistent parameters, their uncertainty, and the torque they predict."""
 
-    Attributes:
-      free: What was estimated, with names, bounds and the model's values.
-      x: Estimates, (k,): kg, kg m, kg m^2, and N m per unit.
-      weights: Of kinds of rows, inverse variances of filtered torque, (kinds,).
-      uncertainty: Covariance and intervals that hold under coloured residuals.
-      noise_bias: What noise of positions in the regressor has added to each estimate, (k,).
-      at_bound: Parameters on a bound, (k,).
-      on_edge: Names of bodies on the margin of consistency or the edge of their geometry.
-      gains: Factors of measured torques that were estimated, by joint, with standard errors.
-      residual_std: Of filtered torque, (nv,) N m; NaN where none was measured.
-      filters: The low-passes, and how their cut-offs were chosen.
-      base: The combinations that the data determine.
-      predictions: Measured and predicted torque of each recording.
-      status: The solver's word.
-    """
-
-    free: FreeParameters
-    x: FloatArray
-    weights: FloatArray
-    uncertainty: Uncertainty
+    free: FreeParameters  # what was estimated, with names, bounds and the model's values
+    x: FloatArray  # estimates, (k,): kg, kg m, kg m^2, and N m per unit
+    weights: FloatArray  # of kinds of rows, inverse variances of filtered torque, (kinds,)
+    uncertainty: Uncertainty  # covariance and intervals that hold under coloured residuals
+    # what noise of positions in the regressor has added to each estimate, (k,)
     noise_bias: FloatArray
-    at_bound: BoolArray
+    at_bound: BoolArray  # parameters on a bound, (k,)
+    # names of bodies on the margin of consistency or the edge of their geometry
     on_edge: tuple[str, ...]
+    # factors of measured torques that were estimated, by joint, with standard errors
     gains: Mapping[str, tuple[float, float]]
-    residual_std: FloatArray
-    filters: Filters
-    base: BaseParameters
-    predictions: tuple[TorquePrediction, ...]
-    status: str
+    residual_std: FloatArray  # of filtered torque, (nv,) N m; NaN where none was measured
+    filters: Filters  # the low-passes, and how their cut-offs were chosen
+    base: BaseParameters  # the combinations that the data determine
+    predictions: tuple[TorquePrediction, ...]  # measured and predicted torque of each recording
+    status: str  # the solver's word
 
     @property
     def values(self) -> dict[str, float]:

@@ -97,21 +97,14 @@ class SolverSettings:
 
 @dataclass(frozen=True)
 class Step:
-    """An accepted step, or the start.
+    """An accepted step, or the start."""
 
-    Attributes:
-      number: Accepted steps so far.
-      point: Where it led.
-      cost: There.
-      gradient_norm: Largest component there that the bounds leave free, by the parameters' scales.
-      damping: Of the next step.
-    """
-
-    number: int
-    point: Point
-    cost: float
+    number: int  # accepted steps so far
+    point: Point  # where it led
+    cost: float  # there
+    # largest component there that the bounds leave free, by the parameters' scales
     gradient_norm: float
-    damping: float
+    damping: float  # of the next step
 
 
 @dataclass(frozen=True)

@@ -37,22 +37,15 @@ class LossError(ExperimentError, ParameterError):
 
 @dataclass(frozen=True)
 class Loss:
-    """One loss with its scale.
+    """One loss with its scale."""
 
-    Attributes:
-      name: As the experiment file and ``optimize`` spell it.
-      scale: Tuning constant c; in the table the customary 95 % efficiency on Gaussian noise.
-      rho: The loss as a function of z.
-      slope: Its derivative.
-      bend: Its second derivative; ``None`` where the loss has a kink at zero.
-      redescending: Whether a far sample counts ever less, so that a search may start on the flat.
-    """
-
-    name: str
-    scale: float
-    rho: Callable[[FloatArray], FloatArray]
-    slope: Callable[[FloatArray], FloatArray]
+    name: str  # as the experiment file and ``optimize`` spell it
+    scale: float  # tuning constant c; in the table the customary 95 % efficiency on Gaussian noise
+    rho: Callable[[FloatArray], FloatArray]  # the loss as a function of z
+    slope: Callable[[FloatArray], FloatArray]  # its derivative
+    # its second derivative; ``None`` where the loss has a kink at zero
     bend: Callable[[FloatArray], FloatArray] | None
+    # whether a far sample counts ever less, so that a search may start on the flat
     redescending: bool = False
 
     def cost(self, residual: FloatArray) -> float:

@@ -154,16 +154,11 @@ def minimize_scipy(
 
 @dataclass(frozen=True)
 class Optimizer:
-    """One way to minimize.
+    """One way to minimize."""
 
-    Attributes:
-      name: As the experiment file and ``optimize`` spell it.
-      adapter: What runs it; ``None`` for our own.
-      batched: Whether a residual function is given all points of a finite difference at once.
-    """
-
-    name: str
-    adapter: Adapter | None
+    name: str  # as the experiment file and ``optimize`` spell it
+    adapter: Adapter | None  # what runs it; ``None`` for our own
+    # whether a residual function is given all points of a finite difference at once
     batched: bool = True
 
 

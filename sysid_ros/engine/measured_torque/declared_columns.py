@@ -57,23 +57,16 @@ _FARTHER = 1.5  # factor by which a friction law's shape changes in one round
 
 @dataclass(frozen=True)
 class Declared:
-    """A fit's parameters, seen from the regressor.
+    """A fit's parameters, seen from the regressor."""
 
-    Attributes:
-      params: At their initial values.
-      spec: The model, with no bodies fused.
-      signals: That tell torque.
-      robots: Conditions, those with a payload first; "" where all are alike.
-      point: Values of the free parameters, (n,), about which friction laws are linearised; the
-        initial ones if left out.
-      known_bodies: Those that are no columns, since nothing of theirs is estimated.
-    """
-
-    params: ParameterDict
-    spec: mujoco.MjSpec
-    signals: tuple[TorqueSignal, ...]
-    robots: tuple[str, ...]
+    params: ParameterDict  # at their initial values
+    spec: mujoco.MjSpec  # the model, with no bodies fused
+    signals: tuple[TorqueSignal, ...]  # that tell torque
+    robots: tuple[str, ...]  # conditions, those with a payload first; "" where all are alike
+    # values of the free parameters, (n,), about which friction laws are linearised; the initial
+    # ones if left out
     point: FloatArray | None = None
+    # those that are no columns, since nothing of theirs is estimated
     known_bodies: frozenset[int] = frozenset()
     _known: dict[tuple[bytes, str], FloatArray] = field(default_factory=dict, repr=False)
 

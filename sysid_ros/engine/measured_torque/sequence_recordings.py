@@ -44,23 +44,15 @@ from sysid_ros.time_intervals import inside, shortest_gap
 
 @dataclass(frozen=True)
 class TorqueSources:
-    """The measurements of one model that inverse dynamics reads.
+    """The measurements of one model that inverse dynamics reads."""
 
-    Attributes:
-      signals: That tell torque.
-      known: Degrees of freedom whose torque is known, with the name of what tells it.
-      positions: Measured signals that tell joint positions, by name.
-      unmeasured: Joints whose position is not measured.
-      base_is_known: Whether the pose of every free body is measured.
-      wrenches: Inputs that are known external forces.
-    """
-
-    signals: tuple[TorqueSignal, ...]
+    signals: tuple[TorqueSignal, ...]  # that tell torque
+    # degrees of freedom whose torque is known, with the name of what tells it
     known: Mapping[int, str]
-    positions: Mapping[str, JointSignal]
-    unmeasured: tuple[str, ...]
-    base_is_known: bool
-    wrenches: tuple[str, ...]
+    positions: Mapping[str, JointSignal]  # measured signals that tell joint positions, by name
+    unmeasured: tuple[str, ...]  # joints whose position is not measured
+    base_is_known: bool  # whether the pose of every free body is measured
+    wrenches: tuple[str, ...]  # inputs that are known external forces
 
 
 def torque_sources(model: mujoco.MjModel, group: ModelSequences) -> TorqueSources:

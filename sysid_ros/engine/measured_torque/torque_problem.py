@@ -41,26 +41,17 @@ _MANY = 12  # bodies of which nothing is estimated, from which on they have no c
 
 @dataclass(frozen=True)
 class TorqueProblem:
-    """Recordings of one kind of robot, and the parameters to fit to them.
+    """Recordings of one kind of robot, and the parameters to fit to them."""
 
-    Attributes:
-      declared: The parameters.
-      regressor: Of the model at their initial values.
-      recordings: Motion and torque.
-      sources: The measurements that they come from.
-      masked: s that contact left out.
-      notes: Sentences about the measurements.
-      friction_of: The model whose own law of dry friction counts; the sharp one where left out.
-      creep: By joint, rad/s or m/s from which on its friction is whole by the sharp law.
-    """
-
-    declared: Declared
-    regressor: Regressor
-    recordings: tuple[Recording, ...]
-    sources: TorqueSources
-    masked: float
-    notes: tuple[str, ...]
+    declared: Declared  # the parameters
+    regressor: Regressor  # of the model at their initial values
+    recordings: tuple[Recording, ...]  # motion and torque
+    sources: TorqueSources  # the measurements that they come from
+    masked: float  # s that contact left out
+    notes: tuple[str, ...]  # sentences about the measurements
+    # the model whose own law of dry friction counts; the sharp one where left out
     friction_of: mujoco.MjModel | None = None
+    # by joint, rad/s or m/s from which on its friction is whole by the sharp law
     creep: Mapping[str, float] = field(default_factory=dict)
 
     def without(self, joints: Collection[int]) -> TorqueProblem:

@@ -28,28 +28,19 @@ _FIRST_NOISE = 0.1  # of the torque's size
 
 @dataclass(frozen=True)
 class TorqueData:
-    """Filtered motion and torque, from which the rows of any span are summed once.
+    """Filtered motion and torque, from which the rows of any span are summed once."""
 
-    Attributes:
-      problem: Parameters, regressor and recordings.
-      filters: Low-passes.
-      smooth: What passes them; torque without the sawtooth of held references, without its jumps,
-        and as measured.
-      kinds: Degrees of freedom whose torque a sensor shows, with the sensor's name.
-      noise: Standard deviation of their rows, about.
-      places: Where the problem's free scalars stand among those of the fit, (k,).
-      size: Free scalars of the fit.
-      proposal: Values of these that suit torque, (size,).
-    """
-
-    problem: TorqueProblem
-    filters: Filters
+    problem: TorqueProblem  # parameters, regressor and recordings
+    filters: Filters  # low-passes
+    # what passes them; torque without the sawtooth of held references, without its jumps, and as
+    # measured
     smooth: tuple[SmoothStretch, ...]
+    # degrees of freedom whose torque a sensor shows, with the sensor's name
     kinds: Mapping[int, str]
-    noise: Mapping[int, float]
-    places: IndexArray
-    size: int
-    proposal: FloatArray
+    noise: Mapping[int, float]  # standard deviation of their rows, about
+    places: IndexArray  # where the problem's free scalars stand among those of the fit, (k,)
+    size: int  # free scalars of the fit
+    proposal: FloatArray  # values of these that suit torque, (size,)
     _known: dict[tuple[str, int, int], tuple[tuple[FloatArray, ...], IntArray]] = field(
         default_factory=dict, repr=False
     )

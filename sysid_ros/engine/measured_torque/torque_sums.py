@@ -38,32 +38,21 @@ _SETTLED = 1e-6  # relative change of every value below which they have converge
 
 @dataclass(frozen=True)
 class TorqueEstimate:
-    """Estimates from sums of rows.
+    """Estimates from sums of rows."""
 
-    Attributes:
-      values: Of the declared parameters, (n,).
-      covariance: Theirs, (n, n).
-      parameters: The same with flags, then the mass of every body whose inertia is estimated.
-      bodies: These bodies.
-      spreads: Covariances of each one's mass, centre of mass and inertia about it, xx xy xz yy yz
-        zz, (10, 10).
-      theta: All parameters of the regressor, by robot.
-      weights: Of kinds of rows, inverse variances of filtered torque, (kinds,).
-      spread: Root mean square of residuals of each degree of freedom, (nv,).
-      gains: Factors of measured torque, (nv,).
-      regression: What it comes from, the start of the next one.
-    """
-
-    values: FloatArray
-    covariance: FloatArray
+    values: FloatArray  # of the declared parameters, (n,)
+    covariance: FloatArray  # theirs, (n, n)
+    # the same with flags, then the mass of every body whose inertia is estimated
     parameters: tuple[ParameterEstimate, ...]
-    bodies: tuple[BodyFinding, ...]
+    bodies: tuple[BodyFinding, ...]  # these bodies
+    # covariances of each one's mass, centre of mass and inertia about it, xx xy xz yy yz zz, (10,
+    # 10)
     spreads: tuple[FloatArray, ...]
-    theta: Mapping[str, FloatArray]
-    weights: FloatArray
-    spread: FloatArray
-    gains: FloatArray
-    regression: Estimate
+    theta: Mapping[str, FloatArray]  # all parameters of the regressor, by robot
+    weights: FloatArray  # of kinds of rows, inverse variances of filtered torque, (kinds,)
+    spread: FloatArray  # root mean square of residuals of each degree of freedom, (nv,)
+    gains: FloatArray  # factors of measured torque, (nv,)
+    regression: Estimate  # what it comes from, the start of the next one
 
 
 @dataclass(frozen=True)

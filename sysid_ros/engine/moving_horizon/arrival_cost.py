@@ -28,23 +28,15 @@ MOST_SHARES = 48  # that are kept apart
 
 @dataclass(frozen=True)
 class Share:
-    """The information of one window, or of several that were joined.
+    """The information of one window, or of several that were joined."""
 
-    Attributes:
-      time: The instant at which it has this weight, s.
-      theta: Where it was linearized, (p,).
-      hessian: Shape (p, p).
-      gradient: At ``theta``, (p,).
-      squares: Squared residuals that stayed unexplained, by signal, and their numbers.
-      windows: How many windows it counts for.
-    """
-
-    time: float
-    theta: FloatArray
-    hessian: FloatArray
-    gradient: FloatArray
+    time: float  # the instant at which it has this weight, s
+    theta: FloatArray  # where it was linearized, (p,)
+    hessian: FloatArray  # shape (p, p)
+    gradient: FloatArray  # at ``theta``, (p,)
+    # squared residuals that stayed unexplained, by signal, and their numbers
     squares: Squares = field(default_factory=dict)
-    windows: float = 1.0
+    windows: float = 1.0  # how many windows it counts for
 
     def gradient_at(self, theta: FloatArray) -> FloatArray:
         """The gradient at other values of the parameters, (p,)."""

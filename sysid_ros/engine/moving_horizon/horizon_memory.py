@@ -64,17 +64,12 @@ class Stored(ABC):
 
 @dataclass(frozen=True)
 class Memory(Stored):
-    """All that is known of some parameters.
+    """All that is known of some parameters."""
 
-    Attributes:
-      names: Of the scalars, (p,).
-      known: Their information, in shares whose scatter tells how uncertain their sum is.
-      noise: Standard deviation of every signal, in its unit.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the scalars, (p,)
+    # their information, in shares whose scatter tells how uncertain their sum is
     known: tuple[Share, ...]
-    noise: Mapping[str, float]
+    noise: Mapping[str, float]  # standard deviation of every signal, in its unit
 
     @classmethod
     def of(

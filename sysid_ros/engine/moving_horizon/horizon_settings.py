@@ -35,43 +35,31 @@ class HorizonSettings:
 
 @dataclass(frozen=True)
 class HorizonEstimate:
-    """The parameters at one instant.
+    """The parameters at one instant."""
 
-    Attributes:
-      time: Instant of the latest sample that the estimate contains, s on the recording's axis.
-      parameters: Values with standard errors and flags.
-      covariance: Of the values, (p, p); NaN where nothing is claimed.
-      scales: A typical magnitude of each parameter, (p,).
-      settled: Whether there are enough windows to see how they scatter; before, intervals are wide,
-        and there are none from fewer than three.
-      undetermined: Combinations that the data leaves open, one sentence each.
-      unexplained: Signals that the model does not explain, one sentence each.
-      windows: How many windows were used so far.
-      noise: Standard deviation of every signal, in its unit.
-      simulated: How many windows were simulated for this estimate.
-      thinned: How many windows were left out so far, because there was no time for them.
-      searching: Whether the optimum is being searched for, so that the values rest meanwhile.
-      bodies: Whose inertia torque tells.
-      spreads: Covariances of each one's mass, centre of mass and inertia about it, xx xy xz yy yz
-        zz, (10, 10).
-      changed: Instant before which nothing counts any more, because a load was taken up or put
-        down, s; ``None`` where that was not seen.
-      wrong: What of the model torque contradicts all the time, one sentence each.
-    """
-
+    # instant of the latest sample that the estimate contains, s on the recording's axis
     time: float
-    parameters: tuple[ParameterEstimate, ...]
-    covariance: FloatArray
-    scales: FloatArray
+    parameters: tuple[ParameterEstimate, ...]  # values with standard errors and flags
+    covariance: FloatArray  # of the values, (p, p); NaN where nothing is claimed
+    scales: FloatArray  # A typical magnitude of each parameter, (p,)
+    # whether there are enough windows to see how they scatter; before, intervals are wide, and
+    # there are none from fewer than three
     settled: bool
-    undetermined: tuple[str, ...]
-    unexplained: tuple[str, ...]
-    windows: int
-    noise: Mapping[str, float]
-    simulated: int
+    undetermined: tuple[str, ...]  # combinations that the data leaves open, one sentence each
+    unexplained: tuple[str, ...]  # signals that the model does not explain, one sentence each
+    windows: int  # how many windows were used so far
+    noise: Mapping[str, float]  # standard deviation of every signal, in its unit
+    simulated: int  # how many windows were simulated for this estimate
+    # how many windows were left out so far, because there was no time for them
     thinned: float = 0.0
+    # whether the optimum is being searched for, so that the values rest meanwhile
     searching: bool = False
-    bodies: tuple[BodyFinding, ...] = ()
+    bodies: tuple[BodyFinding, ...] = ()  # whose inertia torque tells
+    # covariances of each one's mass, centre of mass and inertia about it, xx xy xz yy yz zz, (10,
+    # 10)
     spreads: tuple[FloatArray, ...] = ()
+    # instant before which nothing counts any more, because a load was taken up or put down, s;
+    # ``None`` where that was not seen
     changed: float | None = None
+    # what of the model torque contradicts all the time, one sentence each
     wrong: tuple[str, ...] = ()

@@ -34,25 +34,17 @@ class SimulatedWindow:
     """One window at the point where it was simulated.
 
     The sums are kept signal by signal, so that noise levels can change without a simulation.
-
-    Attributes:
-      window: The window.
-      end: Its last instant, s.
-      theta: The parameters, (p,).
-      start: The deviation of its start, (n_start,).
-      parts: By block of time and signal ``A^T A`` with ``A = [J_theta J_start r]`` in the signal's
-        unit, (blocks, k, n, n).
-      counts: Samples of each signal, (k,).
-      residuals: Simulated less measured of every sample, in the signal's unit, (m,).
     """
 
     window: WindowSimulation
-    end: float
-    theta: FloatArray
-    start: FloatArray
+    end: float  # its last instant, s
+    theta: FloatArray  # the parameters, (p,)
+    start: FloatArray  # the deviation of its start, (n_start,)
+    # by block of time and signal ``A^T A`` with ``A = [J_theta J_start r]`` in the signal's unit,
+    # (blocks, k, n, n)
     parts: FloatArray
-    counts: FloatArray
-    residuals: FloatArray
+    counts: FloatArray  # samples of each signal, (k,)
+    residuals: FloatArray  # simulated less measured of every sample, in the signal's unit, (m,)
     _shares: dict[tuple[float, ...], Share] = field(default_factory=dict, repr=False)
 
     @functools.cached_property
@@ -136,22 +128,14 @@ def shares_of_blocks(
 
 @dataclass(frozen=True)
 class Simulator:
-    """All that simulating windows takes, besides them.
+    """All that simulating windows takes, besides them."""
 
-    Attributes:
-      params: The parameters.
-      engine: Of the simulation.
-      builder: The recording's model with its parameters.
-      rollouts: Where simulations run.
-      blocks: Of time that a window's sums are kept apart by.
-      learned: What the problem before found out about derivatives; the next one's is put here.
-    """
-
-    params: ParameterDict
-    engine: str
-    builder: CandidateBuilder
-    rollouts: RolloutPool
-    blocks: int
+    params: ParameterDict  # the parameters
+    engine: str  # of the simulation
+    builder: CandidateBuilder  # the recording's model with its parameters
+    rollouts: RolloutPool  # where simulations run
+    blocks: int  # of time that a window's sums are kept apart by
+    # what the problem before found out about derivatives; the next one's is put here
     learned: list[Any]
 
     def first_noise(self, windows: Sequence[Cut], known: Mapping[str, float]) -> dict[str, float]:

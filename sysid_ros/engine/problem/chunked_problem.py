@@ -24,20 +24,13 @@ from sysid_ros.engine.simulation import RolloutPool
 
 @dataclass(frozen=True)
 class ChunkSurvey:
-    """A chunk of recordings before anything is fitted.
+    """A chunk of recordings before anything is fitted."""
 
-    Attributes:
-      start_sizes: Unknowns of each window's start.
-      n_samples: Measured values that are compared.
-      noise: Noise level by signal to begin with, in its unit.
-      spreads: Largest standard deviation of a recording by signal.
-      squares: By signal the sum of squared residuals with the initial parameters, their number.
-    """
-
-    start_sizes: tuple[int, ...]
-    n_samples: int
-    noise: Mapping[str, float]
-    spreads: Mapping[str, float]
+    start_sizes: tuple[int, ...]  # unknowns of each window's start
+    n_samples: int  # measured values that are compared
+    noise: Mapping[str, float]  # noise level by signal to begin with, in its unit
+    spreads: Mapping[str, float]  # largest standard deviation of a recording by signal
+    # by signal the sum of squared residuals with the initial parameters, their number
     squares: Mapping[str, tuple[float, int]]
 
 
@@ -51,19 +44,13 @@ class ChunkPoint:
 
 @dataclass(frozen=True)
 class ChunkSums:
-    """The share of a chunk in the objective and in its Gauss-Newton model, without priors.
+    """The share of a chunk in the objective and in its Gauss-Newton model, without priors."""
 
-    Attributes:
-      cost: Its share.
-      grams: As of :class:`~sysid_ros.engine.least_squares.Linearization`, one per window.
-      squares: By signal.
-      sources: The origin of the Jacobian's columns, by parameter.
-    """
-
-    cost: float
+    cost: float  # its share
+    # as of :class:`~sysid_ros.engine.least_squares.Linearization`, one per window
     grams: tuple[FloatArray, ...]
-    squares: Mapping[str, tuple[float, int]]
-    sources: Mapping[str, str]
+    squares: Mapping[str, tuple[float, int]]  # by signal
+    sources: Mapping[str, str]  # the origin of the Jacobian's columns, by parameter
 
 
 Evaluate = Callable[[Sequence[ChunkPoint]], Sequence[ChunkSums]]

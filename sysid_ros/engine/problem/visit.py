@@ -21,19 +21,13 @@ Jacobians = Iterator[tuple[WindowBatch, FloatArray, RunJacobian]]
 
 @dataclass
 class Visit:
-    """All that is known of the latest point, so that a step that is taken is simulated once.
-
-    Attributes:
-      point: The point.
-      candidates: Of every group.
-      rollouts: Of every group's batches, once they are simulated.
-      derivatives: Of all batches, once they are known.
-    """
+    """All that is known of the latest point, so that a step that is taken is simulated once."""
 
     point: Point
-    candidates: list[Candidate]
+    candidates: list[Candidate]  # of every group
+    # of every group's batches, once they are simulated
     rollouts: list[list[BatchRollout]] | None = None
-    derivatives: list[RunJacobian] | None = None
+    derivatives: list[RunJacobian] | None = None  # of all batches, once they are known
 
     def is_at(self, point: Point) -> bool:
         """Return whether this is the point."""

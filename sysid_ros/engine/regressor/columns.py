@@ -30,21 +30,15 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of a regressor.
+    """Columns of a regressor."""
 
-    Attributes:
-      names: "link_1.Ixx", "joint_2.damping", "wrist.armature", ... (p,).
-      kinds: "m", "mx", ..., "Ixx", ..., "armature", ... (p,).
-      owners: Id of the body, joint, degree of freedom (offset) or tendon, number of a delay.
-      nominal: The model's own values, (p,): kg, kg m, kg m^2, and N m per unit for hinges.
-      place: The column of an owner and a kind.
-    """
-
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
+    names: tuple[str, ...]  # "link_1.Ixx", "joint_2.damping", "wrist.armature", ... (p,)
+    kinds: tuple[str, ...]  # "m", "mx", ..., "Ixx", ..., "armature", ... (p,)
+    # id of the body, joint, degree of freedom (offset) or tendon, number of a delay
     owners: tuple[int, ...]
+    # the model's own values, (p,): kg, kg m, kg m^2, and N m per unit for hinges
     nominal: FloatArray
-    place: dict[tuple[int, str], int] = field(repr=False)
+    place: dict[tuple[int, str], int] = field(repr=False)  # the column of an owner and a kind
 
     def __len__(self) -> int:
         """The number of columns p."""

@@ -29,23 +29,16 @@ _COLOURED = 2.0  # times lower than where it meets the upper third: where noise 
 
 @dataclass(frozen=True)
 class Cutoff:
-    """A coordinate's low-pass and the reasons for it.
+    """A coordinate's low-pass and the reasons for it."""
 
-    Attributes:
-      frequency: Hz, where the low-pass has fallen to a half.
-      motion_end: Hz, where the position's spectrum reaches its noise floor; 0 for a coordinate that
-        does not move.
-      speed_end: Hz, below which 99.9 % of the velocity's power above that floor lies.
-      noise_density: One-sided density of the noise floor, rad^2/Hz or m^2/Hz.
-      spectrum: Frequencies [Hz] and densities, (2, k), for the report.
-      white: Whether the noise has that floor; that of stamps which stray grows where motion is.
-    """
-
-    frequency: float
+    frequency: float  # Hz, where the low-pass has fallen to a half
+    # Hz, where the position's spectrum reaches its noise floor; 0 for a coordinate that does not
+    # move
     motion_end: float
-    speed_end: float
-    noise_density: float
-    spectrum: FloatArray
+    speed_end: float  # Hz, below which 99.9 % of the velocity's power above that floor lies
+    noise_density: float  # one-sided density of the noise floor, rad^2/Hz or m^2/Hz
+    spectrum: FloatArray  # frequencies [Hz] and densities, (2, k), for the report
+    # whether the noise has that floor; that of stamps which stray grows where motion is
     white: bool = True
 
     def noise(self, rate: float) -> float:

@@ -53,16 +53,11 @@ _ROUND = {FREE: (3, 3), BALL: (0, 0)}
 
 @dataclass(frozen=True)
 class Filters:
-    """The low-passes of a fit.
+    """The low-passes of a fit."""
 
-    Attributes:
-      motion: Cut-off of each coordinate of qpos, (nq,) Hz; one value per quaternion.
-      rows: Cut-off of the row filter, Hz.
-      choices: How each cut-off was chosen, by coordinate; empty where it was given.
-    """
-
-    motion: FloatArray
-    rows: float
+    motion: FloatArray  # cut-off of each coordinate of qpos, (nq,) Hz; one value per quaternion
+    rows: float  # cut-off of the row filter, Hz
+    # how each cut-off was chosen, by coordinate; empty where it was given
     choices: Mapping[int, Cutoff]
 
     @property
@@ -73,24 +68,16 @@ class Filters:
 
 @dataclass(frozen=True)
 class SmoothStretch:
-    """Motion on a grid that is just fine enough for the row filter, and the torque as measured.
+    """Motion on a grid that is just fine enough for the row filter, and the torque as measured."""
 
-    Attributes:
-      motion: At the inner grid.
-      inner: s between its instants.
-      every: Inner steps from one row that is kept to the next.
-      torque: (rows, nv) filtered torque at rows; NaN where the filter meets an unknown torque.
-      shifted: (rows, nv, nodes) the same, later by several times; see :mod:`.torque_delay`.
-      times: (rows,) s on the recording's clock.
-      recording: The number of the recording.
-    """
-
-    motion: Motion
-    inner: float
-    every: int
+    motion: Motion  # at the inner grid
+    inner: float  # s between its instants
+    every: int  # inner steps from one row that is kept to the next
+    # (rows, nv) filtered torque at rows; NaN where the filter meets an unknown torque
     torque: FloatArray
-    times: FloatArray
-    recording: int
+    times: FloatArray  # (rows,) s on the recording's clock
+    recording: int  # the number of the recording
+    # (rows, nv, nodes) the same, later by several times; see :mod:`.torque_delay`
     shifted: FloatArray
 
     def later_than(self, time: float) -> SmoothStretch | None:

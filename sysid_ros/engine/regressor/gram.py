@@ -32,20 +32,14 @@ class Grams:
 
     A kind of rows are those of one degree of freedom; or, where they are kept apart, those of one
     degree of freedom that are equally sure of friction's sign (:mod:`.reversals`).
-
-    Attributes:
-      support: Columns that enter row j, (s_j,).
-      sums: For each j, (blocks, s_j + 1, s_j + 1): the sum over rows of z z^T with z = (R, tau).
-      counts: Rows that were summed, (blocks, kinds).
-      width: The number p of columns.
-      dofs: The degree of freedom of each kind, (kinds,).
     """
 
-    support: tuple[IndexArray, ...]
+    support: tuple[IndexArray, ...]  # columns that enter row j, (s_j,)
+    # for each j, (blocks, s_j + 1, s_j + 1): the sum over rows of z z^T with z = (R, tau)
     sums: tuple[FloatArray, ...]
-    counts: IntArray
-    width: int
-    dofs: IndexArray
+    counts: IntArray  # rows that were summed, (blocks, kinds)
+    width: int  # the number p of columns
+    dofs: IndexArray  # the degree of freedom of each kind, (kinds,)
 
     @cached_property
     def _totals(self) -> tuple[FloatArray, ...]:
@@ -101,18 +95,12 @@ class Grams:
 
 @dataclass(frozen=True)
 class FilteredRows:
-    """Rows of a stretch of time, after the row filter.
+    """Rows of a stretch of time, after the row filter."""
 
-    Attributes:
-      times: (rows,) s.
-      torque: (rows, nv, nodes), NaN where unknown.
-      regressor: For each degree of freedom its columns in use, (rows, s_j).
-      classes: How sure friction's sign is, (rows, nv), see :func:`~.reversals.row_classes`.
-    """
-
-    times: FloatArray
-    torque: FloatArray
-    regressor: tuple[FloatArray, ...]
+    times: FloatArray  # (rows,) s
+    torque: FloatArray  # (rows, nv, nodes), NaN where unknown
+    regressor: tuple[FloatArray, ...]  # for each degree of freedom its columns in use, (rows, s_j)
+    # how sure friction's sign is, (rows, nv), see :func:`~.reversals.row_classes`
     classes: IndexArray
 
 

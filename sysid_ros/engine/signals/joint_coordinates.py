@@ -28,19 +28,13 @@ _OF_JOINTS = (int(_S.mjSENS_JOINTPOS), int(_S.mjSENS_BALLQUAT))
 
 @dataclass(frozen=True)
 class JointSignal:
-    """A measured signal that tells coordinates of one joint.
+    """A measured signal that tells coordinates of one joint."""
 
-    Attributes:
-      joint: Its number.
-      first: The first coordinate in qpos.
-      width: How many there are: 1, a position's 3, an orientation's 4, a pose's 7.
-      mounted: Position (3,) and orientation (4,) on the joint's body of the frame that is measured
-        instead of the body's own; ``None`` for that.
-    """
-
-    joint: int
-    first: int
-    width: int
+    joint: int  # its number
+    first: int  # the first coordinate in qpos
+    width: int  # how many there are: 1, a position's 3, an orientation's 4, a pose's 7
+    # position (3,) and orientation (4,) on the joint's body of the frame that is measured instead
+    # of the body's own; ``None`` for that
     mounted: tuple[FloatArray, FloatArray] | None = None
 
     @property

@@ -41,17 +41,11 @@ class Line:
 
 @dataclass(frozen=True)
 class CubicSlope:
-    """The derivative of a cubic spline through even samples, which goes on beyond them.
+    """The derivative of a cubic spline through even samples, which goes on beyond them."""
 
-    Attributes:
-      start: The first sample's instant, s.
-      interval: Between samples, s.
-      coefficients: Of the B-splines from one before the first sample to one after the last,
-        (n + 2,).
-    """
-
-    start: float
-    interval: float
+    start: float  # the first sample's instant, s
+    interval: float  # between samples, s
+    # of the B-splines from one before the first sample to one after the last, (n + 2,)
     coefficients: FloatArray
 
     @classmethod

@@ -34,18 +34,12 @@ BuildFn = Callable[[ParameterDict], Any]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model and signal settings to simulate with.
+    """A model and signal settings to simulate with."""
 
-    Attributes:
-      params: The values of all parameters.
-      model: The compiled model.
-      model_key: What the model depends on; equal keys share a model.
-      signals: Settings by sensor or actuator name; absent means unchanged.
-    """
-
-    params: ParameterDict
-    model: mujoco.MjModel
-    model_key: bytes
+    params: ParameterDict  # the values of all parameters
+    model: mujoco.MjModel  # the compiled model
+    model_key: bytes  # what the model depends on; equal keys share a model
+    # settings by sensor or actuator name; absent means unchanged
     signals: Mapping[str, SignalSettings]
 
     def settings(self, name: str) -> SignalSettings:

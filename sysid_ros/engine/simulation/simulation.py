@@ -89,17 +89,12 @@ class BatchRollout:
 
 @dataclass(frozen=True)
 class Rollout:
-    """The outcome of a simulation.
+    """The outcome of a simulation."""
 
-    Attributes:
-      states: Full-physics states after each step, (n, nstate); column 0 is the time.
-      sensordata: Sensors, (n, nsensordata); row i is their value *before* step i.
-      valid: How many rows were simulated; fewer than n where the simulation diverged, and what
-        follows is NaN, except for the times, which go on.
-    """
-
-    states: FloatArray
-    sensordata: FloatArray
+    states: FloatArray  # full-physics states after each step, (n, nstate); column 0 is the time
+    sensordata: FloatArray  # sensors, (n, nsensordata); row i is their value *before* step i
+    # how many rows were simulated; fewer than n where the simulation diverged, and what follows is
+    # NaN, except for the times, which go on
     valid: int
 
     @property

@@ -26,19 +26,13 @@ MARGIN = 10.0
 
 @dataclass(frozen=True)
 class Directions:
-    """The singular vectors of a Jacobian with columns of unit length.
+    """The singular vectors of a Jacobian with columns of unit length."""
 
-    Attributes:
-      length: Of the columns, one where a column is zero, (p,).
-      sizes: Singular values, descending, (p,).
-      vectors: Orthonormal directions in parameters times ``length``, one per row, (p, p).
-      open: Which of them the Jacobian cannot tell from none, (p,).
-    """
-
-    length: FloatArray
-    sizes: FloatArray
+    length: FloatArray  # of the columns, one where a column is zero, (p,)
+    sizes: FloatArray  # singular values, descending, (p,)
+    # orthonormal directions in parameters times ``length``, one per row, (p, p)
     vectors: FloatArray
-    open: BoolArray
+    open: BoolArray  # which of them the Jacobian cannot tell from none, (p,)
 
 
 def directions(jacobian: FloatArray, error: float) -> Directions:

@@ -25,18 +25,13 @@ from sysid_ros.engine.signals import lagged_products
 
 @dataclass(frozen=True)
 class ResidualSize:
-    """The residual of one signal at the optimum of a fit.
+    """The residual of one signal at the optimum of a fit."""
 
-    Attributes:
-      rms: Root mean square in the signal's unit; under a robust loss that of the Gaussian residual
-        with the same cost.
-      samples: How many.
-      effective: How many independent ones they are worth, between 1 and ``samples``.
-    """
-
+    # root mean square in the signal's unit; under a robust loss that of the Gaussian residual with
+    # the same cost
     rms: float
-    samples: int
-    effective: float
+    samples: int  # how many
+    effective: float  # how many independent ones they are worth, between 1 and ``samples``
 
 
 def residual_sizes(problem: WindowedProblem, point: Point) -> dict[str, ResidualSize]:

@@ -31,20 +31,13 @@ BEYOND = 2  # rows after the last sample, so that the cubic there is centred
 
 @dataclass(frozen=True)
 class Samples:
-    """The measurements inside one window, flattened over signals.
+    """The measurements inside one window, flattened over signals."""
 
-    Attributes:
-      times: Instants relative to the window's start, shape (m,), s.
-      values: Measured values, shape (m,).
-      signals: Which signal each sample belongs to, an index into :attr:`SequenceData.signals`,
-        shape (m,).
-      rows: Where each sample stands in the sequence's measurements, shape (m,).
-    """
-
-    times: FloatArray
-    values: FloatArray
+    times: FloatArray  # instants relative to the window's start, shape (m,), s
+    values: FloatArray  # measured values, shape (m,)
+    # which signal each sample belongs to, an index into :attr:`SequenceData.signals`, shape (m,)
     signals: IndexArray
-    rows: IndexArray
+    rows: IndexArray  # where each sample stands in the sequence's measurements, shape (m,)
 
 
 @dataclass(frozen=True)
@@ -67,47 +60,30 @@ class Window:
 
 @dataclass(frozen=True)
 class SignalColumn:
-    """One scalar measured channel and where the simulation shows it.
+    """One scalar measured channel and where the simulation shows it."""
 
-    Attributes:
-      name: Sensor name, with ``[i]`` for sensors of several components.
-      sensor: The sensor's own name.
-      column: Column in the rollout's sensor data.
-      measured_column: Column in the sequence's measurements.
-      offset: When the rollout's rows are true relative to the step, s.
-      rotation: Which component of an orientation's rotation vector; ``None`` for plain numbers.
-        ``column`` is then the first of the quaternion's four.
-    """
-
-    name: str
-    sensor: str
-    column: int
-    measured_column: int
-    offset: float
+    name: str  # sensor name, with ``[i]`` for sensors of several components
+    sensor: str  # the sensor's own name
+    column: int  # column in the rollout's sensor data
+    measured_column: int  # column in the sequence's measurements
+    offset: float  # when the rollout's rows are true relative to the step, s
+    # which component of an orientation's rotation vector; ``None`` for plain numbers. ``column`` is
+    # then the first of the quaternion's four
     rotation: int | None = None
 
 
 @dataclass(frozen=True)
 class SequenceData:
-    """One recorded sequence, ready to be compared with simulations.
+    """One recorded sequence, ready to be compared with simulations."""
 
-    Attributes:
-      name: The sequence's name.
-      number: Its place among the sequences of its model.
-      signals: The measured channels.
-      controls: One integral per actuator; ``None`` where an actuator is not driven.
-      sensordata: The measurements, NaN where nothing was measured.
-      base: State for everything that is not measured, (nstate,).
-      windows: The stretches to simulate.
-    """
-
-    name: str
-    number: int
-    signals: tuple[SignalColumn, ...]
+    name: str  # the sequence's name
+    number: int  # its place among the sequences of its model
+    signals: tuple[SignalColumn, ...]  # the measured channels
+    # one integral per actuator; ``None`` where an actuator is not driven
     controls: tuple[SignalIntegral | None, ...]
-    sensordata: TimeSeries
-    base: FloatArray
-    windows: tuple[Window, ...]
+    sensordata: TimeSeries  # the measurements, NaN where nothing was measured
+    base: FloatArray  # state for everything that is not measured, (nstate,)
+    windows: tuple[Window, ...]  # the stretches to simulate
 
 
 def signal_columns(model: mujoco.MjModel, sensordata: TimeSeries) -> tuple[SignalColumn, ...]:

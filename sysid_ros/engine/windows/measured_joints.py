@@ -29,20 +29,13 @@ _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 
 @dataclass(frozen=True)
 class MeasuredJoint:
-    """One scalar joint's measured motion as functions of time.
+    """One scalar joint's measured motion as functions of time."""
 
-    Attributes:
-      sensor: The position sensor it was read from.
-      position: rad or m.
-      velocity: rad/s or m/s.
-      velocity_spread: How much the velocity varies, the scale of an uninformed prior.
-      rate_sensor: The sensor its velocity was read from; that of the position where it is derived.
-    """
-
-    sensor: str
-    position: Piecewise
-    velocity: Piecewise
-    velocity_spread: float
+    sensor: str  # the position sensor it was read from
+    position: Piecewise  # rad or m
+    velocity: Piecewise  # rad/s or m/s
+    velocity_spread: float  # how much the velocity varies, the scale of an uninformed prior
+    # the sensor its velocity was read from; that of the position where it is derived
     rate_sensor: str
 
 

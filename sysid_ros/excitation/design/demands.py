@@ -17,22 +17,16 @@ from sysid_ros.excitation import ExcitationError, MotionLimits
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:
-    """Demands on a motion of n joints.
+    """Demands on a motion of n joints."""
 
-    Attributes:
-      limits: Of position, velocity, acceleration and effort.
-      jerk: (n,) rad/s^3 or m/s^3, infinite where there is no limit.
-      clearance: m that geoms keep from each other.
-      torque_share: Share of the limits of effort that the model's torque may need; the rest is for
-        what the model does not know.
-      fill: Share of the robot's own limits of position (about their middle), velocity and
-        acceleration that ``limits`` are; the rest is for what servos do.
-    """
-
-    limits: MotionLimits
-    jerk: FloatArray
-    clearance: float = 0.02
+    limits: MotionLimits  # of position, velocity, acceleration and effort
+    jerk: FloatArray  # (n,) rad/s^3 or m/s^3, infinite where there is no limit
+    clearance: float = 0.02  # m that geoms keep from each other
+    # share of the limits of effort that the model's torque may need; the rest is for what the model
+    # does not know
     torque_share: float = 0.85
+    # share of the robot's own limits of position (about their middle), velocity and acceleration
+    # that ``limits`` are; the rest is for what servos do
     fill: float = 1.0
 
     def __post_init__(self) -> None:

@@ -47,31 +47,20 @@ _DRAWN_IN, _DRAWINGS = 0.99, 20  # share of a motion that breaks a demand; how o
 
 @dataclass(frozen=True, kw_only=True)
 class DesignSettings:
-    """Settings of the search for a motion.
+    """Settings of the search for a motion."""
 
-    Attributes:
-      duration: s.
-      piece: s between knots; a joint's acceleration changes linearly in between.
-      criterion: One of ``CRITERIA``: "DA" and "D" (all parameters), "A" (their mean), "worst".
-      interest: Words that occur in the names of the parameters that count; all if empty.
-      rate: Hz at which torque is sampled.
-      starts: Random motions to begin with.
-      steps: Steps from one start at the most.
-      budget: CPU seconds at the most.
-      seed: Of the random motions.
-      noise_factor: By which noise counts more than is assumed where nothing tells it.
-    """
-
-    duration: float = 20.0
-    piece: float = 0.4
+    duration: float = 20.0  # s
+    piece: float = 0.4  # s between knots; a joint's acceleration changes linearly in between
+    # one of ``CRITERIA``: "DA" and "D" (all parameters), "A" (their mean), "worst"
     criterion: CriterionName = "DA"
+    # words that occur in the names of the parameters that count; all if empty
     interest: tuple[str, ...] = field(default=())
-    rate: float = 500.0
-    starts: int = 10
-    steps: int = 60
-    budget: float = 60.0
-    seed: int = 0
-    noise_factor: float = 1.0
+    rate: float = 500.0  # Hz at which torque is sampled
+    starts: int = 10  # random motions to begin with
+    steps: int = 60  # steps from one start at the most
+    budget: float = 60.0  # CPU seconds at the most
+    seed: int = 0  # of the random motions
+    noise_factor: float = 1.0  # by which noise counts more than is assumed where nothing tells it
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:

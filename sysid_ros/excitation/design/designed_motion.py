@@ -16,36 +16,22 @@ from sysid_ros.excitation.design.torque_information import JointMotion
 
 @dataclass(frozen=True)
 class DesignedMotion:
-    """A motion of n joints that starts and ends at rest in the same posture.
+    """A motion of n joints that starts and ends at rest in the same posture."""
 
-    Attributes:
-      joints: Names.
-      start: Posture (n,) at both ends, rad or m.
-      spline: The family of motions.
-      control: Control points (k, n) relative to the posture.
-      names: Of the p identifiable parameters.
-      nominal: The model's values of them, (p,).
-      standard_errors: Predicted, (p,).
-      condition: Condition number of the information's square root, columns scaled to length 1.
-      cost: The criterion, see :mod:`.criterion`.
-      steps: Steps of the search.
-      told_by: Where the errors would come from.
-      information: Of one recording, (p, p), without what is known before it.
-      errors_before: Standard errors (p,) of the fit that the motion was designed after.
-    """
-
-    joints: tuple[str, ...]
-    start: FloatArray
-    spline: RestSpline
-    control: FloatArray
-    names: tuple[str, ...]
-    nominal: FloatArray
-    standard_errors: FloatArray
+    joints: tuple[str, ...]  # names
+    start: FloatArray  # posture (n,) at both ends, rad or m
+    spline: RestSpline  # the family of motions
+    control: FloatArray  # control points (k, n) relative to the posture
+    names: tuple[str, ...]  # of the p identifiable parameters
+    nominal: FloatArray  # the model's values of them, (p,)
+    standard_errors: FloatArray  # predicted, (p,)
+    # condition number of the information's square root, columns scaled to length 1
     condition: float
-    cost: float
-    steps: int
-    told_by: str
-    information: FloatArray
+    cost: float  # the criterion, see :mod:`.criterion`
+    steps: int  # steps of the search
+    told_by: str  # where the errors would come from
+    information: FloatArray  # of one recording, (p, p), without what is known before it
+    # standard errors (p,) of the fit that the motion was designed after
     errors_before: FloatArray | None = None
 
     @property

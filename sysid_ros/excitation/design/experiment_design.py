@@ -57,67 +57,40 @@ _WITHOUT_TORQUE = (
 
 @dataclass(frozen=True)
 class MotionRequest:
-    """A wish for a motion: what it has to keep, and what is known before.
+    """A wish for a motion: what it has to keep, and what is known before."""
 
-    Attributes:
-      settings: Of the search.
-      joints: That move; all driven ones if empty.
-      keyframe: Of the model, to start from and return to.
-      approaches: Keyframes from which the straight way to the motion and back must be clear.
-      limits: A ``joint_limits.yaml``.
-      urdf: With the robot's limits.
-      velocity: Limit where no file has one, rad/s.
-      acceleration: The same, rad/s^2.
-      jerk: The same, rad/s^3.
-      fill: Share of the limits that may be used.
-      clearance: Between geoms, m.
-      torque_noise: Standard deviations of a torque sample, one or one per joint; none for 1 % of
-        the effort limit.
-      after: Folder of a finished fit, whose parameters and knowledge count.
-      data_dir: Where bags and models are found first.
-    """
-
-    settings: DesignSettings
-    joints: tuple[str, ...] = ()
-    keyframe: str | None = None
+    settings: DesignSettings  # of the search
+    joints: tuple[str, ...] = ()  # that move; all driven ones if empty
+    keyframe: str | None = None  # of the model, to start from and return to
+    # keyframes from which the straight way to the motion and back must be clear
     approaches: tuple[str, ...] = ()
-    limits: Path | None = None
-    urdf: Path | None = None
-    velocity: float | None = None
-    acceleration: float | None = None
-    jerk: float | None = None
-    fill: float = 0.9
-    clearance: float = 0.02
+    limits: Path | None = None  # A ``joint_limits.yaml``
+    urdf: Path | None = None  # with the robot's limits
+    velocity: float | None = None  # limit where no file has one, rad/s
+    acceleration: float | None = None  # the same, rad/s^2
+    jerk: float | None = None  # the same, rad/s^3
+    fill: float = 0.9  # share of the limits that may be used
+    clearance: float = 0.02  # between geoms, m
+    # standard deviations of a torque sample, one or one per joint; none for 1 % of the effort limit
     torque_noise: tuple[float, ...] = ()
-    after: Path | None = None
-    data_dir: Path | None = None
+    after: Path | None = None  # folder of a finished fit, whose parameters and knowledge count
+    data_dir: Path | None = None  # where bags and models are found first
 
 
 @dataclass(frozen=True)
 class ExperimentDesign:
-    """A motion with what it was designed for.
-
-    Attributes:
-      motion: The motion.
-      spec: The experiment's model.
-      robot: What moves, with the values that an earlier fit found, and what the motion keeps.
-      ways: Sentences about the ways to it.
-      doubts: Sentences about its worth.
-      earlier: What was known before.
-      noise_factor: By which noise counts more than is assumed.
-      about: Names of the experiment's p parameters that ``information`` is about.
-      information: Of a recording of the motion, (p, p).
-    """
+    """A motion with what it was designed for."""
 
     motion: DesignedMotion
-    spec: mujoco.MjSpec
+    spec: mujoco.MjSpec  # the experiment's model
+    # what moves, with the values that an earlier fit found, and what the motion keeps
     robot: MovingRobot
-    ways: tuple[str, ...]
-    doubts: tuple[str, ...]
-    earlier: EarlierFit | None
-    noise_factor: float
-    about: tuple[str, ...]
-    information: FloatArray
+    ways: tuple[str, ...]  # sentences about the ways to it
+    doubts: tuple[str, ...]  # sentences about its worth
+    earlier: EarlierFit | None  # what was known before
+    noise_factor: float  # by which noise counts more than is assumed
+    about: tuple[str, ...]  # names of the experiment's p parameters that ``information`` is about
+    information: FloatArray  # of a recording of the motion, (p, p)
 
     def forecast(self, file: Path) -> MotionForecast:
         """The prediction that the report of its recording's fit looks for, of a motion's file."""

@@ -24,24 +24,16 @@ _STEP = 1e-4  # of a parameter's size, for central differences
 
 @dataclass(frozen=True)
 class FittedParameters:
-    """Parameters of a fit at its values, with what it knows about them.
+    """Parameters of a fit at its values, with what it knows about them."""
 
-    Attributes:
-      model: Compiled with the values.
-      names: Of the p parameters.
-      values: Their estimates, (p,).
-      columns: Change of the s columns of the regressor with each parameter, (s, p); zero where it
-        is nothing that torque along a motion shows (a delay, a gain).
-      standard_errors: Of the fit, (p,); infinite where it claims none.
-      information: The inverse (p, p) of the fit's covariance, zero where it claims none.
-    """
-
-    model: mujoco.MjModel
-    names: tuple[str, ...]
-    values: FloatArray
+    model: mujoco.MjModel  # compiled with the values
+    names: tuple[str, ...]  # of the p parameters
+    values: FloatArray  # their estimates, (p,)
+    # change of the s columns of the regressor with each parameter, (s, p); zero where it is nothing
+    # that torque along a motion shows (a delay, a gain)
     columns: FloatArray
-    standard_errors: FloatArray
-    information: FloatArray
+    standard_errors: FloatArray  # of the fit, (p,); infinite where it claims none
+    information: FloatArray  # the inverse (p, p) of the fit's covariance, zero where it claims none
 
 
 def fitted_parameters(

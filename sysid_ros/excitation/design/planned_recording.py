@@ -45,29 +45,18 @@ class Sampled:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedFit:
-    """A fit by simulation whose recording is still to be made.
+    """A fit by simulation whose recording is still to be made."""
 
-    Attributes:
-      spec: The model with a sensor for every measured signal.
-      params: Its parameters, with bounds and priors.
-      values: Where they are, (p,).
-      sensors: What is measured, by sensor.
-      command_rate: Commands per second.
-      between: By actuator what it does between two of them, "zoh" or "linear"; "zoh" for others.
-      window_length: s, of the fit's windows; ``None`` for the whole recording.
-      estimate_starts: Whether the fit estimates the state at the beginning of each.
-      velocity_filter: Hz, of the positions that starts are read off.
-    """
-
-    spec: mujoco.MjSpec
-    params: ParameterDict
-    values: FloatArray
-    sensors: Mapping[str, Sampled]
-    command_rate: float = 100.0
+    spec: mujoco.MjSpec  # the model with a sensor for every measured signal
+    params: ParameterDict  # its parameters, with bounds and priors
+    values: FloatArray  # where they are, (p,)
+    sensors: Mapping[str, Sampled]  # what is measured, by sensor
+    command_rate: float = 100.0  # commands per second
+    # by actuator what it does between two of them, "zoh" or "linear"; "zoh" for others
     between: Mapping[str, str] = field(default_factory=dict)
-    window_length: float | None = 1.0
-    estimate_starts: bool = True
-    velocity_filter: float = 30.0
+    window_length: float | None = 1.0  # s, of the fit's windows; ``None`` for the whole recording
+    estimate_starts: bool = True  # whether the fit estimates the state at the beginning of each
+    velocity_filter: float = 30.0  # Hz, of the positions that starts are read off
 
     def noisier(self, factor: float) -> SimulatedFit:
         """The same fit with the noise of every sensor multiplied."""

@@ -24,27 +24,17 @@ _MEGABYTE = 1_000_000
 
 @dataclass(frozen=True)
 class BagSettings:
-    """The place and form of bags.
+    """The place and form of bags."""
 
-    Attributes:
-      output_dir: Holds the bags.
-      prefix: How their names begin.
-      compression: ``none``, ``zstd`` or ``lz4``.
-      split_size: Megabytes after which a new file of the same bag is begun; 0 for never.
-      split_duration: Seconds likewise.
-      max_size: Megabytes at which the bag is completed; 0 for never.
-      max_duration: Seconds likewise.
-      min_free_disk: Megabytes that must stay free: below, the bag is completed.
-    """
-
-    output_dir: Path
-    prefix: str
-    compression: str = "none"
+    output_dir: Path  # holds the bags
+    prefix: str  # how their names begin
+    compression: str = "none"  # ``none``, ``zstd`` or ``lz4``
+    # megabytes after which a new file of the same bag is begun; 0 for never
     split_size: float = 0.0
-    split_duration: float = 0.0
-    max_size: float = 0.0
-    max_duration: float = 0.0
-    min_free_disk: float = 0.0
+    split_duration: float = 0.0  # seconds likewise
+    max_size: float = 0.0  # megabytes at which the bag is completed; 0 for never
+    max_duration: float = 0.0  # seconds likewise
+    min_free_disk: float = 0.0  # megabytes that must stay free: below, the bag is completed
 
 
 @dataclass(frozen=True)

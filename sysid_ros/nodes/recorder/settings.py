@@ -18,31 +18,19 @@ READ_WHEN_CONFIGURED = ("experiment", "robot", "topics", "regex", "exclude", "qo
 
 @dataclass(frozen=True)
 class RecorderSettings:
-    """Settings that do not change while the node lives.
+    """Settings that do not change while the node lives."""
 
-    Attributes:
-      bag: Where and how bags are written.
-      robot_description: Topic with the robot's description, which goes into every bag; or empty.
-      queue_depth: Messages per topic that may wait to be written.
-      max_gap_ns: Longer intervals between messages count as gaps.
-      stop_timeout: Seconds that the end of a bag waits at most for messages on their way.
-      record_on_activate: Whether activation starts a bag.
-      autostart: Whether the node configures and activates itself.
-      snapshot_mode: Whether messages are kept in memory and written when asked to.
-      snapshot_size: Bytes kept at most in that mode.
-      snapshot_duration: Seconds likewise.
-    """
-
-    bag: BagSettings
+    bag: BagSettings  # where and how bags are written
+    # topic with the robot's description, which goes into every bag; or empty
     robot_description: str
-    queue_depth: int
-    max_gap_ns: int
-    stop_timeout: float
-    record_on_activate: bool
-    autostart: bool
-    snapshot_mode: bool
-    snapshot_size: int
-    snapshot_duration: float
+    queue_depth: int  # messages per topic that may wait to be written
+    max_gap_ns: int  # longer intervals between messages count as gaps
+    stop_timeout: float  # seconds that the end of a bag waits at most for messages on their way
+    record_on_activate: bool  # whether activation starts a bag
+    autostart: bool  # whether the node configures and activates itself
+    snapshot_mode: bool  # whether messages are kept in memory and written when asked to
+    snapshot_size: int  # bytes kept at most in that mode
+    snapshot_duration: float  # seconds likewise
 
 
 def declare_recorder(node: Node) -> RecorderSettings:

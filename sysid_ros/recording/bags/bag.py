@@ -30,25 +30,17 @@ _SERIALIZATIONS = ("cdr", "ros1")
 
 @dataclass(frozen=True)
 class TopicInfo:
-    """One topic of a recording.
-
-    Attributes:
-      name: Its name.
-      msgtype: Its type in ROS 2 spelling; several, separated by ``" | "``, if it changed.
-      promised: How many messages ``metadata.yaml`` or else the files' indices promise, ``None``
-        where nothing does.
-      serialization: ``"cdr"``, ``"ros1"``, or what the bag says.
-      qos: The offered QoS profiles as text, empty where unknown.
-      definition: Its definition in the bag.
-      other_definitions: What other files or connections say, where the texts differ.
-    """
+    """One topic of a recording."""
 
     name: str
-    msgtype: str
+    msgtype: str  # its type in ROS 2 spelling; several, separated by ``" | "``, if it changed
+    # how many messages ``metadata.yaml`` or else the files' indices promise, ``None`` where nothing
+    # does
     promised: int | None
-    serialization: str
-    qos: str
-    definition: Definition
+    serialization: str  # ``"cdr"``, ``"ros1"``, or what the bag says
+    qos: str  # the offered QoS profiles as text, empty where unknown
+    definition: Definition  # its definition in the bag
+    # what other files or connections say, where the texts differ
     other_definitions: tuple[Definition, ...] = ()
 
 

@@ -22,23 +22,15 @@ _UNFINISHED = ".bag.active"  # what ROS 1 calls a bag that is being recorded
 
 @dataclass(frozen=True)
 class BagFiles:
-    """A bag's files in recording order.
+    """A bag's files in recording order."""
 
-    Attributes:
-      path: What the user named.
-      files: The storage files.
-      promised: Messages per topic according to ``metadata.yaml``; ``None`` without one.
-      message_compression: Whether each message is compressed by itself (zstd).
-      ros_distro: The distribution that recorded it, empty where unknown.
-      warnings: What had to be assumed, one sentence each.
-    """
-
-    path: Path
-    files: tuple[Path, ...]
+    path: Path  # what the user named
+    files: tuple[Path, ...]  # the storage files
+    # messages per topic according to ``metadata.yaml``; ``None`` without one
     promised: Mapping[str, int] | None = None
-    message_compression: bool = False
-    ros_distro: str = ""
-    warnings: tuple[str, ...] = ()
+    message_compression: bool = False  # whether each message is compressed by itself (zstd)
+    ros_distro: str = ""  # the distribution that recorded it, empty where unknown
+    warnings: tuple[str, ...] = ()  # what had to be assumed, one sentence each
 
     def sha256(self) -> str:
         """Return a hash of the storage files' contents, in order."""

@@ -60,36 +60,22 @@ class AttachmentSummary:
 
 @dataclass(frozen=True)
 class BagInfo:
-    """The contents of a bag; ``str`` gives a table for a terminal.
+    """The contents of a bag; ``str`` gives a table for a terminal."""
 
-    Attributes:
-      path: The file or folder.
-      format: ``"mcap"``, ``"sqlite3"`` or ``"rosbag1"``.
-      files: Names of the storage files.
-      size: Their size together [bytes].
-      start_ns: When the first message was received, nanoseconds since the epoch.
-      duration: From the first message's receipt to the last one's [s].
-      messages: How many messages were read.
-      promised: How many the bag promises, ``None`` where it does not say.
-      topics: Its topics by name.
-      warnings: What is wrong with it, one sentence each.
-      attachments: The files inside it.
-      records: Named texts inside it, such as what its recorder counted.
-      checks: What vouches for the messages and what cannot be seen, one sentence each.
-    """
-
-    path: str
-    format: str
-    files: tuple[str, ...]
-    size: int
-    start_ns: int
-    duration: float
-    messages: int
-    promised: int | None
-    topics: tuple[TopicSummary, ...]
-    warnings: tuple[str, ...]
-    attachments: tuple[AttachmentSummary, ...] = ()
+    path: str  # the file or folder
+    format: str  # ``"mcap"``, ``"sqlite3"`` or ``"rosbag1"``
+    files: tuple[str, ...]  # names of the storage files
+    size: int  # their size together [bytes]
+    start_ns: int  # when the first message was received, nanoseconds since the epoch
+    duration: float  # from the first message's receipt to the last one's [s]
+    messages: int  # how many messages were read
+    promised: int | None  # how many the bag promises, ``None`` where it does not say
+    topics: tuple[TopicSummary, ...]  # its topics by name
+    warnings: tuple[str, ...]  # what is wrong with it, one sentence each
+    attachments: tuple[AttachmentSummary, ...] = ()  # the files inside it
+    # named texts inside it, such as what its recorder counted
     records: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # what vouches for the messages and what cannot be seen, one sentence each
     checks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

@@ -84,25 +84,17 @@ class Summary(NamedTuple):
 
 @dataclass
 class Findings:
-    """The records read of a run, and those left out.
+    """The records read of a run, and those left out."""
 
-    Attributes:
-      messages: Messages of each channel, wanted or not.
-      undeclared: Messages of channels that nothing declares.
-      misdated: Messages dated after the year 2262, whose times ROS cannot hold.
-      redeclared: Channels that are declared again as something else.
-      unknown: Records of types that do not exist.
-      private: Records of an application's own.
-      unread: Bytes at the end that are no whole record.
-    """
-
+    # messages of each channel, wanted or not
     messages: Counter[int] = field(default_factory=Counter)
-    undeclared: int = 0
-    misdated: int = 0
+    undeclared: int = 0  # messages of channels that nothing declares
+    misdated: int = 0  # messages dated after the year 2262, whose times ROS cannot hold
+    # channels that are declared again as something else
     redeclared: set[int] = field(default_factory=set)
-    unknown: int = 0
-    private: int = 0
-    unread: int = 0
+    unknown: int = 0  # records of types that do not exist
+    private: int = 0  # records of an application's own
+    unread: int = 0  # bytes at the end that are no whole record
 
 
 def unpack_chunk(content: bytes) -> tuple[bytes, bool | None]:

@@ -21,23 +21,15 @@ from sysid_ros.recording.messages import Definition, RawMessage
 
 @dataclass(frozen=True)
 class StoredTopic:
-    """One topic of one file.
+    """One topic of one file."""
 
-    Attributes:
-      name: The topic's name.
-      msgtype: Its type in ROS 2 spelling, such as ``sensor_msgs/msg/JointState``.
-      serialization: ``"cdr"``, ``"ros1"``, or what else the file says.
-      definition: The type's definition.
-      promised: How many messages the file's own index promises, ``None`` without an index.
-      qos: The offered QoS profiles as text, empty where unknown.
-    """
-
-    name: str
-    msgtype: str
-    serialization: str
-    definition: Definition
+    name: str  # the topic's name
+    msgtype: str  # its type in ROS 2 spelling, such as ``sensor_msgs/msg/JointState``
+    serialization: str  # ``"cdr"``, ``"ros1"``, or what else the file says
+    definition: Definition  # the type's definition
+    # how many messages the file's own index promises, ``None`` without an index
     promised: int | None
-    qos: str = ""
+    qos: str = ""  # the offered QoS profiles as text, empty where unknown
 
 
 class Storage(Protocol):

@@ -32,22 +32,14 @@ _SUSPICIOUS_DELAY = 0.05  # s; from stamp to receipt a message rarely takes long
 
 @dataclass(frozen=True)
 class DatedTopic:
-    """A topic's messages dated by one clock.
+    """A topic's messages dated by one clock."""
 
-    Attributes:
-      columns: The messages, in the order of receipt.
-      stamps: Their stamps, in order.
-      times: (m,) the stamps in seconds from the recording's start.
-      relation: How the recorder's clock related to the stamps as recorded; ``None`` for times of
-        receipt.
-      corrected: Whether the stamps were translated to the recorder's clock.
-    """
-
-    columns: TopicColumns
-    stamps: Stamps
-    times: FloatArray
+    columns: TopicColumns  # the messages, in the order of receipt
+    stamps: Stamps  # their stamps, in order
+    times: FloatArray  # (m,) the stamps in seconds from the recording's start
+    # how the recorder's clock related to the stamps as recorded; ``None`` for times of receipt
     relation: ClockRelation | None = None
-    corrected: bool = False
+    corrected: bool = False  # whether the stamps were translated to the recorder's clock
 
     @cached_property
     def distinct(self) -> bool:

@@ -28,32 +28,21 @@ _LAYOUTS_KEPT = 8  # of messages laid out in more ways in turn, each is located 
 
 @dataclass(frozen=True)
 class TopicColumns:
-    """Fields of one topic, in the order in which its messages were received.
+    """Fields of one topic, in the order in which its messages were received."""
 
-    Attributes:
-      topic: The topic's name.
-      msgtype: Its type.
-      paths: The k fields.
-      log_ns: (n,) receive times, nanoseconds since the epoch.
-      publish_ns: (n,) publish times; ``None`` where the bag does not keep them.
-      header_ns: (n,) header stamps; ``None`` where the type has no header.
-      values: (n, k) the fields, NaN where a message has no such element.
-      present: (n, k) whether the message has the element.
-      absences: Per field, why the first message without it has none; ``None`` if all have it.
-      ambiguous: By path, how many messages name its element more than once, where some do.
-      trajectories: For each path to all points of a trajectory, those of every message (n,).
-    """
-
-    topic: str
+    topic: str  # the topic's name
     msgtype: str
-    paths: tuple[FieldPath, ...]
-    log_ns: IntArray
-    publish_ns: IntArray | None
-    header_ns: IntArray | None
-    values: FloatArray
-    present: BoolArray
+    paths: tuple[FieldPath, ...]  # the k fields
+    log_ns: IntArray  # (n,) receive times, nanoseconds since the epoch
+    publish_ns: IntArray | None  # (n,) publish times; ``None`` where the bag does not keep them
+    header_ns: IntArray | None  # (n,) header stamps; ``None`` where the type has no header
+    values: FloatArray  # (n, k) the fields, NaN where a message has no such element
+    present: BoolArray  # (n, k) whether the message has the element
+    # per field, why the first message without it has none; ``None`` if all have it
     absences: tuple[Absent | None, ...]
+    # by path, how many messages name its element more than once, where some do
     ambiguous: Mapping[FieldPath, int] = field(default_factory=dict)
+    # for each path to all points of a trajectory, those of every message (n,)
     trajectories: Mapping[FieldPath, tuple[Trajectory | None, ...]] = field(default_factory=dict)
 
 
