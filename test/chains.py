@@ -106,11 +106,7 @@ def _sensor(kind: str) -> mujoco.mjtSensor:
 
 
 def _add_joint(
-    chain: Chain,
-    root: mujoco.MjSpec,
-    body: mujoco.MjsBody,
-    k: int,
-    random: np.random.Generator,
+    chain: Chain, root: mujoco.MjSpec, body: mujoco.MjsBody, k: int, random: np.random.Generator
 ) -> None:
     slide = random.uniform() < 0.3
     kind = mujoco.mjtJoint.mjJNT_SLIDE if slide else mujoco.mjtJoint.mjJNT_HINGE
@@ -174,12 +170,7 @@ def problem(
         TimeSeries(times, control, controls), TimeSeries(times, measured, signals),
     )  # fmt: skip
     group = model_group(
-        sequences,
-        params,
-        window_length=0.25,
-        estimate_starts=True,
-        velocity_filter=1e3,
-        gaps={},
+        sequences, params, window_length=0.25, estimate_starts=True, velocity_filter=1e3, gaps={}
     )
     noise = {signal.name: 1e-3 for signal in group.windows[0].sequence.signals}
     return WindowedProblem(

@@ -91,12 +91,7 @@ def record(
             starts = [create_initial_state(model, 0.0, 0.0) for _ in runs]
             sets.append(
                 ModelSequences(
-                    f"kp{kp:g}",
-                    spec,
-                    names,
-                    starts,
-                    [r[0] for r in runs],
-                    [r[1] for r in runs],
+                    f"kp{kp:g}", spec, names, starts, [r[0] for r in runs], [r[1] for r in runs]
                 )
             )
     return sets

@@ -129,8 +129,7 @@ def write_pendulum_bag(
             header = types["std_msgs/msg/Header"](time, "")
             position = np.array([measured])
             states(
-                stamp,
-                types["sensor_msgs/msg/JointState"](header, [joint], position, empty, empty),
+                stamp, types["sensor_msgs/msg/JointState"](header, [joint], position, empty, empty)
             )
 
 

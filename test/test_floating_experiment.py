@@ -66,8 +66,7 @@ def write_bag(path: Path, wrench: np.ndarray, pose: np.ndarray) -> None:
     vector, point = types["geometry_msgs/msg/Vector3"], types["geometry_msgs/msg/Point"]
     kinds = {"/wrench": "geometry_msgs/msg/WrenchStamped", "/odom": "nav_msgs/msg/Odometry"}
     still = types["geometry_msgs/msg/TwistWithCovariance"](
-        types["geometry_msgs/msg/Twist"](vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)),
-        np.zeros(36),
+        types["geometry_msgs/msg/Twist"](vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)), np.zeros(36)
     )
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         connections = {

@@ -44,10 +44,7 @@ ORDER = (
 MOST_MODULES = 26
 MOST_LINES = 400
 # Imports by name: a user's hook, and messages of packages that only a robot has.
-BY_NAME = {
-    "robots/hook.py",
-    "nodes/recorder/message_definitions.py",
-}
+BY_NAME = {"robots/hook.py", "nodes/recorder/message_definitions.py"}
 # Folders whose modules are programs or answer to one name each; nothing below imports them.
 WITHOUT_FACE = ("commands", "nodes")
 

@@ -20,11 +20,7 @@ _CONSTANT = 1e-6  # N m/rad, of the spring that stands for a constant torque
 
 
 def written_spec(
-    spec: mujoco.MjSpec,
-    columns: Columns,
-    theta: FloatArray,
-    *,
-    offsets: bool = False,
+    spec: mujoco.MjSpec, columns: Columns, theta: FloatArray, *, offsets: bool = False
 ) -> mujoco.MjSpec:
     """A copy of a specification with estimated parameters.
 

@@ -53,9 +53,7 @@ def register(add_parser: AddParser) -> None:
     )
     parser.add_argument("--threads", type=int, metavar="N", help="how many threads to simulate on")
     parser.add_argument(
-        "--method",
-        metavar="METHOD",
-        help=f"how to fit: {', '.join(FIT_METHODS)} (experiment's)",
+        "--method", metavar="METHOD", help=f"how to fit: {', '.join(FIT_METHODS)} (experiment's)"
     )
     parser.add_argument(
         "--bias-check",

@@ -91,11 +91,7 @@ def design_multisine(
 
 
 def _best_phases(
-    frequencies: FloatArray,
-    shape: FloatArray,
-    times: FloatArray,
-    reach: FloatArray,
-    seed: int,
+    frequencies: FloatArray, shape: FloatArray, times: FloatArray, reach: FloatArray, seed: int
 ) -> tuple[FloatArray, FloatArray]:
     """Phases (n, k) and scales (n,) that let each joint move the most within ``reach``.
 

@@ -10,12 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from sysid_ros.errors import unknown_name
-from sysid_ros.experiment.attribute_names import (
-    ELEMENTS,
-    FRICTION,
-    attribute_names,
-    form_problem,
-)
+from sysid_ros.experiment.attribute_names import ELEMENTS, FRICTION, attribute_names, form_problem
 from sysid_ros.experiment.experiment_schema import (
     AlternativeConfig,
     ParameterConfig,

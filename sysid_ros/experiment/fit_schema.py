@@ -151,9 +151,7 @@ class TorqueFitConfig:
     spread: float = key(
         default=1.0,
         metadata=rule(
-            "how wrong the model's bodies may be, relative to themselves",
-            minimum=1e-3,
-            maximum=1e3,
+            "how wrong the model's bodies may be, relative to themselves", minimum=1e-3, maximum=1e3
         ),
     )
     hulls: bool = key(

@@ -104,11 +104,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(
-        self,
-        address: tuple[str, int],
-        shown: Shown,
-        room: str,
-        cancel: Callable[[], bool] | None,
+        self, address: tuple[str, int], shown: Shown, room: str, cancel: Callable[[], bool] | None
     ) -> None:
         super().__init__(address, _Handler)
         self._since: dict[socket.socket, float] = {}  # when each connection began, in order

@@ -18,11 +18,7 @@ from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.outcome import Evaluation, Score, SequenceFit
 from sysid_ros.judgement.scored_fit import window_errors
 from sysid_ros.judgement.scoring import score, traces
-from sysid_ros.judgement.torque_scoring import (
-    torque_predictions,
-    torque_score,
-    torque_sequences,
-)
+from sysid_ros.judgement.torque_scoring import torque_predictions, torque_score, torque_sequences
 from sysid_ros.robots import set_values
 
 

@@ -51,9 +51,7 @@ _NEVER_NEGATIVE = {("joint", name) for name in ("frictionloss", "damping", "arma
 
 
 def with_plausibility(
-    result: FitResult,
-    applied: Sequence[AppliedParameter],
-    impossible: Sequence[Impossible] = (),
+    result: FitResult, applied: Sequence[AppliedParameter], impossible: Sequence[Impossible] = ()
 ) -> tuple[FitResult, tuple[str, ...]]:
     """Flag implausible values, and say why they are.
 

@@ -142,7 +142,4 @@ def _spectrum(part: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
     edges = np.geomspace(frequencies[0], frequencies[-1] * 1.0001, _POINTS + 1)
     starts = np.unique(np.searchsorted(frequencies, edges[:-1]))
     counts = np.diff(np.append(starts, frequencies.size))
-    return (
-        np.add.reduceat(frequencies, starts) / counts,
-        np.add.reduceat(power, starts) / counts,
-    )
+    return (np.add.reduceat(frequencies, starts) / counts, np.add.reduceat(power, starts) / counts)

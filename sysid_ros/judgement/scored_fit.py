@@ -193,10 +193,7 @@ def outcome_of(
 
 
 def _simulated(
-    inputs: FitInputs,
-    result: FitResult,
-    of_a_part: bool,
-    should_stop: Callable[[], bool] | None,
+    inputs: FitInputs, result: FitResult, of_a_part: bool, should_stop: Callable[[], bool] | None
 ) -> _Simulated:
     """Predict and judge by motion or torque; nothing where that was broken off."""
     predicted = _motion if result.torque is None else _torque
@@ -253,8 +250,7 @@ def _motion(
         validation=score(held_out) if held_out else None,
         sequences=traces(apart, "training") + traces(apart_held_out, "validation"),
         trends=residual_trends(
-            apart_held_out or apart,
-            velocity_filter=inputs.experiment.initial_state.velocity_filter,
+            apart_held_out or apart, velocity_filter=inputs.experiment.initial_state.velocity_filter
         ),
         torques=torque_errors(judged, inputs.params, values),
     )

@@ -28,11 +28,7 @@ from sysid_ros.errors import BagError, DataError, ExperimentError, listed
 from sysid_ros.experiment import Experiment, SequenceConfig, ValidationConfig
 from sysid_ros.live_estimation.message_buffer import MessageBuffer, known_until
 from sysid_ros.recording.bags import TopicTypes
-from sysid_ros.recording.mapping import (
-    MappedRecording,
-    control_time_series,
-    measured_time_series,
-)
+from sysid_ros.recording.mapping import MappedRecording, control_time_series, measured_time_series
 from sysid_ros.recording.messages import RawMessage
 from sysid_ros.robots import build_parameters, by_sensor, have_own_parameters, with_namespace
 
@@ -125,11 +121,7 @@ class LiveEstimator:
             self._horizon.recall(TorqueMemory.read(path))
 
     def update(
-        self,
-        messages: Iterable[RawMessage],
-        *,
-        ended: bool = False,
-        most_behind: float = math.inf,
+        self, messages: Iterable[RawMessage], *, ended: bool = False, most_behind: float = math.inf
     ) -> LiveEstimate:
         """Account for messages.
 

@@ -71,13 +71,7 @@ def positive(node: Node, name: str, default: float, description: str) -> float:
 
 
 def integer(
-    node: Node,
-    name: str,
-    default: int,
-    description: str,
-    *,
-    low: int = -_MOST,
-    high: int = _MOST,
+    node: Node, name: str, default: int, description: str, *, low: int = -_MOST, high: int = _MOST
 ) -> int:
     """Declare an integer parameter and return its value; see :func:`number`."""
     value = int(_declare(node, name, default, description, low=low, high=high))

@@ -5,9 +5,4 @@
 
 from __future__ import annotations
 
-from sysid_ros.pictures.shown_poses import (
-    FRAMES_PER_SECOND,
-    NOTHING_TO_DRAW,
-    Poses,
-    check_drawable,
-)
+from sysid_ros.pictures.shown_poses import FRAMES_PER_SECOND, NOTHING_TO_DRAW, Poses, check_drawable

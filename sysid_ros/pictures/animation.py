@@ -17,12 +17,7 @@ import numpy.typing as npt
 from PIL import Image, WebPImagePlugin
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.pictures.shown_poses import (
-    FRAMES_PER_SECOND,
-    Poses,
-    check_drawable,
-    shown_geoms,
-)
+from sysid_ros.pictures.shown_poses import FRAMES_PER_SECOND, Poses, check_drawable, shown_geoms
 
 WIDTH, HEIGHT = 320, 240  # of each of the two pictures side by side
 
@@ -105,9 +100,7 @@ def _stride(model: mujoco.MjModel) -> int:
 
 
 def _pictures(
-    model: mujoco.MjModel,
-    solid: FloatArray,
-    ghosts: Sequence[tuple[FloatArray, Sequence[float]]],
+    model: mujoco.MjModel, solid: FloatArray, ghosts: Sequence[tuple[FloatArray, Sequence[float]]]
 ) -> Iterator[npt.NDArray[np.uint8]]:
     """A picture per ghost side by side, (height, n * width, 3), for each pose; one without any.
 

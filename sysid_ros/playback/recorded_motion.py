@@ -14,12 +14,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import DataError, ModelError, unknown_name
 from sysid_ros.judgement import Outcome, SequenceFit, SignalFit
-from sysid_ros.playback.joint_positions import (
-    configurations,
-    joint_name,
-    resampled,
-    shown_joints,
-)
+from sysid_ros.playback.joint_positions import configurations, joint_name, resampled, shown_joints
 from sysid_ros.results import ResultFolder, read_results
 
 _VELOCITY = ("rad/s", "m/s")

@@ -68,11 +68,7 @@ def draw_ghost(scene: Any, model: mujoco.MjModel, data: mujoco.MjData) -> None:
 
 
 def view(
-    model: mujoco.MjModel,
-    motion: RobotMotion,
-    *,
-    rate: float = 1.0,
-    loop: bool = True,
+    model: mujoco.MjModel, motion: RobotMotion, *, rate: float = 1.0, loop: bool = True
 ) -> None:
     """Show a motion until its window is closed.
 

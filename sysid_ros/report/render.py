@@ -25,9 +25,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_report(
-    outcome: Outcome,
-    previous: Mapping[str, Outcome] | None = None,
-    video: Video | None = None,
+    outcome: Outcome, previous: Mapping[str, Outcome] | None = None, video: Video | None = None
 ) -> str:
     """Render ``outcome`` as one HTML document.
 

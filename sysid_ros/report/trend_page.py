@@ -14,16 +14,7 @@ import numpy as np
 from markupsafe import Markup
 
 from sysid_ros.report.render import render_page
-from sysid_ros.report.svg import (
-    Axis,
-    Frame,
-    element,
-    group,
-    number,
-    to_error,
-    unit,
-    with_unit,
-)
+from sysid_ros.report.svg import Axis, Frame, element, group, number, to_error, unit, with_unit
 from sysid_ros.trend import DatedResult, ParameterTrend, date_text, overall
 
 _TONES = {"OK": "good", "WARN": "caution", "ERROR": "bad", "UNKNOWN": "caution"}

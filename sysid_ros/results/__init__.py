@@ -6,11 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.results.checkpoint import CHECKPOINT_FILE, Checkpoint, finalize_checkpoint
-from sysid_ros.results.parameters_file import (
-    friction_creep,
-    read_values,
-    write_parameters,
-)
+from sysid_ros.results.parameters_file import friction_creep, read_values, write_parameters
 from sysid_ros.results.previous import model_hashes, previous_results, recording_hashes
 from sysid_ros.results.reading import ResultError, read_results
 from sysid_ros.results.result_document import (

@@ -50,9 +50,7 @@ def with_commanded_servos(model: LoadedModel, signals: Sequence[SignalConfig]) -
 
 
 def with_servos(
-    spec: mujoco.MjSpec,
-    joints: Iterable[str] | None = None,
-    kind: SignalKind = SignalKind.SERVO,
+    spec: mujoco.MjSpec, joints: Iterable[str] | None = None, kind: SignalKind = SignalKind.SERVO
 ) -> mujoco.MjSpec:
     """A copy of a model with servos for some hinges and slides, or for all.
 

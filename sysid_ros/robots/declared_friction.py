@@ -129,10 +129,7 @@ def _joints_by_attribute(experiment: Experiment, spec: Any) -> dict[str, set[str
 
 
 def _check(
-    config: ParameterConfig,
-    joints: list[str],
-    members: tuple[str, ...],
-    given: dict[str, set[str]],
+    config: ParameterConfig, joints: list[str], members: tuple[str, ...], given: dict[str, set[str]]
 ) -> None:
     for name, own in given.items():
         both = own.intersection(joints)

@@ -80,10 +80,7 @@ def _gives_mass(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:
 
 
 def _refuse_masses(
-    spec: mujoco.MjSpec,
-    geoms: Sequence[mujoco.MjsGeom],
-    meshes: dict[str, str],
-    source: str,
+    spec: mujoco.MjSpec, geoms: Sequence[mujoco.MjsGeom], meshes: dict[str, str], source: str
 ) -> None:
     if not geoms:
         return

@@ -42,9 +42,7 @@ class Trials:
     def extended(self, values: FloatArray, costs: FloatArray) -> Trials:
         """These and further ones."""
         return Trials(
-            self.names,
-            np.concatenate([self.values, values]),
-            np.concatenate([self.costs, costs]),
+            self.names, np.concatenate([self.values, values]), np.concatenate([self.costs, costs])
         )
 
     def ranking(self) -> list[int]:

@@ -28,12 +28,8 @@ from sysid_ros.engine.parameters import SignalModifier as SignalModifier
 from sysid_ros.engine.parameters import StartModifier as StartModifier
 from sysid_ros.engine.parameters import apply_body_inertia as apply_body_inertia
 from sysid_ros.engine.parameters import apply_dgain as apply_dgain
-from sysid_ros.engine.parameters import (
-    apply_param_modifiers as apply_param_modifiers,
-)
-from sysid_ros.engine.parameters import (
-    apply_param_modifiers_spec as apply_param_modifiers_spec,
-)
+from sysid_ros.engine.parameters import apply_param_modifiers as apply_param_modifiers
+from sysid_ros.engine.parameters import apply_param_modifiers_spec as apply_param_modifiers_spec
 from sysid_ros.engine.parameters import apply_pdgain as apply_pdgain
 from sysid_ros.engine.parameters import apply_pgain as apply_pgain
 from sysid_ros.engine.parameters import body_inertia_param as body_inertia_param
@@ -47,13 +43,9 @@ from sysid_ros.engine.residuals import ModifyResidualFn as ModifyResidualFn
 from sysid_ros.engine.residuals import SignalTransform as SignalTransform
 from sysid_ros.engine.residuals import apply_bias as apply_bias
 from sysid_ros.engine.residuals import apply_delay as apply_delay
-from sysid_ros.engine.residuals import (
-    apply_delayed_ts_window as apply_delayed_ts_window,
-)
+from sysid_ros.engine.residuals import apply_delayed_ts_window as apply_delayed_ts_window
 from sysid_ros.engine.residuals import apply_gain as apply_gain
-from sysid_ros.engine.residuals import (
-    apply_resample_and_delay as apply_resample_and_delay,
-)
+from sysid_ros.engine.residuals import apply_resample_and_delay as apply_resample_and_delay
 from sysid_ros.engine.residuals import get_sensor_indices as get_sensor_indices
 from sysid_ros.engine.residuals import normalize_residual as normalize_residual
 from sysid_ros.engine.residuals import weighted_diff as weighted_diff
@@ -61,9 +53,7 @@ from sysid_ros.engine.signals import ModelSequences as ModelSequences
 from sysid_ros.engine.signals import SignalType as SignalType
 from sysid_ros.engine.signals import SystemTrajectory as SystemTrajectory
 from sysid_ros.engine.signals import TimeSeries as TimeSeries
-from sysid_ros.engine.signals import (
-    construct_ts_from_defaults as construct_ts_from_defaults,
-)
+from sysid_ros.engine.signals import construct_ts_from_defaults as construct_ts_from_defaults
 from sysid_ros.engine.signals import create_initial_state as create_initial_state
 from sysid_ros.engine.signals import render_rollout as render_rollout
 from sysid_ros.engine.signals import with_wrenches as with_wrenches

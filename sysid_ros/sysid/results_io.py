@@ -73,10 +73,7 @@ def save_results(
 
 
 def _document(
-    initial: ParameterDict,
-    found: ParameterDict,
-    result: Mapping[str, Any],
-    half_widths: FloatArray,
+    initial: ParameterDict, found: ParameterDict, result: Mapping[str, Any], half_widths: FloatArray
 ) -> dict[str, Any]:
     counts = {
         name: result[name]

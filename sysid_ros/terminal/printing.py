@@ -42,10 +42,7 @@ def print_outcome(outcome: Outcome) -> None:
     """Print the identified parameters, the scores, the verdict and the warnings."""
     console = console_for(sys.stdout)
     console.print(parameter_table(outcome.fit.parameters))
-    scores = [
-        ("training", outcome.training),
-        ("held out", outcome.validation),
-    ]
+    scores = [("training", outcome.training), ("held out", outcome.validation)]
     shown = [(title, score) for title, score in scores if score is not None]
     if shown:
         console.print(score_table(shown, outcome.fit.noise, outcome.torques))

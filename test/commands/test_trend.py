@@ -110,11 +110,7 @@ def test_what_judges_all_results_makes_them_no_fits_of_one_recording(
     ],
 )
 def test_what_cannot_be_done_is_said(
-    results: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    names: list[str],
-    said: str,
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], names: list[str], said: str
 ) -> None:
     one = made([1.0], 0.5, 0.1)
     dateless = {k: v for k, v in one.provenance.items() if not k.startswith("recorded")}

@@ -10,12 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sysid_ros.excitation import (
-    ExcitationError,
-    join_limits,
-    read_joint_limits,
-    read_urdf_limits,
-)
+from sysid_ros.excitation import ExcitationError, join_limits, read_joint_limits, read_urdf_limits
 
 JOINTS = ("shoulder", "elbow")
 
@@ -54,10 +49,7 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def test_numbers_come_first_then_yaml_then_urdf(tmp_path: Path):
-    sources = (
-        read_joint_limits(write(tmp_path, MOVEIT)),
-        read_urdf_limits(write(tmp_path, URDF)),
-    )
+    sources = (read_joint_limits(write(tmp_path, MOVEIT)), read_urdf_limits(write(tmp_path, URDF)))
     limits = join_limits(JOINTS, {"effort": np.array([7.0, 8.0])}, sources)
     np.testing.assert_allclose(limits.lower, [-1.2, -np.pi / 2])
     np.testing.assert_allclose(limits.upper, [1.3, 1.0])

@@ -18,11 +18,7 @@ from model_texts import spec_of
 
 from sysid_ros.engine.attributes.attribute_table import lookup, table
 from sysid_ros.engine.elements.named_elements import names
-from sysid_ros.engine.friction import (
-    FrictionParameters,
-    apply_friction_to_spec,
-    joint_frictions,
-)
+from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, joint_frictions
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.model_difference import model_difference
 from sysid_ros.exports.source_model import write_source_model

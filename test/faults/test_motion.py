@@ -12,15 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from excitation_limits import largest_step
-from excite_robot import (
-    JOINTS,
-    LONG_LIMITS,
-    LONG_MOTION,
-    PATIENT,
-    PERIOD,
-    Robot,
-    start_excite,
-)
+from excite_robot import JOINTS, LONG_LIMITS, LONG_MOTION, PATIENT, PERIOD, Robot, start_excite
 from ros_client import RosClient
 from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
@@ -330,11 +322,7 @@ def test_after_a_fault_the_parameter_armed_moves_nothing(running):
 
 
 def test_an_effort_fades_when_it_stops(running):
-    motion = running(
-        interface="effort",
-        allow_effort_release="true",
-        **{"limits.effort": "[1, 1]"},
-    )
+    motion = running(interface="effort", allow_effort_release="true", **{"limits.effort": "[1, 1]"})
     motion.robot.follows = False
     motion.robot.change = lambda message: setattr(
         message, "effort", [1e-3 * (len(motion.robot.commands) % 100)] * 3

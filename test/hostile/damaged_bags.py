@@ -45,11 +45,7 @@ def write_mcap(
     """A file of several chunks, as recorders write them, with or without checksums."""
     with path.open("wb") as stream:
         writer = McapWriter(
-            stream,
-            chunk_size=256,
-            compression=compression,
-            enable_crcs=crc,
-            enable_data_crcs=False,
+            stream, chunk_size=256, compression=compression, enable_crcs=crc, enable_data_crcs=False
         )
         writer.start()
         schema = writer.register_schema(TYPE, "ros2msg", b"float64 data")

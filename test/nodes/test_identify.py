@@ -51,8 +51,7 @@ def test_bag_is_fitted_without_a_robot(nodes: ChildProcesses, tmp_path: Path, de
     bag = write_demo_bag(tmp_path / "bags", duration=6.0)
     results = tmp_path / "results"
     nodes.start(
-        "fit_server",
-        ["sysid_ros.nodes.fit_server", "--ros-args", "-p", f"output_dir:={results}"],
+        "fit_server", ["sysid_ros.nodes.fit_server", "--ros-args", "-p", f"output_dir:={results}"]
     )
     process = start_identify(nodes, experiment=str(demo_files / "experiment.yaml"), bag=str(bag))
     assert process.wait(timeout=PATIENCE) == 0

@@ -70,11 +70,7 @@ def test_bag_is_split_by_time(nodes: ChildProcesses, client: RosClient, tmp_path
 
 def test_snapshot_writes_the_recent_past(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
     start_recorder(
-        nodes,
-        tmp_path / "bags",
-        "/joint_states",
-        snapshot_mode="true",
-        snapshot_duration="2.0",
+        nodes, tmp_path / "bags", "/joint_states", snapshot_mode="true", snapshot_duration="2.0"
     )
     publisher = client.node.create_publisher(JointState, "/joint_states", 100)
     client.wait_until(lambda: listening(publisher))
@@ -157,11 +153,7 @@ def test_recording_waits_for_simulated_time_and_survives_its_jump(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
     start_recorder(
-        nodes,
-        tmp_path / "bags",
-        "/joint_states",
-        use_sim_time="true",
-        record_on_activate="true",
+        nodes, tmp_path / "bags", "/joint_states", use_sim_time="true", record_on_activate="true"
     )
     clock = client.node.create_publisher(Clock, "/clock", 10)
     publisher = client.node.create_publisher(JointState, "/joint_states", 10)

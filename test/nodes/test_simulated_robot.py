@@ -109,10 +109,7 @@ def test_bad_file_of_true_parameters_is_refused(tmp_path: Path, text: str, words
 
 @pytest.mark.parametrize(
     ("element", "pattern", "attribute", "words"),
-    [
-        ("joint", "elbo", "armature", "elbow"),
-        ("joint", "elbow", "armatur", "armature"),
-    ],
+    [("joint", "elbo", "armature", "elbow"), ("joint", "elbow", "armatur", "armature")],
 )
 def test_unknown_names_are_answered_with_the_nearest(element, pattern, attribute, words):
     with pytest.raises(SysidError, match=words):

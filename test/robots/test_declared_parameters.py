@@ -352,8 +352,7 @@ def test_a_filter_that_would_ring_is_not_searched(
         f'<general name="knee" joint="left_knee" dyntype="{dynamics}" dynprm="0.001"/>',
     )
     found = built(
-        mujoco.MjSpec.from_string(model),
-        "{actuator: knee, time_constant: {min: 0.0005, max: 0.1}}",
+        mujoco.MjSpec.from_string(model), "{actuator: knee, time_constant: {min: 0.0005, max: 0.1}}"
     )["knee_time_constant"]
     assert (found.nominal.item(), found.min_value.item()) == expected
 

@@ -50,8 +50,7 @@ def test_what_is_physical_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "inertia",
-    [(0, 0, 0, 0, 0, 0), (1e-3, 1e-4, 1e-4, 0, 0, 0), (1e-3, 1e-3, 1e-3, 2e-3, 0, 0)],
+    "inertia", [(0, 0, 0, 0, 0, 0), (1e-3, 1e-4, 1e-4, 0, 0, 0), (1e-3, 1e-3, 1e-3, 2e-3, 0, 0)]
 )
 def test_what_no_body_can_have_is_said(inertia: tuple[float, ...]) -> None:
     model, warnings = arm(0.5, *inertia)

@@ -21,12 +21,7 @@ from sysid_ros.experiment import SearchConfig
 from sysid_ros.search.methods import LatinHypercube
 from sysid_ros.search.search_methods import METHODS, STUDY_METHODS, SearchEnd, run_search
 from sysid_ros.search.space import SearchSpace
-from sysid_ros.search.trials import (
-    Trials,
-    read_search_state,
-    write_search_state,
-    write_trials,
-)
+from sysid_ros.search.trials import Trials, read_search_state, write_search_state, write_trials
 
 
 def search(

@@ -191,10 +191,7 @@ def states(library):
     state, _ = mujoco.rollout.rollout(
         recording.model, data, recording.initial_state, recording.control[:-1]
     )
-    names = [
-        ("hinge", library.SignalType.MjStateQPos),
-        ("hinge", library.SignalType.MjStateQVel),
-    ]
+    names = [("hinge", library.SignalType.MjStateQPos), ("hinge", library.SignalType.MjStateQVel)]
     group = library.ModelSequences(
         "model",
         recording.spec.copy(),

@@ -8,12 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from sysid_problems import (
-    ARM_ARMATURE,
-    record_arm,
-    record_cart,
-    record_spring_mass,
-)
+from sysid_problems import ARM_ARMATURE, record_arm, record_cart, record_spring_mass
 
 from sysid_ros import sysid
 from sysid_ros.errors import ModelError

@@ -124,11 +124,7 @@ def inertia_from_theta(theta: npt.ArrayLike) -> BodyInertia:
 def _inertia(theta: tuple[float, ...]) -> BodyInertia:
     alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = theta
     stretch = np.exp(alpha) * np.array(
-        [
-            [np.exp(d1), s12, s13],
-            [0.0, np.exp(d2), s23],
-            [0.0, 0.0, np.exp(d3)],
-        ]
+        [[np.exp(d1), s12, s13], [0.0, np.exp(d2), s23], [0.0, 0.0, np.exp(d3)]]
     )
     axes, singular, _ = np.linalg.svd(stretch)
     moments = singular**2

@@ -19,9 +19,7 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
 )
 from sysid_ros.engine.inverse_dynamics.bodies_alone import bodies_alone
 from sysid_ros.engine.inverse_dynamics.combinations import fit_combinations
-from sysid_ros.engine.inverse_dynamics.consistency import (
-    body_scales,
-)
+from sysid_ros.engine.inverse_dynamics.consistency import body_scales
 from sysid_ros.engine.inverse_dynamics.contradicting_joint import contradicting_joint
 from sysid_ros.engine.inverse_dynamics.coupling import (
     TENDON_ATTRIBUTES,
@@ -46,10 +44,7 @@ from sysid_ros.engine.inverse_dynamics.payload import (
     robot_of,
     with_payload,
 )
-from sysid_ros.engine.inverse_dynamics.prediction import (
-    TorquePrediction,
-    total_torques,
-)
+from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, total_torques
 from sysid_ros.engine.inverse_dynamics.settled_delays import settled_estimate, with_settled_delays
 from sysid_ros.engine.inverse_dynamics.sharpened_friction import sharpen_friction
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty

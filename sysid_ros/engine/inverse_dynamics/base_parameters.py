@@ -28,11 +28,7 @@ from sysid_ros.engine.inverse_dynamics.delay_doubt import allowing_for_doubt
 from sysid_ros.engine.inverse_dynamics.evidence import Equations
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals
-from sysid_ros.engine.inverse_dynamics.statistics import (
-    Uncertainty,
-    jackknife,
-    quick_errors,
-)
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, quick_errors
 from sysid_ros.engine.regressor import DELAY, Columns
 
 # Of a body: what is looked at later is grouped with what came before, as is usual in robotics.

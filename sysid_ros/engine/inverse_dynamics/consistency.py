@@ -18,12 +18,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import (
-    BASIS,
-    central,
-    inertial_parameters,
-    rotation_matrix,
-)
+from sysid_ros.engine.elements import BASIS, central, inertial_parameters, rotation_matrix
 
 MARGIN = 1e-3  # of the model's own pseudo-inertia
 _SMALLEST_REACH = 2e-3  # m, radius of gyration that a body without extent is given

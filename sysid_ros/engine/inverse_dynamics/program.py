@@ -286,11 +286,7 @@ def _settled(found: Solution, hessian: FloatArray, gradient: FloatArray, prior: 
 
 
 def _polish(
-    x: FloatArray,
-    hessian: FloatArray,
-    gradient: FloatArray,
-    prior: Prior,
-    held: BoolArray,
+    x: FloatArray, hessian: FloatArray, gradient: FloatArray, prior: Prior, held: BoolArray
 ) -> FloatArray:
     """Newton's method on the smooth objective from near its minimum; some parameters stay."""
 

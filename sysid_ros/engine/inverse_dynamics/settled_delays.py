@@ -13,11 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.delay_doubt import doubted
-from sysid_ros.engine.inverse_dynamics.estimate import (
-    estimated_gains,
-    first_doubts,
-    first_estimate,
-)
+from sysid_ros.engine.inverse_dynamics.estimate import estimated_gains, first_doubts, first_estimate
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings

@@ -45,11 +45,7 @@ from sysid_ros.engine.least_squares.gauss_newton import (
     free_gradient,
 )
 from sysid_ros.engine.least_squares.search_progress import FitStatus
-from sysid_ros.engine.least_squares.slope_by_chance import (
-    Boxed,
-    gain_by_chance,
-    slope_in_errors,
-)
+from sysid_ros.engine.least_squares.slope_by_chance import Boxed, gain_by_chance, slope_in_errors
 from sysid_ros.errors import StopRequestedError
 
 INITIAL_DAMPING = 1e-3

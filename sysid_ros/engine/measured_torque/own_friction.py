@@ -224,10 +224,7 @@ def end_if_asked(should_stop: Callable[[], bool] | None) -> None:
 
 
 def _fitted(
-    problem: TorqueProblem,
-    settings: Settings,
-    values: FloatArray,
-    before: Evidence | None = None,
+    problem: TorqueProblem, settings: Settings, values: FloatArray, before: Evidence | None = None
 ) -> FrictionFit:
     sums = linearised_sums(problem, settings, values, before)
     found = doubtful_estimate(problem.declared.model, sums.free, settings, sums.evidence)

@@ -130,11 +130,7 @@ def _ripple(
 
 
 def _answer(
-    model: mujoco.MjModel,
-    own: Recording,
-    push: FloatArray,
-    spring: FloatArray,
-    damper: FloatArray,
+    model: mujoco.MjModel, own: Recording, push: FloatArray, spring: FloatArray, damper: FloatArray
 ) -> FloatArray:
     """The answer of servos whose joints give way to a sawtooth, at each sample, (n, nv) N m.
 
@@ -178,11 +174,7 @@ def _inertias(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
 
 
 def _transitions(
-    inertia: FloatArray,
-    push: FloatArray,
-    spring: FloatArray,
-    loss: FloatArray,
-    lengths: FloatArray,
+    inertia: FloatArray, push: FloatArray, spring: FloatArray, loss: FloatArray, lengths: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """From each sample to the next by the trapezoidal rule, in steps of one length.
 

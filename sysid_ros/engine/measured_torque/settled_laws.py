@@ -19,12 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import pseudo_inertia, theta_from_pseudo
 from sysid_ros.engine.friction import MODELS, SHAPE
-from sysid_ros.engine.inverse_dynamics import (
-    Evidence,
-    Settings,
-    estimate,
-    estimated_gains,
-)
+from sysid_ros.engine.inverse_dynamics import Evidence, Settings, estimate, estimated_gains
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta
 from sysid_ros.engine.measured_torque.own_friction import end_if_asked
@@ -46,9 +41,7 @@ _GAIN = 1.0  # of twice the log-likelihood, below which a round is the last
 
 
 def with_settled_laws(
-    problem: TorqueProblem,
-    settings: Settings,
-    should_stop: Callable[[], bool] | None = None,
+    problem: TorqueProblem, settings: Settings, should_stop: Callable[[], bool] | None = None
 ) -> tuple[TorqueProblem, FloatArray]:
     """The problem about the friction laws that explain it best, and the parameters there, (n,).
 

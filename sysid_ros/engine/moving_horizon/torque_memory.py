@@ -43,11 +43,7 @@ class TorqueMemory(Stored):
 
     @classmethod
     def of(
-        cls,
-        names: Sequence[str],
-        filters: Filters,
-        still: Sequence[int],
-        blocks: Sequence[Block],
+        cls, names: Sequence[str], filters: Filters, still: Sequence[int], blocks: Sequence[Block]
     ) -> TorqueMemory:
         """Keep blocks, joined to a few."""
         numbers = sum(_triangle(len(one[0]))[0].size for one in blocks[0].grams.sums)

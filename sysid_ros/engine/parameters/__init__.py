@@ -42,8 +42,4 @@ from sysid_ros.engine.parameters.modifiers import (
 from sysid_ros.engine.parameters.natural_scale import UNIFORM, minimum_change, priors, vague_error
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
-from sysid_ros.engine.parameters.start_parameters import (
-    all_deviated,
-    moved_start,
-    start_params,
-)
+from sysid_ros.engine.parameters.start_parameters import all_deviated, moved_start, start_params

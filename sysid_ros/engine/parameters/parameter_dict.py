@@ -234,9 +234,7 @@ class ParameterDict:
 
     @classmethod
     def load_from_disk(
-        cls,
-        path: str | os.PathLike[str],
-        modifiers: Mapping[str, ModifierFn] | None = None,
+        cls, path: str | os.PathLike[str], modifiers: Mapping[str, ModifierFn] | None = None
     ) -> ParameterDict:
         """Read what :meth:`save_to_disk` wrote.
 

@@ -155,9 +155,7 @@ class ChunkedProblem(WindowedProblem):
         return found
 
 
-def _joined(
-    parts: Iterable[Mapping[str, tuple[float, int]]],
-) -> dict[str, tuple[float, int]]:
+def _joined(parts: Iterable[Mapping[str, tuple[float, int]]]) -> dict[str, tuple[float, int]]:
     """Sums and numbers of all parts by signal."""
     joined: dict[str, tuple[float, int]] = {}
     for part in parts:

@@ -19,13 +19,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Loss
-from sysid_ros.engine.simulation import (
-    BatchRollout,
-    Candidate,
-    Rollout,
-    RolloutPool,
-    simulation_of,
-)
+from sysid_ros.engine.simulation import BatchRollout, Candidate, Rollout, RolloutPool, simulation_of
 from sysid_ros.engine.windows import WindowBatch, WindowGroup
 
 FEWEST = 8  # windows

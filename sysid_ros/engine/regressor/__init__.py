@@ -28,10 +28,5 @@ from sysid_ros.engine.regressor.regressor_tables import (
 )
 from sysid_ros.engine.regressor.reversals import row_classes, sure_kinds
 from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH
-from sysid_ros.engine.regressor.torque_delay import (
-    ShiftedGrams,
-    delay_nodes,
-    delayed,
-    sum_shifted,
-)
+from sysid_ros.engine.regressor.torque_delay import ShiftedGrams, delay_nodes, delayed, sum_shifted
 from sysid_ros.engine.regressor.torque_recording import Recording, Stretch, stretches_of

@@ -32,11 +32,7 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.regressor.cutoff import Cutoff, choose_cutoff
 from sysid_ros.engine.regressor.regressor import Motion
-from sysid_ros.engine.regressor.smoothing_kernel import (
-    HALF_LENGTH,
-    half_samples,
-    smoothing_kernel,
-)
+from sysid_ros.engine.regressor.smoothing_kernel import HALF_LENGTH, half_samples, smoothing_kernel
 from sysid_ros.engine.regressor.torque_recording import Stretch
 from sysid_ros.engine.signals import conjugate, quaternion_product
 from sysid_ros.errors import DataError

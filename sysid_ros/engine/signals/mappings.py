@@ -157,17 +157,12 @@ def state_mappings(
 def joint_widths(model: Any, joint: int) -> tuple[int, int]:
     """Number of positions and of velocities of one joint."""
     kind = int(model.jnt_type[joint])
-    widths = {
-        FREE: (7, 6),
-        BALL: (4, 3),
-    }
+    widths = {FREE: (7, 6), BALL: (4, 3)}
     return widths.get(kind, (1, 1))
 
 
 def resolve(
-    model: Any,
-    names: Sequence[str | tuple[str, SignalType]],
-    allowed: Iterable[SignalType],
+    model: Any, names: Sequence[str | tuple[str, SignalType]], allowed: Iterable[SignalType]
 ) -> dict[str, tuple[SignalType, IndexArray]]:
     """Assign consecutive columns of an array to named signals of a model.
 

@@ -14,11 +14,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.simulation.candidate import Candidate, CandidateBuilder
 from sysid_ros.engine.simulation.portions import portions
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
-from sysid_ros.engine.simulation.run_batch import (
-    RunBatch,
-    RunJacobian,
-    simulation_of,
-)
+from sysid_ros.engine.simulation.run_batch import RunBatch, RunJacobian, simulation_of
 from sysid_ros.engine.simulation.simulation import BatchSimulation
 
 MAX_CHUNK_BYTES = 64 << 20  # of rollouts, which exist twice for a moment

@@ -243,11 +243,7 @@ class RolloutPool(Closing):
             row[len(control) :] = control[-1:]
         starts = np.stack(initial_states)
         states, sensors = self._runners[thread].rollout(
-            models,
-            self._datas[signature][thread],
-            starts,
-            padded,
-            control_spec=control_spec,
+            models, self._datas[signature][thread], starts, padded, control_spec=control_spec
         )
         steps = np.array([model.opt.timestep for model in models])
         whole = is_whole(states, sensors, starts[:, 0], steps)

@@ -114,10 +114,7 @@ class RunBatch(Protocol):
 def simulation_of(batch: RunBatch, candidate: Candidate, deviations: FloatArray) -> BatchSimulation:
     """The simulation of a batch from starts moved by ``deviations``, (w, n_start)."""
     return BatchSimulation(
-        candidate.model,
-        batch.starts(candidate, deviations),
-        batch.controls(candidate),
-        batch.steps,
+        candidate.model, batch.starts(candidate, deviations), batch.controls(candidate), batch.steps
     )
 
 

@@ -186,11 +186,7 @@ class SimulationBatch:
         return sensors
 
     def _advanced(
-        self,
-        chosen: IndexArray,
-        controls: npt.ArrayLike | None,
-        substeps: int,
-        control_spec: int,
+        self, chosen: IndexArray, controls: npt.ArrayLike | None, substeps: int, control_spec: int
     ) -> tuple[FloatArray, FloatArray]:
         """Last states (k, nstate) and sensor data (k, n, nsensordata)."""
         width = int(mujoco.mj_stateSize(self.models[0], control_spec))

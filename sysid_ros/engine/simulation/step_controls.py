@@ -59,11 +59,7 @@ def sampled_controls(model: Any, control: TimeSeries) -> StepControls:
 
 
 def averaged_controls(
-    model: Any,
-    control: TimeSeries,
-    settings: Mapping[str, SignalSettings],
-    *,
-    stamping: Stamping,
+    model: Any, control: TimeSeries, settings: Mapping[str, SignalSettings], *, stamping: Stamping
 ) -> StepControls:
     """The mean over each step of ``gain * u(t - delay) + bias``, which has a derivative in delay.
 

@@ -60,9 +60,7 @@ def sysid_rollout(
     count = max(len(states), len(controls), len(each_model))
     jobs = [
         Simulation(
-            model,
-            state,
-            StepControls(control.times[:-1], ordered_controls(model, control)[:-1]),
+            model, state, StepControls(control.times[:-1], ordered_controls(model, control)[:-1])
         )
         for model, state, control in zip(
             _repeated(each_model, count, "models"),

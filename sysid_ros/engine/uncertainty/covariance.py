@@ -119,13 +119,7 @@ def covariance(
     if np.any(np.diag(hessian) < -variance / UNIFORM**2):
         return no_covariance(p, UNRESOLVED)
     open_directions = _open_directions(hessian, variance, precision)
-    evidence = _Evidence(
-        system,
-        precision,
-        variance,
-        float(max(1, n_samples - p)),
-        method,
-    )
+    evidence = _Evidence(system, precision, variance, float(max(1, n_samples - p)), method)
     # What is open has no interval, and is as uncertain as its bounds say in those of the others.
     closed = ~involved_in(open_directions)
     evidence = replace(evidence, opened=np.flatnonzero(~closed))

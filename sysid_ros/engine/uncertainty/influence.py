@@ -53,10 +53,7 @@ def influence(system: ReducedSystem, chosen: IndexArray) -> Influence:
 
 
 def recording_scatter(
-    system: ReducedSystem,
-    chosen: IndexArray,
-    errors: FloatArray,
-    recordings: Sequence[object],
+    system: ReducedSystem, chosen: IndexArray, errors: FloatArray, recordings: Sequence[object]
 ) -> FloatArray:
     """Return the factor on each standard error that the scatter between recordings asks for.
 

@@ -18,12 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sysid_ros.engine.parameters import (
-    AT_A_BOUND,
-    POORLY_DETERMINED,
-    UNIDENTIFIABLE,
-    ParameterDict,
-)
+from sysid_ros.engine.parameters import AT_A_BOUND, POORLY_DETERMINED, UNIDENTIFIABLE, ParameterDict
 from sysid_ros.engine.uncertainty.quantiles import student_quantile
 
 NEAR_A_BOUND = 0.7  # share of what an interval may miss that the end towards a near bound may miss

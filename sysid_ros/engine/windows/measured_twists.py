@@ -68,10 +68,7 @@ class MeasuredTwist:
 
 
 def measured_twists(
-    model: mujoco.MjModel,
-    sensordata: TimeSeries,
-    poses: dict[int, MeasuredPose],
-    cutoff: float,
+    model: mujoco.MjModel, sensordata: TimeSeries, poses: dict[int, MeasuredPose], cutoff: float
 ) -> dict[int, MeasuredTwist]:
     """Velocities that sensors at the origins of free bodies tell better than their poses do.
 

@@ -15,18 +15,8 @@ import numpy as np
 
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
-from sysid_ros.engine.simulation import (
-    CandidateBuilder,
-    ModelGroup,
-    control_integrals,
-    portions,
-)
-from sysid_ros.engine.windows.cutting import (
-    SequenceData,
-    cut,
-    signal_columns,
-    window_bounds,
-)
+from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, control_integrals, portions
+from sysid_ros.engine.windows.cutting import SequenceData, cut, signal_columns, window_bounds
 from sysid_ros.engine.windows.orientations import with_rotation_vectors
 from sysid_ros.engine.windows.settling import settling_times
 from sysid_ros.engine.windows.starts import StartReader

@@ -63,11 +63,7 @@ def put_down(model: mujoco.MjModel, states: FloatArray) -> None:
 
 
 def _at_rest(
-    model: mujoco.MjModel,
-    data: mujoco.MjData,
-    qpos: FloatArray,
-    dof: int,
-    free: tuple[int, ...],
+    model: mujoco.MjModel, data: mujoco.MjData, qpos: FloatArray, dof: int, free: tuple[int, ...]
 ) -> FloatArray | None:
     """The posture (nq,) in which a base comes to rest; ``None`` if there is none nearby."""
     mujoco.mj_resetData(model, data)

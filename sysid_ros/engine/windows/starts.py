@@ -22,12 +22,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
-from sysid_ros.engine.signals import (
-    Piecewise,
-    SignalIntegral,
-    TimeSeries,
-    known_from,
-)
+from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, known_from
 from sysid_ros.engine.windows.carried_along import CarriedJoints, carried_joints
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
 from sysid_ros.engine.windows.integrated_inputs import IntegratedInputs

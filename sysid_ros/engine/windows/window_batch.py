@@ -22,12 +22,7 @@ from sysid_ros.engine.signals import (
     is_semi_implicit,
     step_offsets,
 )
-from sysid_ros.engine.simulation import (
-    Candidate,
-    ResidualSlope,
-    TurnedSlope,
-    run_slices,
-)
+from sysid_ros.engine.simulation import Candidate, ResidualSlope, TurnedSlope, run_slices
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.filtered_inputs import FilteredInput, filtered_inputs
 from sysid_ros.engine.windows.orientations import OrientationSamples
@@ -308,9 +303,7 @@ def _by_sequence(windows: Sequence[WindowSimulation]) -> list[_Sequence]:
     return found
 
 
-def _start_places(
-    sequences: Sequence[_Sequence],
-) -> list[tuple[slice, str, str, tuple[int, int]]]:
+def _start_places(sequences: Sequence[_Sequence]) -> list[tuple[slice, str, str, tuple[int, int]]]:
     """Windows in whose starts a joint is read off sensors, these sensors, and where it stands.
 
     The first sensor is that of the position, the second that of the velocity.

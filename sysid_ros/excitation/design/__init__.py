@@ -17,10 +17,7 @@ distances (:mod:`.clearance`).
 from sysid_ros.excitation.design.approach import approach
 from sysid_ros.excitation.design.criterion import CRITERIA, criterion
 from sysid_ros.excitation.design.demands import Demands, MovingRobot
-from sysid_ros.excitation.design.design import (
-    DesignSettings,
-    design_motion,
-)
+from sysid_ros.excitation.design.design import DesignSettings, design_motion
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.experiment_design import (
     ExperimentDesign,
@@ -32,10 +29,7 @@ from sysid_ros.excitation.design.fitted_parameters import (
     declared_parameters,
     fitted_parameters,
 )
-from sysid_ros.excitation.design.forward_design import (
-    SERVO_PIECE,
-    design_servo_motion,
-)
+from sysid_ros.excitation.design.forward_design import SERVO_PIECE, design_servo_motion
 from sysid_ros.excitation.design.planned_recording import SimulatedFit
 from sysid_ros.excitation.design.preview import render_preview
 from sysid_ros.excitation.design.rest_spline import RestSpline

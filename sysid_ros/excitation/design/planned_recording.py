@@ -26,12 +26,7 @@ from sysid_ros.engine.signals import (
 )
 from sysid_ros.engine.simulation import CandidateBuilder, RolloutPool
 from sysid_ros.engine.windows import WindowGroup, model_group
-from sysid_ros.excitation.design.servos import (
-    NoServoError,
-    servo_commands,
-    servos_of,
-    settled,
-)
+from sysid_ros.excitation.design.servos import NoServoError, servo_commands, servos_of, settled
 
 
 @dataclass(frozen=True)

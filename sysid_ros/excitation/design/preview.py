@@ -21,11 +21,7 @@ from sysid_ros.excitation.design.fitted_parameters import KINDS
 from sysid_ros.excitation.design.motion_video import motion_video, shown_speed
 from sysid_ros.excitation.design.servo_limits import servo_excess
 from sysid_ros.excitation.design.servos import NoServoError, ServoMotion, servo_motion
-from sysid_ros.excitation.design.torque_information import (
-    FRICTION_SHARE,
-    JointMotion,
-    whole_motion,
-)
+from sysid_ros.excitation.design.torque_information import FRICTION_SHARE, JointMotion, whole_motion
 from sysid_ros.report import number, render_page
 
 _CURVE = 600  # points of a curve
@@ -118,12 +114,7 @@ def _distance(clearance: Clearance, times: FloatArray, nearest: Nearest) -> str:
 def _curve(times: FloatArray, distance: FloatArray, least: float) -> dict[str, Any] | None:
     if not np.any(np.isfinite(distance)):
         return None
-    return {
-        "times": times.tolist(),
-        "data": distance.tolist(),
-        "least": least,
-        "horizon": _HORIZON,
-    }
+    return {"times": times.tolist(), "data": distance.tolist(), "least": least, "horizon": _HORIZON}
 
 
 def _followed(robot: MovingRobot, motion: DesignedMotion, followed: ServoMotion) -> str:

@@ -16,11 +16,7 @@ from sysid_ros.excitation import ExcitationError
 from sysid_ros.excitation.design.clearance import Clearance
 from sysid_ros.excitation.design.demands import Demands
 from sysid_ros.excitation.design.rest_spline import MotionFamily
-from sysid_ros.excitation.design.servos import (
-    NoServoError,
-    ServoMotion,
-    servo_motion,
-)
+from sysid_ros.excitation.design.servos import NoServoError, ServoMotion, servo_motion
 
 _SHARE = 0.995  # of what would just keep the limits
 _LEAST = 0.9  # of a motion that is kept in one go, as a robot does not answer in proportion

@@ -201,9 +201,7 @@ class Identification(Node):
         return self._stop_recording()
 
     def fit(
-        self,
-        recorded: Sequence[RecordedMotion],
-        on_feedback: Callable[[FitModel.Feedback], None],
+        self, recorded: Sequence[RecordedMotion], on_feedback: Callable[[FitModel.Feedback], None]
     ) -> Any:
         """Have the fit server fit recordings.
 

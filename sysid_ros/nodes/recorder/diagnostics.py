@@ -15,11 +15,7 @@ from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics
 
 
 def topic_status(
-    node: str,
-    topic: str,
-    statistics: TopicStatistics | None,
-    problem: str | None,
-    now_ns: int,
+    node: str, topic: str, statistics: TopicStatistics | None, problem: str | None, now_ns: int
 ) -> DiagnosticStatus:
     """The health of one topic.
 

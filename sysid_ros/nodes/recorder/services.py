@@ -13,15 +13,7 @@ from sysid_ros.errors import OutputError
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.recorder.bag_session import BagSession
 from sysid_ros.nodes.recorder.message_losses import Losses
-from sysid_ros_interfaces.srv import (
-    IsPaused,
-    Pause,
-    Resume,
-    Snapshot,
-    SplitBagfile,
-    Start,
-    Stop,
-)
+from sysid_ros_interfaces.srv import IsPaused, Pause, Resume, Snapshot, SplitBagfile, Start, Stop
 
 
 class Recording(Protocol):

@@ -322,8 +322,7 @@ class McapStorage:
         if found.unread and not torn:
             where = "its chunk" if block.is_chunk else "it should be"
             self._refuse(
-                block.start,
-                f"a record is longer than {where}: {found.unread} bytes are not read",
+                block.start, f"a record is longer than {where}: {found.unread} bytes are not read"
             )
 
     def _check_skipped(self, opcode: int, length: int, start: int, *, once: bool) -> None:

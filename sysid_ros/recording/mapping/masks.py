@@ -72,11 +72,7 @@ def _holds(mask: MaskRequest, values: FloatArray) -> BoolArray:
 
 
 def _enabled_stretches(
-    mask: MaskRequest,
-    times: FloatArray,
-    values: FloatArray,
-    enabled: BoolArray,
-    max_gap: float,
+    mask: MaskRequest, times: FloatArray, values: FloatArray, enabled: BoolArray, max_gap: float
 ) -> list[tuple[float, float]]:
     """Return when a mask held: (n,) times in s and values to half-open intervals."""
     measured = mask.equals is None and np.any(values != np.rint(values))  # such as a voltage

@@ -43,10 +43,7 @@ def test_a_search_from_far_away_finds_the_stribeck_velocity() -> None:
     params["dtheta_stribeck"].value = 0.6
     params["friction_base"].value = 0.5
     result = fit(
-        record(truth, range(4)),
-        params,
-        FitSettings(threads=2),
-        known=SignalNoise({"angle": NOISE}),
+        record(truth, range(4)), params, FitSettings(threads=2), known=SignalNoise({"angle": NOISE})
     )
     assert result["dtheta_stribeck"].value == pytest.approx(truth.dtheta_stribeck, rel=0.2)
     assert result["friction_stribeck"].value == pytest.approx(truth.friction_stribeck, rel=0.2)

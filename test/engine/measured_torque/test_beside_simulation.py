@@ -20,12 +20,7 @@ from sysid_ros.engine.measured_torque.beside_simulation import (
     torque_beside_simulation,
     without_torque,
 )
-from sysid_ros.engine.parameters import (
-    AttributeModifier,
-    Parameter,
-    ParameterDict,
-    SignalModifier,
-)
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.engine.problem import Span
 from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries, create_initial_state
 

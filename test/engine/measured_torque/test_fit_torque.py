@@ -29,12 +29,7 @@ from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import read_inertia
 from sysid_ros.engine.estimation import FitSettings, SignalNoise, TorqueSettings
 from sysid_ros.engine.measured_torque import METHODS, fit_by_method, torque_problem
-from sysid_ros.engine.parameters import (
-    AttributeModifier,
-    Parameter,
-    ParameterDict,
-    SignalModifier,
-)
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.errors import DataError, ExperimentError, ParameterError, StopRequestedError
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")

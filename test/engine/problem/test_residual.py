@@ -232,12 +232,7 @@ def test_priors_pull_and_count_in_standard_deviations():
 
 @pytest.mark.parametrize(
     ("method", "expected"),
-    [
-        ("none", [1.0, 1.0]),
-        ("std", "std"),
-        ("reference", "norm"),
-        ("noise", [0.1, 2.0]),
-    ],
+    [("none", [1.0, 1.0]), ("std", "std"), ("reference", "norm"), ("noise", [0.1, 2.0])],
 )
 def test_normalizations(method, expected):
     recording = record_spring_mass(0.4)
@@ -264,10 +259,7 @@ def test_angles_measured_modulo_a_turn():
     recording = record(mujoco.MjSpec.from_string(xml), lambda t: np.ones((len(t), 1)), 2.0)
     assert recording.sensordata.max() > 10.0
     wrapped = np.remainder(recording.sensordata, 2 * np.pi)
-    options = {
-        "models_sequences": [recording.sequences(data=wrapped)],
-        "normalization": "none",
-    }
+    options = {"models_sequences": [recording.sequences(data=wrapped)], "normalization": "none"}
     params = sysid.ParameterDict()
     plain = sysid.build_residual_fn(**options)(np.empty(0), params)[0][0]
     modulo = sysid.build_residual_fn(wrapped_signals=["angle"], **options)(np.empty(0), params)

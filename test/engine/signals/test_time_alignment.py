@@ -53,10 +53,7 @@ def free_oscillation(t: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 def measured(sample: float) -> TimeSeries:
     times = np.arange(0.0, 2.0, sample)
-    mapping = {
-        "x": (SignalType.MjSensor, np.array([0])),
-        "v": (SignalType.MjSensor, np.array([1])),
-    }
+    mapping = {"x": (SignalType.MjSensor, np.array([0])), "v": (SignalType.MjSensor, np.array([1]))}
     return TimeSeries(times, free_oscillation(times), mapping)
 
 

@@ -15,12 +15,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitSettings, fit
 from sysid_ros.engine.least_squares import ReducedSystem, bounded_quadratic_step
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
-from sysid_ros.engine.uncertainty import (
-    Covariance,
-    ParameterEstimate,
-    covariance,
-    estimates,
-)
+from sysid_ros.engine.uncertainty import Covariance, ParameterEstimate, covariance, estimates
 
 WINDOWS, ROWS, NOISE = 30, 8, 1.0
 # Intervals of a parameter whose truth is at its bound, half and two standard errors from it.

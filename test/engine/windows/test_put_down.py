@@ -44,9 +44,7 @@ def moved(model: mujoco.MjModel, height: float, turn: tuple[float, float, float]
 def test_a_table_stands_on_its_feet_whatever_was_measured() -> None:
     model = mujoco.MjModel.from_xml_string(TABLE)
     states = starts(
-        model,
-        moved(model, 1e-3, (1e-3, -1e-3, 0.0)),
-        moved(model, -1.5e-3, (-1e-3, 5e-4, 0.2)),
+        model, moved(model, 1e-3, (1e-3, -1e-3, 0.0)), moved(model, -1.5e-3, (-1e-3, 5e-4, 0.2))
     )
     before = states.copy()
     put_down(model, states)

@@ -212,8 +212,7 @@ def test_a_torque_that_gravity_exceeds_is_refused(model: mujoco.MjModel) -> None
 
 
 @given(
-    values=st.lists(st.floats(-1.0, 1.0), min_size=10, max_size=10),
-    duration=st.floats(1.0, 30.0),
+    values=st.lists(st.floats(-1.0, 1.0), min_size=10, max_size=10), duration=st.floats(1.0, 30.0)
 )
 def test_peaks_and_bounds_hold_at_all_times(values: list[float], duration: float) -> None:
     spline = RestSpline(duration, 13)

@@ -79,9 +79,7 @@ def bag_file(arm, write_bag) -> Path:
 
 
 @settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_damage_never_raises_anything_but_a_bag_error(bag_file, tmp_path, data) -> None:

@@ -50,11 +50,7 @@ def test_what_is_unknown_of_a_command() -> None:
     )
 
 
-@given(
-    st.lists(st.floats(0.001, 0.5), min_size=0, max_size=30),
-    st.booleans(),
-    st.floats(0.0, 1.0),
-)
+@given(st.lists(st.floats(0.001, 0.5), min_size=0, max_size=30), st.booleans(), st.floats(0.0, 1.0))
 def test_unknown_intervals_are_sorted_apart_and_inside(steps, held, lead) -> None:
     times = lead + np.concatenate([[0.0], np.cumsum(steps)])
     end = float(times[-1]) + 0.3
