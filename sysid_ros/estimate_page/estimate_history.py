@@ -26,7 +26,6 @@ class EstimateHistory:
     """Estimates since the beginning, as a browser asks for them; safe for several threads."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._lock = threading.Lock()
         self._began = 0  # counts beginnings, so that a page notices a new one
         self._asked = float("-inf")  # time.monotonic() of the last question

@@ -28,7 +28,6 @@ class Problems:
     """Collects sentences and raises them together."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self._sentences: list[str] = []
 
     def __len__(self) -> int:

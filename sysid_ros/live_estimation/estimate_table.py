@@ -17,7 +17,6 @@ class EstimateTable:
     """Collects estimates; a row for each, three columns for each parameter."""
 
     def __init__(self) -> None:
-        """Begin without rows."""
         self._rows: list[list[str]] = []
         self._head: list[str] = []
 

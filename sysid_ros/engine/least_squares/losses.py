@@ -175,7 +175,6 @@ class LossNorm(mujoco.minimize.Norm):  # type: ignore[misc]
     """A loss as ``mujoco.minimize`` wants it."""
 
     def __init__(self, loss: Loss) -> None:
-        """Wrap ``loss``."""
         self._loss = loss
 
     def value(self, r: FloatArray) -> Any:

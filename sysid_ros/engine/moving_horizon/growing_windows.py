@@ -45,7 +45,6 @@ class GrowingWindows:
     """
 
     def __init__(self, params: ParameterDict, settings: FitSettings) -> None:
-        """Begin without data."""
         self.done = math.nan
         self.length = settings.window_length or STRETCH
         self._params = params

@@ -38,7 +38,6 @@ class HeldEstimate:
     """
 
     def __init__(self) -> None:
-        """Begin without resting."""
         self.at: FloatArray | None = None
         self.promised: FloatArray | None = None
         self.moved: FloatArray | None = None

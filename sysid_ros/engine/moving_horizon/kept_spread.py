@@ -17,7 +17,6 @@ class KeptSpread:
     """The latest covariance."""
 
     def __init__(self) -> None:
-        """Begin without one."""
         self._latest: tuple[float, int, Spread] | None = None
 
     def at(self, time: float, place: int, make: Callable[[], Spread], *, anew: bool) -> Spread:

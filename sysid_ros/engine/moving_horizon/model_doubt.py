@@ -27,7 +27,6 @@ class ModelDoubt:
     """
 
     def __init__(self) -> None:
-        """Begin without doubts."""
         self.said: tuple[str, ...] = ()
         self._latest: frozenset[str] = frozenset()
         self._due = -math.inf

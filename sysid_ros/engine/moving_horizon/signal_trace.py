@@ -57,7 +57,6 @@ class TorqueTraces:
     """Measured torque, and what was expected when it was measured."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._rows: deque[tuple[FloatArray, FloatArray, FloatArray]] = deque()
 
     def add(

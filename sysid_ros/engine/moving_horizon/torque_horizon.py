@@ -63,7 +63,6 @@ class TorqueHorizon:
     def __init__(
         self, params: ParameterDict, settings: FitSettings, horizon: HorizonSettings
     ) -> None:
-        """Begin without data."""
         self._params = params
         self._settings = settings.torque
         self._blocks = TorqueBlocks(horizon.forgetting)

@@ -56,7 +56,6 @@ class ResidualFunction:
     """
 
     def __init__(self, options: ResidualOptions) -> None:
-        """Keep the settings."""
         self.options = options
         self._pool: RolloutPool | None = None
         self._latest: list[Simulated] = []  # one per group

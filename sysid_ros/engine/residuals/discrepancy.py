@@ -115,17 +115,26 @@ def compare(
 
 @dataclass(frozen=True)
 class PreparedComparison:
-    """A comparison, with all that does not depend on what was simulated."""
+    """A comparison, with all that does not depend on what was simulated.
 
-    measured: TimeSeries  # the recording at the instants compared, corrected
-    delays: FloatArray  # of every column, (d,) s
-    # what is done to the prediction: gain and bias by signal
+    Attributes:
+      measured: The recording at the instants compared, corrected.
+      delays: Of every column, (d,) s.
+      corrected: What is done to the prediction: gain and bias by signal.
+      blocks: The signals.
+      weights: One per difference column.
+      scales: Their divisors.
+      unknown: Where nothing was measured, (m, number of columns).
+      evaluate: Simulated values (n, d) at the instants compared, (m, d).
+    """
+
+    measured: TimeSeries
+    delays: FloatArray
     corrected: Mapping[str, tuple[FloatArray, FloatArray]]
-    blocks: list[Block]  # the signals
-    weights: FloatArray  # one per difference column
-    scales: FloatArray  # their divisors
-    unknown: BoolArray  # where nothing was measured, (m, number of columns)
-    # simulated values (n, d) at the instants compared, (m, d)
+    blocks: list[Block]
+    weights: FloatArray
+    scales: FloatArray
+    unknown: BoolArray
     evaluate: Callable[[FloatArray], FloatArray]
 
     def against(

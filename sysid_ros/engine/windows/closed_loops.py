@@ -34,11 +34,17 @@ _OTHERS = (
 
 @dataclass(frozen=True)
 class ClosedLoops:
-    """The constraints of a model, to be met by what is not measured."""
+    """The constraints of a model, to be met by what is not measured.
 
-    model: mujoco.MjModel  # a copy with nothing but its equalities
-    free: IntArray  # degrees of freedom that nothing measures and that an equality concerns
-    tied: IntArray  # those of them that the others determine
+    Attributes:
+      model: A copy with nothing but its equalities.
+      free: Degrees of freedom that nothing measures and that an equality concerns.
+      tied: Those of them that the others determine.
+    """
+
+    model: mujoco.MjModel
+    free: IntArray
+    tied: IntArray
 
     @classmethod
     def of(cls, model: mujoco.MjModel, measured: Collection[int]) -> ClosedLoops | None:

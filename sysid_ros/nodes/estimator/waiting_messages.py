@@ -21,7 +21,6 @@ class WaitingMessages:
     """
 
     def __init__(self) -> None:
-        """Begin without messages."""
         self.left_out = 0
         self._by_topic: dict[str, deque[RawMessage]] = {}
 

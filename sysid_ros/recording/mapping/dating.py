@@ -32,14 +32,22 @@ _SUSPICIOUS_DELAY = 0.05  # s; from stamp to receipt a message rarely takes long
 
 @dataclass(frozen=True)
 class DatedTopic:
-    """A topic's messages dated by one clock."""
+    """A topic's messages dated by one clock.
 
-    columns: TopicColumns  # the messages, in the order of receipt
-    stamps: Stamps  # their stamps, in order
-    times: FloatArray  # (m,) the stamps in seconds from the recording's start
-    # how the recorder's clock related to the stamps as recorded; ``None`` for times of receipt
+    Attributes:
+      columns: The messages, in the order of receipt.
+      stamps: Their stamps, in order.
+      times: (m,) the stamps in seconds from the recording's start.
+      relation: How the recorder's clock related to the stamps as recorded; ``None`` for times of
+        receipt.
+      corrected: Whether the stamps were translated to the recorder's clock.
+    """
+
+    columns: TopicColumns
+    stamps: Stamps
+    times: FloatArray
     relation: ClockRelation | None = None
-    corrected: bool = False  # whether the stamps were translated to the recorder's clock
+    corrected: bool = False
 
     @cached_property
     def distinct(self) -> bool:
@@ -52,10 +60,15 @@ Source = tuple[str, Clock]  # a topic and the clock asked for
 
 @dataclass(frozen=True)
 class DatedRecording:
-    """The mapped topics of a recording on one time axis."""
+    """The mapped topics of a recording on one time axis.
 
-    start_ns: int  # epoch nanoseconds of t = 0: the first stamp of a measured signal's topic
-    topics: Mapping[Source, DatedTopic]  # each topic by each clock asked for
+    Attributes:
+      start_ns: Epoch nanoseconds of t = 0: the first stamp of a measured signal's topic.
+      topics: Each topic by each clock asked for.
+    """
+
+    start_ns: int
+    topics: Mapping[Source, DatedTopic]
 
 
 def source_of(used: SignalRequest | MaskRequest, clock: Clock) -> Source:
