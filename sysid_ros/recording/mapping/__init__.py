@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.recording.mapping.dating import differing_clocks, stamp_relation
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.mapped_series import (
     control_time_series,
@@ -43,9 +44,11 @@ __all__ = [
     "are_measurements",
     "choose_stamps",
     "control_time_series",
+    "differing_clocks",
     "export",
     "map_columns",
     "map_recording",
     "measured_time_series",
     "simulation_time",
+    "stamp_relation",
 ]
