@@ -55,6 +55,7 @@ _SHARED = (
 _LOOKED_AT = 3_000_000_000  # ns of such a topic
 _QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
 _LETTERS = {"q": "position", "dq": "velocity", "tau": "effort", "tau_est": "effort"}  # of motors
+_USUAL = {"set_point": "position"}  # of what joints' controllers are asked for
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
 _UNITS = (1.0, 1e-9)  # s, of the parts of a duration
 _STREAMED = 0.05  # s, the latest time of a trajectory's point that is a command to be held
@@ -182,7 +183,7 @@ def read_channels(
             types[topic],
             leaf.field,
             leaf.name,
-            _quantity(leaf.field.replace(f"[{leaf.name}]", "")) or _quantity(topic),
+            _quantity(leaf.field.replace(f"[{leaf.name}]", "")) or _quantity(topic, leaf.field),
             leaf.index,
             is_command(types[topic], leaf.field, topic),
             tuple(times for times, _ in series[topic, leaf.field]),
@@ -320,8 +321,8 @@ def _last_name(path: str) -> str:
     return named[-1] if named else ""
 
 
-def _quantity(text: str) -> str:
-    """Return the quantity of a field or topic by its last telling word."""
+def _quantity(text: str, field: str = "") -> str:
+    """Return the quantity of a field, or of a topic with one, by its last telling word."""
     if (letters := text.rpartition(".")[2]) in _LETTERS and "." in text:
         return _LETTERS[letters]
     found = [
@@ -329,4 +330,4 @@ def _quantity(text: str) -> str:
         for word, quantity in _QUANTITIES.items()
         if word in text.lower()
     ]
-    return max(found)[1] if found else ""
+    return max(found)[1] if found else _USUAL.get(field, "")
