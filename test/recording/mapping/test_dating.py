@@ -9,7 +9,7 @@ import numpy as np
 from mapped_signals import COMMAND, SHOULDER, mapped
 
 from sysid_ros.experiment.experiment_schema import MaskConfig
-from sysid_ros.recording.mapping import control_time_series
+from sysid_ros.recording.mapping import control_time_series, differing_clocks
 
 from ..conftest import START_NS, Entry
 
@@ -84,3 +84,11 @@ def test_commands_go_on_where_the_clock_ends_before_them(arm, write_bag, ros2, m
     entries = in_lock_step(arm, ros2, multi_array, ticks=70)
     motor = mapped(write_bag(entries), COMMAND, SHOULDER).controls[0]
     np.testing.assert_allclose(motor.times, 0.01 * np.arange(len(states(arm))), atol=1e-12)
+
+
+def test_only_what_no_transport_does_is_a_clock_that_differs() -> None:
+    assert differing_clocks({}) == ""
+    assert differing_clocks({"/camera/pose": 0.4, "/commands": 0.0}) == ""  # a slow camera
+    assert differing_clocks({"/a": 9.0, "/b": 9.3}) == ""  # both of another computer
+    assert "0.6 s" in differing_clocks({"/a": 0.6, "/commands": 0.0})
+    assert "0.06 s" in differing_clocks({"/a": -0.06, "/commands": 0.0})  # sent after its receipt
