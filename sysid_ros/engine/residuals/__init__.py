@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.residuals.discrepancy import (
-    DIVERGED,
-    Comparison,
-    PreparedComparison,
+from sysid_ros.engine.residuals.comparison_frame import (
     SignalCorrection,
-    compare,
-    prepared,
+    correct_alike,
+    same_signals,
+)
+from sysid_ros.engine.residuals.discrepancy import Comparison, compare, prepared
+from sysid_ros.engine.residuals.prepared_comparison import (
+    DIVERGED,
+    Compared,
+    PreparedComparison,
+    against_together,
 )
 from sysid_ros.engine.residuals.residual_options import (
     BuildModelFn,
@@ -41,6 +45,7 @@ __all__ = [
     "DIVERGED",
     "UNCHANGED",
     "BuildModelFn",
+    "Compared",
     "Comparison",
     "CustomRolloutFn",
     "ModifyResidualFn",
@@ -49,15 +54,18 @@ __all__ = [
     "SignalCorrection",
     "SignalSettings",
     "SignalTransform",
+    "against_together",
     "apply_bias",
     "apply_delay",
     "apply_delayed_ts_window",
     "apply_gain",
     "apply_resample_and_delay",
     "compare",
+    "correct_alike",
     "get_sensor_indices",
     "normalize_residual",
     "prepared",
+    "same_signals",
     "signal_settings",
     "weighted_diff",
     "with_declared_signals",
