@@ -23,7 +23,7 @@ from sysid_ros.diagnosis import (
     motion_bandwidth,
     with_contradictions,
 )
-from sysid_ros.engine.elements import FREE, is_servo, joint_of
+from sysid_ros.engine.elements import FREE, is_servo, joint_of, remove_visuals
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
@@ -125,6 +125,7 @@ def propose(
     else:
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
+    spec = remove_visuals(spec)  # of which there will be many copies
     recorded = recorded_signals(spec, found, msg_path)
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)

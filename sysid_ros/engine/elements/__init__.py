@@ -76,7 +76,6 @@ from sysid_ros.engine.elements.pseudo_inertia import (
 )
 from sysid_ros.engine.elements.slim_model import (
     SlimModel,
-    leave_undrawn,
     remove_visuals,
     undrawn,
     without_visuals,
@@ -125,7 +124,6 @@ __all__ = [
     "joints_above",
     "joints_of_tendon",
     "keep_authored",
-    "leave_undrawn",
     "linear",
     "make_explicit",
     "matching",
