@@ -13,7 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.dataset import Dataset, load_dataset, without_contacts
 from sysid_ros.diagnosis import (
     Finding,
     FindingKind,
@@ -23,7 +23,7 @@ from sysid_ros.diagnosis import (
     motion_bandwidth,
     with_contradictions,
 )
-from sysid_ros.engine.elements import FREE, is_servo, joint_of, remove_visuals
+from sysid_ros.engine.elements import FREE, is_servo, joint_of
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
@@ -125,7 +125,7 @@ def propose(
     else:
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
-    spec = remove_visuals(spec)  # of which there will be many copies
+    spec.compiler.discardvisual = True  # of every copy; the spec itself holds no mesh
     recorded = recorded_signals(spec, found, msg_path)
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
@@ -346,8 +346,7 @@ def _with_parameters(
         )
         experiment = experiment_with(offered)
         if draft.contacts_left_out:
-            del dataset  # one set of recordings at a time is held
-            dataset = _load(experiment)
+            dataset = replace(dataset, training=without_contacts(dataset.training)[0])
         least = FEW_CONTACTS if draft.contacts_left_out else 0.0
         touching = seen.rests or any(s > least for s in seen.touching.values())
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
