@@ -48,7 +48,8 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
         real = {pair: share for pair, share in often.items() if pair not in drawn}
         pairs = frozenset(pair for pair, share in real.items() if share <= RESTING)
         if len(pairs) == len(real):
-            groups.append(group.replaced(spec=_not_colliding(group.spec)))
+            free = without_visuals(group.spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
+            groups.append(group.replaced(spec=free))
         else:
             groups.append(group.replaced(spec=_passing(group.spec, model, drawn)))
         left_out: list[Intervals] = []
@@ -63,12 +64,6 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
         if pairs:
             said.append(_sentence(model, {pair: often[pair] for pair in pairs}, left_out))
     return SequenceSet(tuple(groups), excluded), said
-
-
-def _not_colliding(spec: mujoco.MjSpec) -> mujoco.MjSpec:
-    changed = spec.copy()
-    changed.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
-    return without_visuals(changed)
 
 
 def _passing(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[Pair]) -> mujoco.MjSpec:

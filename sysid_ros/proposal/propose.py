@@ -13,7 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.dataset import Dataset, load_dataset, without_contacts
 from sysid_ros.diagnosis import (
     Finding,
     FindingKind,
@@ -125,6 +125,7 @@ def propose(
     else:
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
+    spec.compiler.discardvisual = True  # of every copy; the spec itself holds no mesh
     recorded = recorded_signals(spec, found, msg_path)
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
@@ -346,8 +347,7 @@ def _with_parameters(
         )
         experiment = experiment_with(offered)
         if draft.contacts_left_out:
-            del dataset  # one set of recordings at a time is held
-            dataset = _load(experiment)
+            dataset = replace(dataset, training=without_contacts(dataset.training)[0])
         least = FEW_CONTACTS if draft.contacts_left_out else 0.0
         touching = seen.rests or any(s > least for s in seen.touching.values())
         found = determined(experiment, dataset, offered, draft.window, touching=touching)

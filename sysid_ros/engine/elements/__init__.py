@@ -76,7 +76,6 @@ from sysid_ros.engine.elements.pseudo_inertia import (
 )
 from sysid_ros.engine.elements.slim_model import (
     SlimModel,
-    leave_undrawn,
     remove_visuals,
     undrawn,
     without_visuals,

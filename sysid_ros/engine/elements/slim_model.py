@@ -59,37 +59,46 @@ def _compiled_undrawn(spec: mujoco.MjSpec) -> mujoco.MjModel:
     return model
 
 
-def leave_undrawn(spec: mujoco.MjSpec) -> None:
-    """Have a spec compile without its visual geoms, whose meshes take longest to read.
-
-    One with a body that has no others keeps all: they tell its size.
-    """
-    shaped = [body.geoms for body in spec.bodies[1:] if body.geoms]
-    if all(any(geom.contype or geom.conaffinity for geom in geoms) for geoms in shaped):
-        spec.compiler.discardvisual = True
-
-
 def undrawn(spec: mujoco.MjSpec) -> mujoco.MjSpec:
-    """Return a copy of a spec that compiles as :func:`leave_undrawn` has it."""
+    """Return a copy that compiles without its visual geoms, whose meshes take longest to read.
+
+    One with a body that has no others keeps all, as they tell its size, if they can be read.
+    """
     copy = spec.copy()
-    leave_undrawn(copy)
+    shaped = [body.geoms for body in spec.bodies[1:] if body.geoms]
+    collide = [any(geom.contype or geom.conaffinity for geom in geoms) for geoms in shaped]
+    if all(collide) or not _compiles(spec):
+        copy.compiler.discardvisual = True
     return copy
 
 
-def without_visuals(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+def _compiles(spec: mujoco.MjSpec) -> bool:
+    try:
+        spec.copy().compile()
+    except ValueError:
+        return False
+    return True
+
+
+def without_visuals(spec: mujoco.MjSpec, disabled: int = 0) -> mujoco.MjSpec:
     """Return a copy that moves exactly alike and compiles a hundred times faster with meshes.
 
     Where contacts are switched off it has no geoms at all, unless dropping them would change a
     body's inertia or take longer, and is simulated faster too.
+
+    Args:
+      spec: Not changed.
+      disabled: Flags of what the copy does without besides, as in ``option.disableflags``.
     """
     slim = spec.copy()
+    slim.option.disableflags |= disabled
     full = _compiled_undrawn(slim)
-    if len(slim.geoms) <= _MANY and _nothing_touches(spec):
-        bare = slim.copy()
-        _keep_inertia(bare, bare.geoms, full)
-        _delete(bare, [*bare.pairs, *bare.excludes, *bare.geoms])
-        if _full_if_alike(full, bare, (*_SIZES, "nsensor", "nwrap"), _ALL) is not None:
-            return bare
+    if len(slim.geoms) <= _MANY and _nothing_touches(slim):
+        _keep_inertia(slim, slim.geoms, full)
+        _delete(slim, [*slim.pairs, *slim.excludes, *slim.geoms])
+        if _full_if_alike(full, slim, (*_SIZES, "nsensor", "nwrap"), _ALL) is None:
+            slim = remove_visuals(spec)
+            slim.option.disableflags |= disabled
     return slim
 
 

@@ -53,6 +53,21 @@ def test_states_meet_the_equalities(spec: mujoco.MjSpec, measured: tuple[str, ..
             assert data.qpos[joint.qposadr[0]] == given[1 + joint.qposadr[0]]
 
 
+def test_loops_are_those_of_the_model_itself_whatever_its_jacobian_is_like() -> None:
+    """A copy for each reader of starts would take its meshes along."""
+    spec, closed = delta(), []
+    for jacobian in (mujoco.mjtJacobian.mjJAC_DENSE, mujoco.mjtJacobian.mjJAC_SPARSE):
+        spec.option.jacobian = jacobian
+        model = spec.compile()
+        found = loops(model, "motor_0", "motor_1", "motor_2")
+        assert found.model is model
+        states = np.zeros((2, 1 + model.nq + model.nv))
+        states[:, 1:] = np.linspace(0.01, 0.02, states.shape[1] - 1)
+        found.close(states)
+        closed.append(states)
+    np.testing.assert_allclose(*closed, rtol=1e-12)
+
+
 def test_what_the_others_leave_open_is_not_tied() -> None:
     model = delta().compile()
     found = loops(model, "motor_0")
