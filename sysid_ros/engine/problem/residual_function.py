@@ -32,6 +32,7 @@ from sysid_ros.engine.simulation import (
     ModelGroup,
     RecordedRun,
     RolloutPool,
+    SignalNames,
     all_states,
     compared_runs,
     recorded_runs,
@@ -60,6 +61,7 @@ class ResidualFunction:
     def __init__(self, options: ResidualOptions) -> None:
         self.options = options
         self._pool: RolloutPool | None = None
+        self._names = SignalNames()
         self._latest: list[Simulated] = []  # one per group
         self._runs = [
             recorded_runs(sequences.measured_rollout, options, sequences.sequence_name)
@@ -245,7 +247,7 @@ class ResidualFunction:
                     pending.append((g, made[-1]))
             candidates.append(made[len(latest) :])
         jobs = [run.job(candidate) for g, candidate in pending for run in groups[g].batches]
-        done = iter(trajectories(self._threads(), jobs))
+        done = iter(trajectories(self._threads(), jobs, self._names))
         for g, candidate in pending:
             known[g][candidate.rollout_key()] = [next(done) for _ in groups[g].batches]
         result = [

@@ -118,8 +118,10 @@ class LinearPlaces(NamedTuple):
 
     def values(self, data: FloatArray) -> FloatArray:
         """Evaluate samples (n, ...) there, (m, ...)."""
-        fraction = self.fraction.reshape(-1, *(1,) * (data.ndim - 1))
         start = data[self.left]
+        if not self.fraction.any():
+            return start
+        fraction = self.fraction.reshape(-1, *(1,) * (data.ndim - 1))
         between = start + fraction * (data[self.right] - start)
         # On a sample its own value counts, even next to a missing one.
         return np.where(fraction == 0.0, start, between)

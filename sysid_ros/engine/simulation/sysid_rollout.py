@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mujoco
@@ -70,22 +70,43 @@ def sysid_rollout(
         )
     ]
     with RolloutPool(len(datas) if isinstance(datas, Sequence) else 1) as pool:
-        return trajectories(pool, jobs, rollout_signal_mapping, rollout_state_mapping, ctrl_mapping)
+        names = SignalNames(rollout_signal_mapping, rollout_state_mapping, ctrl_mapping)
+        return trajectories(pool, jobs, names)
 
 
 def trajectories(
-    pool: RolloutPool,
-    jobs: Sequence[Simulation],
-    sensors: SignalMapping | None = None,
-    states: SignalMapping | None = None,
-    controls: SignalMapping | None = None,
+    pool: RolloutPool, jobs: Sequence[Simulation], names: SignalNames
 ) -> list[SystemTrajectory]:
-    """Run simulations and wrap the results; mappings that are ``None`` are the models' own.
+    """Run simulations and wrap the results.
 
     The time of the results goes on from the simulation's first state.
     """
-    names = _Names(sensors, states, controls)
-    return [names.wrapped(job, rollout) for job, rollout in zip(jobs, pool.run(jobs), strict=True)]
+    known = {
+        key: names.of(model) for key, model in {id(job.model): job.model for job in jobs}.items()
+    }
+    series = names.series
+    return [
+        _wrapped(job, rollout, series, *known[id(job.model)])
+        for job, rollout in zip(jobs, pool.run(jobs), strict=True)
+    ]
+
+
+def _wrapped(
+    job: Simulation,
+    rollout: Rollout,
+    series: Callable[..., TimeSeries],
+    sensors: SignalMapping,
+    states: SignalMapping,
+    controls: SignalMapping,
+) -> SystemTrajectory:
+    times = rollout.states[:, 0]
+    return SystemTrajectory(
+        job.model,
+        series(job.controls.times, job.controls.values, controls),
+        series(times, rollout.sensordata, sensors),
+        job.start,
+        series(times, rollout.states, states),
+    )
 
 
 def all_states(model: Any) -> dict[str, Any]:
@@ -94,40 +115,40 @@ def all_states(model: Any) -> dict[str, Any]:
     return {**qpos, **qvel, **act}
 
 
-class _Names:
-    """Mappings of the models at hand, each computed once."""
+class SignalNames:
+    """Mappings of models, computed once for all that have the same elements.
+
+    Attributes:
+      series: Makes series with them, checked where they were given.
+
+    Args:
+      sensors: Of the sensor data; ``None``: the model's own, likewise the others.
+      states: Of the states.
+      controls: Of the controls.
+    """
 
     def __init__(
         self,
-        sensors: SignalMapping | None,
-        states: SignalMapping | None,
-        controls: SignalMapping | None,
+        sensors: SignalMapping | None = None,
+        states: SignalMapping | None = None,
+        controls: SignalMapping | None = None,
     ) -> None:
         self._given = (sensors, states, controls)
-        self._is_given = any(each is not None for each in self._given)
-        self._known: dict[int, tuple[SignalMapping, SignalMapping, SignalMapping]] = {}
+        is_given = any(each is not None for each in self._given)
+        self.series = TimeSeries if is_given else TimeSeries.of_checked
+        self._known: dict[tuple[Any, ...], tuple[SignalMapping, SignalMapping, SignalMapping]] = {}
 
-    def wrapped(self, job: Simulation, rollout: Rollout) -> SystemTrajectory:
-        sensors, states, controls = self._of(job.model)
-        times = rollout.states[:, 0]
-        series = TimeSeries if self._is_given else TimeSeries.of_checked
-        return SystemTrajectory(
-            job.model,
-            series(job.controls.times, job.controls.values, controls),
-            series(times, rollout.sensordata, sensors),
-            job.start,
-            series(times, rollout.states, states),
-        )
-
-    def _of(self, model: Any) -> tuple[SignalMapping, SignalMapping, SignalMapping]:
-        if id(model) not in self._known:
+    def of(self, model: Any) -> tuple[SignalMapping, SignalMapping, SignalMapping]:
+        """Of its sensor data, states and controls."""
+        key = model.names, model.jnt_type.tobytes(), model.sensor_dim.tobytes(), model.na, model.nu
+        if key not in self._known:
             sensors, states, controls = self._given
-            self._known[id(model)] = (
+            self._known[key] = (
                 sensor_mapping(model) if sensors is None else sensors,
                 all_states(model) if states is None else states,
                 control_mapping(model) if controls is None else controls,
             )
-        return self._known[id(model)]
+        return self._known[key]
 
 
 def _repeated(items: list[Any], count: int, what: str) -> list[Any]:
