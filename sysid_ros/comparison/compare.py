@@ -90,9 +90,10 @@ def compare(
     """
     experiment, notes = _with_hold_out(experiment)
     threads = workers.threads_each(experiment.fit.threads)
+    whole = FitTask.of(experiment, data_dir, threads=threads)
     models = {
         name: ModelTask(
-            replace(FitTask.of(variant, data_dir, threads=threads), state_dir=state_dir),
+            replace(whole, experiment=variant.anywhere(), state_dir=state_dir),
             parameter_names(variant, data_dir),
             label=name,
         )

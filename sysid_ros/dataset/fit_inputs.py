@@ -63,6 +63,8 @@ class FitInputs:
         experiment: Experiment,
         data_dir: Path | None,
         on_reading: Callable[[float], None] | None = None,
+        *,
+        reading: str = "",
     ) -> FitInputs:
         """Read an experiment's recordings and build its parameters.
 
@@ -70,11 +72,12 @@ class FitInputs:
           experiment: The validated experiment.
           data_dir: Where bags are found first.
           on_reading: Told how much of the recordings has been read, 0 to 1.
+          reading: As of :func:`~sysid_ros.dataset.loading.load_dataset`.
 
         Raises:
           SysidError: A bag or model is missing, damaged, or does not fit the experiment.
         """
-        dataset = load_dataset(experiment, data_dir, on_reading)
+        dataset = load_dataset(experiment, data_dir, on_reading, reading=reading)
         params = build_parameters(experiment, dataset.training.groups[0].spec)
         return cls(experiment, dataset, params)
 

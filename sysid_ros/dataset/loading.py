@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 import mujoco
 
 from sysid_ros.dataset.contact_free import without_contacts
+from sysid_ros.dataset.kept_recordings import KeptRecordings, kept_recordings
 from sysid_ros.dataset.sequences import (
     Dataset,
     SequenceSet,
@@ -69,6 +71,8 @@ def load_dataset(
     experiment: Experiment,
     data_dir: Path | None,
     on_reading: Callable[[float], None] | None = None,
+    *,
+    reading: str = "",
 ) -> Dataset:
     """Read all recordings of an experiment and attach them to their models.
 
@@ -76,6 +80,8 @@ def load_dataset(
       experiment: The validated experiment.
       data_dir: Where bags are found first.
       on_reading: Told how much of the recordings has been read, 0 to 1.
+      reading: A token that experiments of the same signals share; this process reads their
+        recordings once.
 
     Returns:
       The sequences.
@@ -89,12 +95,23 @@ def load_dataset(
     # A wrong name is told now, and not after minutes of reading.
     build_parameters(experiment, first.with_sensors)
     apart = have_own_parameters(experiment)
+    kept = kept_recordings(reading) if reading else KeptRecordings()
     reads = [
         _Read(
             name,
             held_out,
             _model_name(experiment, config),
-            _map(experiment, config, name, data_dir, _part_of(on_reading, number, len(configs))),
+            kept.mapped(
+                (name, config.bag, config.robot, config.start, config.end),
+                partial(
+                    _map,
+                    experiment,
+                    config,
+                    name,
+                    data_dir,
+                    _part_of(on_reading, number, len(configs)),
+                ),
+            ),
             config.robot if apart else None,
         )
         for number, (name, config, held_out) in enumerate(configs)

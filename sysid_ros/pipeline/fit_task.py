@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,6 +35,8 @@ class FitTask:
       threads: Simulation threads; ``None`` lets the experiment decide.
       state_dir: Where the fit keeps its state, and carries on from one of the same inputs; the
         folder around it exists, but for workers on other machines. ``None`` keeps nothing.
+      reading: A token that tasks of the same recordings and signals share; a process reads their
+        recordings once. Empty where nothing is known of others.
     """
 
     experiment: Experiment
@@ -42,6 +45,7 @@ class FitTask:
     start: Mapping[str, float] = field(default_factory=dict)
     threads: int | None = None
     state_dir: Path | None = None
+    reading: str = ""
 
     @classmethod
     def of(
@@ -52,6 +56,7 @@ class FitTask:
             experiment=experiment.anywhere(),
             data_dir=data_dir.absolute() if data_dir else None,
             threads=threads,
+            reading=secrets.token_hex(8),
         )
 
     def resolved(self) -> Experiment:
@@ -71,7 +76,8 @@ def run_fit_task(task: FitTask) -> Outcome:
     experiment = task.resolved()
     deadline = Deadline(experiment.fit.time_limit)
     check_fittable(experiment)
-    inputs = FitInputs.read(experiment, task.data_dir, deadline.while_reading(None))
+    on_reading = deadline.while_reading(None)
+    inputs = FitInputs.read(experiment, task.data_dir, on_reading, reading=task.reading)
     deadline.reading_ended()
     memory = _Memory(task.state_dir, inputs_of(experiment, inputs.dataset))
     earlier = memory.recall()

@@ -15,9 +15,9 @@ from browser import open_browser
 from pendulum_experiment import write_pendulum_bag, write_pendulum_experiment
 
 from sysid_ros.cli import main
-from sysid_ros.comparison.compare import _within_limit
+from sysid_ros.comparison.compare import _within_limit, compare
 from sysid_ros.comparison.model_fits import ModelTask
-from sysid_ros.errors import ErrorCode
+from sysid_ros.errors import DataError, ErrorCode
 from sysid_ros.experiment import ValidationConfig, load_experiment
 from sysid_ros.files import labels_of
 from sysid_ros.pipeline import FitTask
@@ -220,6 +220,22 @@ def test_fits_that_have_not_converged_are_no_choice(
     assert "raise fit.max_iterations" in document["reason"]
     page = next(tmp_path.glob("*/comparison.html")).read_text()
     assert "No model is chosen" in page
+
+
+def test_all_models_are_of_the_same_reading(
+    experiment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks: dict[str, ModelTask] = {}
+
+    def told(models: dict[str, ModelTask], *rest: object, **options: object) -> dict[str, str]:
+        tasks.update(models)
+        return dict.fromkeys(models, "not fitted")
+
+    monkeypatch.setitem(compare.__globals__, "fit_models", told)
+    with pytest.raises(DataError, match="not fitted"):
+        compare(load_experiment(experiment), ["experiment", "undamped"])
+    (own,) = {part.reading for model in tasks.values() for part in model.parts()}
+    assert own
 
 
 @pytest.mark.parametrize(("limit", "workers", "each"), [(None, 1, None), (60, 1, 10), (60, 2, 20)])

@@ -15,10 +15,11 @@ import pytest
 from pendulum_experiment import write_pendulum_experiment
 from torque_arm import JOINTS, experiment_text, write_torque_bag
 
-from sysid_ros.dataset import load_dataset
+from sysid_ros.dataset import kept_recordings, load_dataset, loading
 from sysid_ros.dataset.loading import _sequence_configs
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import SequenceConfig, load_experiment
+from sysid_ros.recording.bags import open_recording
 
 
 def test_a_wrong_name_is_told_before_any_bag_is_read(tmp_path: Path) -> None:
@@ -42,6 +43,30 @@ def test_only_what_is_fitted_dates_a_result(tmp_path: Path) -> None:
     dataset = load_dataset(load_experiment(write_pendulum_experiment(tmp_path, duration=1.0)), None)
     assert {"first", "second"} < set(dataset.hashes)
     assert set(dataset.recorded) == {"first"}
+
+
+def test_fits_of_the_same_signals_read_a_recording_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+
+    def opening(path: Path, **options: object) -> object:
+        opened.append(path.name)
+        return open_recording(path, **options)
+
+    monkeypatch.setattr(loading, "open_recording", opening)
+    experiment = load_experiment(write_pendulum_experiment(tmp_path, duration=1.0))
+    first = load_dataset(experiment, None, reading="these")
+    again = load_dataset(experiment, None, reading="these")
+    assert sorted(opened) == ["first", "second"]
+    assert again.hashes == first.hashes and again.quality == first.quality
+    load_dataset(experiment, None, reading="others")  # whose signals may be mapped otherwise
+    load_dataset(experiment, None)
+    assert len(opened) == 6
+    monkeypatch.setattr(kept_recordings, "KEPT_BYTES", 0)
+    for _ in range(2):  # without room
+        load_dataset(experiment, None, reading="large ones")
+    assert len(opened) == 10
 
 
 def test_an_actuator_without_power_needs_no_signal(tmp_path: Path) -> None:

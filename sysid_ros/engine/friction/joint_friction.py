@@ -22,7 +22,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import SCALAR, find, linear
 from sysid_ros.engine.friction.models import PARAMETERS, SHAPE, FrictionParameters
-from sysid_ros.engine.friction.user_rows import row_start, with_row
+from sysid_ros.engine.friction.user_rows import row_start, user_data, with_row
 from sysid_ros.errors import ModelError
 
 # The layout of a row; native.py reads it by the same numbers.
@@ -77,7 +77,7 @@ def friction_of_spec(spec: Any, joint: str) -> FrictionParameters:
       ModelError: There is no such joint, or it is neither hinge nor slide.
     """
     item = _single(spec, joint)
-    return _read(linear(item.damping), float(item.frictionloss), np.array(item.userdata))
+    return _read(linear(item.damping), float(item.frictionloss), user_data(item.userdata))
 
 
 def mark_joint(spec: Any, joint: str) -> None:

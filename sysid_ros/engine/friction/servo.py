@@ -24,7 +24,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import ON_JOINT, find
-from sysid_ros.engine.friction.user_rows import row_start, with_row
+from sysid_ros.engine.friction.user_rows import row_start, user_data, with_row
 from sysid_ros.errors import ModelError, ParameterError
 
 _MARK = (161803.0, 271828.0)  # in front of a servo's numbers in an actuator's ``user``
@@ -116,12 +116,12 @@ def servo_of_spec(spec: Any, actuator: str) -> VoltageServo | None:
     Raises:
       ModelError: There is no such actuator.
     """
-    return _servo_in(np.array(find(spec, "actuator", actuator).userdata, dtype=np.float64))
+    return _servo_in(user_data(find(spec, "actuator", actuator).userdata))
 
 
 def servo_of_model(model: Any, actuator: int) -> VoltageServo | None:
     """The servo that an actuator of a compiled model is, by its id; ``None`` where it is none."""
-    return _servo_in(np.asarray(model.actuator_user[actuator], dtype=np.float64))
+    return _servo_in(model.actuator_user[actuator])
 
 
 def _servo_in(users: FloatArray) -> VoltageServo | None:

@@ -6,7 +6,8 @@
 Where the cost is rough or curved, steps are refused as often as they are taken, and all that a
 refusal has to tell is that the cost is not lower. So windows are simulated in parts, those first
 that the linear model says the step changes most, until they cost more than the rest is likely to
-make up for.
+make up for. A search that goes on from where the one before it ended tries the same steps again:
+what was refused with these costs is not simulated twice.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Trials:
         self._of_group = [g for g, group in enumerate(groups) for _ in group.batches]
         self._batches = [batch for group in groups for batch in group.batches]
         self._rollouts = rollouts
+        self._refused: set[bytes] = set()  # steps since the last that was not
 
     @cached_property
     def _parts(self) -> list[_Part]:
@@ -119,6 +121,10 @@ class Trials:
         Returns:
           By group, its batches; ``None`` where the step does not lower the cost.
         """
+        values = [candidate.params.as_vector() for candidate in candidates]
+        step = b"".join(each.tobytes() for each in (costs, expected, *values, *starts))
+        if step in self._refused:
+            return None
         parts = self._parts
         models = [candidates[g] for g in self._of_group]
         runs = [
@@ -142,8 +148,10 @@ class Trials:
             rest = order[last:]
             hoped = BETTER * float(np.maximum(promised[rest], 0.0).sum())
             if change > min(hoped, float(costs[rest].sum())) and rest.size:
+                self._refused.add(step)
                 return None
             first = last
+        self._refused.clear()
         rollouts: list[list[Rollout]] = [[] for _ in runs]
         for part, own_runs in zip(parts, done, strict=True):
             rollouts[part.number] += own_runs

@@ -90,6 +90,30 @@ def test_a_hopeless_step_is_refused_before_all_windows_are_simulated(simulated: 
     assert tried.cost(worse) > here.cost
 
 
+def test_what_was_refused_is_not_simulated_again_until_something_else_is(
+    simulated: list[int],
+) -> None:
+    tried = problem()
+    end = minimize(tried, tried.initial_point(), SolverSettings()).point
+    worse, hoped = Point(1.3 * end.theta, end.starts), np.ones(len(tried.windows))
+
+    def refused(noise: float) -> int:
+        """Ask anew from the same place, as the next search does; how much is simulated."""
+        tried.noise = {"angle": noise}
+        here = tried.linearize(end)
+        simulated.clear()
+        assert here.trial is not None and here.trial(worse, hoped) == np.inf
+        return sum(simulated)
+
+    assert refused(SIGMA) > 0
+    assert refused(SIGMA) == 0
+    assert refused(0.5 * SIGMA) > 0
+    here = tried.linearize(end)
+    assert here.trial is not None
+    assert np.isfinite(here.trial(Point(1.001 * end.theta, end.starts), 1e9 * hoped))
+    assert refused(SIGMA) > 0
+
+
 def test_all_windows_decide_about_a_step_that_may_be_good(simulated: list[int]) -> None:
     tried, whole = problem(), problem(OfAll)
     start = tried.initial_point()
