@@ -54,7 +54,7 @@ from sysid_ros.proposal.recorded_signals import (
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.proposal.servo_starts import begun_at_motion
-from sysid_ros.robots import description_in, load_model
+from sysid_ros.robots import build_parameters, description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on
 _REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.MOUNTING)
@@ -340,8 +340,10 @@ def _with_parameters(
 
     try:
         dataset = _load(experiment_with(offered))
-        offered = begun_at_motion(offered, dataset, inputs)
-        seen = contacts(dataset.training.groups)
+        begun = begun_at_motion(offered, dataset, inputs)
+        groups = dataset.training.groups
+        seen = contacts(groups, build_parameters(experiment_with(begun), groups[0].spec))
+        offered = offered if seen.diverged[0] else begun  # no start from which it runs away
         draft = with_windows_for_contacts(
             draft, seen, floating=floating, meshes=_fixed_with_meshes(dataset)
         )

@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
 import pytest
 
+from sysid_ros.dataset import Dataset
 from sysid_ros.engine.elements import add_servo, usual_servo_gain
 from sysid_ros.experiment import load_experiment
 from sysid_ros.proposal import propose
+from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.proposed_parameters import Inputs
 from sysid_ros.rehearsal import Controller, Motion, RecordingPlan, TrueParameter, generate
 
 SWING = """<mujoco><worldbody><body>
@@ -64,3 +70,18 @@ def test_where_the_model_has_nothing_the_motion_counts(
 def test_what_the_model_has_stays(tmp_path: Path) -> None:
     _, found = starts(tmp_path, 0.1, known='damping="1" frictionloss="0.1"')
     assert not {"damping", "frictionloss"} & {*found}
+
+
+def test_a_start_from_which_the_simulation_runs_away_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begun(offered: Sequence[Candidate], dataset: Dataset, inputs: Inputs) -> list[Candidate]:
+        wild = {"kp": 1e12, "damping": 1e-3}
+        return [
+            replace(one, initial=wild.get(one.attribute, one.initial), high=2e12) for one in offered
+        ]
+
+    monkeypatch.setattr(sys.modules[propose.__module__], "begun_at_motion", begun)
+    gain, found = starts(tmp_path, 0.1)
+    assert found["kp"] == pytest.approx(gain, rel=1e-3)
+    assert found["damping"] != 1e-3

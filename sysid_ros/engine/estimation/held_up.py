@@ -9,19 +9,19 @@ and everything behind it jumps, has a linearization that is steep and holds nowh
 a hundredfold where it should fall, and the search stays where it is for its sake, often before it
 has begun. Whether a window's promise is kept is known of every step that is tried, window by
 window, since each has a cost and a start of its own. Those that break theirs while the others keep
-it say nothing that a linear model can use: they are left out, tried again where the others lead,
-by steps of their starts alone, and come back where they fit as well as those.
+it, and in which bodies touch that do not always, say nothing that a linear model can use: they are
+left out, tried again where the others lead, by steps of their starts alone, and come back where
+they fit as well as those. Windows without touches leap too, such as at the other optimum of a
+delay, which is not to be lost.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
-from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.estimation.window_sample import part_of
 from sysid_ros.engine.least_squares import (
     GOOD_GAIN,
@@ -31,11 +31,13 @@ from sysid_ros.engine.least_squares import (
     damped_step,
 )
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.windows import WindowSimulation, can_touch
+from sysid_ros.engine.simulation import run_slices
+from sysid_ros.engine.windows import WindowSimulation, can_touch, touches_at
 from sysid_ros.errors import listed
 
 DAMPINGS = (1e-3, 1e-2, 1e-1)  # of the steps that windows are judged by
 FEW = 0.25  # of the windows, which may break a promise at once; more say that the model is wrong
+GLANCE = 4e-3  # s between the postures that are looked at
 WORTH = 1e-3  # of the cost: what the others must gain by a step that is refused for a few
 EXCESS = 1.2  # times what a window in the middle costs per sample: it fits as well as others
 MOST = 0.5  # of the windows, which may be left out in all
@@ -74,7 +76,6 @@ class TrustedWindows:
         self.kept: IndexArray = np.arange(len(problem.windows))  # none of a problem in chunks
         self._starts = list(problem.initial_point().starts)
         self._returns = RETURNS
-        self._landing = any(one.n_start and _can_land(one.model) for one in problem.windows)
 
     @property
     def left_out(self) -> tuple[Stretch, ...]:
@@ -103,7 +104,7 @@ class TrustedWindows:
         Raises:
           StopRequestedError: A rollout was interrupted.
         """
-        if solution.linearization is None or not self._landing:
+        if solution.linearization is None or not len(self.kept):
             return None
         out = holding_up(self.problem, solution.point, solution.linearization)
         kept = self.kept[~out]
@@ -144,12 +145,19 @@ class TrustedWindows:
         return Point(point.theta, tuple(point.starts[k] for k in kept.tolist()))
 
 
-def _can_land(model: mujoco.MjModel) -> bool:
-    """Tell whether a robot that nothing else holds may touch a floor.
-
-    Other windows leap too, such as at the other optimum of a delay, which is not to be lost.
-    """
-    return bool(np.any(model.jnt_type == FREE)) and can_touch(model)
+def landing(problem: WindowedProblem, point: Point) -> BoolArray:
+    """Marks of the windows in whose simulation bodies touch that do not in every posture, (w,)."""
+    seen = []
+    for group, batches in zip(problem.groups, problem.simulated(point), strict=True):
+        model = group.builder.build(point.theta).model
+        every = max(1, round(GLANCE / model.opt.timestep))
+        for batch, rollout in zip(group.batches, batches, strict=True):
+            for run in run_slices(batch.steps):
+                postures = rollout.states[run][::every, 1 : 1 + model.nq]
+                times = np.arange(float(len(postures)))
+                seen.append(touches_at(model, times, postures, base_is_known=True).pairs())
+    always = set.intersection(*(pairs for each in seen for pairs in each)) if any(seen) else set()
+    return np.array([any(pairs - always for pairs in each) for each in seen], dtype=np.bool_)
 
 
 def _with_noise(problem: WindowedProblem, before: WindowedProblem) -> WindowedProblem:
@@ -195,29 +203,42 @@ def holding_up(problem: WindowedProblem, point: Point, here: Linearization) -> B
       StopRequestedError: A rollout was interrupted.
     """
     none = np.zeros(len(here.grams), dtype=bool)
-    costs = None
+    if not any(one.n_start and can_touch(one.model) for one in problem.windows):
+        return none
+    costs, may = None, None
     for damping in DAMPINGS:
         trial, promised = damped_step(problem, point, here, damping)
         if promised.sum() <= WORTH * here.cost:
             return none
         costs = window_costs(problem, point) if costs is None else costs
         gained = costs - window_costs(problem, trial)
-        out = _breaking(promised, np.nan_to_num(gained, nan=-np.inf))
+        gained = np.nan_to_num(gained, nan=-np.inf)
+        if _keeps(promised, gained):
+            continue
+        may = landing(problem, point) if may is None else may
+        out = _breaking(promised, gained, may)
         kept = gained[~out].sum()
         if out.any() and out.sum() <= FEW * len(out) and kept > WORTH * here.cost:
             return out
     return none
 
 
-def _breaking(promised: FloatArray, gained: FloatArray) -> BoolArray:
-    """Marks of the fewest windows without which the others gain what they promise together."""
+def _keeps(promised: FloatArray, gained: FloatArray) -> bool:
+    """Return whether windows gain what they promise together."""
+    return bool(gained.sum() >= GOOD_GAIN * promised.sum() > 0.0)
+
+
+def _breaking(promised: FloatArray, gained: FloatArray, may: BoolArray) -> BoolArray:
+    """Marks of the fewest windows without which the others gain what they promise together.
+
+    None where that takes more than those that ``may`` be left out, (w,).
+    """
     out = np.zeros(len(promised), dtype=bool)
-    for k in np.argsort(gained - promised):
-        rest = ~out
-        if gained[rest].sum() >= GOOD_GAIN * promised[rest].sum() > 0.0:
-            break
+    for k in np.flatnonzero(may)[np.argsort((gained - promised)[may])]:
         out[k] = True
-    return out
+        if _keeps(promised[~out], gained[~out]):
+            return out
+    return np.zeros_like(out)
 
 
 def settled_starts(problem: WindowedProblem, point: Point) -> tuple[Point, FloatArray]:

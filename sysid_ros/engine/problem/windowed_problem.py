@@ -288,6 +288,10 @@ class WindowedProblem:
             ]
         return visit.rollouts
 
+    def simulated(self, point: Point) -> list[list[BatchRollout]]:
+        """The rollouts at a point, by group and batch."""
+        return self._simulated(self._visited(point), self._starts(point))
+
     def _starts(self, point: Point) -> list[list[FloatArray]]:
         """The deviations of the windows' starts by group and batch, (w, n_start) each."""
         rest = iter(point.starts)
