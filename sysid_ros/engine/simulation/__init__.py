@@ -45,6 +45,7 @@ from sysid_ros.engine.simulation.simulation import (
 )
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch
 from sysid_ros.engine.simulation.step_controls import control_integrals, step_means
+from sysid_ros.engine.simulation.step_swing import StepSwing, step_swing
 from sysid_ros.engine.simulation.sysid_rollout import all_states, sysid_rollout, trajectories
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "RunBatch",
     "RunJacobian",
     "SimulationBatch",
+    "StepSwing",
     "TurnedSlope",
     "all_states",
     "collected_warnings",
@@ -82,6 +84,7 @@ __all__ = [
     "single_blas_thread",
     "size_signature",
     "step_means",
+    "step_swing",
     "sysid_rollout",
     "trajectories",
 ]
