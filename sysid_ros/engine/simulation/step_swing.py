@@ -31,7 +31,7 @@ _JAGGED = (  # what is not linear about a posture, and stops what it does not st
 
 @dataclass(frozen=True)
 class StepSwing:
-    """What a time step makes of the deviation that it throws back farthest.
+    """The deviation that a time step throws back farthest.
 
     Attributes:
       factor: The deviation after a step over that before; below -1 it grows.
