@@ -15,7 +15,12 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
-from sysid_ros.diagnosis.contacts import beyond_ranges, contact_findings, contacts
+from sysid_ros.diagnosis.contacts import (
+    beyond_ranges,
+    contact_findings,
+    contacts,
+    swinging_steps,
+)
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together
@@ -80,6 +85,7 @@ def check_dataset(
             # Nor can a simulation with guessed gains and no damping be expected to hold.
             unsure = bool(findings or state.recorded.guessed)
             findings += contact_findings(seen, mistaken=unsure)
+            findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
         sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
         # What is repaired roughly shows nothing; masses beside measured torque are found with it.
         masses = not (seen.touching or seen.overlaps or sized)

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The recorded postures against the model's contacts and stops: overlaps, touches, left ranges."""
+"""The recorded postures against the model: overlaps, touches, left ranges, steps that swing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sysid_ros.engine.least_squares import loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
-from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.simulation import RolloutPool, step_swing
 from sysid_ros.engine.windows import (
     Pair,
     Touches,
@@ -40,6 +40,7 @@ _BEYOND = 0.05  # of a range, that stops give way by and that drawings are wrong
 _OFTEN = 0.2  # of the samples; fewer are a stop that was run into
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
 _DEGREES = 180.0 / math.pi
+_MOMENTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a recording, at which a step is tried
 _FLOORS = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
 
 
@@ -253,6 +254,42 @@ def beyond_ranges(recorded: Recorded) -> list[Finding]:
         if share > _OFTEN:
             found.append(_left_range(recorded, joint, label, values.min(), values.max(), share))
     return found
+
+
+def swinging_steps(recorded: Recorded) -> list[Finding]:
+    """Find a time step that the model's servos swing with, whatever its friction and delays.
+
+    Args:
+      recorded: The recordings, repaired as far as mistakes are known.
+    """
+    model = recorded.model
+    postures = np.tile(np.array(model.qpos0), (len(_MOMENTS), 1))
+    for joint, label in recorded.positions.items():
+        values = recorded.pooled(label)[0].values
+        places = np.multiply(_MOMENTS, len(values)).astype(int)
+        postures[:, int(model.jnt_qposadr[joint])] = values[places]
+    seen = step_swing(model, postures) if model.nu else None
+    if seen is None or seen.factor >= -1.0:
+        return []
+    name, step = recorded.joint_name(int(model.dof_jntid[seen.dof])), float(model.opt.timestep)
+    shorter = step / (1.0 - seen.factor)
+    remedy = (
+        '<option integrator="implicitfast"/> in the model cures it.'
+        if seen.implicit > -1.0
+        else f'<option timestep="{shorter:.2g}"/> in the model cures it.'
+    )
+    return [
+        Finding(
+            FindingKind.TIME_STEP,
+            (name,),
+            {"factor": seen.factor, "timestep": step},
+            f"The model's time step of {1000.0 * step:.3g} ms is too long for {name!r}: each step "
+            f"throws a deviation back {-seen.factor:.2g} times as far, so that its servo swings, "
+            f"whatever friction and delays a fit tries. {remedy}",
+            "",
+            (),
+        )
+    ]
 
 
 def _left_range(

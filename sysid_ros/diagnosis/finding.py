@@ -33,6 +33,7 @@ class FindingKind(str, Enum):
     NO_CONTROL = "no control"
     OVERLAP = "overlap"
     RUNAWAY = "runaway"
+    TIME_STEP = "time step"
     GRAVITY = "gravity"
     MOUNTING = "mounting"
     ODD_EFFORT = "odd effort"

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.finding import Finding, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.repair import ExperimentLines, Repair, setting
+from sysid_ros.diagnosis.repair import ExperimentLines, Repair, joined, setting
 from sysid_ros.diagnosis.sampling_mistakes import (
     PLAYED,
     Rate,
@@ -21,6 +23,7 @@ from sysid_ros.diagnosis.sampling_mistakes import (
     signal_kinds,
     stuck_limit,
 )
+from sysid_ros.errors import listed
 
 
 def sampling_findings(
@@ -36,13 +39,15 @@ def sampling_findings(
     kinds = signal_kinds(recorded)
     measured = {label: kind for label, kind in kinds.items() if kind != PLAYED}
     found = _rates(recorded, lines, measured)
+    coarse: dict[tuple[str, str], dict[str, float]] = {}
     for label, kind in kinds.items():
         stuck = stuck_limit(recorded, label)
         if stuck is not None and not lines.robust:
             found.append(_saturated(label, stuck.limit, stuck.share, stuck.times, lines))
         step = coarse_step(recorded, label, kind)
         if step is not None and not _noise_says_so(lines, label, step):
-            found.append(_coarse(label, step, lines))
+            coarse.setdefault((lines.topic(label), f"{step:.3g}"), {})[label] = step
+    found += [_coarse(steps, lines) for steps in coarse.values()]
     return found + _still(recorded, lines, declared)
 
 
@@ -110,15 +115,19 @@ def _saturated(
     )
 
 
-def _coarse(label: str, step: float, lines: ExperimentLines) -> Finding:
+def _coarse(steps: Mapping[str, float], lines: ExperimentLines) -> Finding:
+    """Signals of a topic with steps of one size, as encoders of one make have."""
+    step = min(steps.values())
     noise = step / 12.0**0.5
-    repair = lines.signal(label, {"noise": float(f"{noise:.3g}")})
+    repair = joined([lines.signal(label, {"noise": float(f"{noise:.3g}")}) for label in steps])
+    verb, good = ("takes", "it is") if len(steps) == 1 else ("take", "they are")
     return Finding(
         FindingKind.QUANTISATION,
-        (label,),
+        tuple(steps),
         {"step": step, "noise": noise},
-        f"{label!r} takes steps of {step:.3g}, which is coarse for this motion; it is at best as "
-        f"good as a sensor with noise of {noise:.3g} (a step over the square root of 12).",
+        f"{listed(map(repr, steps))} {verb} steps of {step:.3g}, which is coarse for this motion; "
+        f"{good} at best as good as a sensor with noise of {noise:.3g} (a step over the square "
+        "root of 12).",
         repair.text,
         repair.overrides,
     )

@@ -177,13 +177,16 @@ def _overfit(outcome: Outcome) -> str:
     training, held_out = outcome.training, outcome.validation
     if training is None or held_out is None:
         return ""
-    learned = falls(*yardstick(training, outcome.fit))
+    overall = yardstick(training, outcome.fit)
     before, after = yardstick(held_out, outcome.fit)
-    if not learned or after <= before:
+    if not falls(*overall) or after <= before:
         return ""
-    change = f"{training.rmse_all_initial:.4g} to {training.rmse_all:.4g} {training.unit_all}"
+    shown, unit = (training.rmse_all_initial, training.rmse_all), f" {training.unit_all}"
+    if shown[1] >= shown[0]:  # the positions alone say something else
+        shown, unit = overall, " times the noise of all signals"
     return (
-        f"the training error falls from {change.rstrip()}, but not that of what was held out: "
+        f"the training error falls from {shown[0]:.4g} to {shown[1]:.4g}{unit.rstrip()}, but not "
+        "that of what was held out: "
         "record more, or free fewer parameters"
     )
 

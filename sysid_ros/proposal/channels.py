@@ -55,7 +55,8 @@ _SHARED = (
 _LOOKED_AT = 3_000_000_000  # ns of such a topic
 _QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
 _LETTERS = {"q": "position", "dq": "velocity", "tau": "effort", "tau_est": "effort"}  # of motors
-_USUAL = {"set_point": "position"}  # of what joints' controllers are asked for
+# Of what joints' controllers are asked for, and of what they ask for.
+_USUAL = {"set_point": "position", "reference": "position", "output": "effort"}
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
 _UNITS = (1.0, 1e-9)  # s, of the parts of a duration
 _STREAMED = 0.05  # s, the latest time of a trajectory's point that is a command to be held
@@ -330,4 +331,4 @@ def _quantity(text: str, field: str = "") -> str:
         for word, quantity in _QUANTITIES.items()
         if word in text.lower()
     ]
-    return max(found)[1] if found else _USUAL.get(field, "")
+    return max(found)[1] if found else _USUAL.get(field.rpartition(".")[2], "")

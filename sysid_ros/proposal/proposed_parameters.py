@@ -33,7 +33,9 @@ _USUAL_BIAS = 0.01  # rad or m
 _GAIN = (0.5, 2.0)
 _SERVO_DAMPING = 0.1  # s, typical damping over a guessed gain
 _MOST_DAMPING = 3.0  # s, of the same: a slow servo of ten times the guess
-_GUESSED_GAIN = 100.0  # bounds over the guess, and the guess over them
+# Bounds of a gain over its guess, which is by the largest force that a drawing gives: that of a
+# wrist, or one written for all joints alike, is far more than its servo uses.
+_GUESSED_GAIN = (1e-3, 100.0)
 _FEW = 3  # servos, each with a gain of its own
 _CHAIN = 4  # joints one behind the other that make an arm
 
@@ -204,7 +206,7 @@ def _of_servo(spec: mujoco.MjSpec, name: str, attribute: str) -> Candidate | Non
 
 
 def _guessed_gains(spec: mujoco.MjSpec, guessed: Iterable[str]) -> Iterator[Candidate]:
-    """Gains of servos that nobody wrote down, over four orders of magnitude."""
+    """Gains of servos that nobody wrote down, over five orders of magnitude."""
     for name in guessed:
         gains = {attribute: _nominal(spec, "actuator", name, attribute) for attribute in _GUESSED}
         attribute, gain = next((key, gain) for key, gain in gains.items() if gain)
@@ -212,8 +214,8 @@ def _guessed_gains(spec: mujoco.MjSpec, guessed: Iterable[str]) -> Iterator[Cand
             element="actuator",
             name=name,
             attribute=attribute,
-            low=_round(gain / _GUESSED_GAIN),
-            high=_round(gain * _GUESSED_GAIN),
+            low=_round(gain * _GUESSED_GAIN[0]),
+            high=_round(gain * _GUESSED_GAIN[1]),
             typical=gain,
             initial=_round(gain),
             guessed=True,

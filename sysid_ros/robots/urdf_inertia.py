@@ -10,6 +10,7 @@ that no body can have. Others simulate that somehow; MuJoCo refuses it.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Collection
 
 import numpy as np
 
@@ -34,6 +35,9 @@ _SHOWN = 3  # links named in a warning
 def make_physical(root: ET.Element) -> tuple[str, ...]:
     """Change the inertias that no body can have as little as makes them physical.
 
+    Links that are fixed to others and do not say what they weigh weigh nothing, as with all who
+    read URDF; MuJoCo would take their collision geometry to be as dense as water.
+
     Args:
       root: The ``robot`` element; changed.
 
@@ -41,8 +45,8 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
       What was changed, one sentence each; nothing is said of links without mass, whose empty
       inertias are taken out.
     """
-    changed, derived = [], []
-    moving = _moving_links(root)
+    changed, derived, weightless = [], [], []
+    moving, held = _moving_links(root), _fixed_links(root)
     for link in root.iter("link"):
         name = link.get("name", "")
         inertial = link.find("inertial")
@@ -52,6 +56,8 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
         if inertial is None:
             if name in moving and link.find("collision") is not None:
                 derived.append(name)
+            elif name in held:
+                weightless.append(link)
             continue
         if _repair(inertial):
             changed.append(name)
@@ -68,12 +74,14 @@ def make_physical(root: ET.Element) -> tuple[str, ...]:
         )
     if virtual := _without_mass(root, moving):
         for link in virtual:
-            link.append(_speck())
+            link.append(_speck(_GRAM, _SMALLEST))
         names = [link.get("name", "") for link in virtual]
         found.append(
             f"The URDF gives {_links(names)} no mass though a joint moves "
             f"{'them' if len(names) > 1 else 'it'}; taken to be a gram."
         )
+    for link in weightless:
+        link.append(_speck(0.0, 0.0))
     return tuple(found)
 
 
@@ -89,7 +97,9 @@ def _without_mass(root: ET.Element, moving: set[str]) -> list[ET.Element]:
 
     def is_light(name: str, above: tuple[str, ...] = ()) -> bool:
         link = links.get(name)
-        if link is None or any(link.find(part) is not None for part in ("inertial", "collision")):
+        if link is None or link.find("inertial") is not None:
+            return False
+        if name in moving and link.find("collision") is not None:
             return False
         if name in above:  # MuJoCo refuses links in a circle
             return False
@@ -98,22 +108,32 @@ def _without_mass(root: ET.Element, moving: set[str]) -> list[ET.Element]:
     return [link for name, link in links.items() if name in moving and is_light(name)]
 
 
-def _speck() -> ET.Element:
-    """A gram of a millimetre, which nothing feels."""
+def _speck(mass: float, moment: float) -> ET.Element:
+    """A mass about its link's origin with equal moments: a gram of a millimetre, or nothing."""
     inertial = ET.Element("inertial")
-    ET.SubElement(inertial, "mass", value=repr(_GRAM))
+    ET.SubElement(inertial, "mass", value=repr(mass))
     ET.SubElement(
-        inertial, "inertia", {name: repr(_SMALLEST * (i == j)) for name, (i, j) in _ENTRIES.items()}
+        inertial, "inertia", {name: repr(moment * (i == j)) for name, (i, j) in _ENTRIES.items()}
     )
     return inertial
 
 
 def _moving_links(root: ET.Element) -> set[str]:
     """The links that are attached by a joint that moves."""
+    every = {joint.get("type") for joint in root.iter("joint")}
+    return _links_below(root, every - {None, "fixed"})
+
+
+def _fixed_links(root: ET.Element) -> set[str]:
+    """The links that are attached by a joint that does not move."""
+    return _links_below(root, {"fixed"})
+
+
+def _links_below(root: ET.Element, kinds: Collection[str | None]) -> set[str]:
     return {
         child.get("link", "")
         for joint in root.iter("joint")
-        if joint.get("type") not in (None, "fixed")
+        if joint.get("type") in kinds
         for child in joint.findall("child")
     }
 

@@ -87,6 +87,10 @@ MISTAKES: dict[str, tuple[Change, FindingKind, set[str]]] = {
         lambda r: r.changed("position", 0, lambda x: np.round(x / 0.02) * 0.02),
         FindingKind.QUANTISATION, {"p0"},
     ),
+    "encoders of one make": (
+        lambda r: replace(r, position=np.round(r.position / 0.04) * 0.04),
+        FindingKind.QUANTISATION, {"p0", "p1"},
+    ),
 }  # fmt: skip
 
 

@@ -123,3 +123,11 @@ def test_a_range_that_was_left_is_named_and_so_are_radians_read_in_degrees(tmp_p
     finding = next(one for one in told if one.kind is FindingKind.RANGE)
     assert "stops it at 0 and 0.0209" in finding.sentence
     assert '<compiler angle="radian"/>' in finding.sentence
+
+
+def test_a_step_that_makes_a_servo_swing_is_named_with_the_remedy(tmp_path: Path) -> None:
+    good = HANGING.format('<contact><exclude body1="trunk" body2="hip"/></contact>')
+    experiment, data = dataset(tmp_path, good.replace('kv="1"', 'kv="60"'), good)
+    (found,) = (one for one in check_dataset(experiment, data) if one.kind is FindingKind.TIME_STEP)
+    assert found.signals == ("leg",)
+    assert 'integrator="implicitfast"' in found.sentence

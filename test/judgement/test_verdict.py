@@ -68,6 +68,15 @@ def test_every_judgement_has_its_reason(
     assert sentence.startswith(judgement.value.replace("_", " ").capitalize())
 
 
+def test_what_was_learned_of_all_signals_is_told_where_positions_got_worse() -> None:
+    fit = replace(result(opened=False), noise={"a": 1.0, "b": 1e-3})
+    learned = replace(score(0.5, 0.6), rmse_initial={"a": 0.5, "b": 1.0}, rmse={"a": 0.6, "b": 0.1})
+    held_out = replace(learned, rmse={"a": 0.6, "b": 2.0})
+    made = outcome_with(fit, learned, held_out)
+    assert judge(made) is Judgement.OVERFIT
+    assert "falls from 707.1 to 70.71 times the noise of all" in with_verdict(made).verdict
+
+
 def test_nothing_scored_is_not_judged() -> None:
     assert judge(outcome_with(result(opened=False), None, None)) is None
 

@@ -188,3 +188,21 @@ def test_a_set_point_without_another_word_is_a_position(tmp_path: Path) -> None:
         ("set_point", "position", True), ("error", "", False),
         ("set_point", "velocity", True), ("error", "velocity", False),
     ]  # fmt: skip
+
+
+def test_states_of_controllers_of_many_joints_tell_what_each_was_asked_for(tmp_path: Path) -> None:
+    part, kind = "example_msgs/msg/SingleDOFState", "example_msgs/msg/MultiDOFStateStamped"
+    types = messages.types()
+    texts = {part: "string name\nfloat64 reference\nfloat64 feedback\nfloat64 output\n",
+             kind: "example_msgs/SingleDOFState[] dof_states\n"}  # fmt: skip
+    for name, text in texts.items():
+        if name not in types.types:
+            types.register(get_types_from_msg(text, name))
+    parts = [types.types[part](name, 0.5, 0.4, 9.0) for name in NAMES]
+    data = bytes(types.serialize_cdr(types.types[kind](parts), kind))
+    found = read(written(tmp_path, [("/pid/controller_state", kind, 0, data)]),
+                 "/pid/controller_state")  # fmt: skip
+    told = {one.field: (one.name, one.quantity, one.command) for one in found.values()}
+    assert told["dof_states[elbow].reference"] == ("elbow", "position", True)
+    assert told["dof_states[elbow].output"] == ("elbow", "effort", True)
+    assert told["dof_states[elbow].feedback"] == ("elbow", "", False)

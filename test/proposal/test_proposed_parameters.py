@@ -117,7 +117,8 @@ def test_nobody_knows_the_gain_of_a_servo_that_the_model_lacks() -> None:
     stiffness = float(spec.actuators[0].gainprm[0])
     most = {one.attribute: one.high for one in found if one.name == "j0"}
     assert most["damping"] >= stiffness  # a servo that takes a second to get where it is told
-    assert gain.high == pytest.approx(1e4 * gain.low, rel=0.02)
+    assert gain.low == pytest.approx(1e-3 * stiffness, rel=0.02)  # of a wrist's drawn force
+    assert gain.high == pytest.approx(100.0 * stiffness, rel=0.02)
     own = {one.attribute: one.guessed for one in found if one.name == "j0"}
     assert own == {"frictionloss": True, "damping": True, "armature": True}
     assert {one.attribute for one in found}.isdisjoint({"bias", "mass"})

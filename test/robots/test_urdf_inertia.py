@@ -81,6 +81,27 @@ def test_links_between_the_axes_of_a_ball_joint_weigh_a_gram() -> None:
     assert "links hip, tip no mass" in loaded.warnings[0]
 
 
+SHAPE = '<collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
+NOTHING = INERTIAL.format(mass=0, i=[0] * 6)
+
+
+@pytest.mark.parametrize("said", ["", NOTHING])
+def test_fixed_links_that_do_not_say_what_they_weigh_weigh_nothing(said: str) -> None:
+    text = VIRTUAL.replace('<link name="tip"/>', '<link name="tip"/><link name="cover"/>')
+    fixed = '<joint name="f" type="fixed"><parent link="{}"/><child link="cover"/></joint>'
+    for parent, own in (("leg", 2.0), ("tip", 1e-3)):  # of the lighter nothing else weighs either
+        loaded = model_from_description(
+            text.replace(
+                '<link name="cover"/>', f'<link name="cover">{said}{SHAPE}</link>'
+            ).replace("</robot>", fixed.format(parent) + "</robot>"),
+            "text",
+        )
+        model = loaded.spec.compile()
+        assert float(model.body("cover").mass[0]) == 0.0
+        assert float(model.body(parent).mass[0]) == own
+        assert not any("cover" in warning for warning in loaded.warnings)
+
+
 def test_links_in_a_circle_are_refused() -> None:
     circle = """<joint name="one" type="fixed"><parent link="hip"/><child link="mount"/></joint>
       <joint name="two" type="fixed"><parent link="mount"/><child link="hip"/></joint>"""

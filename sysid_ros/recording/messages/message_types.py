@@ -30,7 +30,8 @@ class MessageType:
     Attributes:
       parts: The fields that it stands for in MuJoCo's order, with their types; a number's is empty.
       measured: Whether its values were measured; others are commands, which hold.
-      commanded_fields: How the fields begin that are commands although the type is measured.
+      commanded_fields: How the fields begin, or parts of them, that are commands although the type
+        is measured.
       renamed_fields: What its fields were called before or after they were renamed.
       zero_stamp_is_now: Whether a header stamp of zero means the time of sending.
     """
@@ -103,7 +104,9 @@ def is_command(msgtype: str, field: str, topic: str) -> bool:
     hardware take it.
     """
     row = message_type(msgtype)
-    return field.startswith(row.commanded_fields) or is_asked(topic) if row.measured else True
+    parts = re.sub(r"\[[^\]]*\]", "", field).split(".")
+    told = any(part.startswith(row.commanded_fields) for part in parts)
+    return told or is_asked(topic) if row.measured else True
 
 
 def is_asked(topic: str) -> bool:
