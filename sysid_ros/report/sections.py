@@ -18,8 +18,7 @@ from sysid_ros.judgement import Judgement, Outcome, residual_diagnostics
 from sysid_ros.report import several_results, table_rows
 from sysid_ros.report.history import history_rows
 from sysid_ros.report.next_experiment import next_experiment
-from sysid_ros.report.shifts import error_shift, refit_shift
-from sysid_ros.report.window_table import window_rows
+from sysid_ros.report.shifts import error_shift, refit_shift, window_estimate
 from sysid_ros.video import Video, telling_stretch
 
 Content = Mapping[str, Any]
@@ -131,8 +130,7 @@ def _bias(shown: Shown) -> Content:
 
 
 def _windows(shown: Shown) -> Content | None:
-    check = shown.outcome.window_check
-    return None if check is None else {"window_rows": window_rows(check)}
+    return None if shown.outcome.window_check is None else {"window_estimate": window_estimate}
 
 
 def _video(shown: Shown) -> Content:
