@@ -189,6 +189,7 @@ def write_bag(
     names: list[str] | None = None,
     measured_torque: bool = False,
     commands: bool = True,
+    behind: float = 0.0,
 ) -> None:
     """Write joint states and torque commands.
 
@@ -198,6 +199,7 @@ def write_bag(
       names: What the joints are called; ``j0`` and so on by default.
       measured_torque: Whether the joint states have the torque as effort.
       commands: Whether the torque commands are written.
+      behind: By how much the clock of the joint states is behind the recorder's, s.
     """
     store = get_typestore(Stores.ROS2_KILTED)
     types = store.types
@@ -215,7 +217,8 @@ def write_bag(
         }
         for i, t in enumerate(recording.times):
             stamp = START_NS + round(1e9 * t)
-            time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
+            shown = stamp - round(1e9 * behind)
+            time = types["builtin_interfaces/msg/Time"](shown // 10**9, shown % 10**9)
             header = types["std_msgs/msg/Header"](time, "")
             state = types["sensor_msgs/msg/JointState"](
                 header,

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,7 +29,7 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.diagnosis.recorded import Recorded, under_gravity
+from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import moves, silent_joints
 from sysid_ros.engine.elements import FREE, affine_force, joint_of
 
@@ -83,7 +84,8 @@ class Dynamics:
         self._coarse, self._few = data.thinned(_COARSE), data.thinned(_FEW)
         self._tables: dict[_Tree, dict[tuple[str, int], TorqueTable]] = {t: {} for t in self._trees}
         self._points: dict[_Tree, PointMasses] = {}
-        self._motions: dict[int, BodyMotion] = {}
+        self._motions: dict[int, BodyMotion] = {}  # as the model's gravity has them
+        self._more: FloatArray = np.zeros(3)  # gravity beside the model's
         self._unchanged: dict[tuple[_Tree, int], tuple[FloatArray, FloatArray]] = {}
         self._arms: dict[tuple[str, int], FloatArray] = {}
         self._pushed = _pushed(recorded.model, rows)
@@ -128,11 +130,9 @@ class Dynamics:
 
     def under(self, gravity: FloatArray) -> Dynamics:
         """The same test with another gravity, (3,) m/s^2."""
-        other = Dynamics(under_gravity(self._recorded, gravity), self.data, self._rows)
-        self._motion((), self._coarse)
-        more = gravity - self._recorded.model.opt.gravity
-        other._points = self._points
-        other._motions = {count: one.under(more) for count, one in self._motions.items()}
+        other = copy.copy(self)
+        other._more = gravity - self._recorded.model.opt.gravity
+        other._tables, other._unchanged = {tree: {} for tree in self._trees}, {}
         return other
 
     def left_by_others(self, labels: Collection[str]) -> Misfit:
@@ -278,13 +278,16 @@ class Dynamics:
     def _motion(self, changes: tuple[Change, ...], data: Filtered) -> BodyMotion:
         """The motion of all bodies; as recorded it is one for all trees and gravities."""
         model, count = self._recorded.model, len(data.block)
+
+        def moved(one: Filtered) -> BodyMotion:
+            return body_motion(model, *joint_motion(model, *one.motion(self._coordinates)))
+
         if changes:
-            return body_motion(model, *joint_motion(model, *data.motion(self._coordinates)))
+            return moved(data).under(self._more, model)
         if count not in self._motions:
             own = next(x for x in (self.data, self._coarse, self._few) if len(x.block) == count)
-            values = joint_motion(model, *own.motion(self._coordinates))
-            self._motions[count] = body_motion(model, *values)
-        return self._motions[count]
+            self._motions[count] = moved(own)
+        return self._motions[count].under(self._more, model)
 
     def _made(self, tree: _Tree, changes: tuple[Change, ...], data: Filtered) -> TorqueTable:
         model, motion = self._recorded.model, self._motion(changes, data)

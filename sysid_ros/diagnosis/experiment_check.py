@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,8 +26,8 @@ from sysid_ros.experiment import (
     message_paths_of,
     with_overrides,
 )
-from sysid_ros.recording.bags import open_recording, read_columns
-from sysid_ros.recording.mapping import SignalKind
+from sysid_ros.recording.bags import FASTEST_CLOCK, open_recording, read_columns
+from sysid_ros.recording.mapping import SignalKind, TopicQuality, differing_clocks
 from sysid_ros.recording.messages import Clock, parse_field
 
 _NAMED = 4  # actuators that a sentence names
@@ -75,6 +75,7 @@ def check_experiment(
     return (
         *([] if by_torque else _without_control(recorded(dataset.training.groups).model, lines)),
         *(_dead(signal, lines) for signal in dead),
+        *_apart_clocks(dataset.quality),
         *(_with_better_clock(finding, experiment, data_dir, lines) for finding in findings),
     )
 
@@ -97,6 +98,37 @@ def _without_control(model: mujoco.MjModel, lines: ExperimentLines) -> list[Find
             (),
         )
     ]
+
+
+def _apart_clocks(quality: Sequence[TopicQuality]) -> tuple[Finding, ...]:
+    """The first recording's topics whose clocks differ beyond doubt, if any.
+
+    Args:
+      quality: Of every topic of every recording.
+    """
+    for sequence in dict.fromkeys(one.sequence for one in quality):
+        own = [one for one in quality if one.sequence == sequence]
+        if any(one.clock == Clock.SIMULATION.value or one.clock_corrected for one in own):
+            continue
+        offsets = {
+            one.topic: one.clock_offset or 0.0
+            for one in own
+            if one.clock_offset is not None or one.clock == Clock.RECEIVE.value
+            if abs(one.clock_drift or 0.0) < FASTEST_CLOCK
+        }
+        if said := differing_clocks(offsets):
+            return (
+                Finding(
+                    FindingKind.CLOCKS,
+                    tuple(offsets),
+                    {"apart": max(offsets.values()) - min(offsets.values())},
+                    f"{said[0].upper()}{said[1:]} ({sequence}): that would look like a delay of "
+                    "the robot. Translate them to the recorder's clock.",
+                    "clock_correction: drift",
+                    ("clock_correction=drift",),
+                ),
+            )
+    return ()
 
 
 def _constant_signals(experiment: Experiment, data_dir: Path | None) -> list[SignalConfig]:

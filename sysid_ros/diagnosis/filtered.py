@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.diagnosis.finding import Change
@@ -241,13 +240,13 @@ def _smooth(values: FloatArray, cutoff: float, step: float) -> FloatArray:
 def _low_passed(values: FloatArray, share: float) -> FloatArray:
     """Values behind a low-pass of first order, of which a step is a share of the time constant.
 
-    Exact for values that are straight lines between instants, from rest.
+    Exact for values that are straight lines between instants, from rest. To import ``scipy.signal``
+    for it would take half a second.
     """
-    kept = np.exp(-share)
-    least = -np.expm1(-share) / share
-    numerator, denominator = [1.0 - least, least - kept], [1.0, -kept]
-    rest = scipy.signal.lfilter_zi(numerator, denominator) * values[0]
-    return np.asarray(scipy.signal.lfilter(numerator, denominator, values, zi=rest)[0])
+    kept, least = float(np.exp(-share)), float(-np.expm1(-share) / share)
+    new = (1.0 - least) * values[1:] + (least - kept) * values[:-1]
+    steps = itertools.accumulate(new.tolist(), lambda y, x: kept * y + x, initial=float(values[0]))
+    return np.fromiter(steps, np.float64, len(values))
 
 
 def _between(values: FloatArray, left: IndexArray, part: FloatArray) -> FloatArray:

@@ -26,6 +26,7 @@ class FindingKind(str, Enum):
     LAG = "lag"
     LOW_RATE = "low rate"
     UNEVEN_RATE = "uneven rate"
+    CLOCKS = "clocks"
     SATURATION = "saturation"
     QUANTISATION = "quantisation"
     LITTLE_MOTION = "little motion"

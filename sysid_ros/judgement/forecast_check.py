@@ -17,6 +17,7 @@ from sysid_ros.dataset import FitInputs
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.parameters import priors
 from sysid_ros.engine.uncertainty import WINDOW_DIFFERENCES, directions_of_gram
+from sysid_ros.engine.windows import usable_span
 from sysid_ros.errors import BagError, DataError, listed
 from sysid_ros.experiment import locate_bag
 from sysid_ros.judgement.motion_forecast import MotionForecast, read_forecast
@@ -147,8 +148,9 @@ def _shortened(inputs: FitInputs, forecasts: Mapping[str, MotionForecast]) -> li
     """Sentences about recordings that cannot hold the whole motion."""
     said = []
     for group in inputs.dataset.training.groups:
-        for name, control in zip(group.sequence_name, group.control, strict=True):
-            length = float(control.times[-1] - control.times[0])
+        for number, name in enumerate(group.sequence_name):
+            begin, end = usable_span(group, number)
+            length = end - begin
             if name in forecasts and length < 0.98 * forecasts[name].duration:
                 said.append(
                     f"{name} has {length:.3g} s of a motion of {forecasts[name].duration:.3g} s."

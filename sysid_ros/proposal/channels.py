@@ -15,12 +15,13 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.errors import BagError, DataError
-from sysid_ros.recording.bags import Recording, open_recording, read_columns
+from sysid_ros.recording.bags import FASTEST_CLOCK, Recording, open_recording, read_columns
 from sysid_ros.recording.mapping import (
     SimulationTime,
     are_measurements,
     choose_stamps,
     simulation_time,
+    stamp_relation,
 )
 from sysid_ros.recording.messages import (
     EVERY,
@@ -54,6 +55,7 @@ _SHARED = (
 _LOOKED_AT = 3_000_000_000  # ns of such a topic
 _QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
 _LETTERS = {"q": "position", "dq": "velocity", "tau": "effort", "tau_est": "effort"}  # of motors
+_USUAL = {"set_point": "position"}  # of what joints' controllers are asked for
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
 _UNITS = (1.0, 1e-9)  # s, of the parts of a duration
 _STREAMED = 0.05  # s, the latest time of a trajectory's point that is a command to be held
@@ -75,6 +77,8 @@ class Channel:
       times: Per recording its stamps [s] since the epoch.
       values: Per recording its values.
       clock: The clock that dates it where its header does not; empty where that does.
+      behind: Receipt minus stamp without queueing [s], in the first recording; zero where the
+        stamps are the recorder's.
     """
 
     topic: str
@@ -87,6 +91,7 @@ class Channel:
     times: tuple[FloatArray, ...]
     values: tuple[FloatArray, ...]
     clock: str = ""
+    behind: float = 0.0
 
     @property
     def moves(self) -> bool:
@@ -126,7 +131,11 @@ def topics_of(bags: Sequence[Path], msg_path: Sequence[Path] = ()) -> list[dict[
 
 
 def read_channels(
-    bags: Sequence[Path], topics: Sequence[str], msg_path: Sequence[Path] = ()
+    bags: Sequence[Path],
+    topics: Sequence[str],
+    msg_path: Sequence[Path] = (),
+    *,
+    corrected: bool = False,
 ) -> list[Channel]:
     """Read every number of some topics.
 
@@ -134,6 +143,7 @@ def read_channels(
       bags: The recordings.
       topics: Topics that each of them has.
       msg_path: Definitions of message types that the bags lack.
+      corrected: Whether header stamps are translated to the recorder's clock.
 
     Raises:
       BagError: A bag is damaged.
@@ -141,6 +151,7 @@ def read_channels(
     leaves: dict[str, list[_Leaf]] = {}
     types: dict[str, str] = {}
     clocks: dict[str, str] = {}
+    behind: dict[str, float] = {}
     series: dict[tuple[str, str], list[tuple[FloatArray, FloatArray]]] = {}
     for bag in bags:
         with open_recording(bag, msg_paths=msg_path) as recording:
@@ -159,6 +170,10 @@ def read_channels(
             for topic, table in tables.items():
                 clock, stamps = _stamps(table, simulation)
                 clocks[topic] = clocks.get(topic) or clock
+                relation = stamp_relation(table, Clock.HEADER, stamps, table.log_ns)
+                if simulation is None and relation and abs(relation.drift) < FASTEST_CLOCK:
+                    behind.setdefault(topic, relation.offset)
+                    stamps = relation.corrected(stamps, drift=True) if corrected else stamps
                 for leaf, path in zip(leaves[topic], fields[topic], strict=True):
                     part = _series(table, path, stamps)
                     series.setdefault((topic, leaf.field), []).append(part)
@@ -168,12 +183,13 @@ def read_channels(
             types[topic],
             leaf.field,
             leaf.name,
-            _quantity(leaf.field.replace(f"[{leaf.name}]", "")) or _quantity(topic),
+            _quantity(leaf.field.replace(f"[{leaf.name}]", "")) or _quantity(topic, leaf.field),
             leaf.index,
             is_command(types[topic], leaf.field, topic),
             tuple(times for times, _ in series[topic, leaf.field]),
             tuple(values for _, values in series[topic, leaf.field]),
             clocks[topic],
+            behind.get(topic, 0.0),
         )
         for topic, found in leaves.items()
         for leaf in found
@@ -305,8 +321,8 @@ def _last_name(path: str) -> str:
     return named[-1] if named else ""
 
 
-def _quantity(text: str) -> str:
-    """Return the quantity of a field or topic by its last telling word."""
+def _quantity(text: str, field: str = "") -> str:
+    """Return the quantity of a field, or of a topic with one, by its last telling word."""
     if (letters := text.rpartition(".")[2]) in _LETTERS and "." in text:
         return _LETTERS[letters]
     found = [
@@ -314,4 +330,4 @@ def _quantity(text: str) -> str:
         for word, quantity in _QUANTITIES.items()
         if word in text.lower()
     ]
-    return max(found)[1] if found else ""
+    return max(found)[1] if found else _USUAL.get(field, "")

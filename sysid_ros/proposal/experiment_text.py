@@ -49,6 +49,7 @@ class Draft:
       possible: Signals that the evidence does not decide for, written as comments.
       notes: Sentences about what has no signal.
       unused: Topics that nothing is mapped from.
+      clocks: Whose clocks differ, so that stamps are translated; empty where none do.
       masks: When the robot is enabled, as written, with a doubt.
       window: Length of windows [s]; ``None`` for whole recordings.
       window_reason: A sentence about it; empty for the usual one.
@@ -73,6 +74,7 @@ class Draft:
     masks: tuple[SignalEntry, ...]
     window: float | None
     loss: str
+    clocks: str = ""
     folders: Mapping[str, list[str]] = field(default_factory=dict)
     possible: tuple[SignalEntry, ...] = ()
     window_reason: str = ""
@@ -137,6 +139,8 @@ class Draft:
 
     def _masks(self) -> list[str]:
         lines = []
+        if self.clocks:
+            lines = [f"{CHECK} {self.clocks}", "clock_correction: drift"]
         for entry in self.masks:
             lines += [f"{CHECK} {part}" for part in _sentences(entry.doubt)]
             lines.append(f"enabled_when: {yaml_line(entry.values)}")

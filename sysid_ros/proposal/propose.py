@@ -191,6 +191,7 @@ def _drafted(
         notes=mapping.unmapped,
         unused=_unused(recorded.channels, mapping),
         masks=_masks(recorded.channels),
+        clocks=recorded.clocks,
         window=_window(recorded.spec.copy().compile(), mapping),
         loss="huber" if len(recorded.usable) >= MOST_READ else "linear",
     )

@@ -50,9 +50,10 @@ def named_commands(
 
 
 def _is_number(one: Channel) -> bool:
-    """Tell whether a message is but a number, or asks a gripper for one."""
+    """Tell whether a message is but a number, or asks a gripper or a joint for one."""
     gripper = one.msgtype.endswith("/GripperCommand") and one.field == "position"
-    return gripper or one.msgtype.startswith("std_msgs/")
+    controller = one.msgtype.endswith("/JointControllerState") and one.field == "set_point"
+    return gripper or controller or one.msgtype.startswith("std_msgs/")
 
 
 def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[str, list[Channel]]:

@@ -19,13 +19,17 @@ from sysid_ros.proposal.lines import SERVOS
 from sysid_ros.proposal.mapping import Mapping, map_commanded_speeds, map_robot
 from sysid_ros.proposal.orders import Order, stated_orders
 from sysid_ros.proposal.servo_efforts import servo_efforts
+from sysid_ros.recording.mapping import differing_clocks
 
 MOST_READ = 12  # recordings that channels are read from
 
 
 @dataclass(frozen=True)
 class RecordedSignals:
-    """The signals of a robot, which may have got servos, and the recordings that have them."""
+    """The signals of a robot, which may have got servos, and the recordings that have them.
+
+    ``clocks`` says whose clocks differ; stamps are translated to the recorder's then.
+    """
 
     spec: mujoco.MjSpec
     mapping: Mapping
@@ -33,6 +37,7 @@ class RecordedSignals:
     orders: list[Order]
     usable: list[Path]
     left_out: list[tuple[Path, str]]
+    clocks: str = ""
 
 
 def recorded_signals(
@@ -53,7 +58,13 @@ def recorded_signals(
             break
     channels = _channels(complete, common, msg_path)
     orders = stated_orders(complete[0], msg_path) if complete else []
-    spec, mapping = map_robot(spec, channels, orders)
+    given = spec
+    spec, mapping = map_robot(given, channels, orders)
+    mapped = [line.channel for line in (*mapping.signals, *mapping.possible)]
+    clocks = differing_clocks({one.topic: one.behind for one in mapped})
+    if clocks:
+        channels = _channels(complete, common, msg_path, corrected=True)
+        spec, mapping = map_robot(given, channels, orders)
     if not mapping.joints and not mapping.bodies:
         names = [joint.name for joint in spec.joints]
         raise DataError(
@@ -77,7 +88,7 @@ def recorded_signals(
             left_out.append((bag, f"without {', '.join(missing)}"))
         else:
             usable.append(bag)
-    return RecordedSignals(spec, mapping, channels, orders, usable, left_out)
+    return RecordedSignals(spec, mapping, channels, orders, usable, left_out, clocks)
 
 
 def without_efforts(
@@ -111,8 +122,12 @@ def at_commanded_speeds(recorded: RecordedSignals) -> RecordedSignals | None:
     return replace(recorded, spec=served[0], mapping=served[1])
 
 
-def _channels(bags: list[Path], topics: list[str], msg_path: Sequence[Path]) -> list[Channel]:
-    return read_channels(_spread(bags, MOST_READ), topics, msg_path) if bags else []
+def _channels(
+    bags: list[Path], topics: list[str], msg_path: Sequence[Path], *, corrected: bool = False
+) -> list[Channel]:
+    if not bags:
+        return []
+    return read_channels(_spread(bags, MOST_READ), topics, msg_path, corrected=corrected)
 
 
 def _spread(bags: list[Path], most: int) -> list[Path]:

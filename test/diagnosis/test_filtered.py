@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.signal
 
-from sysid_ros.diagnosis.filtered import Filtered, _Stretch, motion_bandwidth
+from sysid_ros.diagnosis.filtered import Filtered, _low_passed, _Stretch, motion_bandwidth
 
 RATE = 200.0  # Hz
 
@@ -49,3 +50,13 @@ def test_a_low_pass_of_first_order_is_that_of_its_time_constant() -> None:
         passed.rate["command"], less * speed * np.cos(speed * times[40:] - late), atol=0.06 * speed
     )
     np.testing.assert_array_equal(passed.value["other"], times[40:])
+
+
+def test_a_low_pass_begins_at_rest_and_does_what_scipy_does() -> None:
+    values, kept = 1.0 + np.random.default_rng(1).standard_normal(50), np.exp(-0.3)
+    least = (1.0 - kept) / 0.3
+    law = [1.0 - least, least - kept], [1.0, -kept]
+    rest = scipy.signal.lfilter_zi(*law) * values[0]
+    wanted = scipy.signal.lfilter(*law, values, zi=rest)[0]
+    np.testing.assert_allclose(_low_passed(values, 0.3), wanted, rtol=1e-12)
+    assert _low_passed(values, 0.3)[0] == values[0]

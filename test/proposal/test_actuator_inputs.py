@@ -88,6 +88,23 @@ def assigned(
     return command_lines(model, drives_of(model), commands, positions(measured), orders)
 
 
+def test_set_points_of_joints_controllers_are_commands_of_servos_but_of_no_motor() -> None:
+    wanted = motions(2)
+    kind = "control_msgs/msg/JointControllerState"
+    told = [
+        Channel(f"/j{i}_controller/state", kind, "set_point", "", "position", 0, True, (TIMES,),
+                (wanted[:, i],))
+        for i in range(2)
+    ]  # fmt: skip
+    found = {line.name: line.channel.topic for line in assigned(servos(2), wanted, told).lines}
+    assert found == {"s0": "/j0_controller/state", "s1": "/j1_controller/state"}
+    motor = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint name="j0"/><geom size=".1"/></body></worldbody><actuator>'
+        '<motor joint="j0" name="j0"/></actuator></mujoco>'
+    )
+    assert not assigned(motor, wanted[:, :1], told[:1]).lines
+
+
 def test_equal_commands_keep_the_order_of_the_array() -> None:
     signs = np.array([1.0, -1.0, 1.0, -1.0])
     chirp = np.sin(2.0 * (TIMES - TIMES[0]) ** 1.5)[:, None] * signs

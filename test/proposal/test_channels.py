@@ -174,3 +174,17 @@ def test_letters_of_motors_say_what_they_are(tmp_path: Path) -> None:
         "motors[1].kp": "",
     }  # fmt: skip
     assert found["motors[1].q"].index == 1
+
+
+def test_a_set_point_without_another_word_is_a_position(tmp_path: Path) -> None:
+    kind = "example_msgs/msg/JointControllerState"
+    types = messages.types()
+    if kind not in types.types:
+        types.register(get_types_from_msg("float64 set_point\nfloat64 error\n", kind))
+    data = bytes(types.serialize_cdr(types.types[kind](0.5, 0.1), kind))
+    rows = [(f"/{name}/state", kind, 0, data) for name in ("elbow", "elbow_velocity")]
+    found = read_channels([written(tmp_path, rows)], [topic for topic, _, _, _ in rows])
+    assert [(one.field, one.quantity, one.command) for one in found] == [
+        ("set_point", "position", True), ("error", "", False),
+        ("set_point", "velocity", True), ("error", "velocity", False),
+    ]  # fmt: skip

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from arm_recording import arm_model, simulate, write_bag, wrong_model
 
+from sysid_ros.diagnosis import FindingKind, check_experiment
 from sysid_ros.errors import DataError
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.proposal import propose
-from sysid_ros.recording.mapping.mapping_settings import SignalKind
+from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, SignalKind
 
 URDF = """
 <robot name="arm">
@@ -54,6 +55,23 @@ def held_out_gain(text: str, folder: Path) -> float:
     outcome = run_experiment(load_experiment(file), output_dir=folder / "results").outcome
     assert outcome.validation is not None
     return outcome.validation.rmse_all / outcome.validation.rmse_all_initial
+
+
+@pytest.mark.parametrize("behind", [-0.2, (1 << 30) * 1.0])
+def test_clocks_that_differ_are_told_and_translated(tmp_path: Path, behind: float) -> None:
+    truth = arm_model(1, 2)
+    (tmp_path / "arm.xml").write_text(wrong_model(truth, 1))
+    write_bag(tmp_path / "bag", simulate(truth, 1), behind=behind)
+    proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    assert proposal.experiment.clock_correction is ClockCorrection.DRIFT
+    assert f"that are {abs(behind):.4g} s apart" in proposal.draft.clocks
+    assert check_experiment(proposal.experiment, None) == ()
+    if behind < 10.0:  # else nothing is left of the recording
+        as_it_is = replace(proposal.experiment, clock_correction=ClockCorrection.NONE)
+        told = check_experiment(as_it_is, None)
+        assert [one.overrides for one in told if one.kind is FindingKind.CLOCKS] == [
+            ("clock_correction=drift",)
+        ]
 
 
 def test_a_model_without_sensors_and_commands_in_order(tmp_path: Path) -> None:

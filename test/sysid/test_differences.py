@@ -12,7 +12,7 @@ import pytest
 from sysid_problems import record, record_cart, record_spring_mass
 
 from sysid_ros import sysid
-from sysid_ros.engine.residuals.discrepancy import DIVERGED
+from sysid_ros.engine.residuals import DIVERGED
 
 
 def mass_parameter(start: float = 2.0) -> sysid.ParameterDict:

@@ -45,9 +45,12 @@ class BodyMotion:
     acceleration: FloatArray
     axes: FloatArray
 
-    def under(self, more: FloatArray) -> BodyMotion:
-        """The same motion where gravity is more by (3,) m/s^2."""
-        return replace(self, acceleration=self.acceleration - more)
+    def under(self, more: FloatArray, model: mujoco.MjModel) -> BodyMotion:
+        """The same motion where gravity is more by (3,) m/s^2, from which bodies may be kept."""
+        if not more.any():
+            return self
+        felt = (1.0 - model.body_gravcomp)[:, None] * more
+        return replace(self, acceleration=self.acceleration - felt)
 
 
 @dataclass(frozen=True)

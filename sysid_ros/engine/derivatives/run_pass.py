@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray, IntArray
+from sysid_ros.engine.derivatives.acceleration import EXACT
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
 from sysid_ros.engine.derivatives.directions import (
     BatchDirections,
@@ -40,11 +41,9 @@ from sysid_ros.engine.simulation import (
     quotient,
 )
 
-# Of the largest force; above it, and what the constraint solver leaves by stopping early, the
-# equation of motion does not hold along the rollout.
-MAX_VIOLATION = 1e-4
-# Over the force of that cost on the mean inertia; up to 14 was seen of 20 to 48 joints that stick
-# and slide: along a constraint a joint resists by up to 20 times its inertia.
+# Over the force, on the mean inertia, of the cost that the constraint solver leaves; up to 14 was
+# seen of 20 to 48 joints that stick and slide: along a constraint a joint resists by up to 20 times
+# its inertia.
 STOPS_EARLY = 20.0
 # A batch with its deviations and rollouts; and what :meth:`BatchPass.result` tells of it.
 Run = tuple[RunBatch, FloatArray, BatchRollout]
@@ -255,7 +254,7 @@ class BatchPass:
                 jacobian[:, j] += quotient(self._batch, column, data, self._residual)
         lacking, largest = np.max([own.violation for own in self._parts], axis=0).T
         with np.errstate(invalid="ignore"):
-            covered = lacking - MAX_VIOLATION * largest <= _left_by_solver(self._batch.model)
+            covered = lacking - EXACT * largest <= _left_by_solver(self._batch.model)
         return RunJacobian(self._residual, jacobian), ~covered
 
 

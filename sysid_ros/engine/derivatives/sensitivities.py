@@ -59,7 +59,7 @@ EXACT = "exact"
 # one step's difference, it is the difference that is wrong, so the better of two counts.
 CHECK_STEPS = (1e-5, 1e-7)
 MAX_CHECK_ERROR = 0.01
-CHECK_LENGTH = 2000  # steps of a long run
+CHECK_LENGTH = 1000  # steps of a long run
 
 # A candidate, and the rollouts of all batches with it.
 KnownPoint = tuple[Candidate, Sequence[BatchRollout]]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -178,11 +179,11 @@ def _without_geoms(spec: Any) -> Any:
 
 def _delete(spec: Any, items: Sequence[Any]) -> None:
     """Delete geoms and what refers to them, and all that only rendering needs."""
-    for item in items:
+    used = Counter(geom.meshname for geom in spec.geoms)
+    used.subtract(item.meshname for item in items if isinstance(item, mujoco.MjsGeom))
+    # Meshes go first: beside them MuJoCo takes fifty times as long to delete a geom.
+    for item in [*(mesh for mesh in spec.meshes if not used[mesh.name]), *items]:
         spec.delete(item)
-    used = {geom.meshname for geom in spec.geoms}
-    for mesh in [mesh for mesh in spec.meshes if mesh.name not in used]:
-        spec.delete(mesh)
     for item in [*spec.geoms, *spec.sites, *spec.tendons]:
         item.material = ""
     for item in [*spec.materials, *spec.textures]:

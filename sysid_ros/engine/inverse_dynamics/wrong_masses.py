@@ -14,7 +14,7 @@ of all joints are told together where they predict these blocks better than a fe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -150,14 +150,15 @@ def wrong_masses(
         return ()
     sums = _Moments.of(grams, free, suspects, x, blocks)
     found: list[int] = []
-    for _ in range(_MOST):
-        judged = _Judged.of(sums, found)
-        best = judged.best()
-        if best is None:
-            break
+    judged = _Judged.of(sums, found)
+    before = judged.before
+    while (best := judged.best()) is not None:
         found.append(best)
+        if len(found) == _MOST:
+            break
+        judged = _Judged.of(sums, found)
     names, factors = _names(model, suspects, sums.dofs), range(len(suspects.bodies), sums.suspected)
-    before, few, all_ = (_left(sums, each) for each in ((), found, factors))
+    few, all_ = _left(sums, found) if found else before, _left(sums, factors)
     if all_ < min(_FACTORS * before, few / _PLAINER):
         told = [_described(model, sums, names, one, factors) for one in factors]
         found_factors = tuple(one for one in told if one.is_off)
@@ -219,11 +220,23 @@ class _Moments:
 
 def _left(moments: _Moments, found: Sequence[int]) -> float:
     """Power that mistakes together leave in blocks that they were not found with."""
-    total = moments.sums.sum(axis=0)
-    parts = moments.sums[np.einsum("bii->b", moments.sums) > 0.0]
     inner = np.append(np.arange(moments.known), [moments.known + one for one in found])
-    _, cleared = _beside(total - parts, inner.astype(np.intp), np.array([len(total) - 1]))
-    return float((cleared.transpose(0, 2, 1) @ parts @ cleared).sum())
+    outer = np.array([moments.known + moments.suspected])
+    return float(sum(away.sum() for _, away in _apart(moments, inner.astype(np.intp), outer)))
+
+
+def _apart(
+    moments: _Moments, inner: IndexArray, outer: IndexArray
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield for each block what is left of outer columns in all others, and in it, (c, c) each.
+
+    Block by block: together they would take ten times the memory of their sums.
+    """
+    total = moments.sums.sum(axis=0)
+    for part in moments.sums:
+        if np.trace(part) > 0.0:
+            rest, cleared = _beside(total - part, inner, outer)
+            yield rest, cleared.T @ part @ cleared
 
 
 @dataclass(frozen=True)
@@ -241,24 +254,22 @@ class _Judged:
     def of(cls, moments: _Moments, found: Sequence[int]) -> _Judged:
         """Judge suspects beside others that were found."""
         total = moments.sums.sum(axis=0)
-        used = [b for b, one in enumerate(moments.sums) if np.trace(one) > 0.0]
         suspected = moments.known + np.arange(moments.suspected)
         inner = np.append(np.arange(moments.known), suspected[list(found)]).astype(np.intp)
         outer = np.append(suspected, len(total) - 1)
-        whole, _ = _beside(total[None], inner, outer)
-        own = np.diag(whole[0])[:-1]
+        whole, _ = _beside(total, inner, outer)
+        own = np.diag(whole)[:-1]
         barred = own <= _OPEN * np.maximum(np.diag(total)[suspected], 1e-300)
         barred[list(found)] = True
-        parts = moments.sums[used]
-        rest, cleared = _beside(total - parts, inner, outer)
+        apart, shape = [*_apart(moments, inner, outer)], (-1, len(outer), len(outer))
+        rest, away = (np.array([pair[i] for pair in apart]).reshape(shape) for i in (0, 1))
         steps = _steps(rest, barred)
-        away = cleared.transpose(0, 2, 1) @ parts @ cleared  # of the block that was left out
         squares = np.einsum("bcc->bc", away)
         left = squares[:, -1:] - 2.0 * steps * away[:, :-1, -1] + steps**2 * squares[:, :-1]
-        count = len(used)
+        count = len(away)
         spread = np.sum((steps - steps.mean(axis=0)) ** 2, axis=0) * (count - 1) / max(count, 1)
         return cls(
-            _steps(whole, barred)[0], np.sqrt(spread), left.sum(axis=0),
+            _steps(whole[None], barred)[0], np.sqrt(spread), left.sum(axis=0),
             float(squares[:, -1].sum()), barred, count,
         )  # fmt: skip
 
@@ -297,20 +308,19 @@ def _steps(sums: FloatArray, barred: BoolArray) -> FloatArray:
 def _beside(
     sums: FloatArray, inner: IndexArray, outer: IndexArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Sums (n, c, c) of what the inner columns do not explain of the outer ones.
+    """Sums (c, c) of what the inner columns do not explain of the outer ones.
 
     Returns:
-      These, and the combinations (n, all, c) of all columns that they are sums of.
+      These, and the combinations (all, c) of all columns that they are sums of.
     """
-    scale = inverse_root(np.einsum("bii->bi", sums)[:, inner])
-    normal = sums[:, inner[:, None], inner] * scale[:, :, None] * scale[:, None, :]
-    normal += (_RIDGE + (scale == 0.0)[:, :, None]) * np.eye(len(inner))
-    mixed = scale[:, :, None] * sums[:, inner[:, None], outer]
-    factors = scale[:, :, None] * np.linalg.solve(normal, mixed)
-    combined = np.zeros((*sums.shape[:2], len(outer)))
-    combined[:, inner] = -factors
-    combined[:, outer, np.arange(len(outer))] += 1.0
-    return combined.transpose(0, 2, 1) @ sums @ combined, combined
+    scale = inverse_root(np.diag(sums)[inner])
+    normal = sums[np.ix_(inner, inner)] * np.outer(scale, scale)
+    normal += (_RIDGE + (scale == 0.0)[:, None]) * np.eye(len(inner))
+    mixed = scale[:, None] * sums[np.ix_(inner, outer)]
+    combined: FloatArray = np.zeros((len(sums), len(outer)))
+    combined[inner] = -scale[:, None] * np.linalg.solve(normal, mixed)
+    combined[outer, np.arange(len(outer))] += 1.0
+    return combined.T @ sums @ combined, combined
 
 
 def _described(
@@ -327,7 +337,7 @@ def _described(
     total = moments.sums.sum(axis=0)
     inner = np.append(np.arange(moments.known), [moments.known + other for other in others])
     outer = np.array([moments.known + one, len(total) - 1])
-    _, (combined,) = _beside(total[None], inner.astype(np.intp), outer)
+    _, combined = _beside(total, inner.astype(np.intp), outer)
     before = np.einsum("i,jik,k->j", combined[:, 1], moments.joints, combined[:, 1])
     ends = combined[:, 1] - step * combined[:, 0]
     after = np.einsum("i,jik,k->j", ends, moments.joints, ends)

@@ -86,14 +86,15 @@ def found_couplings(problem: TorqueProblem) -> tuple[Coupling, ...]:
     plain = np.setdiff1d(np.arange(len(columns)), np.concatenate(list(own.values())))
     weights = _weights(grams, plain)
     folds = _folds(grams, plain, weights)
-    before = _held_out(grams, folds)
     found = []
     for one, other in pairs:
-        left = {ratio: _held_out(grams, folds, own[one, other, ratio]) for ratio in (1.0, -1.0)}
         both = [one, other]
-        ratio = min(left, key=lambda r: float((weights * left[r])[both].sum()))
-        share = (weights * left[ratio])[both].sum() / (weights * before)[both].sum()
-        if share < _LEFT and np.all(left[ratio][both] < _LEFT_OF_EITHER * before[both]):
+        rows = grams.of_kinds(both)
+        before = _held_out(rows, folds)
+        left = {ratio: _held_out(rows, folds, own[one, other, ratio]) for ratio in (1.0, -1.0)}
+        ratio = min(left, key=lambda r: float((weights[both] * left[r]).sum()))
+        share = (weights[both] * left[ratio]).sum() / (weights[both] * before).sum()
+        if share < _LEFT and np.all(left[ratio] < _LEFT_OF_EITHER * before):
             found.append(Coupling(names[other], names[one], ratio))
     return tuple(found)
 
@@ -117,12 +118,12 @@ def _folds(grams: Grams, plain: IndexArray, weights: FloatArray) -> list[_Solved
     ]
 
 
-def _held_out(grams: Grams, folds: Sequence[_Solved], more: IndexArray = _NONE) -> FloatArray:
-    """Squared residuals of blocks that were not fitted, with some more columns, (nv,)."""
-    blocks = np.arange(len(grams.counts))
-    found = np.zeros(grams.counts.shape[1])
+def _held_out(rows: Grams, folds: Sequence[_Solved], more: IndexArray = _NONE) -> FloatArray:
+    """Squared residuals of blocks that were not fitted, with some more columns, (kinds,)."""
+    found = np.zeros(len(rows.dofs))
     for fold, solved in enumerate(folds):
-        found += grams.squares(solved.theta(more))[blocks % _FOLDS == fold].sum(axis=0)
+        left = rows.of_blocks(slice(fold, None, _FOLDS)).squares(solved.theta(more))
+        found += left.sum(axis=0)
     return found
 
 

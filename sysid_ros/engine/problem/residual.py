@@ -20,7 +20,7 @@ from sysid_ros.engine.residuals import (
     ResidualOptions,
 )
 from sysid_ros.engine.signals import ModelSequences, SignalType, SystemTrajectory, TimeSeries
-from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, RecordedRun
+from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, recorded_runs
 
 __all__ = [
     "BuildModelFn",
@@ -158,7 +158,7 @@ def model_residual(
     )
     if isinstance(traj_measured, SystemTrajectory):
         traj_measured = [traj_measured]
-    runs = tuple(RecordedRun(recording, settings) for recording in traj_measured)
+    runs = recorded_runs(traj_measured, settings)
     parts, predictions, records = ResidualFunction(settings).evaluate(
         x, params, lambda own: [ModelGroup(CandidateBuilder(None, own, build_model), runs)]
     )

@@ -33,6 +33,8 @@ from sysid_ros.engine.simulation import (
     RecordedRun,
     RolloutPool,
     all_states,
+    compared_runs,
+    recorded_runs,
     trajectories,
 )
 from sysid_ros.errors import SignalError
@@ -60,12 +62,7 @@ class ResidualFunction:
         self._pool: RolloutPool | None = None
         self._latest: list[Simulated] = []  # one per group
         self._runs = [
-            tuple(
-                RecordedRun(recording, options, name)
-                for recording, name in zip(
-                    sequences.measured_rollout, sequences.sequence_name, strict=True
-                )
-            )
+            recorded_runs(sequences.measured_rollout, options, sequences.sequence_name)
             for sequences in options.models_sequences
         ]
         self._slim: dict[int, SlimModel] = {}
@@ -140,16 +137,14 @@ class ResidualFunction:
         predictions: list[list[TimeSeries]] = []
         records: list[list[TimeSeries]] = []
         for group, found in zip(own, simulated, strict=True):
-            for r, run in enumerate(group.batches):
-                parts = [run.compared(candidate, runs[r]) for candidate, runs in found]
-                residuals.append(np.stack([np.ravel(part[0]) for part in parts], axis=-1))
+            compared = [compared_runs(group.batches, *each) for each in found]
+            for parts in zip(*compared, strict=True):
+                residuals.append(_columns([np.ravel(part[0]) for part in parts], x))
                 predictions.append([part[1] for part in parts])
                 records.append([part[2] for part in parts])
         pulls = [_prior_residual(candidate.params) for candidate, _ in simulated[0]]
         if pulls[0].size:
-            residuals.append(np.stack(pulls, axis=-1))
-        if x.ndim == 1:
-            residuals = [part[:, 0] for part in residuals]
+            residuals.append(_columns(pulls, x))
         return residuals, predictions, records
 
     @property
@@ -301,6 +296,11 @@ def _rollout(run: SystemTrajectory) -> BatchRollout:
     states = np.full((len(run), 1), np.nan) if run.state is None else run.state.data
     diverged = np.array([not np.isfinite(states).all()])
     return BatchRollout(states, run.sensordata.data, diverged)
+
+
+def _columns(residuals: list[FloatArray], x: FloatArray) -> FloatArray:
+    """Residuals at the columns of ``x``, (m, k), or (m,) where it is a vector."""
+    return residuals[0] if x.ndim == 1 else np.stack(residuals, axis=-1)
 
 
 def _prior_residual(params: ParameterDict) -> FloatArray:

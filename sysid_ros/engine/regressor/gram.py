@@ -11,7 +11,7 @@ not grow with the recording.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +40,17 @@ class Grams:
     counts: IntArray  # rows that were summed, (blocks, kinds)
     width: int  # the number p of columns
     dofs: IndexArray  # the degree of freedom of each kind, (kinds,)
+
+    def of_kinds(self, kinds: Sequence[int]) -> Grams:
+        """The same of some kinds of rows alone."""
+        support, sums = [self.support[kind] for kind in kinds], [self.sums[kind] for kind in kinds]
+        counts, dofs = self.counts[:, kinds], self.dofs[kinds]
+        return Grams(tuple(support), tuple(sums), counts, self.width, dofs)
+
+    def of_blocks(self, blocks: slice) -> Grams:
+        """The same of some blocks of time alone."""
+        sums = tuple(one[blocks] for one in self.sums)
+        return replace(self, sums=sums, counts=self.counts[blocks])
 
     @cached_property
     def _totals(self) -> tuple[FloatArray, ...]:

@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.residuals.discrepancy import (
-    DIVERGED,
-    Comparison,
-    PreparedComparison,
+from sysid_ros.engine.residuals.comparison_frame import (
     SignalCorrection,
-    compare,
-    prepared,
+    correct_alike,
+    same_signals,
+)
+from sysid_ros.engine.residuals.discrepancy import Comparison, compare, prepared
+from sysid_ros.engine.residuals.prepared_comparison import (
+    DIVERGED,
+    Compared,
+    PreparedComparison,
+    against_together,
 )
 from sysid_ros.engine.residuals.residual_options import (
     BuildModelFn,

@@ -45,7 +45,11 @@ def scales(
     if method not in rules:
         valid = ["reference", "std", "noise", "none"]
         raise SignalError(unknown_name("normalization", str(method), valid))
-    found = np.concatenate([_of_motion(block, measured, rules[method]) for block in blocks])
+    rule = rules[method]
+    if any(block.kind == "quaternion" for block in blocks):
+        found = np.concatenate([_of_motion(block, measured, rule) for block in blocks])
+    else:
+        found = rule(measured[:, np.concatenate([block.columns for block in blocks])])
     return np.where(found > 0.0, found, 1.0)
 
 

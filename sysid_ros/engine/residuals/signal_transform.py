@@ -14,7 +14,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.parameters import Parameter, ParameterDict
-from sysid_ros.engine.residuals.discrepancy import Comparison, SignalCorrection, compare
+from sysid_ros.engine.residuals.comparison_frame import SignalCorrection
+from sysid_ros.engine.residuals.discrepancy import Comparison, compare
 from sysid_ros.engine.signals import TimeSeries
 from sysid_ros.errors import SignalError
 

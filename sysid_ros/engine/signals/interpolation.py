@@ -94,6 +94,21 @@ def _previous(times: FloatArray, at: FloatArray) -> IndexArray:
     return np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 1)
 
 
+def samples_between(times: FloatArray, start: float, end: float) -> slice:
+    """The samples with start <= time <= end.
+
+    Raises:
+      SignalError: There is none.
+    """
+    first, last = np.searchsorted(times, [start, np.nextafter(end, np.inf)]).tolist()
+    if first >= last:
+        raise SignalError(
+            f"no samples between {start:g} s and {end:g} s; there are some from "
+            f"{times[0]:g} s to {times[-1]:g} s"
+        )
+    return slice(first, last)
+
+
 class LinearPlaces(NamedTuple):
     """Instants between samples: the samples left and right, and how far on the way, (m,) each."""
 

@@ -253,14 +253,9 @@ class TimeSeries:
         Raises:
           SignalError: There is none.
         """
-        first, last = np.searchsorted(self.times, [start, np.nextafter(end, np.inf)])
-        if first >= last:
-            raise SignalError(
-                f"no samples between {start:g} s and {end:g} s; there are some from "
-                f"{self.times[0]:g} s to {self.times[-1]:g} s"
-            )
+        rows = between.samples_between(self.times, start, end)
         mapping, methods = self.signal_mapping, self.interpolation
-        return self.of_checked(self.times[first:last], self.data[first:last], mapping, methods)
+        return self.of_checked(self.times[rows], self.data[rows], mapping, methods)
 
     def remove_from_beginning(self, time_to_remove_s: float) -> TimeSeries:
         """Without the first seconds; the remaining times start at zero.
@@ -334,6 +329,8 @@ class TimeSeries:
             new_times = self.times[0] + target_dt * np.arange(steps + 1)
         elif np.ndim(new_times) != 1:
             raise SignalError("new_times must be a 1D array")
+        if method is None and np.array_equal(new_times, self.times):
+            return self  # as every method has it
         return replace(self, times=new_times, data=self.interpolate(new_times, method))
 
     def dt_statistics(self) -> dict[str, float]:

@@ -12,6 +12,7 @@ from sysid_ros.engine.simulation.candidate import (
     ModelGroup,
     shapes_model,
 )
+from sysid_ros.engine.simulation.compared_runs import compared_runs
 from sysid_ros.engine.simulation.finite_differences import (
     THETA_STEP,
     Perturbation,
@@ -28,7 +29,7 @@ from sysid_ros.engine.simulation.recorded_batch import (
     joined_rollouts,
     recorded_batches,
 )
-from sysid_ros.engine.simulation.recorded_run import RecordedRun
+from sysid_ros.engine.simulation.recorded_run import RecordedRun, recorded_runs
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool, size_signature
 from sysid_ros.engine.simulation.run_batch import (
     ResidualSlope,

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import zip_longest
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.parameters import moved_start
 from sysid_ros.engine.residuals import (
+    Compared,
     PreparedComparison,
     ResidualOptions,
     SignalCorrection,
     SignalSettings,
+    correct_alike,
     prepared,
+    same_signals,
     with_declared_signals,
 )
 from sysid_ros.engine.signals import (
@@ -39,8 +43,6 @@ from sysid_ros.engine.simulation.step_controls import (
 )
 from sysid_ros.errors import SignalError
 
-Compared = tuple[FloatArray, TimeSeries, TimeSeries]
-
 
 class RecordedRun:
     """Prepares the simulation of one recording and compares it.
@@ -49,24 +51,30 @@ class RecordedRun:
       recording: Its commands, measurements and initial state.
       options: How it is simulated and compared.
       name: What parameters of its start call it, if anything.
+      before: Another run, with which it shares what both have alike.
     """
 
     def __init__(
-        self, recording: SystemTrajectory, options: ResidualOptions, name: str | None = None
+        self,
+        recording: SystemTrajectory,
+        options: ResidualOptions,
+        name: str | None = None,
+        before: RecordedRun | None = None,
     ) -> None:
         self.recording = recording
         self.model = recording.model
         self._options = options
-        self._sensors = sensor_mapping(recording.model)
+        self._before = before if before and before.model is recording.model else None
+        self._sensors: SignalMapping = (
+            self._before._sensors if self._before else sensor_mapping(recording.model)
+        )
         self._name = name
         self._controls: tuple[tuple[float, Mapping[str, SignalSettings]], StepControls] | None
         self._controls = None
-        self._slope: tuple[FloatArray, dict[str, SignalCorrection], ResidualSlope] | None = None
-        # The sensor data compared last, with what corrections, and the differences.
-        self._latest: tuple[FloatArray, dict[str, SignalCorrection], FloatArray] | None = None
-        # What is compared with simulations at such instants, with such corrections.
-        self._ready: tuple[FloatArray, dict[str, SignalCorrection], PreparedComparison] | None
-        self._ready = None
+        self._slope: tuple[PreparedComparison, ResidualSlope] | None = None
+        # The sensor data compared last, with what, and the differences.
+        self._latest: tuple[FloatArray, PreparedComparison, FloatArray] | None = None
+        self._ready: PreparedComparison | None = None
         self._uncorrected: dict[str, SignalCorrection] | None = None
         # A simulation starts at its state's time with the recording's first command.
         self._shift = float(recording.control.times[0] - recording.initial_state[0])
@@ -104,24 +112,29 @@ class RecordedRun:
         """The differences, (m, number of columns), and both series at the instants compared."""
         options, model = self._options, simulated.model
         state = None if simulated.state is None else simulated.state.data
-        predicted, measured = simulated.sensordata, self.recording.sensordata
+        predicted = simulated.sensordata
         if options.modify_residual is not None:
             result = options.modify_residual(
                 candidate.params,
                 _later(predicted, self._shift),
-                measured,
+                self.recording.sensordata,
                 model,
                 options.return_pred_all,
                 state=state,
             )
             _check_same_signals(result[1], result[2])
             return result
-        _check_types(measured, options.enabled_observations)
-        corrections = self._corrections(candidate)
-        ready = self._prepared(predicted, candidate, corrections)
-        residual, predicted, measured = ready.against(predicted, model, state)
-        self._latest = (simulated.sensordata.data, corrections, residual.ravel())
-        return residual, _later(predicted, self._shift), _later(measured, self._shift)
+        ready = self.prepared(candidate, predicted)
+        return self.noted(ready, predicted, ready.against(predicted, model, state))
+
+    def noted(
+        self, ready: PreparedComparison, predicted: TimeSeries, compared: Compared
+    ) -> Compared:
+        """A comparison on the recording's clock, once it is kept for derivatives."""
+        residual, *both = compared
+        self._latest = (predicted.data, ready, residual.ravel())
+        ahead, recorded = (_later(series, self._shift) for series in both)
+        return residual, ahead, recorded
 
     def _corrections(self, candidate: Candidate) -> dict[str, SignalCorrection]:
         """Delay, gain and bias of every measured signal."""
@@ -129,30 +142,35 @@ class RecordedRun:
         plain = given is None and not candidate.signals
         if plain and self._uncorrected is not None:
             return self._uncorrected
+        names = (measured.signal_mapping or self._sensors).keys()
+        if plain and self._before is not None:
+            shared = self._before._uncorrected
+            if shared is not None and shared.keys() == names:
+                self._uncorrected = shared
+                return shared
         model, params = candidate.model, candidate.params
         transform = with_declared_signals(given, params, measured, model)
-        names = (measured.signal_mapping or sensor_mapping(model)).keys()
         corrections = transform.corrections(names, params)
         if plain:
             self._uncorrected = corrections
         return corrections
 
-    def _prepared(
-        self, predicted: TimeSeries, candidate: Candidate, corrections: dict[str, SignalCorrection]
-    ) -> PreparedComparison:
+    def prepared(self, candidate: Candidate, predicted: TimeSeries) -> PreparedComparison:
         """The comparison but for simulated values, that of the latest simulation where it fits."""
-        if self._ready is not None:
-            times, before, ready = self._ready
-            if _correct_alike(corrections, before) and np.array_equal(times, predicted.times):
-                return ready
-        ready = prepared(
-            predicted.times,
-            self._measured(predicted),
-            candidate.model,
-            self._options.comparison(self._options.signal_transform),
-            corrections,
-        )
-        self._ready = (predicted.times, corrections, ready)
+        corrections, ready = self._corrections(candidate), self._ready
+        if ready is None or not (
+            correct_alike(corrections, ready.frame.corrections)
+            and np.array_equal(predicted.times, ready.frame.simulated)
+        ):
+            _check_types(self.recording.sensordata, self._options.enabled_observations)
+            ready = self._ready = prepared(
+                predicted.times,
+                self._measured(predicted),
+                candidate.model,
+                self._options.comparison(self._options.signal_transform),
+                corrections,
+                None if self._before is None else self._before._ready,
+            )
         return ready
 
     # What a batch of such runs needs for derivatives
@@ -167,7 +185,7 @@ class RecordedRun:
         """The number of residuals; before the first comparison about so many."""
         if self._ready is None:
             return int(self.recording.sensordata.data.size)
-        return self._ready[2].unknown.size
+        return self._ready.unknown.size
 
     def latest(self, steps: int) -> tuple[FloatArray, int]:
         """Look up what was linearized last.
@@ -178,7 +196,7 @@ class RecordedRun:
         """
         if self._latest is None or self._slope is None:
             raise SignalError("the recording was linearized for no simulation yet")
-        later = self._slope[2].rows.max(axis=1) >= steps - 1
+        later = self._slope[1].rows.max(axis=1) >= steps - 1
         return self._latest[0].copy(), int(np.argmax(later)) if later.any() else len(later)
 
     def starts(self, candidate: Candidate, deviations: FloatArray) -> FloatArray:
@@ -189,10 +207,17 @@ class RecordedRun:
         """The controls of every step, (steps, nu)."""
         return self._step_controls(candidate).values
 
+    @property
+    def is_modified(self) -> bool:
+        """True if a callback compares."""
+        return self._options.modify_residual is not None
+
     @cached_property
     def is_linear(self) -> bool:
         """True if the residual is linear in the simulated sensor data."""
-        mapping = self._mapping()
+        mapping, before = self._mapping(), self._before
+        if before is not None and same_signals(mapping, before._mapping()):
+            return before.is_linear
         return all(kind is SignalType.MjSensor for kind, _ in mapping.values()) and not any(
             block.kind == "quaternion" for block in blocks_of(self.model, mapping)
         )
@@ -204,54 +229,39 @@ class RecordedRun:
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """The differences, flattened as in the residual function, of sensor data."""
-        predicted = self._predicted(candidate, data)
-        return self._residual(candidate, predicted, self._corrections(candidate))
+        return self._compare(candidate, data)[1]
 
     def reads_alike(self, candidate: Candidate, other: Candidate) -> bool:
         """Return whether equal sensor data gives equal residuals."""
         if self._options.signal_transform is None:
             return candidate.signals == other.signals
         ours, theirs = (self._corrections(each) for each in (candidate, other))
-        return _correct_alike(ours, theirs)
+        return correct_alike(ours, theirs)
 
     def linearized(
         self, candidate: Candidate, data: FloatArray
     ) -> tuple[FloatArray, ResidualSlope]:
         """The residual of sensor data, and how it depends on it where that is linear."""
-        predicted = self._predicted(candidate, data)
-        corrections = self._corrections(candidate)
         latest = self._latest
         if (
-            latest is not None
-            and np.array_equal(latest[0], data)
-            and _correct_alike(corrections, latest[1])
+            latest is None
+            or not correct_alike(self._corrections(candidate), latest[1].frame.corrections)
+            or not np.array_equal(latest[0], data)
         ):
-            residual = latest[2]
-        else:
-            residual = self._residual(candidate, predicted, corrections)
-            self._latest = (data, corrections, residual)
-        return residual, self._slope_of(predicted, candidate, corrections)
+            latest = self._latest = (data, *self._compare(candidate, data))
+        _, ready, residual = latest
+        if self._slope is None or self._slope[0] is not ready:
+            # The same for any sensor data at the same instants.
+            self._slope = (ready, comparison_slope(ready, self._sensors))
+        return residual, self._slope[1]
 
-    def _residual(
-        self, candidate: Candidate, predicted: TimeSeries, corrections: dict[str, SignalCorrection]
-    ) -> FloatArray:
-        ready = self._prepared(predicted, candidate, corrections)
-        residual, *_ = ready.against(predicted, candidate.model)
-        return residual.ravel()
-
-    def _slope_of(
-        self, predicted: TimeSeries, candidate: Candidate, corrections: dict[str, SignalCorrection]
-    ) -> ResidualSlope:
-        """The comparison's derivative, the same for any sensor data at the same instants."""
-        if self._slope is not None:
-            times, before, slope = self._slope
-            if _correct_alike(corrections, before) and np.array_equal(times, predicted.times):
-                return slope
-        comparison = self._options.comparison(self._options.signal_transform)
-        ready = self._prepared(predicted, candidate, corrections)
-        slope = comparison_slope(predicted, ready, candidate.model, comparison, corrections)
-        self._slope = (predicted.times, corrections, slope)
-        return slope
+    def _compare(
+        self, candidate: Candidate, data: FloatArray
+    ) -> tuple[PreparedComparison, FloatArray]:
+        """The comparison of sensor data, and the differences, (m,)."""
+        predicted = self._predicted(candidate, data)
+        ready = self.prepared(candidate, predicted)
+        return ready, ready.against(predicted, candidate.model)[0].ravel()
 
     def _mapping(self) -> SignalMapping:
         return self.recording.sensordata.signal_mapping or self._sensors
@@ -272,11 +282,14 @@ class RecordedRun:
         return TimeSeries(predicted.times, measured.data[1:], measured.signal_mapping)
 
 
-def _correct_alike(
-    ours: Mapping[str, SignalCorrection], theirs: Mapping[str, SignalCorrection]
-) -> bool:
-    """Return whether corrections of the same signals are equal."""
-    return ours is theirs or all(one.equals(theirs[name]) for name, one in ours.items())
+def recorded_runs(
+    recordings: Sequence[SystemTrajectory], options: ResidualOptions, names: Sequence[str] = ()
+) -> tuple[RecordedRun, ...]:
+    """Runs of recordings of one model; see :class:`RecordedRun`."""
+    runs: list[RecordedRun] = []
+    for recording, name in zip_longest(recordings, names):
+        runs.append(RecordedRun(recording, options, name, runs[-1] if runs else None))
+    return tuple(runs)
 
 
 def _later(series: TimeSeries, seconds: float) -> TimeSeries:

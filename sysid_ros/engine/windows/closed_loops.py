@@ -10,7 +10,6 @@ their velocities from J q' = 0.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -25,11 +24,6 @@ _CLOSED = 1e-9  # rad or m, a step that is small enough
 _LARGEST_STEP = 0.3  # rad or m
 _SINGULAR = 1e-6  # of the largest singular value
 _EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
-_OTHERS = (
-    int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
-    | int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
-    | int(mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS)
-)
 
 
 @dataclass(frozen=True)
@@ -37,7 +31,7 @@ class ClosedLoops:
     """The constraints of a model, to be met by what is not measured.
 
     Attributes:
-      model: A copy with nothing but its equalities.
+      model: With the equalities.
       free: Degrees of freedom that nothing measures and that an equality concerns.
       tied: Those of them that the others determine.
     """
@@ -51,10 +45,7 @@ class ClosedLoops:
         """The loops of a model of which some degrees of freedom are measured; ``None`` without."""
         if not np.any(model.eq_active0):
             return None
-        bare = copy.copy(model)
-        bare.opt.disableflags |= _OTHERS
-        bare.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-        _, jacobian = _constraints(bare, mujoco.MjData(bare))
+        _, jacobian = _constraints(model, mujoco.MjData(model))
         concerned = np.any(jacobian != 0.0, axis=0)
         free = np.array([d for d in np.flatnonzero(concerned) if d not in measured], dtype=np.intp)
         if not free.size:
@@ -62,7 +53,7 @@ class ClosedLoops:
         _, sizes, ways = np.linalg.svd(jacobian[:, free])
         loose = ways[np.count_nonzero(sizes > _SINGULAR * sizes.max(initial=0.0)) :]
         tied = free[np.all(np.abs(loose) < _SINGULAR, axis=0)]
-        return cls(bare, free, tied)
+        return cls(model, free, tied)
 
     def close(self, states: FloatArray) -> None:
         """Move what is not measured in ``mjSTATE_FULLPHYSICS`` vectors, (w, nstate), in place.
@@ -101,10 +92,17 @@ class ClosedLoops:
 
 def _constraints(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[FloatArray, FloatArray]:
     """Return the distances of equalities from being met, (m,), and their Jacobian, (m, nv)."""
-    mujoco.mj_fwdPosition(model, data)
-    rows = np.asarray(data.efc_type) == _EQUALITY
-    jacobian = np.reshape(data.efc_J, -1)[: data.nefc * model.nv].reshape(data.nefc, model.nv)
-    return np.array(data.efc_pos[rows]), np.array(jacobian[rows])
+    for computed in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_flex, mujoco.mj_tendon):
+        computed(model, data)
+    mujoco.mj_makeConstraint(model, data)  # contacts, which nobody looked for, have no part in it
+    rows = np.asarray(data.efc_type[: data.nefc]) == _EQUALITY
+    jacobian = np.zeros((data.nefc, model.nv))
+    if mujoco.mj_isSparse(model):
+        layout = data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind
+        mujoco.mju_sparse2dense(jacobian, data.efc_J, *layout)
+    else:
+        jacobian[:] = np.reshape(data.efc_J, -1)[: jacobian.size].reshape(jacobian.shape)
+    return np.array(data.efc_pos[rows]), jacobian[rows]
 
 
 def _places(model: mujoco.MjModel, dofs: IntArray) -> list[int]:

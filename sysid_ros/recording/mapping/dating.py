@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import FASTEST_CLOCK, ClockRelation, relate
 from sysid_ros.recording.mapping.mapping_settings import (
@@ -28,6 +28,7 @@ from sysid_ros.recording.messages import Clock, TopicColumns, is_command, messag
 _SUSPICIOUS_DRIFT = 0.005  # s over a whole recording, of one topic's clock against another's
 _AT_ONCE_NS = 1_000_000_000  # within which a recorder begins to hear all topics
 _SUSPICIOUS_DELAY = 0.05  # s; from stamp to receipt a message rarely takes longer
+_LONGEST_DELAY = 0.5  # s; none that a robot is driven by takes longer
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class DatedTopic:
       columns: The messages, in the order of receipt.
       stamps: Their stamps, in order.
       times: (m,) the stamps in seconds from the recording's start.
-      relation: How the recorder's clock related to the stamps as recorded; ``None`` for times of
-        receipt.
+      relation: How the recorder's clock related to the stamps as recorded; ``None`` where they do
+        not tell.
       corrected: Whether the stamps were translated to the recorder's clock.
     """
 
@@ -133,11 +134,9 @@ def _dated(
     """One topic by one clock, corrected where asked for; its times are still to be filled in."""
     clock, ns = choose_stamps(columns, wanted, simulation)
     stamps = put_in_order(clock, ns, columns.topic)
+    relation = stamp_relation(columns, clock, stamps.ns, columns.log_ns[stamps.rows])
     begins = clock is Clock.HEADER and message_type(columns.msgtype).zero_stamp_is_now
-    if clock is Clock.RECEIVE or begins:  # when a trajectory begins says nothing about clocks
-        return DatedTopic(columns, stamps, np.empty(0))
-    relation = relate(stamps.ns, columns.log_ns[stamps.rows])
-    if correction is ClockCorrection.NONE:
+    if relation is None or begins or correction is ClockCorrection.NONE:
         return DatedTopic(columns, stamps, np.empty(0), relation)
     if abs(relation.drift) > FASTEST_CLOCK:
         raise DataError(
@@ -147,6 +146,26 @@ def _dated(
         )
     ns = relation.corrected(stamps.ns, drift=correction is ClockCorrection.DRIFT)
     return DatedTopic(columns, replace(stamps, ns=ns), np.empty(0), relation, corrected=True)
+
+
+def stamp_relation(
+    columns: TopicColumns, clock: Clock, stamps_ns: IntArray, log_ns: IntArray
+) -> ClockRelation | None:
+    """The relation of the recorder's clock to a topic's; ``None`` where stamps do not tell.
+
+    When a trajectory begins says something only if it was sent then.
+
+    Args:
+      columns: The topic's messages.
+      clock: That of the stamps.
+      stamps_ns: (n,) stamps.
+      log_ns: (n,) receive times of the same messages.
+    """
+    if clock is Clock.RECEIVE:
+        return None
+    relation = relate(stamps_ns, log_ns)
+    begins = clock is Clock.HEADER and message_type(columns.msgtype).zero_stamp_is_now
+    return None if begins and abs(relation.offset) > _SUSPICIOUS_DELAY else relation
 
 
 def _as_others(
@@ -227,6 +246,29 @@ def clock_warnings(dated: DatedRecording) -> list[str]:
                 f"{name} has no header; it is dated by the {CLOCK_TOPIC} when it was published."
             )
     return found + _apart(dated)
+
+
+def differing_clocks(offsets: Mapping[str, float]) -> str:
+    """Say that the clocks of topics differ beyond doubt; empty where they need not.
+
+    No message is received before it was sent, nor do those that a robot is driven by take half a
+    second, so that neither can be what a slow sensor or a busy recorder makes of equal clocks.
+
+    Args:
+      offsets: By topic receipt minus stamp without queueing [s]; zero where the stamps are the
+        recorder's.
+    """
+    if not offsets:
+        return ""
+    first = min(offsets, key=lambda topic: offsets[topic])
+    last = max(offsets, key=lambda topic: offsets[topic])
+    apart = offsets[last] - offsets[first]
+    if apart <= (_SUSPICIOUS_DELAY if offsets[first] < -_SUSPICIOUS_DELAY else _LONGEST_DELAY):
+        return ""
+    return (
+        f"the stamps of {first} and {last} come from clocks that are {apart:.4g} s apart, seen "
+        "from their receipt"
+    )
 
 
 def _far_from_receipt(name: str, topic: DatedTopic) -> list[str]:

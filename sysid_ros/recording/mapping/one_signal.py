@@ -28,6 +28,7 @@ from sysid_ros.recording.messages import (
 from sysid_ros.time_intervals import Intervals, complement, inside, length
 
 _LEAST_COVERAGE = 0.5  # of the time in which a signal counts; one known for less is refused
+_STILL_FELT = 1.0  # s before a cut from which on inputs are kept: delayed ones act after it
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ def map_signal(
     else:
         indices = [topic.columns.paths.index(one) for one in numbers.paths]
         times, raw = samples(topic, indices, where)
-    times, raw = _cut(times, raw, used, held=held, joined=played_back)
+    kept = Range(used.start - _STILL_FELT, used.end) if control else used
+    times, raw = _cut(times, raw, kept, held=held, joined=played_back)
     known = are_measurements(raw).all(axis=1)
     dropped = inside(times, masked) & (~known if control else True)
     if dropped.any():

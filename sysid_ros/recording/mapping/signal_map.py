@@ -59,7 +59,8 @@ def map_recording(
       recording: The open bag.
       settings: What to read; an experiment.
       name: The sequence's name, for tables and messages.
-      start: Samples before this instant [s] are left out.
+      start: Samples before this instant [s] are left out, but for inputs of the second before it,
+        which act later where they are delayed.
       end: Samples at or after this instant [s] are left out.
 
     Returns:

@@ -31,3 +31,15 @@ def test_the_model_itself_explains_its_torques_in_any_medium(medium: str) -> Non
     matrix = columns.reshape(-1, columns.shape[2])
     left = torque.ravel() - matrix @ np.linalg.lstsq(matrix, torque.ravel(), rcond=1e-10)[0]
     assert np.abs(left).max() < 1e-8 * np.abs(torque).max()
+
+
+def test_motion_under_another_gravity_is_that_of_a_model_that_has_it() -> None:
+    model = mujoco.MjModel.from_xml_string(CHAIN.format(""))
+    model.body_gravcomp[:] = (0.0, 1.0, 0.3)  # kept from it whole, and in part
+    motion = body_motion(model, *np.random.default_rng(0).uniform(-2.0, 2.0, (3, 5, model.nv)))
+    more = np.array([9.0, 1.0, 12.0])
+    under = motion.under(more, model)
+    model.opt.gravity += more
+    np.testing.assert_allclose(
+        under.acceleration, body_motion(model, *motion.joints).acceleration, atol=1e-12
+    )

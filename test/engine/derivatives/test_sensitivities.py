@@ -418,6 +418,31 @@ def test_feet_on_a_floor(
     assert error < TOLERANCE
 
 
+def test_steps_whose_forces_mujoco_has_not_settled_are_no_unknown_contacts() -> None:
+    """On stiff feet its solver ends where accelerations are right and forces are newtons off.
+
+    The derivatives are those that it has where it goes on to the end.
+    """
+    stiff = 'solimp="0.015 1 0.022"'
+    text = STANDING.format(
+        timestep=0.002, integrator="Euler", cone="elliptic", condim=6, friction="0.2 0.02 0.01",
+        height=0.1, foot=f"{BALL} {stiff}", contact="",
+    )  # fmt: skip
+    text = text.replace('solref="0.03 1.2" solmix="2"', f'{stiff} priority="1"')
+    found = []
+    for tolerance in ("1e-8", "1e-15"):
+        solver = f'impratio="100" tolerance="{tolerance}"'
+        root = mujoco.MjSpec.from_string(text.replace('impratio="2" tolerance="1e-15"', solver))
+        params = ParameterDict()
+        modifier = AttributeModifier("joint", "joint0", "damping")
+        params.add(Parameter("damping", 0.3, -5.0, 5.0, modifier=modifier))
+        problem = chains.problem(root, params)
+        found.append(np.concatenate(jacobians(problem, problem.initial_point())))
+        assert [each.doubted for each in problem.exact if each is not None] == [0.0]
+    errors = np.linalg.norm(found[0] - found[1], axis=0) / np.linalg.norm(found[1], axis=0)
+    assert np.max(errors) < 1e-3
+
+
 def test_what_changes_a_contact_is_left_to_finite_differences() -> None:
     root = mujoco.MjSpec.from_string(
         STANDING.format(

@@ -15,7 +15,7 @@ import scipy.optimize
 from sysid_ros import sysid
 from sysid_ros.engine.least_squares.losses import loss_named
 from sysid_ros.engine.problem.objective import Objective
-from sysid_ros.engine.residuals.discrepancy import DIVERGED
+from sysid_ros.engine.residuals import DIVERGED
 from sysid_ros.engine.uncertainty.white_noise_intervals import calculate_intervals
 from sysid_ros.errors import ModelError, SysidError
 

@@ -15,6 +15,7 @@ from rosbags.highlevel import AnyReader
 from sysid_ros.errors import BagError, DataError, ErrorCode
 from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording.bags import open_recording, read_columns
+from sysid_ros.recording.mapping import one_signal
 from sysid_ros.recording.mapping.dating import date_topics
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, Interpolation, SignalKind
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
@@ -173,7 +174,7 @@ def test_a_command_sent_before_the_first_measurement_is_in_force(arm, write_bag)
     states = [entry for entry in arm if entry.topic == "/joint_states"]
     result = mapped(write_bag([early, *states, late]), COMMAND, SHOULDER)
     assert result.start_ns == arm[0].log_ns - 500_000
-    assert result.controls[0].times[0] == 0.0
+    assert result.controls[0].times[0] <= 0.0
     assert result.controls[0].gaps == ()
 
 
@@ -330,16 +331,30 @@ def test_commands_on_change_have_no_gaps(arm, write_bag, multi_array) -> None:
     assert next(row for row in result.quality if row.topic == "/command").gaps == 0
 
 
-def test_start_and_end_cut_but_do_not_shift(arm, write_bag) -> None:
+def test_start_and_end_cut_but_do_not_shift(arm, write_bag, monkeypatch) -> None:
+    monkeypatch.setattr(one_signal, "_STILL_FELT", 0.005)
     result = mapped(write_bag(arm), COMMAND, SHOULDER, start=0.25, end=0.55)
     sensor, control = result.measured[0], result.controls[0]
     np.testing.assert_allclose(sensor.times, 0.01 * np.arange(25, 55), atol=1e-9)
-    assert control.times[0] == 0.25, "the held value stays in force across the cut"
+    assert control.times[0] == 0.245, "the held value stays in force across the cut"
     assert control.values[0] == 1.0
     assert control.gaps == ()
     assert result.end == sensor.times[-1]
     message = refused(write_bag(arm, "again"), SHOULDER, start=5.0)
     assert "nothing was measured from 5 s to inf s; the recording has 0 to 0.990 s" in message
+
+
+@pytest.mark.parametrize("signal", [COMMAND, TORQUE])
+def test_commands_from_before_a_cut_stay_as_delayed_ones_act_after_it(
+    arm, write_bag, signal
+) -> None:
+    bag = write_bag(arm)
+    control = mapped(bag, signal, SHOULDER, start=0.5).controls[0]
+    before = mapped(bag, signal, SHOULDER).controls[0]
+    assert np.sum(control.times < 0.5) > 1
+    np.testing.assert_array_equal(control.times, before.times)
+    np.testing.assert_array_equal(control.values, before.values)
+    assert control.gaps == ()
 
 
 @pytest.mark.parametrize(
