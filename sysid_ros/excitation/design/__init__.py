@@ -26,7 +26,6 @@ from sysid_ros.excitation.design.experiment_design import (
 )
 from sysid_ros.excitation.design.fitted_parameters import (
     FittedParameters,
-    declared_parameters,
     fitted_parameters,
 )
 from sysid_ros.excitation.design.forward_design import SERVO_PIECE, design_servo_motion
