@@ -54,6 +54,18 @@ def _defined(place: Path) -> bool:
     return file.exists() and bool(re.search(rf"\b{place.name}\b", file.read_text(encoding="utf-8")))
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_is_imported_is_offered_to_users(page: Path) -> None:
+    # Type checkers refuse what a typed package's face imports without saying that it offers it.
+    shown = r"^\s*from (sysid_ros\.[\w.]+) import \(?([\w,\s]+?)(?:\)|\n\S|\n\n|$)"
+    for room, names in re.findall(shown, text_of(page), re.MULTILINE):
+        face = ROOT / room.replace(".", "/") / "__init__.py"
+        module = face if face.exists() else face.parent.with_suffix(".py")
+        for name in re.findall(r"\w+", names):
+            offered = rf'"{name}"|\b{name} as {name}$|^(?:def|class) {name}\b'
+            assert re.search(offered, text_of(module), re.MULTILINE), (room, name)
+
+
 def test_the_readme_shows_an_experiment() -> None:
     assert "```yaml experiment" in text_of(ROOT / "README.md")
 

@@ -209,6 +209,24 @@ def defined_in(module: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def test_faces_offer_what_is_taken() -> None:
+    # ``sysid`` is for users, and the report's templates take what ``report.svg`` offers.
+    taken = {
+        (node.module, alias.name)
+        for module in modules()
+        for node in ast.walk(tree_of(module))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    outside = [path for folder in ("test", "benchmark", "examples") for path in
+               (ROOT / folder).rglob("*.py")]  # fmt: skip
+    named = set(re.findall(r"\w+", "\n".join(path.read_text("utf-8") for path in outside)))
+    for room in set(modules()) - {"sysid", "report.svg"}:
+        offered = offered_by(room) - named - {"annotations"}
+        spare = {name for name in offered if (f"sysid_ros.{room}", name) not in taken}
+        assert not spare, f"nobody takes {spare} from {room}"
+
+
 def test_rooms_and_modules_are_small() -> None:
     for room in {room_of(module) for module in modules()}:
         own = [m for m in modules() if room_of(m) == room and modules()[m].name != "__init__.py"]

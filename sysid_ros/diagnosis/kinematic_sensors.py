@@ -51,35 +51,23 @@ _LAGS = np.linspace(-0.3, 0.3, 61)  # s
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of a sensor with what the measured motion says it must read.
+    """Agreement of a sensor with what the measured motion says it must read."""
 
-    Attributes:
-      label: The sensor.
-      turns: Whether it measures turning, in radians.
-      weighs: Whether it measures a force, whose size follows masses that are to be found.
-      correlation: Cosine between both, over all axes and recordings.
-      slope: Measured per expected.
-      axes: (k, k) product of each measured (row) and each expected axis, over the lengths of both;
-        its trace is the correlation.
-      other_frame: The correlation of a velocity if it is one in the axes of the world rather than
-        of the body, or the other way round; 0 of others.
-      lag: By how much the measured sensor is late [s], with which the correlation is largest.
-      lag_interval: 95 % interval of the lag, from tenths of the recordings.
-      lagged: The correlation at that lag, means subtracted.
-      unlagged: The same without a lag.
-    """
-
-    label: str
-    turns: bool
-    weighs: bool
-    correlation: float
-    slope: float
+    label: str  # the sensor
+    turns: bool  # whether it measures turning, in radians
+    weighs: bool  # whether it measures a force, whose size follows masses that are to be found
+    correlation: float  # cosine between both, over all axes and recordings
+    slope: float  # measured per expected
+    # (k, k) product of each measured (row) and each expected axis, over the lengths of both; its
+    # trace is the correlation
     axes: FloatArray
+    # the correlation of a velocity if it is one in the axes of the world rather than of the body,
+    # or the other way round; 0 of others
     other_frame: float
-    lag: float
-    lag_interval: tuple[float, float]
-    lagged: float
-    unlagged: float
+    lag: float  # by how much the measured sensor is late [s], with which the correlation is largest
+    lag_interval: tuple[float, float]  # 95 % interval of the lag, from tenths of the recordings
+    lagged: float  # the correlation at that lag, means subtracted
+    unlagged: float  # the same without a lag
 
 
 @dataclass(frozen=True)

@@ -146,19 +146,12 @@ class OffMass:
 
 @dataclass(frozen=True)
 class MassTest:
-    """The joints whose forces are known, for the model's masses to be compared with.
+    """The joints whose forces are known, for the model's masses to be compared with."""
 
-    Attributes:
-      recorded: What was recorded.
-      joints: Those, with what the model's bodies take.
-      sources: The one actuator of each, by joint number.
-      left_out: Whether any joint is, as a fit finds what acts on it.
-    """
-
-    recorded: Recorded
-    joints: Sequence[JointForces]
-    sources: Mapping[int, int]
-    left_out: bool
+    recorded: Recorded  # what was recorded
+    joints: Sequence[JointForces]  # those, with what the model's bodies take
+    sources: Mapping[int, int]  # the one actuator of each, by joint number
+    left_out: bool  # whether any joint is, as a fit finds what acts on it
 
     @classmethod
     def of(cls, recorded: Recorded, is_free: Callable[[str, str], bool]) -> MassTest:

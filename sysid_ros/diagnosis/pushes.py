@@ -32,19 +32,12 @@ _JOINTS = 2
 
 @dataclass(frozen=True)
 class Push:
-    """A stretch of rest with a push.
+    """A stretch of rest with a push."""
 
-    Attributes:
-      recording: Its number.
-      begin: s on the recording's axis.
-      end: Likewise.
-      change: The largest change of a joint's torque, by label.
-    """
-
-    recording: int
-    begin: float
-    end: float
-    change: Mapping[str, float]
+    recording: int  # its number
+    begin: float  # s on the recording's axis
+    end: float  # likewise
+    change: Mapping[str, float]  # the largest change of a joint's torque, by label
 
 
 def push_findings(recorded: Recorded) -> list[Finding]:

@@ -36,18 +36,12 @@ _NAMED = 4  # joints that a sentence names
 
 @dataclass(frozen=True)
 class Rate:
-    """The sampling of a signal.
+    """The sampling of a signal."""
 
-    Attributes:
-      rate: Hz.
-      deviation: Of 95 % of the intervals from the usual one, at most, over that.
-      bandwidth: The motion's top, Hz.
-      roughness: From sample to sample, with the stamps as they are, over that with even ones.
-    """
-
-    rate: float
-    deviation: float
-    bandwidth: float
+    rate: float  # Hz
+    deviation: float  # of 95 % of the intervals from the usual one, at most, over that
+    bandwidth: float  # the motion's top, Hz
+    # from sample to sample, with the stamps as they are, over that with even ones
     roughness: float = 0.0
 
 

@@ -28,7 +28,7 @@ from sysid_ros.judgement.outcome import (
     SignalFit,
     versions,
 )
-from sysid_ros.judgement.prediction_errors import prediction_errors
+from sysid_ros.judgement.prediction_errors import PredictionError, prediction_errors
 from sysid_ros.judgement.residual_diagnostics import ResidualDiagnostics, residual_diagnostics
 from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title_of, with_provenance
 from sysid_ros.judgement.scoring import pooled_score

@@ -3,4 +3,4 @@
 
 """Proposes an experiment file from a model and recordings: ``sysid_ros init``."""
 
-from sysid_ros.proposal.propose import ModelTopic, Proposal, propose
+from sysid_ros.proposal.propose import ModelTopic, propose

@@ -11,35 +11,24 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A parameter that may be proposed.
+    """A parameter that may be proposed."""
 
-    Attributes:
-      element: joint, body, actuator or signal.
-      name: Of the element, or the topic of several signals.
-      attribute: Of the element.
-      low: Lower bound.
-      high: Upper bound.
-      typical: A usual size of the value, or of its error; what is known no better is not known.
-      initial: Where to start; ``None`` for the model's value.
-      std: Standard deviation of a prior about the model's value; ``None`` without one.
-      shared: Whether all that the name means have one value.
-      on_demand: Whether it is proposed only where the recordings contradict the model's value.
-      guessed: Whether nobody knows the value that the model has, so that it is always proposed.
-      doubt: What a person should check; empty where nothing.
-    """
-
-    element: str
-    name: str
-    attribute: str
-    low: float
-    high: float
+    element: str  # joint, body, actuator or signal
+    name: str  # of the element, or the topic of several signals
+    attribute: str  # of the element
+    low: float  # lower bound
+    high: float  # upper bound
+    # A usual size of the value, or of its error; what is known no better is not known
     typical: float
-    initial: float | None = None
+    initial: float | None = None  # where to start; ``None`` for the model's value
+    # standard deviation of a prior about the model's value; ``None`` without one
     std: float | None = None
-    shared: bool = False
+    shared: bool = False  # whether all that the name means have one value
+    # whether it is proposed only where the recordings contradict the model's value
     on_demand: bool = False
+    # whether nobody knows the value that the model has, so that it is always proposed
     guessed: bool = False
-    doubt: str = ""
+    doubt: str = ""  # what a person should check; empty where nothing
 
     def settings(self) -> dict[str, Any]:
         """As in an experiment file."""

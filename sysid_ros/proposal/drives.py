@@ -21,19 +21,12 @@ from sysid_ros.engine.elements import (
 
 @dataclass(frozen=True)
 class Drive:
-    """An actuator, with what its command may be called and be.
+    """An actuator, with what its command may be called and be."""
 
-    Attributes:
-      actuator: Its number.
-      name: Its name.
-      names: Its own name and that of what it moves.
-      quantity: position, velocity or effort; empty where the model does not say.
-    """
-
-    actuator: int
+    actuator: int  # its number
     name: str
-    names: tuple[str, ...]
-    quantity: str
+    names: tuple[str, ...]  # its own name and that of what it moves
+    quantity: str  # position, velocity or effort; empty where the model does not say
 
 
 def drives_of(model: mujoco.MjModel) -> list[Drive]:

@@ -32,17 +32,11 @@ _STAGES = 4.0  # of a step of RK4
 
 @dataclass(frozen=True)
 class RolledFit:
-    """A fit whose derivatives are rollouts.
+    """A fit whose derivatives are rollouts."""
 
-    Attributes:
-      columns: Of its Jacobian.
-      seconds: Motion that is fitted, s.
-      cost: s of one processor.
-    """
-
-    columns: int
-    seconds: float
-    cost: float
+    columns: int  # of its Jacobian
+    seconds: float  # motion that is fitted, s
+    cost: float  # s of one processor
 
     @property
     def affordable(self) -> float:

@@ -56,17 +56,11 @@ _LEAST_NOISE = 1e-3  # of that tenth
 
 @dataclass(frozen=True)
 class Determined:
-    """The parameters that some recordings determine.
+    """The parameters that some recordings determine."""
 
-    Attributes:
-      answers: One per candidate.
-      rolled: Whether derivatives are rollouts of their own.
-      notes: Sentences about joints that hardly move.
-    """
-
-    answers: list[bool]
-    rolled: bool
-    notes: tuple[str, ...] = ()
+    answers: list[bool]  # one per candidate
+    rolled: bool  # whether derivatives are rollouts of their own
+    notes: tuple[str, ...] = ()  # sentences about joints that hardly move
 
 
 def determined(

@@ -30,17 +30,11 @@ _LEAST = {"armature": 0.1, "frictionloss": 5.0, "damping": 10.0}  # of upper bou
 
 @dataclass(frozen=True)
 class JointScale:
-    """The inertia and weight on a joint and the force of its drive; kg and N for a slide.
+    """The inertia and weight on a joint and the force of its drive; kg and N for a slide."""
 
-    Attributes:
-      inertia: Seen by the joint with everything behind it at rest, kg m^2.
-      load: The largest weight that it may have to hold, or a tenth of its motor's force, N m.
-      strength: Largest force of its actuators, N m; ``None`` where the model has none
-        that can be believed.
-    """
-
-    inertia: float
-    load: float
+    inertia: float  # seen by the joint with everything behind it at rest, kg m^2
+    load: float  # the largest weight that it may have to hold, or a tenth of its motor's force, N m
+    # largest force of its actuators, N m; ``None`` where the model has none that can be believed
     strength: float | None
 
     def typical(self, attribute: str) -> float:

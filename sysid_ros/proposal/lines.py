@@ -16,25 +16,16 @@ SERVOS = (SignalKind.SERVO.value, SignalKind.VELOCITY_SERVO.value)  # that a mod
 
 @dataclass(frozen=True)
 class Line:
-    """One signal of the proposal.
+    """One signal of the proposal."""
 
-    Attributes:
-      kind: actuator, sensor, qpos, qvel, effort, servo, velocity_servo or wrench.
-      name: In the model.
-      channel: Where it comes from.
-      doubt: What a person should check; empty where nothing.
-      grounds: Why it is believed, where that is not plain from names; empty where it is.
-      placed: Type and joint of a sensor that the model lacks; empty for one that it has.
-      scale: Of the model's unit, for one of the message's.
-    """
-
-    kind: str
-    name: str
-    channel: Channel
-    doubt: str = ""
-    grounds: str = ""
+    kind: str  # actuator, sensor, qpos, qvel, effort, servo, velocity_servo or wrench
+    name: str  # in the model
+    channel: Channel  # where it comes from
+    doubt: str = ""  # what a person should check; empty where nothing
+    grounds: str = ""  # why it is believed, where that is not plain from names; empty where it is
+    # type and joint of a sensor that the model lacks; empty for one that it has
     placed: tuple[str, str] | tuple[()] = ()
-    scale: float = 1.0
+    scale: float = 1.0  # of the model's unit, for one of the message's
 
     @property
     def values(self) -> dict[str, str | float]:

@@ -35,23 +35,15 @@ _TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
 
 @dataclass(frozen=True)
 class Mapping:
-    """The signals of a proposal, and what has none.
+    """The signals of a proposal, and what has none."""
 
-    Attributes:
-      lines: The signals of hinges, slides and actuators.
-      bodies: Those of free joints and of sensors on bodies.
-      unmapped: Sentences about joints and actuators without a signal.
-      joints: Names of the hinges and slides whose position is measured.
-      carried: Names of those whose position nothing measures, where sensors on bodies tell of it.
-      possible: Lines that the evidence does not decide for.
-    """
-
-    lines: tuple[Line, ...]
-    bodies: tuple[Line, ...]
-    unmapped: tuple[str, ...]
-    joints: tuple[str, ...]
+    lines: tuple[Line, ...]  # the signals of hinges, slides and actuators
+    bodies: tuple[Line, ...]  # those of free joints and of sensors on bodies
+    unmapped: tuple[str, ...]  # sentences about joints and actuators without a signal
+    joints: tuple[str, ...]  # names of the hinges and slides whose position is measured
+    # names of those whose position nothing measures, where sensors on bodies tell of it
     carried: tuple[str, ...] = ()
-    possible: tuple[Line, ...] = ()
+    possible: tuple[Line, ...] = ()  # lines that the evidence does not decide for
 
     @property
     def signals(self) -> tuple[Line, ...]:

@@ -42,18 +42,12 @@ _CHAIN = 4  # joints one behind the other that make an arm
 
 @dataclass(frozen=True)
 class Inputs:
-    """The mapped inputs of a model.
+    """The mapped inputs of a model."""
 
-    Attributes:
-      held: By name whether it is a command, which is held, rather than measured.
-      topics: By name the topic that it comes from.
-      alone: Topics from which nothing else is mapped.
-      guessed: Servos that the model lacked, of which nothing is known, and their joints.
-    """
-
-    held: Mapping[str, bool]
-    topics: Mapping[str, str]
-    alone: frozenset[str]
+    held: Mapping[str, bool]  # by name whether it is a command, which is held, rather than measured
+    topics: Mapping[str, str]  # by name the topic that it comes from
+    alone: frozenset[str]  # topics from which nothing else is mapped
+    # servos that the model lacked, of which nothing is known, and their joints
     guessed: Mapping[str, str] = field(default_factory=dict)
 
 

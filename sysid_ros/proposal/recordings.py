@@ -22,19 +22,12 @@ _WINDOWS = (0.2, 1.0)  # s, the shortest and the longest proposed
 
 @dataclass(frozen=True)
 class Division:
-    """Recordings by purpose, as written in the experiment file.
+    """Recordings by purpose, as written in the experiment file."""
 
-    Attributes:
-      fitted: To fit: bags, or parts of bags.
-      held_out: To judge the fit; empty where a part of each recording is held out.
-      fraction: That part.
-      unused: Bags that would make the fit too long.
-    """
-
-    fitted: tuple[str | dict[str, Any], ...]
-    held_out: tuple[str, ...]
-    fraction: float | None
-    unused: tuple[str | dict[str, Any], ...] = ()
+    fitted: tuple[str | dict[str, Any], ...]  # to fit: bags, or parts of bags
+    held_out: tuple[str, ...]  # to judge the fit; empty where a part of each recording is held out
+    fraction: float | None  # that part
+    unused: tuple[str | dict[str, Any], ...] = ()  # bags that would make the fit too long
 
 
 def find_bags(given: Sequence[Path]) -> list[Path]:

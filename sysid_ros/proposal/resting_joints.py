@@ -26,17 +26,11 @@ _NOISE = 0.1  # of the range, that its position counts as uncertain by
 
 @dataclass(frozen=True)
 class Resting:
-    """A joint that rests on a stop.
+    """A joint that rests on a stop."""
 
-    Attributes:
-      signal: The kind and name of its position's signal.
-      share: Of the samples, in which it does.
-      noise: With which its position is not compared for practical purposes, rad or m.
-    """
-
-    signal: tuple[str, str]
-    share: float
-    noise: float
+    signal: tuple[str, str]  # the kind and name of its position's signal
+    share: float  # of the samples, in which it does
+    noise: float  # with which its position is not compared for practical purposes, rad or m
 
     @property
     def sentence(self) -> str:

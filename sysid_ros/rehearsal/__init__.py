@@ -23,3 +23,22 @@ from sysid_ros.rehearsal.plan import (
 from sysid_ros.rehearsal.rehearse import Attempt, Prospect, prospects, rehearse
 from sysid_ros.rehearsal.true_model import Base, based, true_model, with_true_values
 from sysid_ros.rehearsal.true_parameters import TrueParameter, read_true_parameters
+
+# What the documentation shows to users; the rest is for other rooms.
+__all__ = [
+    "Base",
+    "CommandForm",
+    "Controller",
+    "GeneratedRecording",
+    "ImuReadings",
+    "JointStates",
+    "Motion",
+    "OdometryReadings",
+    "RecordingPlan",
+    "StateForm",
+    "Timing",
+    "WrenchReadings",
+    "generate",
+    "prospects",
+    "rehearse",
+]

@@ -35,34 +35,21 @@ _COMMAND_TRANSPORT = 5e-4  # s from a command's publication to its receipt, at m
 
 @dataclass(frozen=True)
 class GeneratedSignal:
-    """The place of one signal of the model in a generated recording.
+    """The place of one signal of the model in a generated recording."""
 
-    Attributes:
-      kind: actuator or joint.
-      name: In the model.
-      topic: Where it is.
-      field: Its path.
-    """
-
-    kind: str
-    name: str
-    topic: str
-    field: str
+    kind: str  # actuator or joint
+    name: str  # in the model
+    topic: str  # where it is
+    field: str  # its path
 
 
 @dataclass(frozen=True)
 class GeneratedRecording:
-    """A bag with a known truth.
+    """A bag with a known truth."""
 
-    Attributes:
-      bag: Its folder.
-      signals: Where commands and joint positions are in it.
-      course: The true motion.
-    """
-
-    bag: Path
-    signals: tuple[GeneratedSignal, ...]
-    course: Course
+    bag: Path  # its folder
+    signals: tuple[GeneratedSignal, ...]  # where commands and joint positions are in it
+    course: Course  # the true motion
 
 
 def generate(spec: mujoco.MjSpec, plan: RecordingPlan, folder: Path) -> GeneratedRecording:

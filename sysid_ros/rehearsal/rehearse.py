@@ -31,23 +31,16 @@ _SHARP = 0.5  # standard error over the spread of the truth, at most
 
 @dataclass(frozen=True)
 class Attempt:
-    """One rehearsal.
+    """One rehearsal."""
 
-    Attributes:
-      truth: By parameter the value that was drawn.
-      value: By parameter what the fit found.
-      error: By parameter its standard error; ``None`` where none is claimed.
-      interval: By parameter its 95 % interval; ``None`` likewise.
-      findings: Kinds of what the check found.
-      failure: Why there was no fit; empty where there was one.
-    """
-
-    truth: dict[str, float]
-    value: dict[str, float]
+    truth: dict[str, float]  # by parameter the value that was drawn
+    value: dict[str, float]  # by parameter what the fit found
+    # by parameter its standard error; ``None`` where none is claimed
     error: dict[str, float | None]
+    # by parameter its 95 % interval; ``None`` likewise
     interval: dict[str, tuple[float, float] | None]
-    findings: tuple[str, ...]
-    failure: str = ""
+    findings: tuple[str, ...]  # kinds of what the check found
+    failure: str = ""  # why there was no fit; empty where there was one
 
 
 @dataclass(frozen=True)
@@ -186,25 +179,15 @@ def _on_other_bags(experiment: Experiment, new: Mapping[str, Path]) -> Experimen
 
 @dataclass(frozen=True)
 class Prospect:
-    """The repetitions' answer for one parameter.
+    """The repetitions' answer for one parameter."""
 
-    Attributes:
-      name: Of the parameter.
-      spread: Standard deviation of the drawn values.
-      error: Root mean square of what the fits found minus the truth.
-      bias: Mean of it.
-      intervals: How many fits gave an interval.
-      covered: How many of these had the truth in them.
-      repeats: How many fits there were.
-    """
-
-    name: str
-    spread: float
-    error: float
-    bias: float
-    intervals: int
-    covered: int
-    repeats: int
+    name: str  # of the parameter
+    spread: float  # standard deviation of the drawn values
+    error: float  # root mean square of what the fits found minus the truth
+    bias: float  # mean of it
+    intervals: int  # how many fits gave an interval
+    covered: int  # how many of these had the truth in them
+    repeats: int  # how many fits there were
 
     @property
     def can_be_had(self) -> bool:

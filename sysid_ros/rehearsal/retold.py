@@ -51,17 +51,11 @@ _VELOCITY_FILTER = 30.0  # Hz, for the start
 
 @dataclass(frozen=True)
 class TrueMotion:
-    """The measurements that a robot would have made, sensor by sensor.
+    """The measurements that a robot would have made, sensor by sensor."""
 
-    Attributes:
-      times: By sensor the instants (n,), s on the recording's axis.
-      values: By sensor the true values (n, k).
-      noise: By sensor the standard deviation of its noise, (k,).
-    """
-
-    times: Mapping[str, FloatArray]
-    values: Mapping[str, FloatArray]
-    noise: Mapping[str, FloatArray]
+    times: Mapping[str, FloatArray]  # by sensor the instants (n,), s on the recording's axis
+    values: Mapping[str, FloatArray]  # by sensor the true values (n, k)
+    noise: Mapping[str, FloatArray]  # by sensor the standard deviation of its noise, (k,)
 
     def at(self, sensor: str, times: FloatArray, random: np.random.Generator) -> FloatArray:
         """Noisy values (m, k) of a sensor at some instants."""

@@ -33,36 +33,22 @@ _BAD = (
 
 @dataclass(frozen=True)
 class Seen:
-    """The true state at a topic's instants.
+    """The true state at a topic's instants."""
 
-    Attributes:
-      times: (n,) s since the beginning.
-      qpos: (n, nq).
-      qvel: (n, nv).
-      effort: (n, nv) generalized force of the actuators.
-      sensors: (n, nsensordata).
-    """
-
-    times: FloatArray
-    qpos: FloatArray
-    qvel: FloatArray
-    effort: FloatArray
-    sensors: FloatArray
+    times: FloatArray  # (n,) s since the beginning
+    qpos: FloatArray  # (n, nq)
+    qvel: FloatArray  # (n, nv)
+    effort: FloatArray  # (n, nv) generalized force of the actuators
+    sensors: FloatArray  # (n, nsensordata)
 
 
 @dataclass(frozen=True)
 class Course:
-    """A simulated recording.
+    """A simulated recording."""
 
-    Attributes:
-      seen: By topic.
-      sent: (k,) s, when commands were sent.
-      controls: (k, nu) what was sent.
-    """
-
-    seen: Mapping[str, Seen]
-    sent: FloatArray
-    controls: FloatArray
+    seen: Mapping[str, Seen]  # by topic
+    sent: FloatArray  # (k,) s, when commands were sent
+    controls: FloatArray  # (k, nu) what was sent
 
 
 def simulate(

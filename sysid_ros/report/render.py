@@ -67,7 +67,7 @@ def render_comparison(results: Mapping[str, Outcome]) -> str:
     return render_page(
         "comparison.html.j2",
         title=f"Comparison of {len(results)} results",
-        results=several_results.result_rows(results),
+        results=results,
         parameters=several_results.compared_parameters(list(results.values())),
         cautions=several_results.cautions(results),
         significant=several_results.SIGNIFICANT,

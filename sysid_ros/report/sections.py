@@ -16,11 +16,9 @@ from typing import Any
 
 from sysid_ros.judgement import Judgement, Outcome, residual_diagnostics
 from sysid_ros.report import several_results, table_rows
-from sysid_ros.report.bias_table import bias_rows
 from sysid_ros.report.history import history_rows
-from sysid_ros.report.model_error_table import model_error_rows
 from sysid_ros.report.next_experiment import next_experiment
-from sysid_ros.report.window_table import window_rows
+from sysid_ros.report.shifts import error_shift, refit_shift, window_estimate
 from sysid_ros.video import Video, telling_stretch
 
 Content = Mapping[str, Any]
@@ -56,7 +54,7 @@ def _verdict(shown: Shown) -> Content:
     return {
         "tone": _tone(shown.outcome),
         "score": score,
-        "error_rows": table_rows.error_rows(score, shown.outcome),
+        "errors": table_rows.errors(score, shown.outcome),
         "history": shown.history,
     }
 
@@ -128,15 +126,11 @@ def _optimisation(shown: Shown) -> Content | None:
 
 
 def _bias(shown: Shown) -> Content:
-    return {
-        "bias_rows": bias_rows(shown.outcome.bias),
-        "model_error_rows": model_error_rows(shown.outcome.fit),
-    }
+    return {"refit_shift": refit_shift, "error_shift": error_shift}
 
 
 def _windows(shown: Shown) -> Content | None:
-    check = shown.outcome.window_check
-    return None if check is None else {"window_rows": window_rows(check)}
+    return None if shown.outcome.window_check is None else {"window_estimate": window_estimate}
 
 
 def _video(shown: Shown) -> Content:

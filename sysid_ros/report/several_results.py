@@ -14,26 +14,11 @@ from markupsafe import Markup
 
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import HASH_PREFIX, Outcome
-from sysid_ros.report.svg import forest, number, percent_change, to_error, unit
+from sysid_ros.report.svg import forest, number, to_error, unit
 
 # Two estimates that differ by more than this many standard errors of their difference are not
 # the same number measured twice.
 SIGNIFICANT = 3.0
-
-
-@dataclass(frozen=True)
-class ResultRow:
-    """One result in the overview."""
-
-    label: str
-    title: str
-    status: str
-    kind: str  # "held out" | "training"
-    before: str
-    after: str
-    unit: str
-    change: str
-    verdict: str
 
 
 @dataclass(frozen=True)
@@ -46,27 +31,6 @@ class ComparedParameter:
     plot: Markup
     difference: str  # largest difference between two results, in standard errors
     significant: bool
-
-
-def result_rows(results: Mapping[str, Outcome]) -> list[ResultRow]:
-    """One row per result, by its label."""
-    rows = []
-    for label, outcome in results.items():
-        score = outcome.score
-        rows.append(
-            ResultRow(
-                label=label,
-                title=outcome.title,
-                status=outcome.fit.status.value.replace("_", " ").lower(),
-                kind=outcome.scored_on,
-                before=number(score.rmse_all_initial, zeros=True) if score else "",
-                after=number(score.rmse_all, zeros=True) if score else "",
-                unit=unit(score.unit_all) if score else "",
-                change=percent_change(score.rmse_all_initial, score.rmse_all) if score else "",
-                verdict=outcome.verdict,
-            )
-        )
-    return rows
 
 
 def compared_parameters(outcomes: Sequence[Outcome]) -> list[ComparedParameter]:

@@ -17,8 +17,15 @@ from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.parameters import FROM_THE_PRIOR
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.files import yaml_line
-from sysid_ros.judgement import Outcome, Score, SequenceFit, SignalFit, prediction_errors
-from sysid_ros.report.svg import bounds_bar, number, percent_change, to_error, unit, with_unit
+from sysid_ros.judgement import (
+    Outcome,
+    PredictionError,
+    Score,
+    SequenceFit,
+    SignalFit,
+    prediction_errors,
+)
+from sysid_ros.report.svg import bounds_bar, number, to_error, unit, with_unit
 
 _TELLING = 1000.0  # %, beyond which a value is as good as zero
 
@@ -80,36 +87,14 @@ def parameters_as_yaml(fit: FitResult) -> str:
     return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True)
-class ErrorRow:
-    """One signal's prediction error before and after, and that of a robot that stands still."""
-
-    signal: str
-    unit: str
-    before: str
-    after: str
-    change: str
-    still: str
-
-
-def error_rows(score: Score | None, outcome: Outcome) -> list[ErrorRow]:
-    """One row per signal of ``score``, of several those of all of them, one per joint's torque."""
+def errors(score: Score | None, outcome: Outcome) -> list[PredictionError]:
+    """The errors of each signal of ``score``, of several those of all, and of joints' torques."""
     if score is None:
         return []
-    errors = prediction_errors(score, outcome.fit.noise, outcome.torques)
+    found = prediction_errors(score, outcome.fit.noise, outcome.torques)
     if len(score.rmse) == 1:  # the second is the same once more
-        del errors[1]
-    return [
-        ErrorRow(
-            signal=error.name,
-            unit=unit(error.unit),
-            before=number(error.initial, zeros=True),
-            after=number(error.fitted, zeros=True),
-            change=percent_change(error.initial, error.fitted),
-            still=number(error.still, zeros=True),
-        )
-        for error in errors
-    ]
+        del found[1]
+    return found
 
 
 @dataclass(frozen=True)

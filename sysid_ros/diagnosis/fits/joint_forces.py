@@ -26,23 +26,14 @@ _ROUNDS = 4
 
 @dataclass(frozen=True)
 class JointForces:
-    """Force on one joint, gravity by body, and what else acts on it, over n instants.
+    """Force on one joint, gravity by body, and what else acts on it, over n instants."""
 
-    Attributes:
-      joint: Its number.
-      force: (n,).
-      gravity: Of the model's bodies, (n, bodies).
-      inertial: The same of their inertia, (n, bodies).
-      others: What acts besides, each of an unknown size, (n, k).
-      block: The stretch of time of each instant, (n,).
-    """
-
-    joint: int
-    force: FloatArray
-    gravity: FloatArray
-    inertial: FloatArray
-    others: FloatArray
-    block: IndexArray
+    joint: int  # its number
+    force: FloatArray  # (n,)
+    gravity: FloatArray  # of the model's bodies, (n, bodies)
+    inertial: FloatArray  # the same of their inertia, (n, bodies)
+    others: FloatArray  # what acts besides, each of an unknown size, (n, k)
+    block: IndexArray  # the stretch of time of each instant, (n,)
 
     def ordinary(self) -> JointForces:
         """The same without instants at which no masses and no friction explain the force.

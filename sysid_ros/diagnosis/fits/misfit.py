@@ -20,15 +20,10 @@ _BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
 
 @dataclass(frozen=True)
 class Misfit:
-    """The remainder of torques or commands after a test.
+    """The remainder of torques or commands after a test."""
 
-    Attributes:
-      share: Root mean square residual over their own variation; 1 explains nothing.
-      blocks: (b,) mean squared residual of each stretch of time, in the same unit.
-    """
-
-    share: float
-    blocks: FloatArray
+    share: float  # root mean square residual over their own variation; 1 explains nothing
+    blocks: FloatArray  # (b,) mean squared residual of each stretch of time, in the same unit
 
     def ratio(self, other: Misfit) -> float:
         """This residual's power over another's."""

@@ -32,19 +32,12 @@ _ALARMS = 0.01  # of right models that one body is suspected of
 
 @dataclass(frozen=True)
 class JointTorque:
-    """The torque of each mass on one joint, and the rest of it, cleared of all else.
+    """The torque of each mass on one joint, and the rest of it, cleared of all else."""
 
-    Attributes:
-      columns: By body, (n, bodies); zero where nothing is known of a mass.
-      target: What the model's bodies leave, (n,).
-      block: The stretch of time of each row, (n,).
-      size: Mean square of the whole torque.
-    """
-
-    columns: FloatArray
-    target: FloatArray
-    block: IndexArray
-    size: float
+    columns: FloatArray  # by body, (n, bodies); zero where nothing is known of a mass
+    target: FloatArray  # what the model's bodies leave, (n,)
+    block: IndexArray  # the stretch of time of each row, (n,)
+    size: float  # mean square of the whole torque
 
     def tells(self, body: int, share: float) -> bool:
         """Return whether half a mass more would be felt, and be more than what is left.
@@ -75,17 +68,11 @@ class JointTorque:
 
 @dataclass(frozen=True)
 class OneMass:
-    """The place of a body among the columns, the change of its mass, and that one's error bound.
+    """The place of a body among the columns, the change of its mass, and that one's error bound."""
 
-    Attributes:
-      body: Its column.
-      step: Relative change of its mass.
-      reach: Half the width of the 95 % interval of that.
-    """
-
-    body: int
-    step: float
-    reach: float
+    body: int  # its column
+    step: float  # relative change of its mass
+    reach: float  # half the width of the 95 % interval of that
 
 
 def one_mass(joints: Sequence[JointTorque]) -> OneMass | None:

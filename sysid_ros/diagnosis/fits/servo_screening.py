@@ -24,17 +24,11 @@ _SETTLED = 1e-4  # of a limit
 
 @dataclass(frozen=True)
 class Fits:
-    """The best explanation of m commands.
+    """The best explanation of m commands."""
 
-    Attributes:
-      powers: (m,) what is left, over the command's power.
-      offsets: (m,) b.
-      coefficients: (k, m) x.
-    """
-
-    powers: FloatArray
-    offsets: FloatArray
-    coefficients: FloatArray
+    powers: FloatArray  # (m,) what is left, over the command's power
+    offsets: FloatArray  # (m,) b
+    coefficients: FloatArray  # (k, m) x
 
 
 @dataclass(frozen=True)

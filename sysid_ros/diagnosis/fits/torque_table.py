@@ -18,20 +18,14 @@ class TorqueTable:
     """The regressor of one motion, by row.
 
     A joint bears only what is behind it, so that most of a finger's row is zero.
-
-    Attributes:
-      used: By row the places of its k unknowns.
-      columns: By row (n, k), such that all p columns are of equal size.
-      grams: Their inner products, (k, k).
-      size: p.
-      beside: What of the rows no contact changes, (n, rows, rows); ``None`` where none is looked
-        for. It is empty where contacts leave too little.
     """
 
-    used: tuple[IndexArray, ...]
-    columns: tuple[FloatArray, ...]
-    grams: tuple[FloatArray, ...]
-    size: int
+    used: tuple[IndexArray, ...]  # by row the places of its k unknowns
+    columns: tuple[FloatArray, ...]  # by row (n, k), such that all p columns are of equal size
+    grams: tuple[FloatArray, ...]  # their inner products, (k, k)
+    size: int  # p
+    # what of the rows no contact changes, (n, rows, rows); ``None`` where none is looked for. It is
+    # empty where contacts leave too little
     beside: FloatArray | None = None
 
     @staticmethod

@@ -72,3 +72,20 @@ from sysid_ros.engine.regressor import (
     columns_of,
     mujoco_torque,
 )
+
+# What the documentation shows to users; the rest is for other rooms.
+__all__ = [
+    "Columns",
+    "Filters",
+    "InverseDynamicsFit",
+    "Motion",
+    "Recording",
+    "Regressor",
+    "Settings",
+    "fit_combinations",
+    "fit_inverse_dynamics",
+    "mujoco_torque",
+    "torque_rmse",
+    "with_coupling",
+    "with_payload",
+]

@@ -30,3 +30,6 @@ from sysid_ros.engine.measured_torque.torque_sums import (
     merged_columns,
     still_joints,
 )
+
+# What the documentation shows to users; the rest is for other rooms.
+__all__ = ["window_check_by_method"]

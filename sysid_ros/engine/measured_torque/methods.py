@@ -82,12 +82,8 @@ def fit_by_method(
 ) -> FitResult:
     """Fit parameters to measured sequences by the method that the settings name.
 
-    Args:
-      models_sequences: Models with their sequences.
-      params: Start, bounds, priors and modifiers; not changed.
-      settings: How to fit.
-      **options: As of :func:`~sysid_ros.engine.estimation.fit.fit`; what belongs to simulation is
-        not used by inverse dynamics.
+    Takes what :func:`~sysid_ros.engine.estimation.fit.fit` takes; what belongs to simulation is not
+    used by inverse dynamics.
 
     Raises:
       ExperimentError: There is no such method.

@@ -10,7 +10,7 @@ from sysid_ros.engine.residuals.comparison_frame import (
     correct_alike,
     same_signals,
 )
-from sysid_ros.engine.residuals.discrepancy import Comparison, compare, prepared
+from sysid_ros.engine.residuals.discrepancy import prepared
 from sysid_ros.engine.residuals.prepared_comparison import (
     DIVERGED,
     Compared,

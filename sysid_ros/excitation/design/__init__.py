@@ -26,7 +26,6 @@ from sysid_ros.excitation.design.experiment_design import (
 )
 from sysid_ros.excitation.design.fitted_parameters import (
     FittedParameters,
-    declared_parameters,
     fitted_parameters,
 )
 from sysid_ros.excitation.design.forward_design import SERVO_PIECE, design_servo_motion
@@ -37,3 +36,16 @@ from sysid_ros.excitation.design.robot_demands import robot_demands
 from sysid_ros.excitation.design.servos import NoServoError, servo_motion
 from sysid_ros.excitation.design.shown_motion import load_planned, shown_motion
 from sysid_ros.excitation.design.simulated_fit import simulated_fit
+
+# What the documentation shows to users; the rest is for other rooms.
+__all__ = [
+    "Demands",
+    "DesignSettings",
+    "MovingRobot",
+    "SimulatedFit",
+    "design_motion",
+    "design_servo_motion",
+    "fitted_parameters",
+    "robot_demands",
+    "simulated_fit",
+]

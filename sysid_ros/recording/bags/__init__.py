@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.recording.bags.bag import Recording, TopicInfo, open_recording
+from sysid_ros.recording.bags.bag import Recording, open_recording
 from sysid_ros.recording.bags.bag_files import find_bag_files
 from sysid_ros.recording.bags.bag_folder import BagFolder, BagTopic, QosProfile
 from sysid_ros.recording.bags.bag_info import describe
