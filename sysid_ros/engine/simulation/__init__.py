@@ -46,7 +46,7 @@ from sysid_ros.engine.simulation.simulation import (
 )
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch
 from sysid_ros.engine.simulation.step_controls import control_integrals, step_means
-from sysid_ros.engine.simulation.step_swing import StepSwing, step_swing
+from sysid_ros.engine.simulation.step_swing import step_swing
 from sysid_ros.engine.simulation.sysid_rollout import (
     SignalNames,
     all_states,
