@@ -39,3 +39,19 @@ from sysid_ros.engine.friction.servo import (
     servo_of_spec,
 )
 from sysid_ros.engine.friction.stepper import FrictionStepper
+
+# What the documentation shows to users; the rest is for other rooms.
+__all__ = [
+    "MODELS",
+    "FrictionParameters",
+    "FrictionStepper",
+    "MotorFile",
+    "VoltageServo",
+    "apply_friction",
+    "apply_friction_to_spec",
+    "apply_servo_to_spec",
+    "friction_callback",
+    "joint_frictions",
+    "load_motor_file",
+    "save_motor_file",
+]
