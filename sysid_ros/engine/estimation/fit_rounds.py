@@ -29,7 +29,7 @@ from sysid_ros.engine.estimation.friction_parameters import late_components, wit
 from sysid_ros.engine.estimation.held_up import TrustedWindows
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
 from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
-from sysid_ros.engine.estimation.stuck_friction import leap
+from sysid_ros.engine.estimation.stuck_friction import held_by_friction, leap
 from sysid_ros.engine.estimation.timing_walk import Walk, can_walk, walk_around
 from sysid_ros.engine.estimation.unfinished_search import unfinished_search
 from sysid_ros.engine.least_squares import (
@@ -356,12 +356,14 @@ class FitRounds:
                 self._problem, solution, uncertainty, self._alternatives, self._gaps, self._walk,
                 self._windows.left_out,
             )  # fmt: skip
-        rest = unfinished_search(self._problem, solution, uncertainty)
-        if rest is None:
-            return found
-        if found is None:
-            found = ModelError(np.ones(len(rest.values)), uncertainty.errors, ())
-        return replace(found, shifts=(*found.shifts, rest))
+        known = found or ModelError(np.ones(len(uncertainty.errors)), uncertainty.errors, ())
+        errors = np.hypot(uncertainty.errors, known.systematic)
+        rest = (
+            unfinished_search(self._problem, solution, uncertainty),
+            held_by_friction(self._problem, solution.point.theta, errors),
+        )
+        more = tuple(shift for shift in rest if shift is not None)
+        return replace(known, shifts=(*known.shifts, *more)) if more else found
 
     def _no_time(self, solution: Solution) -> bool:
         """Return whether there is no time for what is beyond noise."""

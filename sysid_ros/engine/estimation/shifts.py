@@ -17,6 +17,7 @@ from sysid_ros.engine.uncertainty import Covariance, ParameterEstimate
 from sysid_ros.errors import listed
 
 MORE_STEPS = "more steps"
+HELD_BY_FRICTION = "friction that never lets go"
 MATERIAL = 0.5  # share of the statistical error beyond which a shift is flagged
 SCATTERED = 2.0  # factor on the standard error beyond which recordings count as different
 
@@ -147,6 +148,11 @@ def _remedy(shift: Shift) -> str:
         )
     if shift.change == MORE_STEPS:
         return "that is in the intervals; a limit ended the search, raise fit.time_limit"
+    if shift.change == HELD_BY_FRICTION:
+        return (
+            "that is in the intervals; it acts as damping and inertia do, which only faster motion "
+            "or measured torque tells apart"
+        )
     if shift.order > 0.0:
         return "their error at this time step is in the intervals; a shorter one would narrow them"
     return "that is in the intervals; the model lacks something that this choice hides"

@@ -1,13 +1,17 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Joints of which a search believes that they hardly ever slide, and a leap from there.
+"""Joints that slide and joints that hardly ever do, which a motion may not tell apart.
 
 MuJoCo's dry friction below its limit is (d / (1 - d)) m (a + 2 v / (d t)), with d 0.9 and t 0.02 s:
 of a joint with little inertia m it is whole at high speeds only, and acts as damping below. A
 search that gets there, with too little armature and too much friction, stays: slopes do not tell
 what the joint is like where it slides. So such armatures are made larger by a few factors, and all
 else follows for a few steps on some windows.
+
+The other way round, a joint that is found to have no friction moves as one whose friction never
+lets go, with a tenth of the inertia and less damping. No slope tells of that either, so that
+intervals are widened by what lies between the two.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.shifts import HELD_BY_FRICTION, Shift
 from sysid_ros.engine.estimation.window_sample import part_of, spread_evenly
 from sysid_ros.engine.least_squares import FitStatus, Point, Solution, SolverSettings, minimize
 from sysid_ros.engine.parameters import modifier_to_dict, target_of
@@ -31,6 +36,9 @@ LEAST = 0.1  # of the inertia with which friction is whole at that speed, that t
 WINDOWS = 3  # at the least, that decide whether a leap leads lower
 STEPS = 8  # in which it has to
 LOWER = 0.9  # of the cost that it leads below
+HELD = 10.0  # times its inertia is that of a joint whose friction does not let go, 1 / (1 - d)
+SURE = 2.0  # standard errors
+UNTOLD = 2.0  # time steps, of a joint's lag, that a motion does not tell from others
 
 
 def sliding_inertia(friction: float) -> float:
@@ -49,14 +57,7 @@ def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> dict[int, fl
       By place in the parameters the inertia [kg m^2 or kg] with which friction would be whole from
       :data:`SLIDES` on.
     """
-    places: dict[tuple[str | None, str, str], int] = {}
-    place = 0
-    for parameter in problem.params.free():
-        data = modifier_to_dict(parameter.modifier) if parameter.modifier is not None else {}
-        target = target_of(data, parameter.size)
-        if target.element == "joint" and parameter.size == 1:
-            places |= {(parameter.robot, name, target.attribute): place for name in target.names}
-        place += parameter.size
+    places = _joint_places(problem)
     models = [group.batches[0].model for group in problem.groups]
     found: dict[int, float] = {}
     for (robot, name, attribute), at in places.items():
@@ -66,6 +67,65 @@ def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> dict[int, fl
             if needed > _carried(models, name) + float(theta[at]):
                 found[at] = max(needed, found.get(at, 0.0))
     return found
+
+
+def _joint_places(problem: WindowedProblem) -> dict[tuple[str | None, str, str], int]:
+    """The place in the parameters of each joint's scalar, by robot, joint and attribute."""
+    places: dict[tuple[str | None, str, str], int] = {}
+    place = 0
+    for parameter in problem.params.free():
+        data = modifier_to_dict(parameter.modifier) if parameter.modifier is not None else {}
+        target = target_of(data, parameter.size)
+        if target.element == "joint" and parameter.size == 1:
+            places |= {(parameter.robot, name, target.attribute): place for name in target.names}
+        place += parameter.size
+    return places
+
+
+def held_by_friction(
+    problem: WindowedProblem, theta: FloatArray, errors: FloatArray
+) -> Shift | None:
+    """The change of joints without friction if theirs never let go; ``None`` if none can be such.
+
+    With an inertia m, links included, friction that never lets go adds 9 m to the inertia and
+    1000 m to the damping. An m is possible that is no less than that of the links, takes no more
+    than all damping, and has an inertia that the estimate's error allows, or a lag of two time
+    steps, which delays and the integrator's own lag hide. What is between the two ends is within
+    twice the error.
+
+    Args:
+      problem: The problem.
+      theta: The estimates, (p,).
+      errors: Their standard errors so far, (p,); NaN where none is claimed.
+    """
+    places = _joint_places(problem)
+    models = [group.batches[0].model for group in problem.groups]
+    values, error = np.zeros(len(theta)), np.zeros(len(theta))
+    for (robot, name, attribute), friction in places.items():
+        damping = places.get((robot, name, "damping"))
+        armature = places.get((robot, name, "armature"))
+        if attribute != "frictionloss" or damping is None or armature is None:
+            continue
+        if not theta[friction] <= SURE * errors[friction]:  # as where no error is claimed
+            continue
+        links = _carried(models, name)
+        lag = UNTOLD * float(models[0].opt.timestep) * float(theta[damping])
+        allowed = SURE * float(np.nan_to_num(errors[armature])) + lag
+        inertia = float(theta[armature]) + links
+        least = max(links, (inertia - allowed) / HELD)
+        most = min((inertia + allowed) / HELD, float(theta[damping]) / STIFF)
+        if most < least:
+            continue
+        values[damping] = -STIFF * most
+        lighter, heavier = least - inertia, most - inertia
+        values[armature] = lighter if abs(lighter) > abs(heavier) else heavier
+        room = float(problem.upper[friction]) - float(theta[friction])
+        values[friction] = room if np.isfinite(room) else STIFF * most
+        for place in (friction, damping, armature):
+            error[place] = abs(values[place]) / SURE
+    if not error.any():
+        return None
+    return Shift(HELD_BY_FRICTION, 0.0, values, np.zeros(len(theta)), error)
 
 
 def _carried(models: Sequence[mujoco.MjModel], joint: str) -> float:

@@ -1,14 +1,20 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A joint that a search takes for one that never slides is found to slide."""
+"""Joints that a search takes for ones that never slide, and ones that may well be such."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import mujoco
+import numpy as np
+import pytest
 
+from sysid_ros.engine.estimation.stuck_friction import held_by_friction
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
@@ -47,3 +53,60 @@ def test_a_joint_that_a_search_takes_for_one_that_never_slides(tmp_path: Path) -
     values = {one.name: float(one.value) for one in fit.parameters}
     assert abs(values["wrist_frictionloss"] - 1.17) < 0.1
     assert abs(values["wrist_armature"] - 0.2) < 0.05
+
+
+FINGER = """<mujoco><option timestep="1e-4"/><worldbody><body>
+  <joint name="finger" axis="0 0 1" frictionloss="{}" damping="{}" armature="{}"/>
+  <geom size=".01" mass="{}"/></body></worldbody>
+  <actuator><position name="servo" joint="finger" kp="2"/></actuator></mujoco>"""
+LINK = 4e-5 * 0.05  # kg m^2 of a sphere of 0.05 kg
+HELD = (0.5, 1.0, 3e-4)  # friction, damping, armature
+
+
+def motion(*values: float) -> np.ndarray:
+    model = mujoco.MjModel.from_xml_string(FINGER.format(*values, 0.05))
+    data, found = mujoco.MjData(model), []
+    for k in range(20000):
+        data.ctrl[0] = 0.3 * np.sin(3e-4 * k) + 0.2 * np.sin(1.1e-3 * k)
+        mujoco.mj_step(model, data)
+        found.append(data.qpos[0])
+    return np.array(found)
+
+
+def problem(mass: float, timestep: float = 1e-4) -> Any:
+    model = mujoco.MjModel.from_xml_string(FINGER.format(0, 1, 0, mass))
+    model.opt.timestep = timestep
+    params = ParameterDict()
+    for attribute, most in (("frictionloss", 5.0), ("damping", 10.0), ("armature", 0.1)):
+        modifier = AttributeModifier("joint", "finger", attribute)
+        params.add(Parameter(attribute, 0.0, min_value=0.0, max_value=most, modifier=modifier))
+    batch = SimpleNamespace(model=model)
+    return SimpleNamespace(
+        params=params, upper=params.get_bounds()[1], groups=[SimpleNamespace(batches=[batch])]
+    )
+
+
+def test_a_joint_without_friction_may_be_one_whose_friction_never_lets_go() -> None:
+    inertia = HELD[2] + LINK
+    free = np.array([0.0, HELD[1] + 950.0 * inertia, 10.0 * inertia - LINK])
+    apart = motion(*HELD) - motion(*free)
+    assert np.abs(apart).max() < 2e-3 * np.ptp(motion(*free))
+    errors = np.array([1e-3, 1e-3, 1e-5])
+    found = held_by_friction(problem(0.05), free, errors)
+    assert found is not None
+    assert np.all(np.abs(np.array(HELD) - free) <= 2.0 * found.error)
+
+
+@pytest.mark.parametrize(
+    ("mass", "friction", "armature"),
+    [
+        (0.05, 0.1, 3e-3),  # friction that is seen
+        (500.0, 0.0, 3e-3),  # a link too heavy for it
+        (0.05, 0.0, 1.0),  # a rotor whose tenth would take more than all damping
+    ],
+)
+def test_friction_that_would_show_widens_nothing(
+    mass: float, friction: float, armature: float
+) -> None:
+    theta, errors = np.array([friction, 1.3, armature]), np.array([1e-3, 1e-3, 1e-5])
+    assert held_by_friction(problem(mass), theta, errors) is None
