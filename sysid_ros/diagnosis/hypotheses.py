@@ -241,7 +241,7 @@ class Simulated:
         return {**rest, **self.recorded.commands, **self.recorded.efforts}
 
     def compared(self, powers: Mapping[str, Compared]) -> dict[str, Compared]:
-        """Powers of signals but for sensors that the poses of a free body alone explain or contradict."""
+        """Powers but of sensors that the poses of a free body alone explain or contradict."""
         if not self.recorded.coordinates:
             return dict(powers)
         poses = ("_position", "_orientation")
