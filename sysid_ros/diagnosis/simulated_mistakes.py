@@ -195,8 +195,8 @@ class _Search:
             accepted = [one for one in pairs if self._accepted(before, one)]
         if not accepted:
             seen.sort(key=lambda one: -explained_more(some, one.powers))
-            blamed = (to_blame, gross or measured)
-            few = len({*to_blame, *blamed[1]}) <= _FEW
+            few = len({*to_blame, *(gross or measured)}) <= _FEW
+            blamed = (to_blame, gross or measured) if few else ([], [])  # for offsets; lags as well
             firsts = [
                 one for place, one in enumerate(seen)
                 if (place < _PAIRED and explained_more(some, one.powers) > 0.0)
@@ -277,7 +277,10 @@ class _Search:
                     found.append((pair[0].share, pair[1].share, first, other))
         for after, share, first, other in sorted(found, key=lambda one: one[0]):
             own = [*done, *first.changes]
-            if self._beats_friction(own, first.powers, other):
+            alone = self._tried(done, other.changes, other.size)
+            helped = helped_signals(before, other.powers)
+            pair = signals_misfit(other.powers, helped), signals_misfit(alone.powers, helped)
+            if decisive(*pair) and self._beats_friction(own, first.powers, other):
                 parts = [Explanation(one, 0.0, share, after) for one in first.changes]
                 return [*parts, *self._explained(first.powers, other, [other], own)]
         return []

@@ -18,7 +18,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.fits.misfit import Misfit
 
 VISIBLE = 0.1  # of a signal's power, unexplained, from which something may be wrong
-_LATE = 0.01  # of a signal's power, unexplained, from which a delay alone may be seen
+_LATE = 0.02  # of a signal's power, unexplained, from which a delay alone may be seen
 _HELPED = 0.25  # of what is unexplained of a signal, that a repair may leave
 _OUTWEIGHED = 0.05  # of what a repair explains, that it may leave more of a signal
 _SPOILED = 0.05  # of a signal's power that a repair may add, besides a third of what was there
