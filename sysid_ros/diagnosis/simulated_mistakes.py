@@ -56,7 +56,7 @@ _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at 
 _FAR, _ROUGH = 0.125, 0.4
 _TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
 _PAIRED = 2  # repairs beside which an offset or a lag is looked for where none is enough
-_FEW = 4  # entries of which every sign is tried so
+_FEW = 4  # entries of a file, up to which every sign is tried so, and offsets
 _WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
@@ -195,7 +195,7 @@ class _Search:
             accepted = [one for one in pairs if self._accepted(before, one)]
         if not accepted:
             seen.sort(key=lambda one: -explained_more(some, one.powers))
-            few = len({*to_blame, *(gross or measured)}) <= _FEW
+            few = len(self._could_be.topics) <= _FEW
             blamed = (to_blame, gross or measured) if few else ([], [])  # for offsets; lags as well
             firsts = [
                 one for place, one in enumerate(seen)
