@@ -235,8 +235,8 @@ def wrong_models(one: Trial) -> Iterator[Planted]:
     """Models with one link of two thirds of its weight, or with an IMU turned by a right angle."""
     spec = one.user
     for name in [body.name for body in spec.bodies if body.name]:
-        number = one.model.body(name).id
-        if number and int(one.model.body_dofnum[number]) == 1:
+        number = mujoco.mj_name2id(one.model, mujoco.mjtObj.mjOBJ_BODY, name)
+        if number > 0 and int(one.model.body_dofnum[number]) == 1:
             lighter = TrueParameter("body", name, "mass", one.model.body_mass[number] / HEAVIER)
             wrong = with_true_values(spec, (lighter,), spec.option.timestep)
             yield _with_model(one, wrong, FindingKind.GRAVITY, name)
