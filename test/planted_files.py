@@ -20,16 +20,17 @@ from planted_mistakes import Entry, changed, exchanged, label_of
 from robot_matrix import based_model
 from robot_to_try import Robot, hidden
 
-from sysid_ros.dataset import load_dataset
+from sysid_ros.dataset import FitInputs
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.elements import SCALAR
+from sysid_ros.engine.estimation import FitResult
+from sysid_ros.engine.parameters import SignalModifier
 from sysid_ros.experiment import Experiment, parse_experiment
-from sysid_ros.judgement.scoring import ScoringSettings, open_loop_errors, score
 from sysid_ros.proposal import propose
 from sysid_ros.rehearsal import TrueParameter, based, generate, with_true_values
-from sysid_ros.robots import build_parameters
 
 LATE = 0.05  # s, that commands take effect later than in the recording in time
+_STEPS = 12  # of a fit, at most
 HEAVIER = 1.5  # times the model's, that a link weighs
 OFFSET = 0.4  # rad; of what is no angle, the same part of its range
 
@@ -38,15 +39,13 @@ OFFSET = 0.4  # rad; of what is no angle, the same part of its range
 class Planted:
     """What was planted: kinds, each with a signal or body it must be told of, and the file with it.
 
-    ``model`` is the file of a wrong model, ``true_model`` of the true one that is wrong likewise;
-    ``rest`` are, of a pair, the files with either alone.
+    ``model`` is the file of a wrong model; ``rest`` are, of a pair, the files with either alone.
     """
 
     expected: tuple[tuple[FindingKind, str], ...]
     signals: tuple[Entry, ...]
     late: bool = False
     model: str = ""
-    true_model: str = ""
     rest: tuple[Planted, ...] = ()
 
     @property
@@ -75,9 +74,8 @@ class Trial:
     folder: Path
     tree: dict[str, Any]
     scalars: frozenset[str]  # its hinges and slides
-    model: mujoco.MjModel
-    spec: mujoco.MjSpec  # of the true model
-    true_model: str
+    model: mujoco.MjModel  # the true one
+    user: mujoco.MjSpec  # as its user has it, with the folder of its meshes
     delay: float
 
     def experiment(self, planted: Planted | None = None, **keys: Any) -> Experiment:
@@ -95,20 +93,32 @@ class Trial:
             text = text.replace("bag: bag", "bag: late").replace("- bag\n", "- late\n")
         return parse_experiment(text, path=self.folder / "experiment.yaml")
 
-    def errors(self, planted: Planted | None = None) -> dict[str, float]:
-        """Root mean squares of what the true model leaves of each signal."""
-        driven = [one["actuator"] for one in self.tree["signals"] if "actuator" in one]
-        delay = {"initial": self.delay, "min": 0.0, "max": 0.1}
-        late = [{"signal": name, "delay": delay} for name in driven]
-        model = planted.true_model if planted is not None and planted.true_model else None
-        experiment = self.experiment(planted, model=model or self.true_model, parameters=late)
-        groups = load_dataset(experiment, None).training.groups
-        params = build_parameters(experiment, groups[0].spec)
-        settings = ScoringSettings(
-            experiment.windows.length, 0.0, experiment.initial_state.velocity_filter
+    def fitted(self, planted: Planted | None = None, found: FitResult | None = None) -> FitResult:
+        """What the file's own fit makes of it, with a mistake.
+
+        Args:
+          planted: The mistake.
+          found: The fit without: where to start, and what signals' delays, gains and offsets are.
+        """
+        keys = {key: self.tree[key] for key in ("parameters",) if key in self.tree}
+        inputs = FitInputs.read(
+            self.experiment(planted, **keys).with_fit(max_iterations=_STEPS), None
         )
-        values = params.as_nominal_vector()
-        return dict(score(open_loop_errors(groups, params, values, settings, {})).rmse_initial)
+        for one in inputs.params.values() if found is not None else ():
+            values = [found[name].value for name in one.scalar_names()]
+            one.value = np.reshape(values, one.shape)
+            one.frozen = isinstance(one.modifier, SignalModifier)
+        return inputs.fitted(
+            start=None if found is None else inputs.params.as_vector(),
+            landscapes=False,
+        )
+
+
+def left_of(result: FitResult) -> dict[str, float]:
+    """Root mean squares of what a fit leaves of each signal."""
+    if result.residuals:
+        return {name: one.rms for name, one in result.residuals.items()}
+    return dict(result.noise)  # of a fit to torque
 
 
 def trial(robot: Robot, folder: Path, seed: int) -> Trial:
@@ -127,21 +137,11 @@ def trial(robot: Robot, folder: Path, seed: int) -> Trial:
         generate(spec, replace(plan, controllers=controllers), folder / "late")
         file.write_text(propose(model, [folder / "bag"], file).text)
     true = with_true_values(based(spec, plan.base), truth, spec.option.timestep)
-    beside = folder if robot.file is None else robot.file.parent
-    written = folder / "true.xml"
-    true.meshdir = str((beside / true.meshdir).resolve())
-    written.write_text(true.to_xml())
     tree = yaml.safe_load(file.read_text())
     scalars = frozenset(j.name for j in true.joints if j.type in SCALAR)
-    return Trial(
-        folder,
-        tree,
-        scalars,
-        true.copy().compile(),
-        true,
-        str(written.resolve()),
-        plan.controllers[0].delay,
-    )
+    user = mujoco.MjSpec.from_string(robot.urdf) if robot.urdf else based(spec, plan.base)
+    user.meshdir = str((model.parent / user.meshdir).resolve())
+    return Trial(folder, tree, scalars, true.compile(), user, plan.controllers[0].delay)
 
 
 def mistakes(one: Trial) -> Iterator[Planted]:
@@ -231,39 +231,30 @@ def paired(one: Trial) -> Iterator[Planted]:
             yield Planted(both, alone[place, kind], late=True, rest=(single, lag))
 
 
-def wrong_models(one: Trial, spec: mujoco.MjSpec) -> Iterator[Planted]:
+def wrong_models(one: Trial) -> Iterator[Planted]:
     """Models with one link of two thirds of its weight, or with an IMU turned by a right angle."""
+    spec = one.user
     for name in [body.name for body in spec.bodies if body.name]:
-        number = one.model.body(name).id
-        if number and int(one.model.body_dofnum[number]) == 1:
+        number = mujoco.mj_name2id(one.model, mujoco.mjtObj.mjOBJ_BODY, name)
+        if number > 0 and int(one.model.body_dofnum[number]) == 1:
             lighter = TrueParameter("body", name, "mass", one.model.body_mass[number] / HEAVIER)
-            models = [
-                with_true_values(each, (lighter,), each.option.timestep)
-                for each in (spec, one.spec)
-            ]
-            yield _with_models(one, models, name, FindingKind.GRAVITY, name)
+            wrong = with_true_values(spec, (lighter,), spec.option.timestep)
+            yield _with_model(one, wrong, FindingKind.GRAVITY, name)
     for label in [label_of(entry) for entry in one.tree["signals"] if "sensor" in entry]:
         sensor = next((sensor for sensor in spec.sensors if sensor.name == label), None)
         if sensor is None or sensor.type is not mujoco.mjtSensor.mjSENS_GYRO:
             continue
-        models = [each.copy() for each in (spec, one.spec)]
-        for each in models:
-            site, turned = each.site(sensor.objname), np.zeros(4)
-            mujoco.mju_mulQuat(turned, site.quat, np.array([1.0, 0.0, 0.0, 1.0]) / math.sqrt(2.0))
-            site.quat = turned
-        yield _with_models(one, models, label, FindingKind.SWAP, label)
+        wrong, turned = spec.copy(), np.zeros(4)
+        site = wrong.site(sensor.objname)
+        mujoco.mju_mulQuat(turned, site.quat, np.array([1.0, 0.0, 0.0, 1.0]) / math.sqrt(2.0))
+        site.quat = turned
+        yield _with_model(one, wrong, FindingKind.SWAP, label)
 
 
-def _with_models(
-    one: Trial, models: list[mujoco.MjSpec], name: str, kind: FindingKind, label: str
-) -> Planted:
-    files = []
-    for each, which in zip(models, ("wrong", "true"), strict=True):
-        each.meshdir = one.spec.meshdir
-        files.append(one.folder / f"{which}_{name}.xml")
-        files[-1].write_text(each.to_xml())
-    wrong, true = (str(file.resolve()) for file in files)
-    return Planted(((kind, label),), tuple(one.tree["signals"]), model=wrong, true_model=true)
+def _with_model(one: Trial, wrong: mujoco.MjSpec, kind: FindingKind, label: str) -> Planted:
+    file = one.folder / f"wrong_{label}.xml"
+    file.write_text(wrong.to_xml())
+    return Planted(((kind, label),), tuple(one.tree["signals"]), model=str(file.resolve()))
 
 
 def drawn(planted: Sequence[Planted], most: int, seed: int) -> list[Planted]:
@@ -276,9 +267,12 @@ def drawn(planted: Sequence[Planted], most: int, seed: int) -> list[Planted]:
 
 
 def _unit_of(model: mujoco.MjModel, scalars: frozenset[str], entry: Entry) -> float | None:
-    """What an offset is measured by: one of an angle, a range else; ``None`` for what has none."""
+    """What an offset is measured by: one of an angle, a range else; ``None`` for what has none.
+
+    Of an input, what asks for as much of its joint.
+    """
     kind, name = next(iter(entry.items()))
-    joint = -1
+    joint, gear = -1, 1.0
     if kind == "servo" or (kind == "qpos" and name in scalars):
         joint = model.joint(str(name)).id
     elif kind == "actuator":
@@ -287,10 +281,14 @@ def _unit_of(model: mujoco.MjModel, scalars: frozenset[str], entry: Entry) -> fl
             return None  # of a torque or a velocity
         if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_JOINT):
             joint = int(model.actuator_trnid[actuator, 0])
+            own = -float(model.actuator_biasprm[actuator, 1]) * float(
+                model.actuator_gear[actuator, 0]
+            )
+            gear = own / float(model.actuator_gainprm[actuator, 0])  # of its input for the joint's
     if joint < 0 or float(entry.get("scale", 1.0)) != 1.0:  # type: ignore[arg-type]
         return None
     if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_HINGE):
-        return 1.0
+        return gear
     if int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_SLIDE):
-        return float(np.ptp(model.jnt_range[joint])) or None
+        return gear * float(np.ptp(model.jnt_range[joint])) or None
     return None

@@ -5,9 +5,11 @@
 
 ``python test/planted_matrix.py [--seed N] [--most N] [--pairs N] [--keep FOLDER] [NAME ...]``
 prints a row of docs/robots_tried.md for each robot, and what is missed. A mistake counts as one
-that can be seen if it adds more to what some signal differs from the true model, simulated in the
-file's windows, than is there without it: in standard deviations of what is left of that signal when
-all is right. Of a pair each of both must be seen so, beside the other.
+that can be seen if the file's own fit, which finds frictions, armatures and whatever else the file
+frees, leaves more of some signal with it than without: in standard deviations of what that fit
+leaves when all is right, which is noise where the model can do what the robot did. Delays, gains
+and offsets of signals are held where the fit without mistakes finds them. Of a pair each of both
+must be seen so, beside the other.
 """
 
 from __future__ import annotations
@@ -17,44 +19,77 @@ import math
 import os
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from planted_files import LATE, Planted, Trial, drawn, mistakes, paired, trial, wrong_models
+from planted_files import (
+    LATE,
+    Planted,
+    Trial,
+    drawn,
+    left_of,
+    mistakes,
+    paired,
+    trial,
+    wrong_models,
+)
 from robot_matrix import known_robots, own_robots
 from robot_to_try import Robot
 
 from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.engine.estimation import FitResult
 from sysid_ros.errors import SysidError
-from sysid_ros.rehearsal import based
 
 _HIDDEN = 1.0  # standard deviations, up to which a mistake cannot be seen
 
 
-def visible(one: Trial, right: dict[str, float], planted: Planted) -> float:
-    """By how many standard deviations a mistake shows in the signal that shows it best.
+class Eye:
+    """Tells by how much mistakes in a robot's file show.
 
-    Of a pair, the one that shows less, alone or beside the other.
+    Args:
+      one: The robot's trial.
     """
-    if not right:
-        return math.inf  # it is not known
-    try:
-        wrong = one.errors(planted)
-        without = [one.errors(each) for each in planted.rest] or [right]
-    except SysidError:
-        return math.inf  # refused as it is
-    sizes = []
-    compared = [(wrong, each) for each in without]
-    compared += [(each, right) for each in without if planted.rest]
-    for wrong, each in compared:
-        shares = [
-            abs(wrong[name] ** 2 - each[name] ** 2) / max(right[name] ** 2, 1e-18)
-            for name in wrong if name in right and name in each
-        ]  # fmt: skip
-        sizes.append(math.sqrt(max(0.0, *shares)) if np.all(np.isfinite(shares)) else math.inf)
-    return min(sizes)
+
+    def __init__(self, one: Trial) -> None:
+        self._one = one
+        self._known: FitResult | None = None
+
+    @property
+    def _right(self) -> FitResult:
+        if self._known is None:
+            self._known = self._one.fitted()
+        return self._known
+
+    def size(self, planted: Planted) -> float:
+        """By how many standard deviations a mistake shows in the signal that shows it best.
+
+        Of a pair, the one that shows less, alone or beside the other.
+        """
+        try:
+            right = left_of(self._right)
+            wrong, *without = (self._left(each) for each in (planted, *planted.rest))
+        except SysidError:
+            return math.inf  # refused as it is
+        compared = [(wrong, each) for each in without or [right]]
+        compared += [(each, right) for each in without]
+        return min(_added(*each, right) for each in compared)
+
+    def _left(self, planted: Planted) -> dict[str, float]:
+        return left_of(self._one.fitted(planted, self._right))
+
+
+def _added(
+    wrong: Mapping[str, float], without: Mapping[str, float], right: Mapping[str, float]
+) -> float:
+    """What a mistake adds to what is left of the signal that shows it best, in what is usual."""
+    shares = [
+        abs(wrong[name] ** 2 - without[name] ** 2) / max(right[name] ** 2, 1e-18)
+        for name in wrong if name in right and name in without
+    ]  # fmt: skip
+    return math.sqrt(max(0.0, *shares)) if np.all(np.isfinite(shares)) else math.inf
 
 
 @dataclass
@@ -66,7 +101,7 @@ class Count:
     told: int = 0
     beside: int = 0
 
-    def add(self, one: Trial, right: dict[str, float], each: Planted, known: set[Any]) -> None:
+    def add(self, one: Trial, eye: Eye, each: Planted, known: set[Any]) -> None:
         """Check the file with a mistake; print what is not told, and each lag that is."""
         self.planted += 1
         try:
@@ -86,7 +121,7 @@ class Count:
             self.told, self.seen = self.told + 1, self.seen + 1
             self.beside += len(found) > len(each.expected)
             return
-        size = visible(one, right, each)
+        size = eye.size(each)
         self.seen += size > _HIDDEN
         others = [(f.kind.value, f.signals, f.body) for f in found]
         print(f"    {each.title} ({size:.2g} sd): {others}", flush=True)
@@ -101,14 +136,11 @@ def tried(robot: Robot, folder: Path, seed: int, most: int, most_pairs: int) -> 
     for each in clean:
         print(f"    right, but told: {each.sentence}", flush=True)
     known = {(each.kind, each.signals) for each in clean}
-    # A file of a description declares servos that the true model has under other names.
-    right = {} if robot.urdf else one.errors()
-    models = list(wrong_models(one, based(robot.model(), robot.plan.base))) if right else []
-    single, pair = Count(), Count()
-    for planted in drawn([*mistakes(one), *models], most, seed):
-        single.add(one, right, planted, known)
+    eye, single, pair = Eye(one), Count(), Count()
+    for planted in drawn([*mistakes(one), *wrong_models(one)], most, seed):
+        single.add(one, eye, planted, known)
     for planted in drawn(list(paired(one)), most_pairs, seed) if most_pairs else ():
-        pair.add(one, right, planted, known)
+        pair.add(one, eye, planted, known)
     return (
         f"| {robot.name} | {single.planted} | {single.seen} | {single.told} | {single.beside} | "
         f"{pair.planted} | {pair.seen} | {pair.told} | {pair.beside} | "

@@ -14,7 +14,7 @@ import mujoco
 import yaml
 
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
-from sysid_ros.experiment import parse_experiment
+from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.rehearsal import GeneratedRecording, RecordingPlan, based, generate
 
 LATE = 0.05  # s, of commands in a recording with a lag
@@ -73,11 +73,16 @@ def recordings(spec: mujoco.MjSpec, plan: RecordingPlan, folder: Path) -> Record
 
 def checked(robot: Recordings, signals: Sequence[Entry], *, late: bool) -> tuple[Finding, ...]:
     """Check an experiment file with some signals."""
+    return check_experiment(experiment_of(robot, signals, late=late), None)
+
+
+def experiment_of(robot: Recordings, signals: Sequence[Entry], *, late: bool) -> Experiment:
+    """The experiment file with some signals, of the recording in time or of the late one."""
     bag = (robot.late if late else robot.in_time).bag.name
     text = yaml.safe_dump(
         {"model": "robot.xml", "sequences": [bag], "signals": list(signals), "parameters": []}
     )
-    return check_experiment(parse_experiment(text, path=robot.folder / "experiment.yaml"), None)
+    return parse_experiment(text, path=robot.folder / "experiment.yaml")
 
 
 def singles(robot: Recordings) -> Iterator[Mistake]:

@@ -13,9 +13,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.declared import Declared
-from sysid_ros.diagnosis.explanation import named_degrees
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
-from sysid_ros.diagnosis.hypotheses import DEGREE
+from sysid_ros.diagnosis.hypotheses import DEGREE, named_degrees
 from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.repair import ExperimentLines, finding_of

@@ -15,7 +15,7 @@ import scipy
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import Misfit
-from sysid_ros.diagnosis.hypotheses import DEGREE, Family
+from sysid_ros.diagnosis.hypotheses import Family
 from sysid_ros.diagnosis.recorded import Recorded
 
 _AS_GOOD = 1.1  # ratio of powers up to which a lag explains as well as the best
@@ -227,8 +227,3 @@ def least_between(places: Sequence[float] | FloatArray, powers: FloatArray) -> f
     if falls + rises <= 0.0:
         return float(places[i])
     return float(places[i] + 0.5 * (falls * after - rises * before) / (falls + rises))
-
-
-def named_degrees(factor: float) -> bool:
-    """Return whether a factor is that between degrees and radians."""
-    return min(abs(factor / DEGREE - 1.0), abs(factor * DEGREE - 1.0)) < 0.15

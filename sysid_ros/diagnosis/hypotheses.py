@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import mujoco
 import numpy as np
@@ -16,8 +17,9 @@ import numpy as np
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import moves
-from sysid_ros.engine.elements import is_effort, is_velocity_servo
+from sysid_ros.engine.elements import ON_JOINT, is_effort, is_velocity_servo
 
+Compared = TypeVar("Compared")
 DEGREE = math.pi / 180.0
 
 OFFSETS = (0.1, 0.3, 0.5, 0.8, 1.2, math.pi / 2.0, 2.0, 2.5, math.pi)  # rad
@@ -31,6 +33,9 @@ LAGS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)  # s
 
 _COARSE_SCALES = (0.1, 0.5, 2.0)  # of those that are simulated
 _COARSE_OFFSETS = (-0.5, 0.5)  # rad; of a slide, of its range
+_SMALLEST_FACTOR = 1.6
+_SMALLEST_OFFSET = 0.1  # rad; of a slide, of its range
+_SMALLEST_LAG = 0.01  # s
 _BAD = 0.05  # share of a torque that is unexplained where something may be wrong
 _EXCHANGED = 0.3  # the same of two that may be exchanged ...
 _OF_WORST = 0.5  # ... or this much of the worst one's: what one leg does wrong, all have to bear
@@ -165,6 +170,11 @@ def families(recorded: Recorded, suspects: Suspects) -> Iterator[Family]:
             yield Family(FindingKind.SCALE, (label,), SCALES)
 
 
+def named_degrees(factor: float) -> bool:
+    """Return whether a factor is that between degrees and radians."""
+    return min(abs(factor / DEGREE - 1.0), abs(factor * DEGREE - 1.0)) < 0.15
+
+
 def both_ways() -> tuple[float, ...]:
     """Offsets of either sign, increasing."""
     return (*(-size for size in reversed(OFFSETS)), *OFFSETS)
@@ -229,6 +239,25 @@ class Simulated:
         names = {actuator: str(model.actuator(actuator).name) for actuator in range(model.nu)}
         rest = {actuator: name for actuator, name in names.items() if self.recorded.pooled(name)}
         return {**rest, **self.recorded.commands, **self.recorded.efforts}
+
+    def compared(self, powers: Mapping[str, Compared]) -> dict[str, Compared]:
+        """Powers but of sensors that the poses of a free body alone explain or contradict."""
+        if not self.recorded.coordinates:
+            return dict(powers)
+        poses = ("_position", "_orientation")
+        sensors = {
+            name for signals in self.recorded.vectors for name in signals
+            if not any(part in name for part in poses)
+        }  # fmt: skip
+        return {k: power for k, power in powers.items() if k.partition("[")[0] not in sensors}
+
+    def unequalled(self) -> set[str]:
+        """Inputs of actuators that no equation of joints covers, as servos' lags are read from."""
+        covered = {
+            actuator for actuator in self.recorded.commands
+            if {*self.recorded.arms(actuator)} <= {*self.recorded.positions}
+        }  # fmt: skip
+        return {label for actuator, label in self.inputs.items() if actuator not in covered}
 
     def driving(self, measured: list[str]) -> list[str]:
         """Inputs that may be to blame: of the joints that are explained badly, or all."""
@@ -298,6 +327,18 @@ class Simulated:
             return int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_GYRO)
         return label in self.recorded.others.values()
 
+    def matters(self, change: Change, size: float) -> bool:
+        """Return whether a size is more than what frictions and cables pass for."""
+        label = change.signals[0]
+        if change.kind is FindingKind.SCALE:
+            degrees = named_degrees(size) and self.is_angle(label)
+            return max(abs(size), 1.0 / abs(size)) >= _SMALLEST_FACTOR and not degrees
+        if change.kind is FindingKind.OFFSET:
+            joint = self.joint(label)
+            unit = 0.0 if joint is None else offset_unit(self.recorded, joint)
+            return bool(unit) and abs(size) >= _SMALLEST_OFFSET * unit
+        return change.kind is not FindingKind.LAG or abs(size) >= _SMALLEST_LAG
+
     def usual_efforts(self, labels: Sequence[str]) -> dict[str, float]:
         """Forces of the actuators that entries concern, on the joints that they move, by name."""
         recorded = self.recorded
@@ -318,10 +359,28 @@ class Simulated:
         usual = float(np.mean([np.std(one.values) for one in own]))
         return usual * abs(float(self.recorded.model.actuator_gainprm[actuator, 0]))
 
+    def _moves_with_others(self, actuator: int) -> bool:
+        """Return whether other forces and torques move the same free body, or its limbs."""
+        model = self.recorded.model
+        roots = [self._root(one) for one in self.inputs if is_effort(model, one)]
+        root = self._root(actuator)
+        joint = model.body_jntadr[root]
+        free = joint >= 0 and int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
+        return free and roots.count(root) > 1
+
+    def _root(self, actuator: int) -> int:
+        """The first body of the tree that an actuator of a joint or of a site moves, 0 for none."""
+        model, target = self.recorded.model, int(self.recorded.model.actuator_trnid[actuator, 0])
+        kind = int(model.actuator_trntype[actuator])
+        if kind == int(mujoco.mjtTrn.mjTRN_SITE):
+            return int(model.body_rootid[model.site_bodyid[target]])
+        return int(model.body_rootid[model.jnt_bodyid[target]]) if kind in ON_JOINT else 0
+
     def _families(self, label: str) -> Iterator[Family]:
-        """Scales and offsets; a torque's factor looks like that of masses."""
-        forces = (a for a, own in self.inputs.items() if own == label)
-        if not any(is_effort(self.recorded.model, actuator) for actuator in forces):
+        """Scales and offsets; the factor of what acts alone looks like that of masses."""
+        model = self.recorded.model
+        forces = [a for a, own in self.inputs.items() if own == label]
+        if not any(is_effort(model, a) and not self._moves_with_others(a) for a in forces):
             yield Family(FindingKind.SCALE, (label,), _COARSE_SCALES)
         joint = self.joint(label)
         if joint is not None and (unit := offset_unit(self.recorded, joint)):

@@ -246,8 +246,8 @@ def _tied(model: mujoco.MjModel) -> set[int] | None:
     """Joints that equations and tendons of joints alone act on; ``None`` where others may."""
     tendons = {tendon: joints_of_tendon(model, tendon) for tendon in range(model.ntendon)}
     by_joints = np.all(model.eq_type == mujoco.mjtEq.mjEQ_JOINT)
-    kinds = (*ON_JOINT, int(mujoco.mjtTrn.mjTRN_TENDON))
-    on_joints = np.all(np.isin(model.actuator_trntype, kinds))
+    kinds = (*ON_JOINT, int(mujoco.mjtTrn.mjTRN_TENDON), int(mujoco.mjtTrn.mjTRN_BODY))
+    on_joints = np.all(np.isin(model.actuator_trntype, kinds))  # or on what touches: tested before
     if not (by_joints and on_joints and all(tendons.values())):
         return None
     ends = (model.eq_obj1id, model.eq_obj2id)

@@ -160,7 +160,9 @@ def _explained(recorded: Recorded, test: Tracking, group: Sequence[_Late]) -> Ex
     if not _least(recorded) <= size < _LARGEST_LAG:
         return None
     labels = tuple(recorded.commands[one.servo] for one in group)
-    family, servos = Family(FindingKind.LAG, labels, ()), [one.servo for one in group]
+    # One that does not do what it is asked for, whatever its lag, says nothing of the others'.
+    telling = [one for one in group if one.is_followed] or group
+    family, servos = Family(FindingKind.LAG, labels, ()), [one.servo for one in telling]
     before, after = test.misfit(servos), test.misfit(servos, family.change(size))
     limited = test.limited(servos[0]) if len(servos) == 1 else None
     if not all(decisive(after, one) for one in (before, limited) if one is not None):

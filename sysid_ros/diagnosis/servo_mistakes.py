@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.diagnosis.explanation import Explanation, best_of, named_degrees, size_interval
+from sysid_ros.diagnosis.explanation import Explanation, best_of, size_interval
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import Misfit, decisive
 from sysid_ros.diagnosis.hypotheses import (
@@ -23,6 +23,7 @@ from sysid_ros.diagnosis.hypotheses import (
     SERVO_LAGS,
     Family,
     joint_labels,
+    named_degrees,
     offset_unit,
 )
 from sysid_ros.diagnosis.recorded import Recorded, repaired
@@ -180,7 +181,7 @@ def _screened(recorded: Recorded, test: Tracking, servo: int) -> list[_Hypothesi
     each = np.repeat(slopes, len(SERVO_LAGS))
     which = np.tile(np.arange(len(SERVO_LAGS)), len(slopes))
     best: dict[tuple[FindingKind, ...], _Hypothesis] = {}
-    unit = offset_unit(recorded, joint)
+    unit = offset_unit(recorded, joint) * abs(test.asked(servo))
     for offset in (False, True) if unit and moving else (False,):
         fits = equation.fits(commands, which, each, offset=offset)
         table = fits.powers.reshape(len(slopes), -1)
@@ -254,7 +255,7 @@ def _attributed(recorded: Recorded, test: _Fixed, servo: int, found: Explanation
         return _signed(recorded, test, joint, found)
     offset = kind is FindingKind.OFFSET
     labels = (recorded.positions[joint],) if offset else joint_labels(recorded, joint)
-    opposite = -found.size if offset else 1.0 / found.size
+    opposite = -found.size / test.test.asked(servo) if offset else 1.0 / found.size
     family = Family(kind, labels, tuple(sorted(opposite * factor for factor in (0.8, 1.0, 1.25))))
     size, misfit = best_of(family, test.misfit, test.misfit())
     ratio = misfit.ratio(test.misfit(found.change))

@@ -11,22 +11,14 @@ does better than other frictions do.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.explanation import (
-    Explanation,
-    lag_interval,
-    named_degrees,
-    resolution_of,
-    size_interval,
-)
+from sysid_ros.diagnosis.explanation import Explanation, lag_interval, resolution_of, size_interval
 from sysid_ros.diagnosis.filtered import total_delays
 from sysid_ros.diagnosis.finding import Change, FindingKind, repaired_series
 from sysid_ros.diagnosis.fits import (
@@ -36,20 +28,17 @@ from sysid_ros.diagnosis.fits import (
     beats_resistance,
     decisive,
     explained_more,
+    helped_or_late,
     helped_signals,
     helps,
+    late_signals,
+    least_about,
     left_of_helped,
     most_telling,
     signals_misfit,
     spoils,
 )
-from sysid_ros.diagnosis.hypotheses import (
-    Family,
-    Simulated,
-    covered_positions,
-    offset_unit,
-    told_actuators,
-)
+from sysid_ros.diagnosis.hypotheses import Family, Simulated, covered_positions, told_actuators
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -58,23 +47,22 @@ from sysid_ros.errors import DataError
 
 _ROUNDS = 3
 _SAME = 1.2  # ratio of powers up to which two repairs are as good as each other
-_SMALLEST_FACTOR = 1.6
-_SMALLEST_OFFSET = 0.1  # rad; of a slide, of its range
-_SMALLEST_LAG = 0.01  # s
 _LAGS = (0.05, 0.15)  # s
-_REFINED, _STEPS = 2, 9  # repairs whose sizes are refined, and simulations of each
+_REFINED = 2  # repairs whose sizes are refined
 _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
 _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
 # Of what is left without it, and of all, where noise hides starts of what flies for a moment.
 _FAR, _ROUGH = 0.125, 0.4
 _TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
-_PAIRED = 2  # repairs beside which a lag is looked for where none is enough
+_PAIRED = 2  # repairs beside which an offset or a lag is looked for where none is enough
+_FEW = 4  # entries of a file, up to which every sign is tried so, and offsets
 _WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
     FindingKind.LAG,
 )  # fmt: skip
+_BESIDE = (FindingKind.OFFSET, FindingKind.LAG)
 
 
 @dataclass(frozen=True)
@@ -89,9 +77,15 @@ class _Tried:
     def kind(self) -> FindingKind:
         return self.changes[0].kind
 
-    @property
-    def left(self) -> float:
-        return float(np.mean([power.mean() for power in self.powers.values()]))
+    def may_be_accepted(self, before: Mapping[str, FloatArray]) -> bool:
+        """Return whether it helps its own signals, if it has any, or others, and spoils none."""
+        labels = self.changes[0].signals
+        own = {name for name in before if name.partition("[")[0] in labels}
+        return not spoils(before, self.powers) and helps(before, self.powers, own)
+
+    def left_of(self, names: Sequence[str]) -> float:
+        """The mean power that is left of some signals."""
+        return float(np.mean([self.powers[name].mean() for name in names]))
 
 
 # What is left of signals, and what scores a repair by what it leaves of them.
@@ -128,7 +122,8 @@ def simulated_explanations(
     with RolloutPool(1) as pool:
         test = OpenLoop(sequences, params, length, pool)
         test = test.after(partial(repaired_series, changes=done))
-        search = _Search(recorded, test if recorded.coordinates else test.shortened(), topics)
+        test = test if recorded.coordinates else test.shortened()
+        search = _Search(recorded, test, topics, total_delays(done))
         try:
             for _ in range(_ROUNDS):
                 more = search.best([one.change for one in found])
@@ -141,34 +136,26 @@ def simulated_explanations(
 
 
 class _Search:
-    """Finds the best next repair.
+    """Finds the best next repair; ``delays`` [s] by label are those that other tests found."""
 
-    Args:
-      recorded: What was recorded.
-      test: Simulates it.
-      topics: The topic of each entry's signal.
-    """
-
-    def __init__(self, recorded: Recorded, test: OpenLoop, topics: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        recorded: Recorded,
+        test: OpenLoop,
+        topics: Mapping[str, str],
+        delays: Mapping[str, float],
+    ) -> None:
         self._recorded, self._test = recorded, test
+        self._known = (Change(FindingKind.LAG, delay=delays),)
         self._could_be = Simulated(recorded, topics)
         self._covered = covered_positions(recorded)
 
     def _powers(
-        self, *changes: Change, windows: Sequence[int] | None = None
+        self, *changes: Change, windows: Sequence[int] | None = None, test: OpenLoop | None = None
     ) -> dict[str, FloatArray]:
-        """The remainder of signals, without sensors that positions alone explain or contradict."""
-        powers = _powers(self._test, changes, windows)
-        if not self._recorded.coordinates:
-            return powers
-        sensors = {name for signals in self._recorded.vectors for name in signals}
-        poses = {
-            name for name in sensors if any(part in name for part in ("_position", "_orientation"))
-        }
-        return {
-            name: power for name, power in powers.items()
-            if name.partition("[")[0] not in sensors - poses
-        }  # fmt: skip
+        delays = total_delays((*self._known, *changes))
+        repair = partial(repaired_series, changes=changes)
+        return self._could_be.compared((test or self._test).powers(repair, delays, windows))
 
     def best(self, done: list[Change]) -> list[Explanation]:
         """The best repair beside those that are done, in its parts; none where none is decisive."""
@@ -179,7 +166,7 @@ class _Search:
             key=lambda n: -size[n],
         )
         if not bad:
-            return []
+            return self._late(before, done)
         telling = most_telling([before[name] for name in bad], _TELLING)
         tried, glanced = partial(self._tried, done), partial(self._tried, done, windows=telling)
         some = {name: power[telling] for name, power in before.items()}
@@ -188,7 +175,7 @@ class _Search:
         gross = self._measured(worst)  # a pose's two parts are no entries
         to_blame = self._could_be.driving(gross) if worst else []
         seen = [glanced(one) for one in self._could_be.discrete(to_blame, gross or measured)]
-        promising = [tried(one.changes) for one in seen if _may_be_accepted(before, one)]
+        promising = [tried(one.changes) for one in seen if one.may_be_accepted(before)]
         # Commands that are alike may be exchanged and both reversed, or only that.
         promising += [
             tried(one.changes[1:]) for one in promising
@@ -198,19 +185,26 @@ class _Search:
         if not worst:  # what swings by itself hides much of a sign: one is told if it is all
             accepted = [one for one in accepted if left_of_helped(before, one.powers) < _SETTLED]
             seen = []
-        if not any(left_of_helped(before, one.powers) < _SETTLED for one in accepted):
+        if not any(one.left_of(bad) < _SETTLED for one in accepted):
             inputs = self._could_be.driving(measured)
             accepted += self._sized((before, tried), (some, glanced), inputs, measured)
         accepted = [one for one in accepted if self._beats_friction(done, before, one)]
         if not accepted:
             offered = self._could_be.reversed_pairs((*to_blame, *gross))
-            pairs = [tried(one) for one in offered if _may_be_accepted(before, glanced(one))]
+            pairs = [tried(one) for one in offered if glanced(one).may_be_accepted(before)]
             accepted = [one for one in pairs if self._accepted(before, one)]
         if not accepted:
             seen.sort(key=lambda one: -explained_more(some, one.powers))
-            seen = [one for one in seen if explained_more(some, one.powers) > 0.0]
-            firsts = [tried(one.changes) for one in seen[:_PAIRED]]
-            return self._beside_lag(before, firsts, telling, done)
+            few = len(self._could_be.topics) <= _FEW
+            blamed = (to_blame, gross or measured) if few else ([], [])  # for offsets; lags as well
+            firsts = [
+                one for place, one in enumerate(seen)
+                if (place < _PAIRED and explained_more(some, one.powers) > 0.0)
+                or (few and one.kind is FindingKind.SIGN)
+            ]  # fmt: skip
+            return self._beside(
+                before, [tried(one.changes) for one in firsts], telling, blamed, done
+            )
         return self._selected(before, accepted, done)
 
     def _selected(
@@ -223,7 +217,12 @@ class _Search:
         equal = [
             one for one in good if left_of_helped(before, one.powers) <= _SAME * left + _SETTLED
         ]
-        simplest = min(equal, key=lambda one: (len(one.changes), _ORDER.index(one.kind), one.left))
+
+        def costs(one: _Tried) -> tuple[int, int, float]:
+            gain = explained_more(before, one.powers)
+            return len(one.changes), _ORDER.index(one.kind), -gain
+
+        simplest = min(equal, key=costs)
         return self._explained(before, simplest, equal, done)
 
     def _tried(
@@ -235,42 +234,75 @@ class _Search:
     ) -> _Tried:
         return _Tried(changes, size, self._powers(*done, *changes, windows=windows))
 
-    def _beside_lag(
+    def _late(self, before: Mapping[str, FloatArray], done: list[Change]) -> list[Explanation]:
+        """The delay of inputs that no equation covers, where all is explained but for a little."""
+        late = late_signals(before)
+        unseen = self._could_be.unequalled()
+        for family in self._could_be.sized([], [], _LAGS) if late else ():
+            if unseen.isdisjoint(family.labels):
+                continue
+            whole = partial(self._tried, done)
+            tried = [whole((family.change(size),), size) for size in family.sizes]
+            best = max(tried, key=lambda one: explained_more(before, one.powers))
+            best = _refined(before, family, best, whole)
+            after, share = (signals_misfit(each, late) for each in (best.powers, before))
+            if (
+                decisive(after, share)
+                and not spoils(before, best.powers)
+                and self._could_be.matters(best.changes[0], best.size)
+                and self._beats_friction(done, before, best)
+            ):
+                return self._explained(before, best, [best], done)
+        return []
+
+    def _beside(
         self,
         before: Mapping[str, FloatArray],
         firsts: Sequence[_Tried],
         telling: list[int],
+        blamed: tuple[list[str], list[str]],
         done: list[Change],
     ) -> list[Explanation]:
-        """A sign, a unit or an exchange that explains what it should only beside a lag."""
+        """A sign, a unit or an exchange beside which an offset or a lag explains the rest."""
+        found: list[tuple[float, float, _Tried, _Tried]] = []
         for first in firsts:
             own = [*done, *first.changes]
             whole = (first.powers, partial(self._tried, own))
             some = {name: power[telling] for name, power in first.powers.items()}
-            for late in self._sized(whole, (some, partial(whole[1], windows=telling)), [], []):
-                helped = helped_signals(before, late.powers)
-                share, after = (signals_misfit(powers, helped) for powers in (before, late.powers))
-                if decisive(after, share) and self._beats_friction(own, first.powers, late):
-                    parts = [
-                        Explanation(one, 0.0, share.share, after.share) for one in first.changes
-                    ]
-                    return [*parts, *self._explained(first.powers, late, [late], own)]
+            glanced = partial(whole[1], windows=telling)
+            for other in self._sized(whole, (some, glanced), *blamed, kinds=_BESIDE):
+                helped = helped_signals(before, other.powers)
+                pair = signals_misfit(other.powers, helped), signals_misfit(before, helped)
+                if helped and decisive(*pair):
+                    found.append((pair[0].share, pair[1].share, first, other))
+        for after, share, first, other in sorted(found, key=lambda one: one[0]):
+            own = [*done, *first.changes]
+            alone = self._tried(done, other.changes, other.size)
+            helped = helped_signals(before, other.powers)
+            pair = signals_misfit(other.powers, helped), signals_misfit(alone.powers, helped)
+            if decisive(*pair) and self._beats_friction(own, first.powers, other):
+                parts = [Explanation(one, 0.0, share, after) for one in first.changes]
+                return [*parts, *self._explained(first.powers, other, [other], own)]
         return []
 
     def _sized(
-        self, whole: _Scored, telling: _Scored, inputs: list[str], measured: list[str]
+        self,
+        whole: _Scored,
+        telling: _Scored,
+        inputs: list[str],
+        measured: list[str],
+        kinds: Collection[FindingKind] = _ORDER,
     ) -> list[_Tried]:
         """Those of offsets, scales and lags that are accepted at their best sizes.
 
-        Args:
-          whole: What is left without them and with one, in all windows.
-          telling: The same in the windows by which they are compared.
-          inputs: Commands and efforts that may be to blame.
-          measured: Entries of measured signals that may be.
+        ``whole`` is what is left without them and with one, ``telling`` the same in the windows by
+        which they are compared; ``inputs`` and ``measured`` are entries that may be to blame.
         """
         (before, tried), (some, glanced) = whole, telling
         seen = []
         for family in self._could_be.sized(inputs, measured, _LAGS):
+            if family.kind not in kinds:
+                continue
             own = [glanced((family.change(size),), size) for size in family.sizes]
             best = max(own, key=lambda one: explained_more(some, one.powers))
             seen.append((explained_more(some, best.powers), family, best))
@@ -278,9 +310,9 @@ class _Search:
         refined = []
         for gain, family, best in seen[:_REFINED]:
             near = _refined(some, family, best, glanced) if gain > 0.0 else best
-            if not _may_be_accepted(before, near):
+            if not near.may_be_accepted(before):
                 continue
-            if _may_be_accepted(before, tried(near.changes, near.size)):
+            if tried(near.changes, near.size).may_be_accepted(before):
                 refined.append(_refined(before, family, tried(best.changes, best.size), tried))
         return [one for one in refined if self._accepted(before, one)]
 
@@ -292,25 +324,11 @@ class _Search:
     def _accepted(self, before: Mapping[str, FloatArray], one: _Tried) -> bool:
         """Return whether a repair is decisive for some signals, spoils none, and matters."""
         helped = helped_signals(before, one.powers)
-        if not (_may_be_accepted(before, one) and self._matters(one)):
+        if not (one.may_be_accepted(before) and self._could_be.matters(one.changes[0], one.size)):
             return False
         after, share = signals_misfit(one.powers, helped), signals_misfit(before, helped)
         far = not one.size and decisive(after, share, _FAR, _ROUGH)
         return far or decisive(after, share)
-
-    def _matters(self, one: _Tried) -> bool:
-        size, label = abs(one.size), one.changes[0].signals[0]
-        if one.kind is FindingKind.SCALE:
-            degrees = named_degrees(size) and self._could_be.is_angle(label)
-            return max(size, 1.0 / size) >= _SMALLEST_FACTOR and not degrees
-        if one.kind is FindingKind.OFFSET:
-            joint = self._could_be.joint(label)
-            return joint is not None and size >= _SMALLEST_OFFSET * offset_unit(
-                self._recorded, joint
-            )
-        if one.kind is FindingKind.LAG:
-            return size >= _SMALLEST_LAG
-        return True
 
     def _beats_friction(
         self, done: list[Change], before: Mapping[str, FloatArray], one: _Tried
@@ -318,14 +336,14 @@ class _Search:
         """Return whether no friction or damping of driven joints explains as much without it."""
         if one.kind not in (FindingKind.SCALE, FindingKind.LAG):
             return True
-        helped = helped_signals(before, one.powers)
+        helped = helped_or_late(before, one.powers)
         efforts = self._could_be.usual_efforts(one.changes[0].signals)
 
         def left(attribute: str, share: float, *, repaired: bool) -> Misfit:
             added = {joint: share * effort for joint, effort in efforts.items()}
             harder = self._test.with_resistance(attribute, added)
             changes = [*done, *one.changes] if repaired else done
-            return signals_misfit(_powers(harder, changes), helped)
+            return signals_misfit(self._powers(*changes, test=harder), helped)
 
         return beats_resistance(signals_misfit(one.powers, helped), left)
 
@@ -336,7 +354,7 @@ class _Search:
         equal: list[_Tried],
         done: list[Change],
     ) -> list[Explanation]:
-        helped = helped_signals(before, first.powers)
+        helped = helped_or_late(before, first.powers)
         share, after = (signals_misfit(one, helped).share for one in (before, first.powers))
         others = tuple(
             one.changes[0]
@@ -362,19 +380,6 @@ class _Search:
         return parts
 
 
-def _may_be_accepted(before: Mapping[str, FloatArray], one: _Tried) -> bool:
-    """Return whether a repair helps its own signals, if it has any, or others, and spoils none."""
-    labels = one.changes[0].signals
-    own = {name for name in before if name.partition("[")[0] in labels}
-    return not spoils(before, one.powers) and helps(before, one.powers, own)
-
-
-def _powers(
-    test: OpenLoop, changes: Sequence[Change], windows: Sequence[int] | None = None
-) -> dict[str, FloatArray]:
-    return test.powers(partial(repaired_series, changes=changes), total_delays(changes), windows)
-
-
 def _refined(
     before: Mapping[str, FloatArray],
     family: Family,
@@ -382,19 +387,12 @@ def _refined(
     tried: Callable[..., _Tried],
 ) -> _Tried:
     """The best size about one of a family's."""
-    sizes = [*family.sizes, 1.0 if family.kind is FindingKind.SCALE else 0.0]
-    place = sorted(sizes).index(best.size)
-    low, high = (sorted(sizes)[min(max(place + k, 0), len(sizes) - 1)] for k in (-1, 1))
-    by_ratio = family.kind is FindingKind.SCALE
+    none = 1.0 if family.kind is FindingKind.SCALE else 0.0
     found = [best]
 
-    def loss(place: float) -> float:
-        size = float(math.exp(place) if by_ratio else place)
+    def loss(size: float) -> float:
         found.append(tried((family.change(size),), size))
         return -explained_more(before, found[-1].powers)
 
-    ends = (math.log(low), math.log(high)) if by_ratio else (low, high)
-    scipy.optimize.minimize_scalar(
-        loss, bounds=ends, method="bounded", options={"maxiter": _STEPS, "xatol": 1e-3}
-    )
+    least_about(best.size, (*family.sizes, none), loss, by_ratio=none == 1.0)
     return max(found, key=lambda one: explained_more(before, one.powers))

@@ -21,13 +21,12 @@ from sysid_ros.diagnosis.explanation import (
     Explanation,
     best_of,
     lag_interval,
-    named_degrees,
     resolution_of,
     size_interval,
 )
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import Misfit, decisive
-from sysid_ros.diagnosis.hypotheses import LAGS, Suspects, discrete, families
+from sysid_ros.diagnosis.hypotheses import LAGS, Suspects, discrete, families, named_degrees
 from sysid_ros.diagnosis.recorded import Recorded, repaired
 from sysid_ros.diagnosis.sampling_mistakes import motion_range
 

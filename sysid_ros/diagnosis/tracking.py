@@ -126,6 +126,11 @@ class Tracking:
         own = _felt(self._recorded.model, servo, 2)
         return Resistance(lag, max(damping - own, 0.0), sum(friction))
 
+    def asked(self, servo: int) -> float:
+        """The units of its command that ask for one of its joint, of a servo of one joint."""
+        (arm,) = self._recorded.arms(servo).values() or (1.0,)
+        return _asked(self._recorded.model, servo) * arm
+
     def commands(self, servo: int, lags: Sequence[float]) -> FloatArray:
         """A servo's command as it takes effect after each of c lags [s], (n, c)."""
         label = self._recorded.commands[servo]

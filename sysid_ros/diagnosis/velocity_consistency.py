@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.explanation import named_degrees
 from sysid_ros.diagnosis.filtered import filtered
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.hypotheses import DEGREE
+from sysid_ros.diagnosis.hypotheses import DEGREE, named_degrees
 from sysid_ros.diagnosis.recorded import Recorded
 
 _RELATED = 0.9  # correlation from which a velocity is a position's derivative

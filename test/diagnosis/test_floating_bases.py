@@ -22,6 +22,7 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
+from sysid_ros.diagnosis.hypotheses import Simulated
 from sysid_ros.diagnosis.recorded import Recorded, Samples, repaired
 from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 from sysid_ros.engine.simulation import single_blas_thread
@@ -175,6 +176,14 @@ def test_nothing_is_found_in_right_recordings(flyer: Recorded, walker: Recorded)
         test = Dynamics.of(seen)
         assert test is not None
         assert torque_explanations(seen, test) == []
+
+
+def test_the_factor_of_one_thrust_beside_others_is_tried(flyer: Recorded) -> None:
+    """That of all looks like another mass, of one it does not."""
+    thrusts = [*flyer.efforts.values()]
+    sized = Simulated(flyer, dict.fromkeys(thrusts, "/thrusts")).sized(thrusts, [], ())
+    scaled = [one.labels for one in sized if one.kind is FindingKind.SCALE]
+    assert scaled == [(label,) for label in thrusts]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from sysid_ros.diagnosis.servo_mistakes import servo_explanations
 AXIS = """
 <mujoco>
   <worldbody><body>
-    <joint name="axis" type="{kind}" axis="1 0 0" damping="200" armature="30"/>
+    <joint name="axis" type="{kind}" axis="1 0 0" damping="200" armature="30" range="-1 1"
+      limited="false"/>
     <geom size="0.1" mass="5"/>
   </body></worldbody>
   <actuator>
@@ -29,8 +30,13 @@ AXIS = """
 """
 
 
-def moved(gear: float, scale: float = 1.0, rest: float = 0.0) -> sysid.ModelSequences:
-    """A screw that its servo moves, recorded with commands times a scale; zero asks for -rest."""
+def moved(
+    gear: float, scale: float = 1.0, rest: float = 0.0, offset: float = 0.0
+) -> sysid.ModelSequences:
+    """A screw that its servo moves, recorded with commands times a scale; zero asks for -rest.
+
+    Its measured place is off by an offset.
+    """
     kp, kv = 5e4 / gear**2, 2e3 / gear**2
     kind = "hinge" if rest else "slide"
     text = AXIS.format(kind=kind, gear=gear, kp=kp, kv=kv, constant=-kp * rest)
@@ -48,7 +54,7 @@ def moved(gear: float, scale: float = 1.0, rest: float = 0.0) -> sysid.ModelSequ
         scale * (gear * asked[:, None] + rest),
         {"screw": (sysid.SignalType.MjCtrl, np.array([0]))},
     )
-    measured = sysid.TimeSeries.from_names(times, places[:, None], model)
+    measured = sysid.TimeSeries.from_names(times, places[:, None] + offset, model)
     start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
     return sysid.ModelSequences("robot", spec, "run", start, control, measured)
 
@@ -67,6 +73,17 @@ def test_a_wrong_scale_behind_a_gear_is_found(gear: float) -> None:
     (found,) = servo_explanations(recorded([moved(gear, scale=2.0)]))
     assert found.change.kind is FindingKind.SCALE
     assert found.size == pytest.approx(0.5, rel=0.05) or found.size == pytest.approx(2.0, rel=0.05)
+
+
+@pytest.mark.parametrize("gear", [1.0, 1257.0, -30.0])
+def test_an_offset_behind_a_gear_may_be_the_position_s(gear: float) -> None:
+    """A command counts turns of the motor, and is off by as many times more."""
+    (found,) = servo_explanations(recorded([moved(gear, offset=0.3)]))
+    assert found.change.kind is FindingKind.OFFSET
+    assert found.change.offset == {"place": pytest.approx(-0.3, abs=0.02)}
+    assert [one.offset["screw"] for one in found.alternatives] == [
+        pytest.approx(0.3 * gear, rel=0.1)
+    ]
 
 
 PENDULUM = """

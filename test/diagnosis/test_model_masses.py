@@ -48,6 +48,16 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     assert check_experiment(free, None) == ()
 
 
+def test_a_suction_cup_that_holds_nothing_hides_no_mass(tmp_path: Path) -> None:
+    """Adhesion is of bodies, not of joints, and acts where bodies touch."""
+    cup = '<adhesion name="cup" body="link1" ctrlrange="0 1" gain="1"/></actuator>'
+    truth = arm_model(1, 2, servos=True)
+    model = with_a_light_link(truth, "link1").replace("</actuator>", cup)
+    file = write_experiment(tmp_path, model, simulate(truth, 1))
+    (finding,) = check_experiment(load_experiment(file), None)
+    assert (finding.kind, finding.body) == (FindingKind.GRAVITY, "link1")
+
+
 def test_what_hides_masses_is_told_as_it_is(tmp_path: Path) -> None:
     """Everything that the test takes is there; a fit finds the delays, or the masses themselves."""
     model = arm_model(1, 2, servos=True)

@@ -17,6 +17,7 @@ from planted_mistakes import (
     changed,
     checked,
     exchanged,
+    experiment_of,
     label_of,
     pairs,
     recordings,
@@ -26,8 +27,12 @@ from robot_kinds import CABLE_FINGER, CART_POLE, GRIPPER, PAN_TILT, servo_arm
 from robot_matrix import based_model
 from robot_to_try import ARM_PLAN, hidden
 
+from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind
-from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.finding import Change
+from sysid_ros.diagnosis.recorded import Recorded, recorded
+from sysid_ros.diagnosis.simulated_mistakes import simulated_explanations
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.rehearsal import Controller, ImuReadings, Motion, RecordingPlan
 
 
@@ -56,6 +61,14 @@ def gripper(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     )
     plan = replace(ARM_PLAN, controllers=controllers)
     return _hidden(mujoco.MjSpec.from_string(GRIPPER), plan, tmp_path_factory.mktemp("gripper"))
+
+
+@pytest.fixture(scope="module")
+def finger(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
+    """A finger that a cable pulls."""
+    plan = replace(ARM_PLAN, duration=6.0, motion=Motion(reach=0.01))
+    spec = mujoco.MjSpec.from_string(CABLE_FINGER)
+    return _hidden(spec, plan, tmp_path_factory.mktemp("finger"))
 
 
 @pytest.fixture(scope="module")
@@ -147,14 +160,38 @@ def test_joints_that_nothing_drives_are_simulated(cart: Recordings) -> None:
     assert missed(cart, [Mistake(((FindingKind.OFFSET, "slider_qpos"),), off)]) == []
 
 
-def test_a_cable_is_tested_and_two_signs_of_it(tmp_path: Path) -> None:
-    plan = replace(ARM_PLAN, duration=6.0, motion=Motion(reach=0.01))
-    finger = _hidden(mujoco.MjSpec.from_string(CABLE_FINGER), plan, tmp_path / "finger")
+def test_a_cable_is_tested_and_two_signs_of_it(finger: Recordings) -> None:
     both = finger.signals
     for place in range(2):
         both = changed(both, place, {"scale": -1.0})
     signs = tuple((FindingKind.SIGN, label_of(one)) for one in finger.signals)
     assert missed(finger, [Mistake(signs, both)]) == []
+    late = Mistake(((FindingKind.LAG, "pull"),), finger.signals, late=True)
+    place = next(k for k, one in enumerate(finger.signals) if "qpos" in one)
+    zero = changed(changed(finger.signals, place, {"offset": 0.4}), 1 - place, {"scale": -1.0})
+    offset = ((FindingKind.OFFSET, "knuckle_qpos"), (FindingKind.SIGN, "pull"))
+    assert missed(finger, [late, Mistake(offset, zero)]) == []
+
+
+def test_a_delay_that_is_known_is_not_found_once_more(finger: Recordings) -> None:
+    """What other tests repaired is repaired in the simulation, too, delays as all else."""
+    experiment = experiment_of(finger, finger.signals, late=True)
+    (group,) = load_dataset(experiment, None).training.groups
+    delay = Change(FindingKind.LAG, delay={"pull": 0.05})
+    topics = {label_of(one): str(one["topic"]) for one in finger.signals}
+    for done, found in (((), [FindingKind.LAG]), ((delay,), [])):
+        told = simulated_explanations(
+            recorded([group]), group, ParameterDict(), experiment.windows.length, done, topics
+        )
+        assert [one.change.kind for one in told] == found
+
+
+def test_one_servo_that_does_not_follow_hides_no_delay(arm: Recordings) -> None:
+    """A controller's delay is told by those of its servos that do what they are asked for."""
+    first, _, last = (k for k, one in enumerate(arm.signals) if "actuator" in one)
+    other = changed(arm.signals, last, {"field": arm.signals[first]["field"]})
+    late = ((FindingKind.LAG, label_of(arm.signals[first])),)
+    assert missed(arm, [Mistake(late, other, late=True)]) == []
 
 
 def test_an_imu_alone_tells_a_motor_from_another(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.diagnosis.fits.best_size import least_about
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.diagnosis.fits.floating_bases import beside_contacts, joint_motion, moment_arms
 from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
@@ -28,8 +29,10 @@ from sysid_ros.diagnosis.fits.servo_screening import ServoEquation
 from sysid_ros.diagnosis.fits.signal_powers import (
     VISIBLE,
     explained_more,
+    helped_or_late,
     helped_signals,
     helps,
+    late_signals,
     left_of_helped,
     most_telling,
     signals_misfit,

@@ -18,6 +18,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.fits.misfit import Misfit
 
 VISIBLE = 0.1  # of a signal's power, unexplained, from which something may be wrong
+_LATE = 0.02  # of a signal's power, unexplained, from which a delay alone may be seen
 _HELPED = 0.25  # of what is unexplained of a signal, that a repair may leave
 _OUTWEIGHED = 0.05  # of what a repair explains, that it may leave more of a signal
 _SPOILED = 0.05  # of a signal's power that a repair may add, besides a third of what was there
@@ -32,6 +33,16 @@ def helped_signals(before: Mapping[str, FloatArray], after: Mapping[str, FloatAr
         name for name, power in after.items()
         if np.mean(before[name]) > VISIBLE and np.sum(power) < _HELPED * np.sum(before[name])
     ]  # fmt: skip
+
+
+def late_signals(before: Mapping[str, FloatArray]) -> list[str]:
+    """Signals of which so much is unexplained that a delay alone may be seen."""
+    return [name for name, power in before.items() if np.mean(power) > _LATE]
+
+
+def helped_or_late(before: Mapping[str, FloatArray], after: Mapping[str, FloatArray]) -> list[str]:
+    """Signals that a repair explains; where it is a delay of what is hardly unexplained, these."""
+    return helped_signals(before, after) or late_signals(before)
 
 
 def helps(

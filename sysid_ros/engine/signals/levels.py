@@ -102,7 +102,7 @@ class _Run(NamedTuple):
 
     length: int
     before: float  # the last step on the way there
-    fall: float  # from the limit, half the run's length before it or after, whichever is more
+    fall: float  # from the limit, half the run's length before it and after, whichever is less
 
 
 def _runs(part: FloatArray, limit: float, reach: float) -> list[_Run]:
@@ -115,5 +115,5 @@ def _runs(part: FloatArray, limit: float, reach: float) -> list[_Run]:
             half = (end - start) // 2
             beside = part[[max(start - half, 0), min(end - 1 + half, len(part) - 1)]]
             before = float(abs(part[start - 1] - part[start - 2]))
-            found.append(_Run(end - start, before, float(np.abs(beside - limit).max())))
+            found.append(_Run(end - start, before, float(np.abs(beside - limit).min())))
     return found

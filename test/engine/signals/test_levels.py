@@ -77,3 +77,12 @@ SHORT_TURNS = np.round(100.0 * np.sin(0.1 * COUNT) + 0.3 * np.sin(7.3 * COUNT))
 )
 def test_no_limit_is_seen_where_there_is_none(signal: np.ndarray) -> None:
     assert saturation([signal]) is None
+
+
+def test_a_turn_that_is_left_faster_than_it_came_about_is_no_limit() -> None:
+    """Five equal samples of a coarse encoder; a signal that is cut off is so on both sides."""
+    turn = [17, 11, 7, 4, 3, 1, 0, 0, 0, 0, 0, 3, 7, 11, 16, 25, 33, 43, 56, 69]
+    times = np.arange(640)
+    motion = 4000.0 + 3800.0 * np.sin(0.0173 * times + 0.011 * np.sin(5.0 * times))
+    signal = np.concatenate([np.round(motion), np.linspace(4000.0, 17.0, 60).round(), turn])
+    assert saturation([1e-4 * signal]) is None
