@@ -30,6 +30,7 @@ _TORQUE_MATTERS = 0.02  # of the torque itself, by which it must be worse
 _SMALL = 0.05  # of the largest joint's torque, at which that of small joints is taken
 _MUCH = 0.5  # of what happens, that a good model does not leave unexplained
 _NAMED = 3  # of many alike
+_OVERTAKEN = 3.0  # intervals between messages, by which one may arrive late and be put in order
 _FEW_MESSAGES = 1e-3  # share of messages whose stamp another has, that puts nothing in question
 
 _KINDS = {
@@ -71,7 +72,9 @@ def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
     """Return what puts recordings in question, with counts.
 
     A few messages that share a stamp change nothing that is found: the first commands of a motion
-    that begin between two messages of a simulation's clock, for example. They stay a warning.
+    that begin between two messages of a simulation's clock, for example. Neither do messages that
+    overtake each other by a few samples, as transports let them: by their stamps they are one
+    course. Both stay warnings.
     """
     return tuple(
         clause
@@ -82,7 +85,7 @@ def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
                 _beyond_few(topic.conflicts, topic),
                 "{count} messages of {topic} contradict others of the same stamp",
             ),
-            (topic.backwards, "{count} stamps of {topic} jump back"),
+            (_set_back(topic), "{count} stamps of {topic} jump back"),
         )
         if count
         for clause in [f"{clause.format(topic=topic.topic, count=count)} in {topic.sequence}"]
@@ -92,6 +95,12 @@ def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
 def _beyond_few(count: int, topic: TopicQuality) -> int:
     """A count of messages, or none where it is at most one in a thousand."""
     return count if count > _FEW_MESSAGES * topic.messages else 0
+
+
+def _set_back(topic: TopicQuality) -> int:
+    """Count stamps that jump back, none where all of them may have been overtaken."""
+    few = topic.farthest_back * topic.rate <= _OVERTAKEN
+    return 0 if few else topic.backwards
 
 
 def yardstick(score: Score, fit: FitResult) -> tuple[float, float]:

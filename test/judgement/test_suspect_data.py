@@ -28,7 +28,8 @@ from sysid_ros.pipeline import run_experiment
         ({"interleaved": 200}, ("two nodes seem to publish /joint_states in turn (200 messages)",)),
         ({"conflicts": 3}, ("3 messages of /joint_states contradict others of the same stamp",)),
         ({"conflicts": 3, "messages": 3000}, ()),
-        ({"backwards": 2}, ("2 stamps of /joint_states jump back",)),
+        ({"backwards": 2, "farthest_back": 0.4}, ("2 stamps of /joint_states jump back",)),
+        ({"backwards": 200, "farthest_back": 1.5 / 500.0}, ()),
     ],
 )
 def test_doubts_have_a_count(changes: dict[str, int], said: tuple[str, ...]) -> None:

@@ -51,8 +51,8 @@ def mapping_warnings(
         if topic.backwards:
             found.append(
                 f"{topic.backwards} messages of {topic.topic} have a {topic.clock} stamp before "
-                "that of the message received before them; they were put in order: do two nodes "
-                "publish it, or was a clock set back?"
+                f"that of the message received before them, by up to {topic.farthest_back:.3g} s; "
+                "they were put in order: do two nodes publish it, or was a clock set back?"
             )
         if topic.interleaved:
             found.append(

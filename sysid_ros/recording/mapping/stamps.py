@@ -37,6 +37,7 @@ class Stamps:
     rows: IndexArray  # (m,) the messages' positions in the order of receipt
     backwards: int  # messages whose stamp lies before that of the message received before them
     unset: int  # messages left out because their stamp is zero although the others' are not
+    farthest_back: float = 0.0  # s, how far a stamp lies at most before the one received before it
 
 
 def choose_stamps(
@@ -124,4 +125,5 @@ def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:
         rows=np.flatnonzero(is_set)[order],
         backwards=int(np.count_nonzero(steps < 0)),
         unset=int(np.count_nonzero(~is_set)),
+        farthest_back=max(0.0, -int(steps.min(initial=0)) / 1e9),
     )

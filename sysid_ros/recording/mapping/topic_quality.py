@@ -41,6 +41,7 @@ class TopicQuality:
     clock_corrected: bool = False  # both were taken out
     conflicts: int = 0  # samples with equal stamps and different values: two publishers
     interleaved: int = 0  # messages that change between two courses: two publishers
+    farthest_back: float = 0.0  # s, the largest of the steps that ``backwards`` counts
 
 
 def topic_quality(
@@ -84,4 +85,5 @@ def topic_quality(
         clock_corrected=topic.corrected,
         conflicts=count_conflicts(topic),
         interleaved=count_interleaved(topic),
+        farthest_back=topic.stamps.farthest_back,
     )

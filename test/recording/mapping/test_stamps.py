@@ -65,9 +65,9 @@ def test_stamps_in_order(stamps) -> None:
     for stamp in set(stamps):
         of_equal = ordered.rows[ordered.ns == stamp]
         assert of_equal.tolist() == sorted(of_equal), "the one received first comes first"
-    assert ordered.backwards == sum(
-        later < earlier for earlier, later in itertools.pairwise(stamps)
-    )
+    back = [earlier - later for earlier, later in itertools.pairwise(stamps) if later < earlier]
+    assert ordered.backwards == len(back)
+    assert ordered.farthest_back == pytest.approx(1e-9 * max(back, default=0))
 
 
 def test_stamps_that_jump_back_are_refused_not_sorted() -> None:
