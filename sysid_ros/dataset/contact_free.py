@@ -29,9 +29,10 @@ _NAMED = 3  # pairs of bodies in a sentence
 def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
     """Exclude what lies about the contacts in the recorded postures.
 
-    Bodies that get far into each other are drawn so, and do not collide. Others that touch in more
-    than 30 % of the postures rest on each other; their contacts stay. Where there are none, models
-    do not collide at all, which spares meshes of a hundred thousand corners in every simulation.
+    Bodies that get far into each other are drawn so, as are a link and the base that it turns on,
+    and do not collide. Others that touch in more than 30 % of the postures rest on each other;
+    their contacts stay. Where there are none, models do not collide at all, which spares meshes of
+    a hundred thousand corners in every simulation.
 
     Returns:
       The sequences, and a sentence with counts for each model where something is left out.

@@ -38,7 +38,9 @@ class WindowConfig:
         metadata=rule(
             "`left_out`: no window touches a stretch in which bodies of the model touch, those "
             "apart that touch in more than 30 % of the recorded postures; bodies that overlap by "
-            "more than 5 mm, which real ones cannot, pass through each other; where no other "
+            "more than 5 mm, which real ones cannot, pass through each other, as do a link and a "
+            "base that stands still and that it turns on, if they touch in more than 30 %; where "
+            "no other "
             "contacts stay, none are simulated; not for `scoring`, which leaves out the same",
             choices=("simulated", LEFT_OUT),
         ),

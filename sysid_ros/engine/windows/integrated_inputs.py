@@ -3,49 +3,136 @@
 
 """Servos that integrate a commanded velocity: the place that they hold when a window starts.
 
-Nothing measures that place, and commands tell its changes only. It starts where the servo exerts no
-force, given the measured motion of what it drives, or at an end of its range; what gravity and
-friction ask for besides is estimated with the start.
+Nothing measures that place, and commands tell its changes only: it is their integral and a constant
+of the recording. At every instant the servo holds about the place at which it exerts what the
+measured motion asks for; friction and acceleration, which are not known, hardly count in the mean
+over the recording, which the constant is taken from. Where the servo came to an end of its range,
+or commands do not tell its motion, the place is read off each instant by itself. The rest is
+estimated with the start.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import is_velocity_servo, takes_velocity
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import FREE, is_velocity_servo, takes_velocity
+from sysid_ros.engine.residuals import SignalSettings
+from sysid_ros.engine.signals import SignalIntegral, input_actuators
+
+_FOLLOWS = 0.5  # of a place's variation, up to which the integral may leave it unexplained
 
 
-class IntegratedInputs:
-    """The activations of a model's servos that integrate their command, where windows start."""
+@dataclass(frozen=True)
+class IntegratedInput:
+    """An input that its actuator integrates to the place that it holds."""
+
+    input: int  # its column of the controls
+    actuator: int  # its number
+    address: int  # of the place in an ``mjSTATE_FULLPHYSICS`` vector
+
+
+def integrated_inputs(model: mujoco.MjModel) -> tuple[IntegratedInput, ...]:
+    """All inputs of a model that are integrated so."""
+    first = 1 + int(model.nq) + int(model.nv)
+    return tuple(
+        IntegratedInput(column, int(actuator), first + int(model.actuator_actadr[actuator]))
+        for column, actuator in enumerate(input_actuators(model))
+        if takes_velocity(model, actuator)
+        and not is_velocity_servo(model, actuator)
+        and model.actuator_gainprm[actuator, 0] != 0.0
+    )
+
+
+class HeldPlaces:
+    """Where the servos of a model that integrate their command hold what they drive.
+
+    Args:
+      model: The compiled model.
+    """
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self._model = model
-        self._actuators = np.array(
-            [
-                actuator
-                for actuator in range(len(model.actuator_trntype))
-                if takes_velocity(model, actuator)
-                and not is_velocity_servo(model, actuator)
-                and model.actuator_gainprm[actuator, 0] != 0.0
-            ],
-            dtype=np.intp,
-        )
+        self._inputs = integrated_inputs(model)
+        self._own = np.array([one.actuator for one in self._inputs], dtype=np.intp)
+        self._addresses = np.array([one.address for one in self._inputs], dtype=np.intp)
+        limited = np.asarray(model.actuator_actlimited[self._own], dtype=bool)
+        self._ends = np.where(limited, model.actuator_actrange[self._own].T, [[-np.inf], [np.inf]])
 
     def write(self, states: FloatArray) -> None:
-        """Write the activations into ``mjSTATE_FULLPHYSICS`` vectors (w, nstate), in place."""
-        own, model = self._actuators, self._model
-        if not own.size:
-            return
-        data, first = mujoco.MjData(model), 1 + model.nq + model.nv
+        """Write the places into ``mjSTATE_FULLPHYSICS`` vectors (w, nstate), in place.
+
+        They are those at which the servos exert no force, each by itself.
+        """
+        if self._inputs:
+            states[:, self._addresses] = np.clip(self._places(states, loaded=False), *self._ends)
+
+    def along(self, times: FloatArray, states: FloatArray) -> PlacesAlong:
+        """What is held at some instants (n,) s of a recording, from its states (n, nstate)."""
+        return PlacesAlong(times, self._places(states, loaded=True), self._ends, self._own)
+
+    def _places(self, states: FloatArray, *, loaded: bool) -> FloatArray:
+        """Places (w, servos) without force, or with that against gravity and dampers."""
+        model, own, data = self._model, self._own, mujoco.MjData(self._model)
+        first = 1 + model.nq + model.nv
         gain, bias = model.actuator_gainprm[own, 0], model.actuator_biasprm[own]
-        limited = np.asarray(model.actuator_actlimited[own], dtype=bool)
-        ends = np.where(limited, model.actuator_actrange[own].T, [[-np.inf], [np.inf]])
-        for state in states:
+        loaded = loaded and not np.any(np.asarray(model.jnt_type) == FREE)  # floors bear some
+        found = np.empty((len(states), len(own)))
+        for place, state in zip(found, states, strict=True):
             data.qpos[:], data.qvel[:] = state[1 : 1 + model.nq], state[1 + model.nq : first]
             mujoco.mj_fwdPosition(model, data)
             mujoco.mj_fwdVelocity(model, data)
             force = bias[:, 0] + bias[:, 1] * data.actuator_length[own]
             force += bias[:, 2] * data.actuator_velocity[own]
-            state[first + model.actuator_actadr[own]] = np.clip(-force / gain, *ends)
+            asked = _load(model, data, own) if loaded else 0.0
+            place[:] = (asked - force) / gain
+        return found
+
+
+def _load(model: mujoco.MjModel, data: mujoco.MjData, own: IndexArray) -> FloatArray:
+    """The forces of some actuators that bear gravity and dampers, (servos,)."""
+    moment = np.zeros((model.nu, model.nv))
+    mujoco.mju_sparse2dense(
+        moment, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
+    )
+    forces: FloatArray = np.linalg.pinv(moment[own].T) @ (data.qfrc_bias - data.qfrc_passive)
+    return forces
+
+
+@dataclass(frozen=True)
+class PlacesAlong:
+    """The places that servos seem to hold along a recording."""
+
+    times: FloatArray  # (n,) s
+    places: FloatArray  # (n, servos)
+    ends: FloatArray  # of their ranges, (2, servos)
+    actuators: IndexArray  # their numbers, (servos,)
+
+    def at(
+        self,
+        one: IntegratedInput,
+        integral: SignalIntegral,
+        begins: FloatArray,
+        setting: SignalSettings,
+    ) -> FloatArray:
+        """The place at some instants (w,) s; NaN where the command does not tell it."""
+        own = int(np.flatnonzero(self.actuators == one.actuator)[0])
+        moved = _moved(integral, self.times, setting)
+        seen = self.places[:, own]
+        constant = np.mean(seen - moved) if len(seen) else np.nan
+        held = constant + moved
+        low, high = self.ends[:, own]
+        within = bool(np.all((held >= low) & (held <= high)))
+        if not within or np.std(seen - held) > _FOLLOWS * np.std(seen):
+            return np.full(len(begins), np.nan)
+        found: FloatArray = constant + _moved(integral, begins, setting)
+        return found
+
+
+def _moved(integral: SignalIntegral, times: FloatArray, setting: SignalSettings) -> FloatArray:
+    """The integral of a command from its first sample on."""
+    moved: FloatArray = setting.gain * integral(times - setting.delay) + setting.bias * times
+    return moved

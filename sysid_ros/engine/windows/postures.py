@@ -93,7 +93,8 @@ def drawn_overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> dict[Pair,
     """Bodies that get so far into each other that their geoms must be larger than they are.
 
     Such as links of which a model has the convex hull. Floors apart, which a wrong height of a base
-    is in as well.
+    is in as well. A base that stands still and a link that turns on it are so at any depth, if they
+    touch in most postures: MuJoCo leaves out contacts of other bodies with their parents.
 
     Returns:
       By pair of bodies the median depth in the postures in which they overlap, m.
@@ -109,7 +110,23 @@ def drawn_overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> dict[Pair,
             for pair, depth in deepest.items():
                 depths.setdefault(pair, []).append(depth)
     medians = {pair: float(np.median(values)) for pair, values in depths.items()}
-    return {pair: depth for pair, depth in medians.items() if depth > _DRAWN}
+    most = RESTING * sum(len(one.times) for one in seen)
+    return {
+        pair: depth
+        for pair, depth in medians.items()
+        if depth > _DRAWN or (len(depths[pair]) > most and _turns_on_base(model, pair))
+    }
+
+
+def _turns_on_base(model: mujoco.MjModel, pair: Pair) -> bool:
+    """Return whether one body stands still, the world apart, and hinges carry the other on it."""
+    base, link = sorted(pair, key=lambda body: int(model.body_weldid[body]))
+    moving = int(model.body_weldid[link])
+    parent = int(model.body_parentid[moving])
+    first = int(model.body_jntadr[moving])
+    joints = model.jnt_type[first : first + int(model.body_jntnum[moving])]
+    carried = base != 0 and model.body_weldid[base] == model.body_weldid[parent] == 0 != moving
+    return bool(carried and np.all(joints == int(mujoco.mjtJoint.mjJNT_HINGE)))
 
 
 def pushed(model: mujoco.MjModel, postures: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, known_from
 from sysid_ros.engine.windows.carried_along import CarriedJoints, carried_joints
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
-from sysid_ros.engine.windows.integrated_inputs import IntegratedInputs
+from sysid_ros.engine.windows.integrated_inputs import HeldPlaces, PlacesAlong
 from sysid_ros.engine.windows.measured_joints import filtered_velocity, measured_joints
 from sysid_ros.engine.windows.measured_twists import MeasuredTwist, measured_twists
 from sysid_ros.engine.windows.spatial_starts import (
@@ -40,6 +40,7 @@ _PLACE_SPREAD = 0.1  # rad or m
 # Of what follows from measured joints: as much as those err by.
 _TIED_PLACE_SPREAD = 2e-3  # rad or m
 _TIED_RATE_SHARE = 0.1  # of how much measured velocities vary
+_INSTANTS = 300  # of a recording, in which places that servos hold are read
 _LEAST_RATE_SPREAD = 1e-2  # rad/s or m/s, of a joint that hardly moves
 
 
@@ -74,7 +75,7 @@ class StartReader:
         self._twists = measured_twists(model, sensordata, self._poses, velocity_filter)
         self._loops = ClosedLoops.of(model, self._measured_dofs())
         self._carried: CarriedJoints | None = None
-        self._held = IntegratedInputs(model)
+        self._held = HeldPlaces(model)
 
     def carry(self, integrals: Sequence[SignalIntegral | None], span: tuple[float, float]) -> None:
         """Simulate the joints that nothing measures over a recording, to start there from now on.
@@ -105,6 +106,14 @@ class StartReader:
             free = int(self._model.jnt_type[joint]) == FREE
             dofs.update(range(first, first + (6 if free else 3)))
         return dofs
+
+    @cached_property
+    def places_along(self) -> PlacesAlong:
+        """What servos that integrate their command seem to hold along the recording."""
+        times = np.asarray(self._measured.times)
+        chosen = times[np.unique(np.linspace(0, len(times) - 1, _INSTANTS).astype(int))]
+        chosen = chosen[[self.known_from(t) == t for t in chosen.tolist()]]
+        return self._held.along(chosen, self.states(chosen, 0.0, {}))
 
     @cached_property
     def sensors(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.parameters import all_deviated
+from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import (
     RowWeights,
     control_names,
@@ -25,6 +26,7 @@ from sysid_ros.engine.signals import (
 from sysid_ros.engine.simulation import Candidate, ResidualSlope, TurnedSlope, run_slices
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.filtered_inputs import FilteredInput, filtered_inputs
+from sysid_ros.engine.windows.integrated_inputs import IntegratedInput, integrated_inputs
 from sysid_ros.engine.windows.orientations import OrientationSamples
 from sysid_ros.engine.windows.put_down import put_down
 from sysid_ros.engine.windows.starts import StartReader, undo
@@ -75,6 +77,8 @@ class WindowBatch:
         self._control_names = control_names(self.model)
         self._filtered = filtered_inputs(self.model)
         self._held_back = _kept(self._passed, _KEPT * max(1, len(self._filtered)))
+        self._integrated = integrated_inputs(self.model)
+        self._integrals = _kept(self._moved, _KEPT * max(1, len(self._integrated)))
         self._mean_commands = _kept(self._averaged)
         self._measured_starts = _kept(self._read_off)
         self._weights = _kept(self._interpolation)
@@ -175,6 +179,10 @@ class WindowBatch:
             for own in self._sequences:
                 if own.data.controls[one.input] is None:
                     states[own.windows, one.address] = 0.0
+        for each in self._integrated:
+            places = self._integrals(each, candidate.settings(self._control_names[each.input]))
+            known = np.isfinite(places)
+            states[known, each.address] = places[known]
         return all_deviated(self.model, states, deviations) if self.n_start else states
 
     def _read_off(self, delays: tuple[float, ...]) -> FloatArray:
@@ -198,6 +206,16 @@ class WindowBatch:
             if integral is not None:
                 begins = self._begins[own.windows] + early
                 held[own.windows] = one.passed(integral, begins, constant)
+        return held
+
+    def _moved(self, one: IntegratedInput, setting: SignalSettings) -> FloatArray:
+        """Places that a servo holds when the windows start, NaN where unknown, (w,)."""
+        held = np.full(len(self.windows), np.nan)
+        for own in self._sequences:
+            integral = own.data.controls[one.input]
+            if integral is not None:
+                begins = self._begins[own.windows]
+                held[own.windows] = own.reader.places_along.at(one, integral, begins, setting)
         return held
 
     def controls(self, candidate: Candidate) -> FloatArray:

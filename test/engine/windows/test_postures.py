@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.engine.windows import pushed, touches_at
+from sysid_ros.engine.windows import drawn_overlaps, pushed, touches_at
 
 LIFT = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="lift" pos="0 0 .1">
   <joint name="height" type="slide" axis="0 0 1"/><geom size=".1" margin="{margin}"/></body>
@@ -44,3 +44,25 @@ def test_fingers_and_tendons_push_joints_and_floors_and_free_ones_do_not() -> No
     postures = np.array([[0.0, 0.0, 0.0, 0.0], [0.4, -0.4, 0.0, 0.0], [0.0, 0.0, 0.6, 3.0]])
     # The last of them is turned into the floor.
     assert pushed(model, postures) == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("joint", "around", "passes"),
+    [
+        ("hinge", "base", True),
+        ("slide", "base", False),  # a slide may rest on what stands below it
+        ("hinge", "world", False),  # as may an arm on a table
+    ],
+)
+def test_a_link_passes_through_the_base_that_it_turns_on(
+    joint: str, around: str, passes: bool
+) -> None:
+    stand = '<geom type="box" size=".1 .1 .1"/>'
+    link = f'''<body name="link" pos="0 0 .1499"><joint type="{joint}" axis="0 0 1"/>
+      <geom type="box" size=".05 .05 .05"/></body>'''
+    base = f'<body name="base">{stand}{link}</body>' if around == "base" else stand + link
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{base}</worldbody></mujoco>")
+    turned = np.array([[0.0], [0.2], [0.4]]) if joint == "hinge" else np.zeros((3, 1))
+    seen = touches_at(model, np.arange(3.0), turned, base_is_known=True)
+    assert all(seen.pairs())
+    assert bool(drawn_overlaps(model, [seen])) == passes

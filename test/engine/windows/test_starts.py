@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sysid_ros.engine.residuals import SignalSettings
-from sysid_ros.engine.signals import SignalType, TimeSeries
+from sysid_ros.engine.signals import SignalIntegral, SignalType, TimeSeries
+from sysid_ros.engine.windows.integrated_inputs import integrated_inputs
 from sysid_ros.engine.windows.starts import StartReader
 
 JOINT = """
@@ -79,3 +80,32 @@ def test_a_servo_holds_no_place_out_of_its_range_or_without_a_gain(
     )
     reader = StartReader(model, angles, np.zeros(4), velocity_filter=50.0)
     assert reader.state(0.8, 0.0, {})[3] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("reach", "known"), [(9.0, True), (0.2, False)])
+def test_commands_and_the_whole_recording_tell_what_a_servo_holds(
+    reach: float, known: bool
+) -> None:
+    """Gravity and dry friction, which one instant does not show, hide it by 20 mrad and more."""
+    servo = f'<intvelocity joint="j" kp="400" kv="20" actrange="-{reach} {reach}"/>'
+    text = JOINT.replace("<sensor>", f"<actuator>{servo}</actuator><sensor>")
+    text = text.replace('name="j"', 'name="j" frictionloss="8"').replace("size", 'mass="4" size')
+    model = mujoco.MjModel.from_xml_string(text)
+    data, times = mujoco.MjData(model), 0.002 * np.arange(2500)
+    command, delay = np.cos(3.0 * times), 0.01
+    angles, held = np.empty((2500, 1)), np.empty(2500)
+    for k, t in enumerate(times):
+        angles[k], held[k] = data.qpos, data.act[0]
+        data.ctrl[0] = np.interp(t - delay, times, command)
+        mujoco.mj_step(model, data)
+    series = TimeSeries(times, angles, {"angle": (SignalType.MjSensor, np.array([0]))})
+    reader = StartReader(model, series, np.zeros(4), velocity_filter=50.0)
+    (one,) = integrated_inputs(model)
+    integral, chosen = SignalIntegral(times, command, held=True), np.arange(400, 2400, 200)
+    setting = SignalSettings(delay=delay)
+    found = reader.places_along.at(one, integral, times[chosen], setting)
+    alone = reader.states(times[chosen], 0.0, {})[:, one.address]
+    assert np.all(np.isfinite(found)) == known
+    if known:
+        assert np.abs(alone - held[chosen]).max() > 0.02
+        assert np.abs(found - held[chosen]).max() < 0.004
