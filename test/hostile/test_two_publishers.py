@@ -72,6 +72,13 @@ def test_noise_is_not_taken_for_a_second_publisher(tmp_path) -> None:
     assert not warnings_of(write(tmp_path / "bag.mcap", samples))
 
 
+def test_a_command_at_rest_whose_last_digit_wavers_is_no_second_publisher(tmp_path) -> None:
+    wavers = np.random.default_rng(4).integers(0, 3, 400) // 2  # mostly as two messages before
+    wavers[1::2] = 1
+    samples = [(0.01 * n, 0.7 + 1.1e-16 * wavers[n] + (n > 300)) for n in range(400)]
+    assert not warnings_of(write(tmp_path / "bag.mcap", samples))
+
+
 def test_a_current_that_is_loud_in_motion_only_is_no_second_publisher(tmp_path) -> None:
     rng = np.random.default_rng(1)
     loud = np.where(np.arange(1000) < 510, 0.01, 1.0)

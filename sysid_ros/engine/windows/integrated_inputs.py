@@ -48,7 +48,7 @@ def integrated_inputs(model: mujoco.MjModel) -> tuple[IntegratedInput, ...]:
 
 
 class HeldPlaces:
-    """Where the servos of a model that integrate their command hold what they drive.
+    """The places that those servos of a model hold that integrate their command.
 
     Args:
       model: The compiled model.

@@ -18,6 +18,7 @@ _LEAST_TURNS = 20  # messages from which turns are told from chance
 _TURNS = 5.0  # how much farther than the one before an earlier message's value may have been
 _STEPS = 8.0  # steps of its own course that a message is away from another course, at least
 _ABOUT = 100  # messages that a step is compared with
+_ROUNDED = 1e-6  # of the largest value, that single precision and interpolation round by
 _JUMPY = ("effort", "linear_acceleration")
 _SHARE = 0.1  # of the messages that change to another course, if two nodes publish
 
@@ -106,7 +107,9 @@ def _changes_of_course(values: FloatArray) -> int:
     """Count the messages that leave another one's course for an earlier one; 0 if by chance."""
     if len(values) < _LEAST_TURNS:
         return 0
-    last, second, third = (np.abs(values[3:] - values[3 - k : -k]) for k in (1, 2, 3))
+    least = _ROUNDED * float(np.abs(values).max())  # what rests differs by that and tells nothing
+    moves = (np.abs(values[3:] - values[3 - k : -k]) for k in (1, 2, 3))
+    last, second, third = (np.where(move > least, move, 0.0) for move in moves)
     if np.median(last) > _TURNS * np.median(second):
         return len(values)
     earlier = np.minimum(second, third)
