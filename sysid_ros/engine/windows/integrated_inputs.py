@@ -71,7 +71,7 @@ class HeldPlaces:
             states[:, self._addresses] = np.clip(self._places(states, loaded=False), *self._ends)
 
     def along(self, times: FloatArray, states: FloatArray) -> PlacesAlong:
-        """What is held at some instants (n,) s of a recording, from its states (n, nstate)."""
+        """The places held at some instants (n,) s of a recording, from its states (n, nstate)."""
         return PlacesAlong(times, self._places(states, loaded=True), self._ends, self._own)
 
     def _places(self, states: FloatArray, *, loaded: bool) -> FloatArray:

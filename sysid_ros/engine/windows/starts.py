@@ -109,7 +109,7 @@ class StartReader:
 
     @cached_property
     def places_along(self) -> PlacesAlong:
-        """What servos that integrate their command seem to hold along the recording."""
+        """The places that servos that integrate their command seem to hold along the recording."""
         times = np.asarray(self._measured.times)
         chosen = times[np.unique(np.linspace(0, len(times) - 1, _INSTANTS).astype(int))]
         chosen = chosen[[self.known_from(t) == t for t in chosen.tolist()]]
