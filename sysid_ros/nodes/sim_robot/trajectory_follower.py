@@ -98,7 +98,8 @@ class TrajectoryFollower:
             if len(trajectory.times) > 1:
                 return trajectory
             # A single point that is due already: there is no way to it, nor a curve through it.
-            place, before = first - 1.0, [trajectory.positions[0], *np.zeros_like(before[1:])]
+            place, before = first - 1.0, np.zeros_like(before)
+            before[0] = trajectory.positions[0]
         position, velocity, acceleration = before
         return TimedTrajectory(
             trajectory.joints,
