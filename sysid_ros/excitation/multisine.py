@@ -14,6 +14,7 @@ from sysid_ros.excitation.limits import CommandLimits
 from sysid_ros.excitation.reference import ExcitationError
 
 _TRIALS = 64  # of random phases
+_MOST_HARMONICS = 1000  # whose phases are found in seconds
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ def design_multisine(
         raise ExcitationError("a multisine needs finite lower and upper limits for every joint")
     if duration <= 0 or lowest <= 0 or not 0 < fill <= 1:
         raise ExcitationError("duration and lowest must be positive and fill within (0, 1]")
+    if not highest <= _MOST_HARMONICS * lowest:
+        raise ExcitationError(
+            f"{lowest} Hz up to {highest} Hz are more than {_MOST_HARMONICS} harmonics; lower the "
+            "highest frequency or raise the lowest"
+        )
     count = int(highest / lowest + 1e-9) // n
     if n == 0 or count < 1:
         raise ExcitationError(

@@ -228,7 +228,8 @@ def _unexplained(outcome: Outcome) -> str:
     share = math.nan if outcome.score is None else unexplained(outcome.score)
     if not _MUCH <= share < 1.0:  # beyond that it has no skill at all
         return ""
-    return f"{100 * share:.0f} % of the motion is still not explained"
+    what = "motion" if outcome.fit.torque is None else "torque"
+    return f"{100 * share:.0f} % of the {what} is still not explained"
 
 
 def _no_improvement(outcome: Outcome) -> str:

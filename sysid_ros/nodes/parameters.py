@@ -50,9 +50,13 @@ def number(
       high: The greatest valid value.
 
     Raises:
-      ExperimentError: It is no number, or out of range.
+      ExperimentError: It is no number, infinite, or out of range.
     """
     value = float(_declare(node, name, default, description, low=low, high=high))
+    if abs(value) > _MOST:  # which no clock, rate or count of bytes can hold
+        raise ExperimentError(
+            f"parameter {name} of {node.get_name()} must be from -{_MOST} to {_MOST}, given {value}"
+        )
     return _within(node, name, value, low, high)
 
 
@@ -63,7 +67,7 @@ def positive(node: Node, name: str, default: float, description: str) -> float:
       ExperimentError: It is not.
     """
     value = number(node, name, default, f"{description}; above 0")
-    if not value > 0.0:
+    if not value * _MOST > 1.0:  # below, its reciprocal is out of range
         raise ExperimentError(
             f"parameter {name} of {node.get_name()} must be positive, given {value}"
         )

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 import rclpy
+from rclpy.exceptions import NameValidationException, ParameterException
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -91,7 +92,8 @@ def started(make_node: Callable[[], AnyNode], args: Sequence[str] | None) -> Any
       args: Command line, including ROS arguments; ``None`` for the process's own.
 
     Raises:
-      ExperimentError: ROS cannot read the command line.
+      ExperimentError: ROS cannot read the command line, or takes a parameter neither for what it is
+        nor for the name of a topic or service.
       SysidError: What the node says of its parameters; rclpy is down again.
     """
     try:
@@ -103,10 +105,12 @@ def started(make_node: Callable[[], AnyNode], args: Sequence[str] | None) -> Any
         raise ExperimentError(f"ROS arguments: {error}") from error
     try:
         return make_node()
-    except SysidError:
+    except (SysidError, NameValidationException, ParameterException) as error:
         with suppress(AttributeError):  # half made, it lacks what its end would close
             rclpy.shutdown()
-        raise
+        if isinstance(error, SysidError):
+            raise
+        raise ExperimentError(f"ROS parameters: {error}") from error
 
 
 def _spin(

@@ -62,17 +62,20 @@ def print_estimates(parameters: tuple[ParameterEstimate, ...], remarks: Sequence
         console.print(plain_text(remark, style="yellow"))
 
 
-def print_evaluations(evaluations: Mapping[str, Evaluation]) -> None:
+def print_evaluations(
+    evaluations: Mapping[str, Evaluation], *, untrained: str = "held out"
+) -> None:
     """Print how well parameters predict, in all and by recording.
 
     Args:
       evaluations: Of the same recordings, by the name of their parameters.
+      untrained: What the recordings are called that are no training.
     """
     console = console_for(sys.stdout)
     for name, found in evaluations.items():
         if len(evaluations) > 1:
             console.print(plain_text(name, style="bold"))
-        scores = (("training", found.training), ("held out", found.validation))
+        scores = (("training", found.training), (untrained, found.validation))
         console.print(score_table([(role, score) for role, score in scores if score is not None]))
     table = plain_table("recording", "signal", *evaluations, "unit")
     predictions = [found.sequences for found in evaluations.values()]

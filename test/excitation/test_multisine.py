@@ -53,3 +53,8 @@ def test_multisine_gives_each_joint_its_own_frequencies():
 def test_multisine_without_room_for_harmonics_is_refused():
     with pytest.raises(ExcitationError, match=r"no harmonic of 0\.5 Hz up to 0\.6 Hz"):
         design_multisine(JOINTS, LIMITS, duration=5.0, lowest=0.5, highest=0.6)
+
+
+def test_multisine_of_more_harmonics_than_memory_holds_is_refused():
+    with pytest.raises(ExcitationError, match="more than 1000 harmonics"):
+        design_multisine(JOINTS, LIMITS, duration=5.0, lowest=1e-300)

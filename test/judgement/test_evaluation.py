@@ -89,6 +89,10 @@ def test_evaluate_reproduces_the_scores_of_a_fit(
     assert found["sequences"]["second"]["role"] == "validation"
     assert main(["evaluate", str(experiment), "--parameters", str(folder)]) == ErrorCode.NONE
     assert "held out" in capsys.readouterr().out
+    fitted_bag = str(experiment.parent / "bags" / "first")
+    main(["evaluate", str(experiment), "--parameters", str(folder), "--bag", fitted_bag])
+    said = capsys.readouterr().out
+    assert "as named" in said and "held out" not in said
 
 
 def test_a_model_file_is_scored_as_it_is_written(

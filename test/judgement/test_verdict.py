@@ -14,6 +14,7 @@ from outcomes import fit_result, score
 from outcomes import outcome as synthetic
 
 from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
 from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
@@ -103,6 +104,14 @@ def _scored(**changes: float) -> Callable[[Outcome], Outcome]:
     return change
 
 
+def _torque_unexplained(made: Outcome) -> Outcome:
+    found = TorqueFindings(
+        base=(), bodies=(), joints=(), row_cutoff=18.0, rows=100, masked=0.0, blocks=25,
+        inflation=1.0, notes=(), advice=(),
+    )  # fmt: skip
+    return replace(_scored(rmse_still_all=0.7)(made), fit=replace(made.fit, torque=found))
+
+
 def _asks(rmse: float, rmse_initial: float) -> Callable[[Outcome], Outcome]:
     torque = JointTorque("wrist", "N m", 2.0, rmse, rmse_initial)
     return lambda made: replace(made, torques=(torque,))
@@ -152,6 +161,7 @@ CASES: list[tuple[Callable[[Outcome], Outcome], str]] = [
         _scored(rmse_still_all=0.7),
         "Mostly unexplained: 86 % of the motion is still not explained. The held-out error goes",
     ),
+    (_torque_unexplained, "Mostly unexplained: 86 % of the torque is still not explained."),
     (_two_kinds, "Mixed: that of torques and forces rises by 100 %. The held-out error goes"),
     (
         lambda made: replace(made, implausible=("a link of lead",)),

@@ -29,6 +29,7 @@ from sysid_ros.experiment import load_experiment, with_bags, with_overrides
 from sysid_ros.judgement import MotionForecast, motion_digest, write_forecast
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.identify import identification
 from sysid_ros.nodes.identify import node as identify_node
 from sysid_ros.nodes.identify.identification import (
     Identification,
@@ -260,4 +261,24 @@ def test_goal_is_canceled_whose_acceptance_is_not_heard_yet(
     answer.set_result(None)
     node.call_off()
     assert canceled == [True]
+    node.close()
+
+
+def test_a_recorder_that_ends_by_itself_is_not_waited_for(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch
+):
+    """As Ctrl-C reaches every node of a launch at once."""
+    there = [True, True, True, False]
+    said: list[str] = []
+    monkeypatch.setattr(identification, "log_of", lambda node: SimpleNamespace(error=said.append))
+    node = Identification(context=client.node.context)
+    recorder = SimpleNamespace(
+        service_name="/recorder/stop",
+        service_is_ready=lambda: there.pop(0),
+        call_async=lambda request: Future(),
+    )
+    monkeypatch.setattr(node, "_stop", recorder)
+    node._recording = True
+    node.call_off()
+    assert not there and not said
     node.close()

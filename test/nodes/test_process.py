@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import pytest
 from rclpy.node import Node
+from std_msgs.msg import String
 
-from sysid_ros.nodes.process import run_node
+from sysid_ros.errors import ExperimentError
+from sysid_ros.nodes import parameters
+from sysid_ros.nodes.process import run_node, started
 
 
 class _Braking(Node):
@@ -36,3 +39,31 @@ def test_a_node_whose_callback_fails_comes_to_rest_before_it_ends() -> None:
     with pytest.raises(ZeroDivisionError):
         run_node(make, [], ready_to_end=lambda node: node.ticks >= 6)
     assert made[0].ticks == 6
+
+
+class _Asking(Node):
+    """Has a parameter of every kind that ROS checks by itself, or that numbers must survive."""
+
+    def __init__(self) -> None:
+        super().__init__("asking")
+        parameters.texts(self, "topics", "what to record", read_only=False)
+        parameters.number(self, "gap", 0.1, "s")
+        parameters.positive(self, "rate", 100.0, "Hz")
+        self.create_publisher(String, parameters.text(self, "topic", "a", "where"), 1)
+
+
+@pytest.mark.usefixtures("ros_environment")
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("topics:=/joint_states", "'topics' to '/joint_states' of type 'STRING', expecting"),
+        ("use_sim_time:=3", "use_sim_time"),
+        ("topic:='a b'", "Invalid topic name"),
+        ("gap:=.inf", "gap of asking must be from"),
+        ("gap:=1.0e300", "gap of asking must be from"),
+        ("rate:=1.0e-300", "rate of asking must be positive"),
+    ],
+)
+def test_a_parameter_that_ros_refuses_is_an_error_of_ours(given: str, words: str) -> None:
+    with pytest.raises(ExperimentError, match=words):
+        started(_Asking, ["--ros-args", "-p", given])

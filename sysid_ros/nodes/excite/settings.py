@@ -298,9 +298,14 @@ def _motions(node: Node, joints: tuple[str, ...], limits: CommandLimits) -> tupl
         "highest": number(node, "multisine.highest", 2.0, "highest frequency in Hz"),
         "fill": number(node, "multisine.fill", 0.8, "share of the limits that may be used"),
     }
-    seed = integer(node, "multisine.seed", 0, "seed of the phases")
+    seed = integer(node, "multisine.seed", 0, "seed of the phases", low=0)
     variants = integer(
-        node, "multisine.variants", 1, "multisines with phases of their own, likewise", low=1
+        node,
+        "multisine.variants",
+        1,
+        "multisines with phases of their own, likewise",
+        low=1,
+        high=1000,
     )
     if one is not None and several:
         raise ExcitationError("parameters trajectory and trajectories of excite exclude each other")

@@ -44,6 +44,10 @@ class PeerError(SysidError):
     code = ErrorCode.DATA_UNUSABLE
 
 
+class PeerGoneError(PeerError):
+    """Another node has ended before it answered."""
+
+
 @dataclass(frozen=True)
 class RecordedMotion:
     """A recording of a motion."""
@@ -256,14 +260,17 @@ class Identification(Node):
             self._try(lambda: self._cancel(goal))
 
     def _cancel(self, goal: Future[Any]) -> None:
-        handle = self._await(goal, _LAST_TIMEOUT, "the fit server")
+        server = _LAST_TIMEOUT, "the fit server", self._fit.server_is_ready
+        handle = self._await(goal, *server)
         if handle.accepted:
-            self._await(handle.cancel_goal_async(), _LAST_TIMEOUT, "the fit server")
+            self._await(handle.cancel_goal_async(), *server)
 
     def _try(self, last_call: Callable[[], Any]) -> None:
         """Make a call whose failure must not keep from the next one."""
         try:
             last_call()
+        except PeerGoneError:  # Ctrl-C reaches all nodes, and each ends its own work first
+            pass
         except SysidError as error:
             log_of(self).error(str(error))
 
@@ -337,12 +344,20 @@ class Identification(Node):
     def _call(
         self, client: Client[Any, Any], request: Any, timeout: float = _SERVICE_TIMEOUT
     ) -> Any:
-        answer = client.call_async(request)
-        return self._await(answer, timeout, f"the service {client.service_name}")
+        answer, who = client.call_async(request), f"the service {client.service_name}"
+        return self._await(answer, timeout, who, client.service_is_ready)
 
-    def _await(self, future: Future[Any], timeout: float, who: str) -> Any:
+    def _await(
+        self,
+        future: Future[Any],
+        timeout: float,
+        who: str,
+        is_there: Callable[[], bool] = lambda: True,
+    ) -> Any:
         deadline = time.monotonic() + timeout
         while not future.done():
+            if not is_there():
+                raise PeerGoneError(f"{who} has gone")
             if time.monotonic() > deadline:
                 raise PeerError(f"{who} did not answer within {timeout:.0f} s")
             self._go_on()

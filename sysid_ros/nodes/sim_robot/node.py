@@ -68,10 +68,10 @@ class SimRobot(Node):
         )
         timestep = parameters.positive(self, "timestep", 0.0005, "simulation timestep in s")
         noise = [
-            parameters.number(self, f"noise.{what}", 0.0, f"standard deviation of {what}")
+            parameters.number(self, f"noise.{what}", 0.0, f"standard deviation of {what}", low=0.0)
             for what in ("position", "velocity", "effort")
         ]
-        seed = parameters.integer(self, "seed", 0, "seed of the noise")
+        seed = parameters.integer(self, "seed", 0, "seed of the noise", low=0)
         truth = read_true_parameters(truth_file) if truth_file else ()
         return SimulatedRobot(
             build_true_model(model_file, truth, timestep),
@@ -84,7 +84,11 @@ class SimRobot(Node):
     def _make_time(self, rate: float) -> RealTime | LockStep:
         number = parameters.number
         latency = number(
-            self, "latency", 0.05, "seconds by which the simulation runs behind the wall clock"
+            self,
+            "latency",
+            0.05,
+            "seconds by which the simulation runs behind the wall clock",
+            low=0.0,
         )
         lockstep = number(
             self,
@@ -92,6 +96,7 @@ class SimRobot(Node):
             0.0,
             "commands per second, each of which the robot waits for while excite plays, on a time "
             "of its own (/clock); 0: by the wall clock",
+            low=0.0,
         )
         patience = parameters.positive(
             self, "patience", 30.0, "seconds to wait for a command in lock-step"

@@ -183,6 +183,8 @@ def _problem(message: JointTrajectory, joints: tuple[str, ...]) -> str:
     sizes = {len(getattr(point, name)) for point in message.points for name in lists}
     if sizes != {len(joints)}:
         return "every point needs a position, a velocity and an acceleration for each joint"
+    if not all(np.all(np.isfinite(getattr(one, name))) for one in message.points for name in lists):
+        return "not all of its numbers are finite"
     if np.any(np.diff([_seconds(point.time_from_start) for point in message.points]) <= 0.0):
         return "time_from_start does not increase"
     if np.any(message.points[-1].velocities):

@@ -93,9 +93,14 @@ class TrajectoryFollower:
 
     def _joined(self, trajectory: TimedTrajectory, place: float) -> TimedTrajectory:
         """The trajectory with the way from the present reference to its first point."""
-        if place >= trajectory.times[0]:
-            return trajectory
-        position, velocity, acceleration = self.reference
+        first, before = float(trajectory.times[0]), self.reference
+        if place >= first:
+            if len(trajectory.times) > 1:
+                return trajectory
+            # A single point that is due already: there is no way to it, nor a curve through it.
+            place, before = first - 1.0, np.zeros_like(before)
+            before[0] = trajectory.positions[0]
+        position, velocity, acceleration = before
         return TimedTrajectory(
             trajectory.joints,
             np.append(place, trajectory.times),
