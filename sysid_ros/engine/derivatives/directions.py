@@ -50,7 +50,7 @@ class ModelChanges(NamedTuple):
 
 @dataclass(frozen=True)
 class ChangingTables:
-    """The tables of a model that parameters change, of which :class:`ModelChanges` are derivatives."""
+    """What parameters change of a model; :class:`ModelChanges` are its derivatives."""
 
     model: mujoco.MjModel
     tables: tuple[FloatArray, ...]  # in the order of :class:`ModelChanges`
