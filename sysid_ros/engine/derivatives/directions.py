@@ -50,7 +50,7 @@ class ModelChanges(NamedTuple):
 
 @dataclass(frozen=True)
 class ChangingTables:
-    """What parameters change of a model; :class:`ModelChanges` are its derivatives."""
+    """The tables of a model that parameters change; :class:`ModelChanges` are derivatives."""
 
     model: mujoco.MjModel
     tables: tuple[FloatArray, ...]  # in the order of :class:`ModelChanges`
