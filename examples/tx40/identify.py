@@ -30,8 +30,11 @@ from sysid_ros.engine.inverse_dynamics import (
     Recording,
     Regressor,
     Settings,
-    fit_combinations,
     fit_inverse_dynamics,
+    gather,
+    jackknife,
+    least_squares,
+    residual_weights,
     torque_rmse,
 )
 
@@ -112,6 +115,33 @@ def part(recording: Recording, first: float, last: float) -> Recording:
     return Recording(recording.times[kept], recording.qpos[kept], recording.torque[kept])
 
 
+def fit_combinations(
+    regressor: Regressor, recording: Recording, basis: FloatArray, settings: Settings
+) -> tuple[FloatArray, FloatArray]:
+    """Combinations y of theta = basis y and their standard errors, (r,) each.
+
+    Weighted least squares as in textbooks, without constraints or prior.
+    """
+    (grams,) = gather(regressor, [recording], settings).grams.values()
+    used = gains = np.ones(regressor.model.nv)
+    for _ in range(settings.iterations):
+        hessian, gradient = grams.normal(used, gains)
+        values = least_squares(basis.T @ hessian @ basis, basis.T @ gradient)
+        weights, used = (
+            used,
+            residual_weights(grams.squares(basis @ values), grams.counts, grams.torque_squares()),
+        )
+    pairs = [grams.normal(weights, gains, block) for block in range(len(grams.counts))]
+    uncertainty = jackknife(
+        values,
+        np.stack([basis.T @ hessian @ basis for hessian, _ in pairs]),
+        np.stack([basis.T @ gradient for _, gradient in pairs]),
+        np.zeros((len(values), len(values))),
+        np.zeros(len(values), dtype=np.bool_),
+    )
+    return values, uncertainty.standard_errors
+
+
 def compare_essential(
     model: mujoco.MjModel, recording: Recording, published: list[Published]
 ) -> list[tuple[str, float, float, float, float]]:
@@ -121,12 +151,11 @@ def compare_essential(
     """
     regressor = Regressor(model, friction_velocity=FRICTION_VELOCITY)
     basis = essential_basis(regressor.columns, published)
-    settings = Settings(friction_velocity=FRICTION_VELOCITY)
-    found = fit_combinations(regressor, [recording], basis, settings)
-    errors = found.uncertainty.standard_errors
+    settings = Settings(friction_velocity=FRICTION_VELOCITY, reversals_apart=False)
+    values, errors = fit_combinations(regressor, recording, basis, settings)
     return [
         (p.name, v, e, p.value, float((v - p.value) / np.hypot(e, p.deviation)))
-        for p, v, e in zip(published, found.values.tolist(), errors.tolist(), strict=True)
+        for p, v, e in zip(published, values.tolist(), errors.tolist(), strict=True)
     ]
 
 

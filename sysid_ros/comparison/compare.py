@@ -33,30 +33,20 @@ DEFAULT_FRACTION = 0.3
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several models of the same recordings.
+    """Several models of the same recordings."""
 
-    Attributes:
-      title: What was modelled.
-      outcomes: Every model's fit and scores, in the order given.
-      failures: Why a model could not be fitted, by name.
-      bic: Bayesian information criterion by model: ``misfit + k ln(n)`` with k parameters and n
-        effective samples; only differences mean anything.
-      effective_samples: That n: how many independent samples the best model's residuals are worth.
-      overall: The choice for the model as a whole.
-      joints: The choice by joint, judged by the signals of that joint alone.
-      errors: The held-out errors that ``overall`` was chosen by.
-      warnings: What a careful reader must know.
-    """
-
-    title: str
-    outcomes: Mapping[str, Outcome]
-    failures: Mapping[str, str]
+    title: str  # what was modelled
+    outcomes: Mapping[str, Outcome]  # every model's fit and scores, in the order given
+    failures: Mapping[str, str]  # why a model could not be fitted, by name
+    # Bayesian information criterion by model: ``misfit + k ln(n)`` with k parameters and n
+    # effective samples; only differences mean anything
     bic: Mapping[str, float]
+    # that n: how many independent samples the best model's residuals are worth
     effective_samples: float
-    overall: Pick
-    joints: Mapping[str, Pick]
-    errors: HeldOut
-    warnings: tuple[str, ...]
+    overall: Pick  # the choice for the model as a whole
+    joints: Mapping[str, Pick]  # the choice by joint, judged by the signals of that joint alone
+    errors: HeldOut  # the held-out errors that ``overall`` was chosen by
+    warnings: tuple[str, ...]  # what a careful reader must know
 
 
 def compare(

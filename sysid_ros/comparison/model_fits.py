@@ -25,17 +25,11 @@ Fitted = Mapping[str, Outcome]
 
 @dataclass(frozen=True)
 class ModelTask:
-    """One structure to fit.
+    """One structure to fit."""
 
-    Attributes:
-      task: The fit of all sequences.
-      names: Its free parameters; empty where they are not known.
-      label: Names the folders of its fits' states, where the task keeps any.
-    """
-
-    task: FitTask
-    names: frozenset[str]
-    label: str = ""
+    task: FitTask  # the fit of all sequences
+    names: frozenset[str]  # its free parameters; empty where they are not known
+    label: str = ""  # names the folders of its fits' states, where the task keeps any
 
     def parts(self) -> list[FitTask]:
         """The fit of everything, and one for each fold."""

@@ -30,21 +30,13 @@ _DIVERGED = 1e6  # times the best error: what a prediction that broke off counts
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The errors of several models on the same units.
+    """The errors of several models on the same units."""
 
-    Attributes:
-      models: Names, in the order of the rows.
-      errors: Root mean square error by model and unit, (n_models, n_units).
-      units: What the units are, in words.
-      blocks: Whether they are neighbouring blocks, whose errors may be correlated.
-      unit: Of the errors; empty where signals of several units are pooled.
-    """
-
-    models: tuple[str, ...]
-    errors: FloatArray
-    units: str
-    blocks: bool
-    unit: str
+    models: tuple[str, ...]  # names, in the order of the rows
+    errors: FloatArray  # root mean square error by model and unit, (n_models, n_units)
+    units: str  # what the units are, in words
+    blocks: bool  # whether they are neighbouring blocks, whose errors may be correlated
+    unit: str  # of the errors; empty where signals of several units are pooled
 
     def of(self, model: str) -> FloatArray:
         """One model's errors, (n_units,)."""

@@ -14,23 +14,15 @@ from sysid_ros.comparison.paired import LEVEL, HeldOut
 
 @dataclass(frozen=True)
 class Pick:
-    """The chosen structure and the grounds of the choice.
+    """The chosen structure and the grounds of the choice."""
 
-    Attributes:
-      chosen: A model; empty where no choice can be made.
-      best: The one of the smallest held-out error.
-      rmse: Held-out error by model, in ``unit``.
-      p_worse: By model, how likely its errors are if it predicts no worse than ``best``.
-      unit: Of the errors.
-      reason: In one sentence.
-    """
-
-    chosen: str
-    best: str
-    rmse: Mapping[str, float]
+    chosen: str  # a model; empty where no choice can be made
+    best: str  # the one of the smallest held-out error
+    rmse: Mapping[str, float]  # held-out error by model, in ``unit``
+    # by model, how likely its errors are if it predicts no worse than ``best``
     p_worse: Mapping[str, float]
-    unit: str
-    reason: str
+    unit: str  # of the errors
+    reason: str  # in one sentence
 
 
 def pick(errors: HeldOut, sizes: Mapping[str, int], bic: Mapping[str, float]) -> Pick:

@@ -133,19 +133,12 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Found:
-    """The state of an interrupted run, and its folder.
+    """The state of an interrupted run, and its folder."""
 
-    Attributes:
-      folder: A result folder or a work folder.
-      inputs: A digest of every input by name.
-      state: The fit, or what its search had tried when it was still searching.
-      passed_over: Why newer folders could not be used.
-    """
-
-    folder: Path
-    inputs: Mapping[str, str]
-    state: FitState | Trials
-    passed_over: tuple[str, ...] = ()
+    folder: Path  # a result folder or a work folder
+    inputs: Mapping[str, str]  # a digest of every input by name
+    state: FitState | Trials  # the fit, or what its search had tried when it was still searching
+    passed_over: tuple[str, ...] = ()  # why newer folders could not be used
 
     @property
     def warnings(self) -> tuple[str, ...]:

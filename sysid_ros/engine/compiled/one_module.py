@@ -6,13 +6,13 @@
 numba optimizes every function by itself and generates its machine code, with all that it calls,
 before its callers do so again: a function five calls deep is compiled five times. Here the parts
 are only lowered to LLVM's language, and what Python calls takes them all into its module, which is
-optimized once, from the callees to the callers. That is 40 % of the work, and the code is not
-slower. numba also hands a named tuple over field by field, and loads all of it for each field that
-is read. For the tables of a model that is hundreds of instructions in each caller and each callee,
-so parts see named tuples by reference: they read fields of one, hand it over and make new ones, but
-none outlives the function that made it, nor the turn of the loop. All this builds on classes of
-numba that are not documented and differ between its versions; with one that this was not tried
-with, numba's own way is taken.
+optimized once, from the callees to the callers. With the references below that is a quarter of the
+work, and the code is not slower. numba also hands a named tuple over field by field, and loads all
+of it for each field that is read. For the tables of a model that is hundreds of instructions in
+each caller and each callee, so parts see named tuples by reference: they read fields of one, hand
+it over and make new ones, but none outlives the function that made it, nor the turn of the loop.
+All this builds on classes of numba that are not documented and differ between its versions; with
+one that this was not tried with, numba's own way is taken.
 """
 
 from __future__ import annotations

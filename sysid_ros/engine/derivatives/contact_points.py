@@ -12,7 +12,7 @@ from sysid_ros.engine.compiled import compiled
 from sysid_ros.engine.derivatives.floor_contacts import Footing
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rigid_body import Pose
-from sysid_ros.engine.derivatives.spatial import Six
+from sysid_ros.engine.derivatives.spatial import Six, cross
 
 
 @compiled
@@ -44,23 +44,23 @@ def reach_rim(t: Tables, rotation: FloatArray, k: int, out: Footing) -> None:
         square = 1.0
     extent = np.sqrt(square)
     u = (down[0] / extent, down[1] / extent, down[2] / extent)
-    side = _cross(u, a)
+    side = cross(u, a)
     for i in range(3):
         out.reach[i] = rim[0] * a[i] + rim[1] * u[i] + rim[2] * side[i]
     for j in range(3):
         about = (1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0)
-        da = _cross(about, a)
+        da = cross(about, a)
         rise = da[0] * normal[0] + da[1] * normal[1] + da[2] * normal[2]
         dw = (da[0] * along + a[0] * rise, da[1] * along + a[1] * rise, da[2] * along + a[2] * rise)
         if upright:
-            dw = _cross(about, u)
+            dw = cross(about, u)
         inward = dw[0] * u[0] + dw[1] * u[1] + dw[2] * u[2]
         du = (
             (dw[0] - inward * u[0]) / extent,
             (dw[1] - inward * u[1]) / extent,
             (dw[2] - inward * u[2]) / extent,
         )
-        one, two = _cross(du, a), _cross(u, da)
+        one, two = cross(du, a), cross(u, da)
         for i in range(3):
             out.roll[i, j] = rim[0] * da[i] + rim[1] * du[i] + rim[2] * (one[i] + two[i])
 
@@ -93,10 +93,3 @@ def turned(rotation: FloatArray, i: int, x: FloatArray | Six) -> float:
     """One component of a vector of a body."""
     result: float = rotation[i, 0] * x[0] + rotation[i, 1] * x[1] + rotation[i, 2] * x[2]
     return result
-
-
-@compiled
-def _cross(
-    a: tuple[float, float, float], b: tuple[float, float, float]
-) -> tuple[float, float, float]:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

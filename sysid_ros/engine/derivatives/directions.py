@@ -50,21 +50,14 @@ class ModelChanges(NamedTuple):
 
 @dataclass(frozen=True)
 class ChangingTables:
-    """The tables of a model that parameters change, of which :class:`ModelChanges` are derivatives.
-
-    Attributes:
-      model: The model.
-      tables: In the order of :class:`ModelChanges`.
-      stands: Whether anything may press on a floor.
-      posture: Where inverse inertia is told, if it follows from the other tables.
-      weights: How it follows from them: the tables have zeros for it.
-    """
+    """The tables of a model that parameters change; :class:`ModelChanges` are derivatives."""
 
     model: mujoco.MjModel
-    tables: tuple[FloatArray, ...]
-    stands: bool
+    tables: tuple[FloatArray, ...]  # in the order of :class:`ModelChanges`
+    stands: bool  # whether anything may press on a floor
+    # where inverse inertia is told, if it follows from the other tables
     posture: ReferencePosture | None
-    weights: InverseWeights | None
+    weights: InverseWeights | None  # how it follows from them: the tables have zeros for it
 
     @classmethod
     def of(cls, model: mujoco.MjModel, before: ChangingTables | None = None) -> ChangingTables:

@@ -27,7 +27,9 @@ from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rigid_body import Motion
 from sysid_ros.engine.derivatives.spatial import (
     Six,
+    Three,
     add,
+    cross,
     cross_force,
     dot,
     load,
@@ -209,9 +211,9 @@ def _covectors(r: FrameReadings, k: int, w: Workspace) -> tuple[Six, Six, Six]:
         return none, none, _force_at(x, e)
     if quantity == DIRECTION:
         i = r.axis[k]
-        return none, none, _couple(_cross((axes[0, i], axes[1, i], axes[2, i]), e))
+        return none, none, _couple(cross((axes[0, i], axes[1, i], axes[2, i]), e))
     if quantity == FIELD:
-        return none, none, _couple(_cross(e, (r.field[0], r.field[1], r.field[2])))
+        return none, none, _couple(cross(e, (r.field[0], r.field[1], r.field[2])))
     if quantity == ORIENTATION:
         total = none
         for i in range(3):
@@ -228,8 +230,8 @@ def _motion_covectors(
     local: bool,
     motion: Motion,
     body: int,
-    x: tuple[float, float, float],
-    e: tuple[float, float, float],
+    x: Three,
+    e: Three,
 ) -> tuple[Six, Six, Six]:
     """The same for velocities and accelerations along ``e`` at the point ``x``."""
     none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -238,16 +240,16 @@ def _motion_covectors(
     force = _couple(e) if quantity in (SPIN, TURNING) else _force_at(x, e)
     if quantity in (SPIN, DRIFT):
         value = spin if quantity == SPIN else drift
-        return none, force, none if local else _couple(_cross(value, e))
+        return none, force, none if local else _couple(cross(value, e))
     moving, value = cross_force(v, force), (a[0], a[1], a[2])
     if quantity == PULL:
         # The point's acceleration is the body's there and spin x drift.
-        moving = add(moving, add(_couple(_cross(drift, e)), _force_at(x, _cross(e, spin))))
-        straight, turning = _at_point(a, x), _cross(spin, drift)
+        moving = add(moving, add(_couple(cross(drift, e)), _force_at(x, cross(e, spin))))
+        straight, turning = _at_point(a, x), cross(spin, drift)
         value = (
             straight[0] + turning[0], straight[1] + turning[1], straight[2] + turning[2],
         )  # fmt: skip
-    return force, moving, none if local else _couple(_cross(value, e))
+    return force, moving, none if local else _couple(cross(value, e))
 
 
 @compiled
@@ -263,27 +265,20 @@ def _quaternion_slope(w: float, x: float, y: float, z: float, component: int, i:
 
 
 @compiled
-def _cross(
-    a: tuple[float, float, float], b: tuple[float, float, float]
-) -> tuple[float, float, float]:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@compiled
-def _at_point(m: Six, x: tuple[float, float, float]) -> tuple[float, float, float]:
+def _at_point(m: Six, x: Three) -> Three:
     """The linear part of a motion at a point."""
-    turned = _cross((m[0], m[1], m[2]), x)
+    turned = cross((m[0], m[1], m[2]), x)
     return m[3] + turned[0], m[4] + turned[1], m[5] + turned[2]
 
 
 @compiled
-def _force_at(x: tuple[float, float, float], e: tuple[float, float, float]) -> Six:
+def _force_at(x: Three, e: Three) -> Six:
     """A force ``e`` that acts at ``x``."""
-    moment = _cross(x, e)
+    moment = cross(x, e)
     return moment[0], moment[1], moment[2], e[0], e[1], e[2]
 
 
 @compiled
-def _couple(e: tuple[float, float, float]) -> Six:
+def _couple(e: Three) -> Six:
     """A torque without force."""
     return e[0], e[1], e[2], 0.0, 0.0, 0.0

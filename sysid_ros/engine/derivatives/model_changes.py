@@ -122,19 +122,12 @@ def model_derivative(
 
 @dataclass(frozen=True)
 class KnownChanges:
-    """The changes of a model's tables at a point, most of which last: damping adds to damping.
+    """The changes of a model's tables at a point, most of which last: damping adds to damping."""
 
-    Attributes:
-      theta: The point, (p,).
-      base: The tables there.
-      parameters: Those that the changes are by, in their order.
-      changes: The derivatives.
-    """
-
-    theta: FloatArray
-    base: ChangingTables
-    parameters: tuple[int, ...]
-    changes: ModelChanges
+    theta: FloatArray  # the point, (p,)
+    base: ChangingTables  # the tables there
+    parameters: tuple[int, ...]  # those that the changes are by, in their order
+    changes: ModelChanges  # the derivatives
 
     def lasting(self, theta: FloatArray, base: ChangingTables) -> list[int]:
         """The parameters whose derivatives seem to be what they were.

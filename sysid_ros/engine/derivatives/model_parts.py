@@ -61,19 +61,12 @@ class Elements(NamedTuple):
 
 
 class ModelPart(NamedTuple):
-    """A part of a model.
+    """A part of a model."""
 
-    Attributes:
-      elements: What belongs to it.
-      rows: Which readings of the model it has, (k,), ascending.
-      tables: Its own.
-      readings: Its own, in the order of ``rows``.
-    """
-
-    elements: Elements
-    rows: IndexArray
-    tables: Tables
-    readings: Readings
+    elements: Elements  # what belongs to it
+    rows: IndexArray  # which readings of the model it has, (k,), ascending
+    tables: Tables  # its own
+    readings: Readings  # its own, in the order of ``rows``
 
     def touched(self, changes: ModelChanges) -> BoolArray:
         """Mark the directions that change anything of the part, (n_model,)."""

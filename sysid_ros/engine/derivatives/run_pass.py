@@ -61,28 +61,18 @@ class MeshContacts:
 
 @dataclass(frozen=True)
 class Pass:
-    """The part of the pass that all runs of a model share at a point.
+    """The part of the pass that all runs of a model share at a point."""
 
-    Attributes:
-      columns: All parameters, moved.
-      followed: The columns whose effect on the rollout the pass finds, in its order.
-      reading: The columns that change only how sensors are read.
-      changes: How the followed columns change the model.
-      addresses: The columns of the sensor data that are differentiated, sorted.
-      parts: The parts of the model that do not feel each other.
-      whole: The model as one part.
-      meshes: Whether contacts of meshes are looked for.
-      models: How parts change in some directions, by both, as far as it was asked for.
-    """
-
-    columns: Perturbations
+    columns: Perturbations  # all parameters, moved
+    # the columns whose effect on the rollout the pass finds, in its order
     followed: tuple[int, ...]
-    reading: tuple[int, ...]
-    changes: ModelChanges
-    addresses: IndexArray
-    parts: tuple[ModelPart, ...]
-    whole: ModelPart
-    meshes: MeshContacts
+    reading: tuple[int, ...]  # the columns that change only how sensors are read
+    changes: ModelChanges  # how the followed columns change the model
+    addresses: IndexArray  # the columns of the sensor data that are differentiated, sorted
+    parts: tuple[ModelPart, ...]  # the parts of the model that do not feel each other
+    whole: ModelPart  # the model as one part
+    meshes: MeshContacts  # whether contacts of meshes are looked for
+    # how parts change in some directions, by both, as far as it was asked for
     models: dict[tuple[int, bytes], ModelDirections] = field(default_factory=dict)
 
     @cached_property
@@ -117,31 +107,18 @@ class Pass:
 
 @dataclass(frozen=True)
 class _PartOfBatch:
-    """One part of the model, with all that the pass along it needs of the runs.
-
-    Attributes:
-      part: The part.
-      model: How it changes in its directions.
-      directions: How starts and controls change in them.
-      slopes: Of steps that are not covered.
-      touches: Of the meshes that press.
-      columns: Where they belong in the Jacobian, (n,).
-      states: From each start on, (steps + w, nq + nv + na).
-      control: Of every step, (steps, nu).
-      samples: The residuals that compare its readings, ascending.
-      violation: Written, (steps, 2).
-    """
+    """One part of the model, with all that the pass along it needs of the runs."""
 
     part: ModelPart
-    model: ModelDirections
-    directions: BatchDirections
-    slopes: StepSlopes
-    touches: Touches
-    columns: IntArray
-    states: FloatArray
-    control: FloatArray
-    samples: IndexArray
-    violation: FloatArray
+    model: ModelDirections  # how it changes in its directions
+    directions: BatchDirections  # how starts and controls change in them
+    slopes: StepSlopes  # of steps that are not covered
+    touches: Touches  # of the meshes that press
+    columns: IntArray  # where they belong in the Jacobian, (n,)
+    states: FloatArray  # from each start on, (steps + w, nq + nv + na)
+    control: FloatArray  # of every step, (steps, nu)
+    samples: IndexArray  # the residuals that compare its readings, ascending
+    violation: FloatArray  # written, (steps, 2)
 
 
 class BatchPass:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
 
+Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]
 
 # Where the entries of the symmetric tensor stand among the ten parameters, row by row.
@@ -49,6 +50,12 @@ def scale(a: Six, s: float) -> Six:
 def dot(a: Six, b: Six) -> float:
     """Scalar product of a motion and a force."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+
+
+@compiled
+def cross(a: Three, b: Three) -> Three:
+    """The product of two vectors."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @compiled

@@ -18,7 +18,6 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
     grouping_order,
 )
 from sysid_ros.engine.inverse_dynamics.bodies_alone import bodies_alone
-from sysid_ros.engine.inverse_dynamics.combinations import fit_combinations
 from sysid_ros.engine.inverse_dynamics.consistency import body_scales
 from sysid_ros.engine.inverse_dynamics.contradicting_joint import contradicting_joint
 from sysid_ros.engine.inverse_dynamics.coupling import (
@@ -36,7 +35,7 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather, summed_again
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.merged_columns import MergedColumns
-from sysid_ros.engine.inverse_dynamics.normal_equations import one_thread
+from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares, one_thread
 from sysid_ros.engine.inverse_dynamics.payload import (
     PAYLOAD,
     absent_columns,
@@ -47,7 +46,7 @@ from sysid_ros.engine.inverse_dynamics.payload import (
 from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, total_torques
 from sysid_ros.engine.inverse_dynamics.settled_delays import settled_estimate, with_settled_delays
 from sysid_ros.engine.inverse_dynamics.sharpened_friction import sharpen_friction
-from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty
+from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit import (
     doubtful_estimate,
     fit_evidence,
@@ -82,7 +81,6 @@ __all__ = [
     "Recording",
     "Regressor",
     "Settings",
-    "fit_combinations",
     "fit_inverse_dynamics",
     "mujoco_torque",
     "torque_rmse",

@@ -21,8 +21,7 @@ _RADIUS = 0.05  # m, a guess
 def with_payload(spec: mujoco.MjSpec, body: str, *, mass: float = 1.0) -> mujoco.MjSpec:
     """A copy of a specification with a ball fixed to a body, as the start of its estimate.
 
-    In :func:`~.free.free_parameters` recordings without the payload name it as absent:
-    ``conditions=("bare", "loaded"), absent={"bare": ["payload"]}``.
+    The condition of recordings without it ends with " without payload".
 
     Args:
       spec: Left as it is.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -42,7 +42,7 @@ from sysid_ros.engine.inverse_dynamics.settled_delays import with_settled_delays
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
 from sysid_ros.engine.regressor import DELAY, Motion, Recording, Regressor
-from sysid_ros.errors import DataError, ExperimentError
+from sysid_ros.errors import DataError
 
 _RANDOM_POSES = 200
 
@@ -50,23 +50,23 @@ _RANDOM_POSES = 200
 def fit_inverse_dynamics(
     model: mujoco.MjModel,
     recordings: Sequence[Recording],
-    free: FreeParameters | None = None,
     settings: Settings | None = None,
+    frozen: Collection[str] | None = None,
 ) -> InverseDynamicsFit:
     """Estimate physically consistent parameters from measured motion and torque.
 
     Args:
       model: The robot as it is known so far; its values are the prior's centre.
       recordings: Motion and torque.
-      free: What is estimated; by default every parameter but springs that the model lacks.
       settings: Filters, prior, margins; by default chosen from the data.
+      frozen: Names of what keeps the model's value; by default springs that it lacks, and frames.
 
     Returns:
       Values, uncertainty, base parameters and predicted torque.
 
     Raises:
       DataError: The recordings do not fit the model, or hold no torque.
-      ExperimentError: A condition of a recording, or a joint with a gain, is not known.
+      ExperimentError: A joint with a gain is not known.
       ModelError: Inverse dynamics by regression does not apply to the model.
     """
     settings = settings or Settings()
@@ -78,15 +78,8 @@ def fit_inverse_dynamics(
         delays={"torque_delay": range(model.nv)} if settings.torque_delay else None,
     )
     conditions = tuple(dict.fromkeys(one.condition for one in recordings))
-    if free is None:
-        kept = without_effect(regressor.columns)
-        free = free_parameters(regressor.columns, frozen=kept, conditions=conditions)
-    for condition in conditions:
-        if condition not in free.matrix:
-            raise ExperimentError(
-                f"condition {condition!r} of a recording has no parameters; "
-                f"known are {', '.join(repr(c) for c in free.conditions)}"
-            )
+    kept = without_effect(regressor.columns) if frozen is None else frozen
+    free = free_parameters(regressor.columns, frozen=kept, conditions=conditions)
     with one_thread():
         evidence = gather(regressor, recordings, settings)
         if not any(one.counts.any() for one in evidence.grams.values()):

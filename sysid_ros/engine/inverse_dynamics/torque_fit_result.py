@@ -49,9 +49,9 @@ class InverseDynamicsFit:
         """All parameters of a condition, free or not, (p,)."""
         return self.free.theta(self.x, self.free.conditions[0] if condition is None else condition)
 
-    def intervals(self, level: float = 0.95) -> FloatArray:
+    def intervals(self) -> FloatArray:
         """Confidence intervals, (k, 2)."""
-        half = self.uncertainty.half_widths(level)
+        half = self.uncertainty.half_widths()
         return np.column_stack([self.x - half, self.x + half])
 
     def flags(self, index: int) -> tuple[str, ...]:

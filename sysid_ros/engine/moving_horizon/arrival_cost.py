@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.problem import sums_by_signal
 
 Squares = Mapping[str, tuple[float, float]]  # by signal: sum of squared residuals, their number
 
@@ -60,7 +61,7 @@ class Share:
             later.theta,
             self.hessian + later.hessian,
             self.gradient_at(later.theta) + later.gradient,
-            added([self.squares, later.squares]),
+            sums_by_signal([self.squares, later.squares]),
             self.windows + later.windows,
         )
 
@@ -104,16 +105,6 @@ def fewer(shares: Sequence[Share], most: int) -> list[Share]:
         least = int(np.argmin([first + second for first, second in pairs]))
         found[least : least + 2] = [found[least].plus(found[least + 1])]
     return found
-
-
-def added(parts: Iterable[Squares]) -> dict[str, tuple[float, float]]:
-    """Sum squares and numbers by signal."""
-    total: dict[str, tuple[float, float]] = {}
-    for part in parts:
-        for name, (square, count) in part.items():
-            before = total.get(name, (0.0, 0.0))
-            total[name] = (before[0] + square, before[1] + count)
-    return total
 
 
 def gram_of(shares: Sequence[Share], theta: FloatArray) -> FloatArray:

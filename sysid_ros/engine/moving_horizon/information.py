@@ -12,8 +12,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, bounded_quadratic_step
-from sysid_ros.engine.moving_horizon.arrival_cost import Share, added
+from sysid_ros.engine.moving_horizon.arrival_cost import Share
 from sysid_ros.engine.parameters import Bounds, ParameterDict, priors
+from sysid_ros.engine.problem import sums_by_signal
 from sysid_ros.engine.uncertainty import Covariance, covariance
 
 FEWEST = 3  # windows from which on there are intervals
@@ -113,7 +114,7 @@ def covariance_of(
     system = ReducedSystem(
         hessians.sum(axis=0) + np.diag(precision), gradients.sum(axis=0), hessians, gradients
     )
-    squares = added(share.squares for share in shares)
+    squares = sums_by_signal(share.squares for share in shares)
     return covariance(
         system,
         params.bounds.width,
@@ -172,7 +173,7 @@ def noise_levels(
     shares: Sequence[Share], parameters: int, least: Mapping[str, float]
 ) -> dict[str, float]:
     """Root mean square of what stays unexplained, by signal, in its unit."""
-    squares = added(share.squares for share in shares)
+    squares = sums_by_signal(share.squares for share in shares)
     total = sum(count for _, count in squares.values())
     correction = total / max(1.0, total - parameters)
     return {

@@ -12,6 +12,7 @@ from sysid_ros.engine.problem.chunked_problem import (
     ChunkSums,
     ChunkSurvey,
     Evaluate,
+    sums_by_signal,
 )
 from sysid_ros.engine.problem.objective import FD_STEP, Objective
 from sysid_ros.engine.problem.projection import minimize_with

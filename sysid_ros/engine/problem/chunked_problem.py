@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class ChunkSums:
     sources: Mapping[str, str]  # the origin of the Jacobian's columns, by parameter
 
 
+Number = TypeVar("Number", int, float)  # whole, or weighted
 Evaluate = Callable[[Sequence[ChunkPoint]], Sequence[ChunkSums]]
 
 
@@ -108,7 +110,7 @@ class ChunkedProblem(WindowedProblem):
     def cost_of(self, residuals: Sequence[FloatArray], point: Point) -> float:
         """The objective with the initial parameters, whose squared residuals surveys have kept."""
         del residuals
-        found = _joined(survey.squares for survey in self._surveys)
+        found = sums_by_signal(survey.squares for survey in self._surveys)
         own = sum(0.5 * total / self.noise[name] ** 2 for name, (total, _) in found.items())
         return float(own) + self._prior_cost(Point(point.theta))
 
@@ -148,21 +150,23 @@ class ChunkedProblem(WindowedProblem):
             self._prior_cost(Point(point.theta)) + sum(answer.cost for answer in answers),
             tuple(gram for answer in answers for gram in answer.grams),
             prior.T @ prior,
-            _joined(answer.squares for answer in answers),
+            sums_by_signal(answer.squares for answer in answers),
         )
         self._sources = _worst(answer.sources for answer in answers)
         self._known = point, dict(self.noise), found
         return found
 
 
-def _joined(parts: Iterable[Mapping[str, tuple[float, int]]]) -> dict[str, tuple[float, int]]:
-    """Sums and numbers of all parts by signal."""
-    joined: dict[str, tuple[float, int]] = {}
+def sums_by_signal(
+    parts: Iterable[Mapping[str, tuple[float, Number]]],
+) -> dict[str, tuple[float, Number]]:
+    """Sums of squares of all parts, and of their numbers, by signal."""
+    sums: dict[str, tuple[float, Number]] = {}
     for part in parts:
         for name, (total, count) in part.items():
-            before = joined.get(name, (0.0, 0))
-            joined[name] = before[0] + total, before[1] + count
-    return joined
+            before = sums.get(name)
+            sums[name] = (before[0] + total, before[1] + count) if before else (total, count)
+    return sums
 
 
 def _worst(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:

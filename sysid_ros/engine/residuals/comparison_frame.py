@@ -49,39 +49,24 @@ class SignalCorrection:
 
 @dataclass(frozen=True)
 class ComparisonFrame:
-    """The part of a comparison that recordings with the same instants and signals share.
+    """The part of a comparison that recordings with the same instants and signals share."""
 
-    Attributes:
-      simulated: Times of the simulated sensors, after each step, (n,) s.
-      recorded: All instants of the recording, (k,) s.
-      signals: Its signals, as given.
-      corrections: By signal, as given.
-      rows: Which of its samples are compared.
-      columns: Which of its columns, (d,).
-      mapping: The signals in these columns.
-      delays: Of every column, (d,) s.
-      blocks: The signals.
-      weights: One per difference column.
-      evaluate: Simulated values (n, ..., d) at the instants compared, (m, ..., d).
-      normalization: Units of the differences, see :func:`scales`.
-      noise: Standard deviation per signal, for the normalization "noise".
-      stamping: Whether values are those of a cubic, "true", or of a line between two.
-    """
-
-    simulated: FloatArray
-    recorded: FloatArray
-    signals: SignalMapping | None
-    corrections: Mapping[str, SignalCorrection]
-    rows: slice
-    columns: IndexArray
-    mapping: SignalMapping
-    delays: FloatArray
-    blocks: list[Block]
-    weights: FloatArray
+    simulated: FloatArray  # times of the simulated sensors, after each step, (n,) s
+    recorded: FloatArray  # all instants of the recording, (k,) s
+    signals: SignalMapping | None  # its signals, as given
+    corrections: Mapping[str, SignalCorrection]  # by signal, as given
+    rows: slice  # which of its samples are compared
+    columns: IndexArray  # which of its columns, (d,)
+    mapping: SignalMapping  # the signals in these columns
+    delays: FloatArray  # of every column, (d,) s
+    blocks: list[Block]  # the signals
+    weights: FloatArray  # one per difference column
+    # simulated values (n, ..., d) at the instants compared, (m, ..., d)
     evaluate: Callable[[FloatArray], FloatArray]
-    normalization: Normalization
+    normalization: Normalization  # units of the differences, see :func:`scales`
+    # standard deviation per signal, for the normalization "noise"
     noise: Mapping[str, float] | None
-    stamping: Stamping
+    stamping: Stamping  # whether values are those of a cubic, "true", or of a line between two
 
     def suits(
         self,

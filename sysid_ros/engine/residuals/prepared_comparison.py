@@ -37,19 +37,12 @@ DIVERGED = 1e6
 
 @dataclass(frozen=True)
 class PreparedComparison:
-    """A comparison, with all that does not depend on what was simulated.
+    """A comparison, with all that does not depend on what was simulated."""
 
-    Attributes:
-      frame: What it shares with those of other recordings.
-      measured: The recording at the instants compared, corrected.
-      scales: Divisors of the difference columns.
-      unknown: Where nothing was measured, (m, number of columns).
-    """
-
-    frame: ComparisonFrame
-    measured: TimeSeries
-    scales: FloatArray
-    unknown: BoolArray
+    frame: ComparisonFrame  # what it shares with those of other recordings
+    measured: TimeSeries  # the recording at the instants compared, corrected
+    scales: FloatArray  # divisors of the difference columns
+    unknown: BoolArray  # where nothing was measured, (m, number of columns)
 
     @classmethod
     def of(cls, frame: ComparisonFrame, measured: TimeSeries) -> PreparedComparison:

@@ -31,17 +31,12 @@ _JAGGED = (  # what is not linear about a posture, and stops what it does not st
 
 @dataclass(frozen=True)
 class StepSwing:
-    """The deviation that a time step throws back farthest.
+    """The deviation that a time step throws back farthest."""
 
-    Attributes:
-      factor: The deviation after a step over that before; below -1 it grows.
-      dof: The degree of freedom that takes most part.
-      implicit: The factor with the integrator ``implicitfast`` instead of Euler's; as it is where
-        the model has another.
-    """
-
-    factor: float
-    dof: int
+    factor: float  # the deviation after a step over that before; below -1 it grows
+    dof: int  # the degree of freedom that takes most part
+    # the factor with the integrator ``implicitfast`` instead of Euler's; as it is where the model
+    # has another
     implicit: float
 
 

@@ -28,17 +28,11 @@ _EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
 
 @dataclass(frozen=True)
 class ClosedLoops:
-    """The constraints of a model, to be met by what is not measured.
+    """The constraints of a model, to be met by what is not measured."""
 
-    Attributes:
-      model: With the equalities.
-      free: Degrees of freedom that nothing measures and that an equality concerns.
-      tied: Those of them that the others determine.
-    """
-
-    model: mujoco.MjModel
-    free: IntArray
-    tied: IntArray
+    model: mujoco.MjModel  # with the equalities
+    free: IntArray  # degrees of freedom that nothing measures and that an equality concerns
+    tied: IntArray  # those of them that the others determine
 
     @classmethod
     def of(cls, model: mujoco.MjModel, measured: Collection[int]) -> ClosedLoops | None:

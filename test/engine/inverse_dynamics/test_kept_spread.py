@@ -26,7 +26,9 @@ def test_the_spread_of_live_estimates_comes_back() -> None:
         body.mass, body.fullinertia = 30.0 * body.mass, 30.0 * np.array(body.fullinertia)
     times, motion, _ = moved(model, duration=5.0)
     regressor, settings = Regressor(model), Settings()
-    free = free_parameters(regressor.columns, frozen=without_effect(regressor.columns))
+    free = free_parameters(
+        regressor.columns, frozen=without_effect(regressor.columns), conditions=[""]
+    )
     rng, none = np.random.default_rng(0), (np.zeros(0, dtype=np.intp), np.zeros(0))
     found = None
     spreads = []
