@@ -183,7 +183,7 @@ def evaluate(
         scale = max(scale, abs(w.forces.force[i]), abs(w.derivatives.torque[i]))
     violation[0], violation[1] = _lacking(w), scale
     if w.footing.pressed[0] > 0 and EXACT * scale < violation[0] < np.inf:
-        violation[0] = _settled(t, w, q, v, touches, k, scale)
+        violation[0] = min(violation[0], _settled(t, w, q, v, touches, k, scale))
     return True
 
 
