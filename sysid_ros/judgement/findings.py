@@ -190,14 +190,15 @@ def _overfit(outcome: Outcome) -> str:
     before, after = yardstick(held_out, outcome.fit)
     if not falls(*overall) or after <= before:
         return ""
+    advice = "record more, or free fewer parameters"
+    if math.isinf(overall[0]):
+        learned = "the simulation of what was fitted no longer breaks off"
+        return f"{learned}, but what was held out is told no better: {advice}"
     shown, unit = (training.rmse_all_initial, training.rmse_all), f" {training.unit_all}"
     if shown[1] >= shown[0]:  # the positions alone say something else
         shown, unit = overall, " times the noise of all signals"
-    return (
-        f"the training error falls from {shown[0]:.4g} to {shown[1]:.4g}{unit.rstrip()}, but not "
-        "that of what was held out: "
-        "record more, or free fewer parameters"
-    )
+    learned = f"the training error falls from {shown[0]:.4g} to {shown[1]:.4g}{unit.rstrip()}"
+    return f"{learned}, but not that of what was held out: {advice}"
 
 
 def _no_skill(outcome: Outcome) -> str:

@@ -78,8 +78,8 @@ class Channel:
       times: Per recording its stamps [s] since the epoch.
       values: Per recording its values.
       clock: The clock that dates it where its header does not; empty where that does.
-      behind: Receipt minus stamp without queueing [s], in the first recording; zero where the
-        stamps are the recorder's.
+      behind: Receipt minus stamp without queueing [s], in the first recording that tells it;
+        ``None`` where none does.
     """
 
     topic: str
@@ -92,7 +92,7 @@ class Channel:
     times: tuple[FloatArray, ...]
     values: tuple[FloatArray, ...]
     clock: str = ""
-    behind: float = 0.0
+    behind: float | None = None
 
     @property
     def moves(self) -> bool:
@@ -190,7 +190,7 @@ def read_channels(
             tuple(times for times, _ in series[topic, leaf.field]),
             tuple(values for _, values in series[topic, leaf.field]),
             clocks[topic],
-            behind.get(topic, 0.0),
+            behind.get(topic),
         )
         for topic, found in leaves.items()
         for leaf in found

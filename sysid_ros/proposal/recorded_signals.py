@@ -61,7 +61,8 @@ def recorded_signals(
     given = spec
     spec, mapping = map_robot(given, channels, orders)
     mapped = [line.channel for line in (*mapping.signals, *mapping.possible)]
-    clocks = differing_clocks({one.topic: one.behind for one in mapped})
+    behind = {one.topic: one.behind for one in mapped if one.behind is not None}
+    clocks = differing_clocks(behind)
     if clocks:
         channels = _channels(complete, common, msg_path, corrected=True)
         spec, mapping = map_robot(given, channels, orders)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -76,6 +77,14 @@ def test_what_was_learned_of_all_signals_is_told_where_positions_got_worse() -> 
     made = outcome_with(fit, learned, held_out)
     assert judge(made) is Judgement.OVERFIT
     assert "falls from 707.1 to 70.71 times the noise of all" in with_verdict(made).verdict
+
+
+def test_no_error_is_told_of_a_simulation_that_broke_off_at_first() -> None:
+    learned = replace(score(0.5, 0.3), rmse_initial={"a": math.nan}, rmse_all_initial=math.nan)
+    made = with_verdict(outcome_with(result(opened=False), learned, score(0.5, 0.6)))
+    assert made.verdict.startswith("Overfit")
+    assert "no longer breaks off" in made.verdict
+    assert "nan" not in made.verdict and "inf" not in made.verdict
 
 
 def test_nothing_scored_is_not_judged() -> None:

@@ -112,6 +112,20 @@ def test_each_point_of_a_trajectory_counts_in_its_time(tmp_path: Path) -> None:
     assert found["points[-1].positions[shoulder]"].held
 
 
+def test_when_a_trajectory_is_to_begin_tells_nothing_of_its_clock(tmp_path: Path) -> None:
+    """It may be stamped by a clock that is not the recorder's, or be meant for later."""
+    types = messages.types()
+    goal = types.deserialize_cdr(messages.trajectory(NAMES, np.zeros(2), 10**9), TRAJECTORY)
+    goal.header.stamp.sec = BEGIN // 10**9 + 20
+    rows = [
+        *states(BEGIN + TICKS),
+        ("/goal", TRAJECTORY, 0, bytes(types.serialize_cdr(goal, TRAJECTORY))),
+    ]
+    found = read(written(tmp_path, rows), "/goal", "/joint_states")
+    assert found["points[*].positions[elbow]"].behind is None
+    assert abs(found["position[elbow]"].behind or 1.0) < 1e-3
+
+
 def test_a_single_point_that_is_due_later_is_a_goal_and_no_step(tmp_path: Path) -> None:
     goals = [
         ("/goal", TRAJECTORY, k * 10**9, messages.trajectory(NAMES, np.array([k, 0.0]), 5 * 10**8))

@@ -166,11 +166,10 @@ def test_a_cable_is_tested_and_two_signs_of_it(finger: Recordings) -> None:
         both = changed(both, place, {"scale": -1.0})
     signs = tuple((FindingKind.SIGN, label_of(one)) for one in finger.signals)
     assert missed(finger, [Mistake(signs, both)]) == []
-    late = Mistake(((FindingKind.LAG, "pull"),), finger.signals, late=True)
     place = next(k for k, one in enumerate(finger.signals) if "qpos" in one)
     zero = changed(changed(finger.signals, place, {"offset": 0.4}), 1 - place, {"scale": -1.0})
     offset = ((FindingKind.OFFSET, "knuckle_qpos"), (FindingKind.SIGN, "pull"))
-    assert missed(finger, [late, Mistake(offset, zero)]) == []
+    assert missed(finger, [Mistake(offset, zero)]) == []
 
 
 def test_a_delay_that_is_known_is_not_found_once_more(finger: Recordings) -> None:

@@ -162,11 +162,11 @@ def evaluate(
         w.qacc[i] = damping
         w.residual[i] = w.derivatives.torque[i] + t.dof_fields[ARMATURE, i] * a[i]
         w.residual[i] += damping - w.forces.force[i]
-    for k in range(t.lines.equality.size):
-        damping, armature = h * w.forces.line.implicit[k], t.lines.fields[LINE_ARMATURE, k]
+    for line in range(t.lines.equality.size):
+        damping, armature = h * w.forces.line.implicit[line], t.lines.fields[LINE_ARMATURE, line]
         implicit |= damping != 0.0
-        for j in range(t.lines.first[k], t.lines.first[k + 1]):
-            pull = t.lines.coefficient[j] * related_along(t.lines, k, j, a)
+        for j in range(t.lines.first[line], t.lines.first[line + 1]):
+            pull = t.lines.coefficient[j] * related_along(t.lines, line, j, a)
             w.qacc[t.lines.dof[j]] += damping * pull
             w.residual[t.lines.dof[j]] += (damping + armature) * pull
     if implicit:

@@ -373,6 +373,8 @@ MESH = 'type="mesh" mesh="sole"'
 SOLE = """<asset><mesh name="sole" vertex="-0.05 -0.03 -0.02 0.06 -0.02 -0.03 0.05 0.03 -0.025
   -0.04 0.04 -0.015 -0.03 -0.02 0.03 0.04 -0.03 0.02 0.03 0.02 0.04 -0.02 0.03 0.03 0 0 -0.035
   0.07 0 0.01 -0.07 0 0.005"/></asset>"""
+LINE = """<tendon><fixed name="line" stiffness="1"><joint joint="joint0" coef="0.5"/></fixed>
+  </tendon>"""
 PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2 0.02"
   solref="0.01 1" margin="0.001"/></contact>"""
 
@@ -393,7 +395,7 @@ PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2
         ("elliptic", 3, "0.8", "implicitfast", WHEEL, ""),
         ("pyramidal", 4, "0.5 0.02", "Euler", PAD, ""),
         ("elliptic", 3, "0.8", "implicitfast", MESH, SOLE),
-        ("pyramidal", 4, "0.5 0.02", "Euler", MESH, SOLE),
+        ("pyramidal", 4, "0.5 0.02", "Euler", MESH, SOLE + LINE),
     ],
 )
 def test_feet_on_a_floor(

@@ -13,8 +13,9 @@ from sysid_problems import record_spring_mass
 
 from sysid_ros import sysid
 from sysid_ros.engine.problem.residual_function import ResidualFunction
-from sysid_ros.engine.residuals import discrepancy
+from sysid_ros.engine.residuals import ResidualOptions, discrepancy
 from sysid_ros.engine.signals import Stamping
+from sysid_ros.engine.simulation import recorded_runs
 
 
 @pytest.mark.parametrize("stamping", ["notebook", "true"])
@@ -70,3 +71,9 @@ def test_recordings_with_the_same_instants_are_compared_together(
         np.testing.assert_array_equal(own_measured[0].data, measured[k][0].data)
         jacobians.append(alone.jacobian(x, params))
     np.testing.assert_allclose(exact, np.vstack(jacobians), rtol=1e-12, atol=1e-15)
+
+
+def test_any_number_of_recordings_knows_what_those_before_have() -> None:
+    first = record_spring_mass(0.1).sequences().measured_rollout[0]
+    options = ResidualOptions((), lambda *given: None)
+    assert recorded_runs([first] * 1200, options)[-1].is_linear  # beyond Python's recursion
