@@ -30,3 +30,11 @@ def test_contacts_are_simulated_where_they_last(
     found = with_windows_for_contacts(DRAFT, seen, floating=floating, meshes=meshes)
     assert (found.contacts_left_out, found.window) == (left_out, window)
     assert ("'arm' and 'hull' overlap by 12 mm" in found.window_reason) == bool(seen.drawn)
+
+
+@pytest.mark.parametrize(("floating", "loss"), [(True, "huber"), (False, "linear")])
+def test_windows_of_a_robot_that_rests_on_contacts_do_not_count_by_squares(
+    floating: bool, loss: str
+) -> None:
+    found = with_windows_for_contacts(DRAFT, MUCH, floating=floating, meshes=False)
+    assert found.loss == loss
