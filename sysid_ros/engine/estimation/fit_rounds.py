@@ -26,7 +26,7 @@ from sysid_ros.engine.estimation.fit_start import (
 )
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
-from sysid_ros.engine.estimation.held_up import TrustedWindows
+from sysid_ros.engine.estimation.held_up import TrustedWindows, may_land
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
 from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
 from sysid_ros.engine.estimation.stuck_friction import held_by_friction, leap
@@ -100,7 +100,8 @@ class FitRounds:
         self._trace: list[Iteration] = []
         self._late = late_components(problem.params) & (settings.optimizer == "auto")
         self._flat = problem.loss.redescending
-        self._approaching = self._flat or bool(self._late.any())
+        self._lands = settings.optimizer == "auto" and may_land(problem)
+        self._approaching = self._flat or self._lands or bool(self._late.any())
         self._before = 0  # iterations of earlier rounds
         self._walk: Walk | None = None  # around the latest optimum
         self._moves = MOVES
@@ -167,12 +168,14 @@ class FitRounds:
     def _approach(self, point: Point, iterations: int, damping: float) -> Solution:
         """Minimize something easier first.
 
-        A convex loss, where far from the optimum the wanted one is flat; and without the parameters
-        that say where an effect acts as long as its size is not known.
+        A convex loss that grows slowly, where far from the optimum the wanted one is flat, or where
+        windows may begin beside a touch-down, whose squares are thousands of times those of others
+        at first and lead to a second optimum; and without the parameters that say where an effect
+        acts as long as its size is not known.
         """
         problem = self._problem
         wanted = problem.loss, problem.lower, problem.upper
-        if self._flat:
+        if self._flat or self._lands:
             problem.loss = LOSSES["huber"]
         held = HELD * problem.scale  # the solver needs room between bounds
         problem.lower = np.where(self._late, point.theta - held, problem.lower)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.estimation.window_sample import part_of
 from sysid_ros.engine.least_squares import (
     GOOD_GAIN,
@@ -143,6 +144,14 @@ class TrustedWindows:
         self.kept, self._starts = kept, list(point.starts)
         self.problem = _with_noise(part_of(self._whole, kept), self.problem)
         return Point(point.theta, tuple(point.starts[k] for k in kept.tolist()))
+
+
+def may_land(problem: WindowedProblem) -> bool:
+    """Return whether a free body may meet something in windows whose starts are estimated."""
+    return any(
+        one.n_start and FREE in one.model.jnt_type and can_touch(one.model)
+        for one in problem.windows
+    )
 
 
 def landing(problem: WindowedProblem, point: Point) -> BoolArray:

@@ -12,8 +12,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.estimation.fit_rounds import FitRounds, Listeners
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.estimation.held_up import TrustedWindows, holding_up, settled_starts
 from sysid_ros.engine.least_squares import (
+    INITIAL_DAMPING,
     LOSSES,
     Linearization,
     Point,
@@ -73,6 +76,9 @@ class Problem:
     loss = LOSSES["linear"]
     lower, upper, scale = np.array([-10.0]), np.array([10.0]), np.ones(1)
     engine = "reference"
+    params: Any = SimpleNamespace(
+        free=lambda: [SimpleNamespace(size=1, modifier=None)], scalar_names=lambda: ["theta"]
+    )
 
     def __init__(self, windows: Sequence[Line]) -> None:
         self.windows = tuple(windows)
@@ -108,13 +114,14 @@ class Problem:
         return self.linearize(point).cost
 
     def linearize(self, point: Point) -> Linearization:
-        grams = []
+        grams, cost = [], 0.0
         for one, start in zip(self.windows, point.starts, strict=True):
             value, slope = one.residual(float(point.theta[0]), float(start[0]))
             rows = np.column_stack([slope, value])
             prior = np.array([[0.0, 1.0, start[0]]])
-            grams.append(rows.T @ rows + prior.T @ prior)
-        cost = 0.5 * sum(float(gram[-1, -1]) for gram in grams)
+            weight = self.loss.gradient_weight(value)[:, None]
+            grams.append(rows.T @ (weight * rows) + prior.T @ prior)
+            cost += self.loss.cost(value) + 0.5 * float(start[0]) ** 2
         return Linearization(cost, tuple(grams), np.zeros((2, 2)))
 
 
@@ -190,3 +197,19 @@ def test_starts_settle_by_themselves() -> None:
             value, slope = one.residual(TRUTH, float(settled.starts[k][0]))
             assert abs(slope[:, 1] @ value + settled.starts[k][0]) < 1e-4
     assert np.all(costs < [0.5 * float(r @ r) + 4.5 for r in problem.residuals(far)])
+
+
+def test_squares_of_a_window_beside_a_touch_down_do_not_lead_a_search() -> None:
+    """It is far off for what no start of its own mends, and says that of the parameter."""
+    plain = windows(np.zeros(8, dtype=bool))
+    plain[2] = replace(plain[2], noise=60.0 * plain[2].by_theta)
+    problem: Any = Problem(plain)
+    led = searched(problem, problem.initial_point())
+    assert led.point.theta[0] < -3.0
+    rounds = FitRounds(
+        problem, FitSettings(), SignalNoise(), Listeners(None, None), 0.0, [], None, None
+    )
+    assert rounds._approaching
+    found = rounds._approach(problem.initial_point(), 0, INITIAL_DAMPING)
+    assert abs(found.point.theta[0] - TRUTH) < 1.0
+    assert problem.loss is LOSSES["linear"]
