@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sysid_ros.diagnosis import Contacts
+from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import listed
 from sysid_ros.proposal.experiment_text import Draft
 
-FEW_CONTACTS = 0.15  # of the postures, that are left out
+_FEW_CONTACTS = 0.4  # of the postures, that are left out: of all pairs of bodies together
+_FEW_AFLOAT = 0.15  # likewise, where a body floats, which the rest of its motion depends on
 _WINDOW_WITH_CONTACTS = 0.3  # s
 _NAMED = 3  # pairs of bodies in a sentence
 _SETTLING = 0.1  # s that a floating body takes to rest on something, in which little is compared
@@ -42,7 +44,8 @@ def with_windows_for_contacts(
     one, other = max(shares, key=lambda pair: shares[pair])
     largest = shares[one, other]
     touch = f"{one!r} and {other!r} touch in {100.0 * largest:.2g} % of the recorded postures"
-    if sum(shares.values()) <= FEW_CONTACTS:
+    few = _FEW_AFLOAT if floating else _FEW_CONTACTS
+    if largest <= RESTING and sum(shares.values()) <= few:
         more = f", {len(shares) - 1} more pairs of bodies in fewer" if len(shares) > 1 else ""
         why = f"{touch}{more}; an impact at a wrong time spoils a window, so these are left out."
         return replace(draft, contacts_left_out=True, window_reason=f"{why} {drawn}".rstrip())

@@ -24,6 +24,7 @@ from sysid_ros.diagnosis import (
     with_contradictions,
 )
 from sysid_ros.engine.elements import FREE, is_servo, joint_of
+from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
@@ -36,7 +37,7 @@ from sysid_ros.experiment import (
 from sysid_ros.proposal import torque_proposal
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.contact_windows import FEW_CONTACTS, with_windows_for_contacts
+from sysid_ros.proposal.contact_windows import with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
@@ -350,7 +351,7 @@ def _with_parameters(
         experiment = experiment_with(offered)
         if draft.contacts_left_out:
             dataset = replace(dataset, training=without_contacts(dataset.training)[0])
-        least = FEW_CONTACTS if draft.contacts_left_out else 0.0
+        least = RESTING if draft.contacts_left_out else 0.0
         touching = seen.rests or any(s > least for s in seen.touching.values())
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
         kept, dropped = chosen(offered, found.answers)

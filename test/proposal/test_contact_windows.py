@@ -14,6 +14,8 @@ from sysid_ros.proposal.recordings import Division
 
 DRAFT = Draft("robot.urdf", Division((), (), 0.2), (), (), (), (), (), 1.0, "linear")
 SOME, MUCH = Contacts(touching={("arm", "base"): 0.1}), Contacts(touching={("arm", "base"): 0.5})
+HAND = Contacts(touching={("index", "middle"): 0.2, ("index", "ring"): 0.15})
+RESTS = Contacts(touching={("arm", "base"): 0.35})
 DRAWN = {("arm", "hull"): 0.012}
 
 
@@ -21,7 +23,9 @@ DRAWN = {("arm", "hull"): 0.012}
     ("seen", "meshes", "floating", "left_out", "window"),
     [(Contacts(), True, False, True, 1.0), (Contacts(), False, False, False, 1.0),
      (Contacts(), True, True, False, 1.0), (SOME, True, False, True, 1.0),
-     (MUCH, True, False, False, 0.3), (Contacts(drawn=DRAWN), False, False, True, 1.0),
+     (HAND, False, False, True, 1.0), (HAND, False, True, False, 0.4),
+     (RESTS, False, False, False, 0.3), (MUCH, True, False, False, 0.3),
+     (Contacts(drawn=DRAWN), False, False, True, 1.0),
      (Contacts(touching=SOME.touching, drawn=DRAWN), False, False, True, 1.0)],
 )  # fmt: skip
 def test_contacts_are_simulated_where_they_last(
