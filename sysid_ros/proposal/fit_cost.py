@@ -5,8 +5,7 @@
 
 Each column of such a Jacobian is a simulation of all windows. The cost is counted, not measured, so
 that the same recordings give the same proposal on a busy machine. Robots that stand get as much of
-their recordings, also where their derivatives are exact; those that would get next to nothing get
-what the exact derivatives cost.
+their recordings, also where their derivatives are exact.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import numpy as np
 from sysid_ros.dataset import Dataset, load_dataset
 from sysid_ros.experiment import Experiment, ValidationConfig
 from sysid_ros.proposal.experiment_text import Draft
-from sysid_ros.proposal.identifiability import Determined
 from sysid_ros.proposal.recordings import Division
 
 _ACCEPTED = 120.0  # s of one processor that a first fit may take
@@ -30,9 +28,6 @@ _JACOBIANS = 20.0  # of a usual fit, with its scores
 _PER_FREEDOM = 2.5e-6  # s that a step takes for each degree of freedom, measured on arms and hands
 _TOUCHING = 2.0  # times as long where bodies touch
 _STAGES = 4.0  # of a step of RK4
-# Of a rollout's cost: what an exact column costs. 1/14 was measured of a quadruped on the floor and
-# of wheels; searches that leave windows out and take them back may begin anew once more.
-_EXACT = 1.0 / 7.0
 
 
 @dataclass(frozen=True)
@@ -76,13 +71,12 @@ def in_a_usual_time(
     free: int,
     *,
     touching: bool,
-    found: Determined,
+    rolled: bool,
 ) -> Draft:
     """Fit only parts of the recordings where all of them would take a user too long.
 
     Robots that stand get no more where their derivatives are exact: each window that begins beside
-    a touch-down may hold up the search of all, and the middle of a recording has few of them. Where
-    that would be the least, a search has next to nothing to go by, and their own cost decides.
+    a touch-down may hold up the search of all, and the middle of a recording has few of them.
 
     Args:
       draft: The proposal so far.
@@ -90,7 +84,7 @@ def in_a_usual_time(
       dataset: Some of its recordings.
       free: How many parameters are.
       touching: Whether bodies touch.
-      found: Whether derivatives are rollouts, and of how many steps where not.
+      rolled: Whether derivatives are rollouts.
 
     Raises:
       SysidError: A recording cannot be read.
@@ -100,8 +94,6 @@ def in_a_usual_time(
     durations = [share * duration] * len(draft.recordings.fitted)
     model = dataset.training.groups[0].spec.copy().compile()
     fit = rolled_fit(model, free, durations, touching=touching)
-    if not found.rolled and fit.affordable <= _LEAST:
-        fit = replace(fit, cost=fit.cost * max(_EXACT, found.doubted))
     if fit.affordable >= fit.seconds:
         return draft
     dear = (
@@ -111,7 +103,7 @@ def in_a_usual_time(
     lands = "bodies touch, and windows that begin beside a touch-down may hold up a search"
     why = (
         f"At most {fit.affordable:.2g} of {fit.seconds:.3g} s are fitted: "
-        f"{dear if found.rolled else lands}. More of it makes intervals narrower."
+        f"{dear if rolled else lands}. More of it makes intervals narrower."
     )
 
     def lengths(places: Sequence[int]) -> list[float]:

@@ -60,7 +60,6 @@ class Determined:
 
     answers: list[bool]  # one per candidate
     rolled: bool  # whether derivatives are rollouts of their own
-    doubted: float = 0.0  # share of the steps that are differenced, where they are not
     notes: tuple[str, ...] = ()  # sentences about joints that hardly move
 
 
@@ -119,16 +118,12 @@ def _determined(
         few = (min(length, _ROLLED), _MOST_ROLLED, _FEWEST_ROLLED)
         exact = EXACT in problem.derivative_sources().values()
         doubtful = exact and (touching or _noslip(problem))
-        share = 0.0
-        if doubtful:
-            share = _doubted_share(_problem(experiment, dataset, params, rollouts, few))
-        if share > _DOUBTED:
+        if doubtful and not _stays_exact(_problem(experiment, dataset, params, rollouts, few)):
             exact = not touching
             size = (min(length, _DIFFERENCED), _MOST_DIFFERENCED, _FEWEST_ROLLED)
             problem = _problem(experiment, dataset, params, rollouts, size)
         if exact:
-            answered = _in_rounds(problem, offered, rollouts)
-            return Determined(answered, rolled=False, doubted=share)
+            return Determined(_in_rounds(problem, offered, rollouts), rolled=False)
         for one, parameter in zip(offered, list(params.values()), strict=True):
             parameter.frozen = one.on_demand
         problem = _problem(experiment, dataset, params, rollouts, few)
@@ -140,10 +135,10 @@ def _determined(
     return Determined(chosen, rolled=True)
 
 
-def _doubted_share(problem: WindowedProblem) -> float:
-    """Return the largest share of differenced steps where bodies touch, which a Jacobian shows."""
+def _stays_exact(problem: WindowedProblem) -> bool:
+    """Return whether derivatives are exact where bodies touch too, which a Jacobian shows."""
     problem.linearize(problem.initial_point())
-    return max(1.0 if each is None else each.doubted for each in problem.exact)
+    return all(each is not None and each.doubted <= _DOUBTED for each in problem.exact)
 
 
 def _noslip(problem: WindowedProblem) -> bool:

@@ -358,7 +358,7 @@ def _with_parameters(
         draft = replace(draft, notes=(*draft.notes, *found.notes))
         if found.rolled or (touching and floating):
             draft = in_a_usual_time(
-                draft, experiment, dataset, len(kept), touching=touching, found=found
+                draft, experiment, dataset, len(kept), touching=touching, rolled=found.rolled
             )
     except ExperimentError:
         raise

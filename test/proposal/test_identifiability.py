@@ -102,5 +102,5 @@ def test_fewer_steps_tell_where_friction_is_solved_anew(
     plain = tried(tmp_path / "plain", 0.6)
     whole = steps[-1]
     anew = tried(tmp_path / "anew", 0.6, noslip=5)
-    assert (anew.answers, anew.rolled) == (plain.answers, plain.rolled)
+    assert anew == plain
     assert steps[-1] < 0.5 * whole
