@@ -14,9 +14,9 @@ from sysid_ros.engine.moving_horizon.arrival_cost import (
     MOST_SHARES,
     ArrivalCost,
     Share,
-    added,
     gram_of,
 )
+from sysid_ros.engine.problem import sums_by_signal
 
 
 def _shares(count: int) -> list[Share]:
@@ -42,8 +42,8 @@ def test_joining_shares_keeps_their_sums(forgetting: float | None):
     weights = [1.0 if forgetting is None else math.exp((s.time - now) / forgetting) for s in shares]
     expected = [s.scaled(w) for s, w in zip(shares, weights, strict=True)]
     np.testing.assert_allclose(gram_of(kept, theta), gram_of(expected, theta), rtol=1e-9)
-    assert added(s.squares for s in kept)["angle"] == pytest.approx(
-        added(s.squares for s in expected)["angle"]
+    assert sums_by_signal(s.squares for s in kept)["angle"] == pytest.approx(
+        sums_by_signal(s.squares for s in expected)["angle"]
     )
     counts = [share.windows for share in kept]
     if forgetting is None:  # no cluster outweighs the others
