@@ -275,7 +275,7 @@ def test_simulated_time_that_is_set_while_the_node_lives_is_waited_for(
 
 
 def test_a_recorder_that_cannot_begin_hears_nothing(recorder: Callable[..., Recorder]):
-    node = recorder(record_on_activate=True, min_free_disk=1e12)
+    node = recorder(record_on_activate=True, min_free_disk=1e9)
     assert node.trigger_activate() == TransitionCallbackReturn.FAILURE
     assert [one for one in node.subscriptions if one.topic_name == "/joint_states"] == []
 
