@@ -127,8 +127,9 @@ class Tracking:
         return Resistance(lag, max(damping - own, 0.0), sum(friction))
 
     def asked(self, servo: int) -> float:
-        """The units of its command that ask for one of its joint, of a servo of one joint."""
-        (arm,) = self._recorded.arms(servo).values() or (1.0,)
+        """The units of a servo's command that ask for one of what it moves: its joint, if one."""
+        arms = list(self._recorded.arms(servo).values())
+        arm = arms[0] if len(arms) == 1 else 1.0  # several share what their tendon is asked for
         return _asked(self._recorded.model, servo) * arm
 
     def commands(self, servo: int, lags: Sequence[float]) -> FloatArray:

@@ -116,3 +116,41 @@ def test_what_a_weak_servo_sags_is_no_scale_where_nobody_knows_its_gain() -> Non
     believed = servo_explanations(recorded([group]))
     assert [one.change.kind for one in believed] == [FindingKind.SCALE]
     assert servo_explanations(recorded([group], guessed=["servo"])) == []
+
+
+FINGER = """
+<mujoco>
+  <worldbody><body>
+    <joint name="near" axis="0 1 0" damping=".02" armature="2e-3"/>
+    <geom type="capsule" fromto="0 0 0 0 0 -.05" size=".01" mass=".05"/>
+    <body pos="0 0 -.05">
+      <joint name="far" axis="0 1 0" damping=".02" armature="1e-3"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.05" size=".01" mass=".03"/>
+    </body>
+  </body></worldbody>
+  <tendon><fixed name="both"><joint joint="near" coef="1"/><joint joint="far" coef="1"/></fixed>
+  </tendon>
+  <actuator><position name="pull" tendon="both" kp="2"/></actuator>
+  <sensor><jointpos name="near_angle" joint="near"/><jointpos name="far_angle" joint="far"/></sensor>
+</mujoco>
+"""
+
+
+def test_a_wrong_scale_of_a_tendon_of_two_joints_is_found() -> None:
+    spec = mujoco.MjSpec.from_string(FINGER)
+    model = spec.compile()
+    data, times = mujoco.MjData(model), np.arange(0.0, 8.0, model.opt.timestep)
+    asked = 0.5 * np.sin(2.0 * np.pi * 0.4 * times) + 0.2 * np.sin(2.0 * np.pi * 1.1 * times)
+    angles = np.empty((len(times), 2))
+    for i, length in enumerate(asked):
+        data.ctrl[0], angles[i] = length, data.qpos
+        mujoco.mj_step(model, data)
+    control = sysid.TimeSeries(
+        times, 2.0 * asked[:, None], {"pull": (sysid.SignalType.MjCtrl, np.array([0]))}
+    )
+    measured = sysid.TimeSeries.from_names(times, angles, model)
+    start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
+    group = sysid.ModelSequences("robot", spec, "run", start, control, measured)
+    (found,) = servo_explanations(recorded([group]))
+    assert found.change.kind is FindingKind.SCALE
+    assert found.size == pytest.approx(0.5, rel=0.05)
