@@ -131,7 +131,9 @@ FINGER = """
   <tendon><fixed name="both"><joint joint="near" coef="1"/><joint joint="far" coef="1"/></fixed>
   </tendon>
   <actuator><position name="pull" tendon="both" kp="2"/></actuator>
-  <sensor><jointpos name="near_angle" joint="near"/><jointpos name="far_angle" joint="far"/></sensor>
+  <sensor>
+    <jointpos name="near_angle" joint="near"/><jointpos name="far_angle" joint="far"/>
+  </sensor>
 </mujoco>
 """
 
