@@ -26,7 +26,7 @@ from sysid_ros.excitation.timed_trajectory import (
 LONGEST_LEAD = 2.0  # s; a stop that takes longer to arrive is no stop any more
 _LEAST_LEAD = 0.1  # s on top of what goals have taken so far
 _SLOWER = 2.0  # times that a stop may take as long as the slowest goal before it
-_PAST = 0.05  # s of the way behind the controller that a stop begins with
+_PAST = 0.05  # s of the way behind where the controller was that a stop begins with
 
 
 def lead_after(round_trips: Sequence[float]) -> float:
@@ -70,13 +70,14 @@ class ControlledMotion:
         moved = np.abs(positions - positions[0]).max(axis=1) > 0.0
         return float(self.trajectory.times[max(int(np.argmax(moved)) - 1, 0)])
 
-    def stop_at(self, place: float, lead: float) -> TimedTrajectory | None:
-        """The way to rest for a controller that is at ``place`` seconds.
+    def stop_at(self, place: float, lead: float, passed: float) -> TimedTrajectory | None:
+        """The way to rest for a controller that should be at ``place`` seconds.
 
-        Its times are those of the whole trajectory. It begins a little behind the place, goes on
-        at full speed for ``lead`` seconds, while it is on its way to the controller, and brakes
-        from there. Where the whole is over before, it is what is left of the whole. One that
-        takes longer than that to arrive is joined with a step.
+        Its times are those of the whole trajectory. It begins a little behind the place that the
+        controller has certainly ``passed``, goes on at full speed until ``lead`` seconds after
+        ``place``, while it is on its way to the controller, and brakes from there. Where the whole
+        is over before, it is what is left of the whole. One that takes longer than that to arrive
+        is joined with a step, and so is one that begins ahead of the controller.
 
         Returns:
           The trajectory; ``None`` where the controller is at the end already.
@@ -84,7 +85,7 @@ class ControlledMotion:
         Raises:
           ExcitationError: Its points are not within the limits, which is a mistake in this package.
         """
-        first = max(int(np.ceil((place - _PAST) / self._period)), 0)
+        first = max(int(np.ceil((passed - _PAST) / self._period)), 0)
         last = int(np.ceil((place + lead) / self._period))
         if last * self._period >= self._path.duration:
             return self._rest_from(first)

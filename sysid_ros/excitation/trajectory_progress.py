@@ -54,8 +54,16 @@ class TrajectoryProgress:
         """True if the controller has told where it is, which it cannot as long as it stands."""
         return self._located
 
+    @property
+    def told(self) -> float:
+        """Time on the trajectory where the controller last told that it was, at least its begin."""
+        return self._place
+
     def place(self, now: float) -> float:
-        """Time on the trajectory that the controller should have reached by our time ``now``."""
+        """Time on the trajectory that the controller should have reached by our time ``now``.
+
+        It may be as far ahead of the controller as our clock was late at one of the last messages.
+        """
         return min(now - min(self._zeros), self._trajectory.duration)
 
     def command(self, now: float) -> FloatArray:

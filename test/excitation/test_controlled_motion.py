@@ -49,7 +49,7 @@ def test_what_would_leave_its_limits_is_refused() -> None:
 @pytest.mark.parametrize("place", [0.01, 1.99, 2.7, 4.3, 7.5])
 def test_a_stop_goes_on_along_the_path_and_rests_within_the_limits(place: float) -> None:
     whole = motion()
-    stop = whole.stop_at(place, 0.15)
+    stop = whole.stop_at(place, 0.15, place)
     assert stop is not None and stop.times[0] <= place < stop.duration
     arrives = np.arange(stop.times[0], place + 0.15, 1e-3)  # the controller may be anywhere here
     np.testing.assert_allclose(
@@ -66,14 +66,14 @@ def test_a_stop_goes_on_along_the_path_and_rests_within_the_limits(place: float)
 
 def test_a_stop_is_joined_without_a_step_until_shortly_before_it_brakes() -> None:
     whole = motion()
-    stop = whole.stop_at(4.3, 0.3)
+    stop = whole.stop_at(4.3, 0.3, 4.3)
     times = np.arange(4.3, 4.49, 1e-3)
     np.testing.assert_allclose(stop.commands(times), whole.trajectory.commands(times), atol=5e-6)
 
 
 def test_a_stop_that_brakes_as_hard_as_it_may_keeps_the_limit() -> None:
     limits = CommandLimits(-2.0 * ONES, 2.0 * ONES, 2.0 * ONES, 4.0 * ONES)
-    stop = motion(limits).stop_at(4.85, 0.15)
+    stop = motion(limits).stop_at(4.85, 0.15, 4.85)
     times = np.arange(stop.times[0], stop.duration, 1e-3)
     assert 3.9 < np.abs(stop.states(times)[2]).max() <= 4.0 * 1.01
     assert not stop.velocities[-1].any() and not stop.accelerations[-1].any()
@@ -81,10 +81,11 @@ def test_a_stop_that_brakes_as_hard_as_it_may_keeps_the_limit() -> None:
 
 def test_near_its_end_a_motion_ends_by_itself() -> None:
     whole = motion()
-    rest = whole.stop_at(whole.trajectory.duration - 0.1, 0.15)
-    times = np.linspace(whole.trajectory.duration - 0.1, whole.trajectory.duration, 20)
+    end = whole.trajectory.duration
+    rest = whole.stop_at(end - 0.1, 0.15, end - 0.1)
+    times = np.linspace(end - 0.1, end, 20)
     np.testing.assert_array_equal(rest.commands(times), whole.trajectory.commands(times))
-    assert whole.stop_at(whole.trajectory.duration + 0.1, 0.15) is None
+    assert whole.stop_at(end + 0.1, 0.15, end + 0.1) is None
 
 
 @pytest.mark.parametrize("speed", [1.0, 0.7])

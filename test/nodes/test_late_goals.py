@@ -72,6 +72,7 @@ class Controller:
     def __init__(self, goals: list[float], answer: float, feedback: float) -> None:
         self.goals, self.answer, self.feedback = goals, answer, feedback
         self.time = 0.0
+        self.clock: Callable[[float], float] = lambda time: time  # of excite
         self.accepted: list[Any] = []
         self.canceled = 0
         self.dead = False
@@ -182,7 +183,7 @@ def excite() -> Iterator[Callable[[Controller], ControllerMotion]]:
 
         def make(controller: Controller) -> ControllerMotion:
             patch.setattr(controller_motion, "ActionClient", lambda *arguments: controller)
-            return ControllerMotion(node, given, lambda: controller.time)
+            return ControllerMotion(node, given, lambda: controller.clock(controller.time))
 
         yield make
 
@@ -266,14 +267,24 @@ def test_where_the_controller_dies_while_it_brakes_the_motion_ends_all_the_same(
     assert controller.canceled > 0
 
 
+@pytest.mark.parametrize("stands", [0.06, 0.08, 0.11])
+def test_a_clock_that_has_stood_is_no_step(excite, stands) -> None:
+    """What the controller said meanwhile looks early, so it seems ahead of where it is."""
+    controller = Controller([0.01], 0.01, 0.01)
+    controller.clock = lambda time: time if time >= 4.91 else min(time, 4.91 - stands)
+    stopped(excite, controller, 5.0)
+    assert_softly(controller)
+    assert len(controller.accepted) == 3
+
+
 @pytest.mark.parametrize("seconds", [[0.0, 0.3], [0.3, 0.3]])
 def test_a_stop_that_takes_long_to_plan_is_no_step(excite, monkeypatch, seconds) -> None:
     """Meanwhile the controller goes on, and what it says waits."""
     controller, taken = Controller([0.01], 0.01, 0.01), iter(seconds)
     plan = ControlledMotion.stop_at
 
-    def plan_slowly(motion: ControlledMotion, place: float, lead: float) -> Any:
-        trajectory = plan(motion, place, lead)
+    def plan_slowly(motion: ControlledMotion, *where: float) -> Any:
+        trajectory = plan(motion, *where)
         controller.go_on_alone(next(taken, 0.0))
         return trajectory
 

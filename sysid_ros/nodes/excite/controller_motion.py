@@ -215,7 +215,7 @@ class ControllerMotion:
             return
         place = goal.progress.place(now)
         try:
-            trajectory = motion.stop_at(place, lead)
+            trajectory = motion.stop_at(place, lead, goal.progress.told)
         except ExcitationError as error:
             self._cancel(str(error))
             return
