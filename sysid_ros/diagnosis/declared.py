@@ -17,6 +17,8 @@ from sysid_ros.engine.parameters import (
     Parameter,
     ParameterDict,
     SignalModifier,
+    corrects,
+    written_by,
 )
 
 _OF_KIND = {FindingKind.LAG: "delay", FindingKind.OFFSET: "bias", FindingKind.SCALE: "gain"}
@@ -66,16 +68,14 @@ class Declared:
     def gravity(self) -> FloatArray | None:
         """Gravity as the experiment has it, (3,) m/s^2; ``None`` where it is the model's."""
         for one in self.params.values():
-            place = one.modifier if isinstance(one.modifier, AttributeModifier) else None
-            if place is not None and (place.element, place.attribute) == ("option", "gravity"):
+            place = written_by(one)
+            if (place.element, place.attribute) == ("option", "gravity"):
                 return np.asarray(one.value, dtype=np.float64)
         return None
 
     def _covers(self, label: str, attribute: str, size: float) -> bool:
         return any(
-            isinstance(parameter.modifier, SignalModifier)
-            and parameter.modifier.attribute == attribute
-            and _concerns(parameter, "signal", label)
+            label in corrects(parameter, attribute)
             and not parameter.frozen
             and parameter.min_value[0] <= size <= parameter.max_value[0]
             for parameter in self.params.values()

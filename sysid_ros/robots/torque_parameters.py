@@ -17,7 +17,7 @@ from sysid_ros.engine.attributes import INERTIAS, Attribute
 from sysid_ros.engine.elements import ON_JOINT, SCALAR, is_moved, read_inertia
 from sysid_ros.engine.friction import SHAPE
 from sysid_ros.engine.inverse_dynamics import PAYLOAD, TENDON_ATTRIBUTES, coupling_name
-from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier, corrects
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.recording.mapping import SignalKind
 
@@ -81,12 +81,7 @@ def torque_delays(
     fit = experiment.fit
     if fit.simulates or not fit.inverse_dynamics.torque_delay:
         return
-    taken = {
-        name
-        for p in parameters.values()
-        if isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "delay"
-        for name in p.modifier.names
-    }
+    taken = {name for p in parameters.values() for name in corrects(p, "delay")}
     topics: dict[str, list[str]] = {}
     for _, name in _with_torque(experiment, spec):
         topic = next(s.topic for s in experiment.signals if s.name == name)

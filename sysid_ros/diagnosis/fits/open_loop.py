@@ -20,6 +20,7 @@ from sysid_ros.engine.parameters import (
     ParameterDict,
     SignalModifier,
     apply_param_modifiers_spec,
+    corrects,
 )
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
@@ -215,12 +216,7 @@ class OpenLoop:
     def _late(self, delays: Mapping[str, float]) -> ParameterDict:
         """The parameters, with inputs that take effect later by some delays [s]."""
         params = self._params.copy()
-        declared = {
-            label
-            for one in params.values()
-            if isinstance(one.modifier, SignalModifier) and one.modifier.attribute == "delay"
-            for label in one.modifier.names
-        }
+        declared = {label for one in params.values() for label in corrects(one, "delay")}
         for label, delay in delays.items():
             if label not in declared:
                 place = SignalModifier(label, "delay")

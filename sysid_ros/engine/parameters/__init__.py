@@ -36,8 +36,10 @@ from sysid_ros.engine.parameters.modifiers import (
     SignalModifier,
     StartModifier,
     Target,
+    corrects,
     modifier_to_dict,
     target_of,
+    written_by,
 )
 from sysid_ros.engine.parameters.natural_scale import UNIFORM, minimum_change, priors, vague_error
 from sysid_ros.engine.parameters.parameter import ModifierFn, Parameter

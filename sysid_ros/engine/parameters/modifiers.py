@@ -179,6 +179,18 @@ def target_of(data: Mapping[str, Any], size: int) -> Target:
     return Target(kind, element, names, str(data.get("attribute", "")))
 
 
+def written_by(parameter: Parameter) -> Target:
+    """The place that a parameter is written into."""
+    data = {} if parameter.modifier is None else modifier_to_dict(parameter.modifier)
+    return target_of(data, parameter.size)
+
+
+def corrects(parameter: Parameter, attribute: str) -> tuple[str, ...]:
+    """The signals whose gain, bias or delay a parameter is; none of any other."""
+    target = written_by(parameter)
+    return target.names if (target.element, target.attribute) == ("signal", attribute) else ()
+
+
 def modifier_from_dict(data: Mapping[str, Any]) -> ModifierFn:
     """The modifier that :func:`modifier_to_dict` described.
 

@@ -72,6 +72,11 @@ class ParameterDict:
         """The parameters that are not frozen, in order."""
         return [parameter for parameter in self.parameters.values() if not parameter.frozen]
 
+    def places(self) -> list[tuple[Parameter, slice]]:
+        """The free parameters, each with its place in :meth:`as_vector`."""
+        ends = np.cumsum([parameter.size for parameter in self.free()]).tolist()
+        return [(p, slice(end - p.size, end)) for p, end in zip(self.free(), ends, strict=True)]
+
     def add(self, param: Parameter) -> None:
         """Add a parameter under its own name.
 

@@ -143,7 +143,5 @@ def estimates(
 
 def _vague_errors(params: ParameterDict, theta: FloatArray) -> FloatArray:
     """The standard error from which on each scalar is poorly determined, (p,)."""
-    free = params.free()
-    parts = np.split(theta, np.cumsum([parameter.size for parameter in free])[:-1])
-    found = [vague_error(parameter, part) for parameter, part in zip(free, parts, strict=True)]
+    found = [vague_error(parameter, theta[own]) for parameter, own in params.places()]
     return np.concatenate([np.zeros(0), *found])
