@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.landscape import Landscape, grid, grid_points, on_grid
+from sysid_ros.engine.estimation.window_sample import part_of
 from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
@@ -48,14 +50,14 @@ def landscapes_of(
     fitted = sum(lengths) * (problem.evaluations + problem.jacobians)
     if POINTS**2 * min(lengths) > max(MOST_STEPS, SHARE * fitted):
         return tuple(
-            expected_landscape(problem, solution.point, solution.linearization, pair, points=POINTS)
+            _expected_landscape(problem, solution.point, solution.linearization, pair)
             for pair in pairs
         )
     found = []
     thinned = _thinned(problem, solution.point, solution.linearization)
     for pair in pairs:
         try:
-            some = fitted_landscape(*thinned, pair, points=POINTS)
+            some = _fitted_landscape(*thinned, pair)
             whole, part = solution.linearization.cost, thinned[0].cost(thinned[1])
             found.append(replace(some, cost=some.cost * (whole / part if part > 0.0 else 1.0)))
         except StopRequestedError:
@@ -63,80 +65,57 @@ def landscapes_of(
     return tuple(found)
 
 
-def fitted_landscape(
-    problem: WindowedProblem,
-    point: Point,
-    linearization: Linearization,
-    pair: tuple[int, int],
-    *,
-    points: int,
+def _fitted_landscape(
+    problem: WindowedProblem, point: Point, linearization: Linearization, pair: tuple[int, int]
 ) -> Landscape:
-    """The cost of a windowed fit around its optimum.
+    """The cost of a windowed fit, possibly of some of its windows, around its optimum.
 
     The windows' starts follow the parameters to first order, so that the landscape is that of the
     problem with its starts eliminated (Golub & Pereyra 1973).
-
-    Args:
-      problem: The problem, possibly with some of the windows only.
-      point: The optimum.
-      linearization: The Gauss-Newton model there, of the same windows.
-      pair: Two free scalars, by their place.
-      points: Size of each side of the grid.
-
-    Returns:
-      The cost at every grid point.
-
-    Raises:
-      StopRequestedError: The user asked to stop.
     """
-    i, j = pair
-    grids = [grid(point.theta[k], problem.lower[k], problem.upper[k], points) for k in pair]
-    sensitivities = [
-        -solved[:, :-1] for solved in start_solutions(linearization.grams, len(point.theta), 0.0)
-    ]
-    costs = []
-    for theta in grid_points(point.theta, i, j, *grids):
+    solutions = start_solutions(linearization.grams, len(point.theta), 0.0)
+
+    def cost(theta: FloatArray) -> float:
         change = theta - point.theta
         starts = tuple(
-            start + sensitivity @ change
-            for start, sensitivity in zip(point.starts, sensitivities, strict=True)
+            start - solved[:, :-1] @ change
+            for start, solved in zip(point.starts, solutions, strict=True)
         )
         try:
-            costs.append(problem.cost(Point(theta, starts)))
+            return problem.cost(Point(theta, starts))
         except ModelError:  # such as a mass of zero
-            costs.append(np.inf)
-    names = problem.params.scalar_names()
-    optimum = (float(point.theta[i]), float(point.theta[j]))
-    return on_grid((names[i], names[j]), grids, costs, optimum)
+            return np.inf
+
+    return _around(problem, point, pair, lambda sets: [cost(theta) for theta in sets])
 
 
-def expected_landscape(
+def _expected_landscape(
+    problem: WindowedProblem, point: Point, linearization: Linearization, pair: tuple[int, int]
+) -> Landscape:
+    """The cost that the Gauss-Newton model expects around the optimum, starts eliminated."""
+    system = eliminate_starts(linearization)
+
+    def costs(sets: FloatArray) -> list[float]:
+        changes = sets - point.theta
+        found = linearization.cost + changes @ system.gradient
+        found += 0.5 * np.einsum("kp,pq,kq->k", changes, system.hessian, changes)
+        return list(found)
+
+    return replace(_around(problem, point, pair, costs), expected=True)
+
+
+def _around(
     problem: WindowedProblem,
     point: Point,
-    linearization: Linearization,
     pair: tuple[int, int],
-    *,
-    points: int,
+    costs: Callable[[FloatArray], Sequence[float]],
 ) -> Landscape:
-    """The cost that the Gauss-Newton model expects around the optimum, starts eliminated.
-
-    Args:
-      problem: The problem.
-      point: The optimum.
-      linearization: The model there.
-      pair: Two free scalars, by their place.
-      points: Size of each side of the grid.
-    """
+    """The landscape of two free scalars, from the costs of sets of all of them, (k, p)."""
     i, j = pair
-    grids = [grid(point.theta[k], problem.lower[k], problem.upper[k], points) for k in pair]
-    system = eliminate_starts(linearization)
-    changes = grid_points(point.theta, i, j, *grids) - point.theta
-    costs = linearization.cost + changes @ system.gradient
-    costs += 0.5 * np.einsum("kp,pq,kq->k", changes, system.hessian, changes)
+    grids = [grid(point.theta[k], problem.lower[k], problem.upper[k], POINTS) for k in pair]
+    found = costs(grid_points(point.theta, i, j, *grids))
     names = problem.params.scalar_names()
-    optimum = (float(point.theta[i]), float(point.theta[j]))
-    found = on_grid((names[i], names[j]), grids, costs.tolist(), optimum)
-    return replace(found, expected=True)
+    return on_grid((names[i], names[j]), grids, found, (point.theta[i], point.theta[j]))
 
 
 def telling_pairs(covariance: FloatArray, open_directions: FloatArray) -> list[tuple[int, int]]:
@@ -176,16 +155,11 @@ def _thinned(
     """The problem with every k-th window only, so that a landscape takes few steps."""
     steps = POINTS**2 * sum(window.window.steps for window in problem.windows)
     stride = max(1, -(-steps // STEPS))
-    groups, starts, grams = [], [], []
-    first = 0
-    for group in problem.groups:
-        rows = range(first, first + len(group.windows), stride)
-        groups.append(group.select([k - first for k in rows]))
-        starts += [point.starts[k] for k in rows]
-        grams += [linearization.grams[k] for k in rows]
-        first += len(group.windows)
-    return (
-        problem.with_groups(groups),
-        Point(point.theta, tuple(starts)),
-        Linearization(linearization.cost, tuple(grams), linearization.prior, linearization.squares),
+    ends = np.cumsum([len(group.windows) for group in problem.groups])
+    firsts = [0, *ends[:-1]]
+    used = np.concatenate(
+        [np.arange(first, end, stride) for first, end in zip(firsts, ends, strict=True)]
     )
+    grams = tuple(linearization.grams[k] for k in used)
+    point = Point(point.theta, tuple(point.starts[k] for k in used))
+    return part_of(problem, used), point, replace(linearization, grams=grams)

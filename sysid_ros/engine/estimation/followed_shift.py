@@ -14,13 +14,12 @@ neither.
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.least_squares import FitStatus, Point, SolverSettings, minimize
+from sysid_ros.engine.estimation.window_sample import searched
+from sysid_ros.engine.least_squares import Point, SolverSettings
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.errors import StopRequestedError
 
-STEPS = 3  # of each search at most
-SETTLED = 1e-3  # relative decrease of the cost that ends them
-REFUSED = 2  # of one step: where so many fail, the next that would not is too short to matter
+# Of each search: where a step is refused twice, the next that would not is too short to matter.
+FEW = SolverSettings(max_iterations=3, cost_tolerance=1e-3, refusals=2)
 
 
 def followed_shift(changed: WindowedProblem, own: WindowedProblem, start: Point) -> FloatArray:
@@ -39,8 +38,4 @@ def followed_shift(changed: WindowedProblem, own: WindowedProblem, start: Point)
 
 def _followed(problem: WindowedProblem, start: Point) -> FloatArray:
     problem.check_derivatives(start)
-    settings = SolverSettings(max_iterations=STEPS, cost_tolerance=SETTLED, refusals=REFUSED)
-    found = minimize(problem, start, settings)
-    if found.status is FitStatus.CANCELED:
-        raise StopRequestedError("a search was stopped")
-    return found.point.theta
+    return searched(problem, start, FEW).point.theta

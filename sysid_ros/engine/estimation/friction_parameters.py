@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from sysid_ros.engine.friction import (
     SOLREF_FRICTION,
     STRIBECK_TERMS,
 )
-from sysid_ros.engine.parameters import WITHOUT_EFFECT, AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.parameters import WITHOUT_EFFECT, Parameter, ParameterDict, written_by
 from sysid_ros.engine.uncertainty import ParameterEstimate
 
 SIGNIFICANT = 2.0  # standard errors from zero that make a term one
@@ -30,15 +30,14 @@ def late_components(params: ParameterDict) -> BoolArray:
     dtheta_stribeck and alpha say at which velocities the Stribeck terms act. As long as those are
     far off, a search makes the terms vanish by these two instead, and does not come back.
     """
-    parts = [np.full(p.size, _attribute(p) in SHAPE) for p in params.free()]
+    parts = [np.full(p.size, bool(_joints(p, SHAPE))) for p in params.free()]
     return np.concatenate([np.zeros(0, dtype=bool), *parts])
 
 
-def _attribute(parameter: Parameter) -> str | None:
-    modifier = parameter.modifier
-    if isinstance(modifier, AttributeModifier) and modifier.element == "joint":
-        return modifier.attribute
-    return None
+def _joints(parameter: Parameter, attributes: Collection[str]) -> tuple[str, ...]:
+    """The joints of which a parameter is one of some attributes; none of any other."""
+    target = written_by(parameter)
+    return target.names if target.element == "joint" and target.attribute in attributes else ()
 
 
 def without_meaningless(
@@ -49,18 +48,16 @@ def without_meaningless(
     Where all Stribeck terms of a joint are zero within twice their standard error, or at their
     bound, dtheta_stribeck and alpha may be anything.
     """
-    names = (parameter.name for parameter in params.free())
-    by_parameter = dict(zip(names, _grouped(estimates, params), strict=True))
+    by_parameter = {parameter.name: estimates[own] for parameter, own in params.places()}
     present: set[str] = set()
     for parameter in params.values():
-        if _attribute(parameter) in STRIBECK_TERMS:
-            found = by_parameter.get(parameter.name)
-            if parameter.value[0] > 0.0 if found is None else _is_present(found[0]):
-                present.update(_joints(parameter))
+        found = by_parameter.get(parameter.name)
+        if parameter.value[0] > 0.0 if found is None else _is_present(found[0]):
+            present.update(_joints(parameter, STRIBECK_TERMS))
     empty = {
         name
         for name in by_parameter
-        if _attribute(params[name]) in SHAPE and not present.intersection(_joints(params[name]))
+        if (joints := _joints(params[name], SHAPE)) and not present.intersection(joints)
     }
     return tuple(
         replace(e, standard_error=None, flags=(*e.flags, WITHOUT_EFFECT)) if e.name in empty else e
@@ -68,27 +65,14 @@ def without_meaningless(
     )
 
 
-def _grouped(
-    estimates: Sequence[ParameterEstimate], params: ParameterDict
-) -> Iterator[list[ParameterEstimate]]:
-    remaining = iter(estimates)
-    for parameter in params.free():
-        yield [next(remaining) for _ in range(parameter.size)]
-
-
 def _is_present(estimate: ParameterEstimate) -> bool:
     error = estimate.standard_error
     return error is not None and estimate.value > SIGNIFICANT * error
 
 
-def _joints(parameter: Parameter) -> tuple[str, ...]:
-    modifier = parameter.modifier
-    return modifier.names if isinstance(modifier, AttributeModifier) else ()
-
-
 def friction_provenance(params: ParameterDict) -> dict[str, str]:
     """Return what friction models changed in the model besides their parameters, for the record."""
-    joints = {j for p in params.values() if _attribute(p) in COEFFICIENTS for j in _joints(p)}
+    joints = {joint for p in params.values() for joint in _joints(p, COEFFICIENTS)}
     if not joints:
         return {}
     solimp, solref = (" ".join(map(str, x)) for x in (SOLIMP_FRICTION, SOLREF_FRICTION))

@@ -23,7 +23,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.elements import FREE
-from sysid_ros.engine.estimation.window_sample import part_of
+from sysid_ros.engine.estimation.window_sample import part_of, window_costs
 from sysid_ros.engine.least_squares import (
     GOOD_GAIN,
     Linearization,
@@ -184,18 +184,6 @@ def _sizes(problem: WindowedProblem) -> FloatArray:
 def _stretch(window: WindowSimulation) -> Stretch:
     begin = window.window.start
     return Stretch(window.sequence.name, begin, begin + float(window.window.samples.times.max()))
-
-
-def window_costs(problem: WindowedProblem, point: Point) -> FloatArray:
-    """The share of each window in the objective, its start's prior included, (w,)."""
-    parts = zip(problem.windows, problem.residuals(point), point.starts, strict=True)
-    return np.array(
-        [
-            problem.loss.cost(residual / window.sigma(problem.noise))
-            + 0.5 * float(np.sum((start / window.spread) ** 2))
-            for window, residual, start in parts
-        ]
-    )
 
 
 def holding_up(problem: WindowedProblem, point: Point, here: Linearization) -> BoolArray:

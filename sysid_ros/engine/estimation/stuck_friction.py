@@ -23,18 +23,17 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.shifts import HELD_BY_FRICTION, Shift
-from sysid_ros.engine.estimation.window_sample import part_of, spread_evenly
-from sysid_ros.engine.least_squares import FitStatus, Point, Solution, SolverSettings, minimize
-from sysid_ros.engine.parameters import modifier_to_dict, target_of
+from sysid_ros.engine.estimation.window_sample import part_of, searched, spread_evenly
+from sysid_ros.engine.least_squares import Point, Solution, SolverSettings
+from sysid_ros.engine.parameters import written_by
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.errors import StopRequestedError
 
 STIFF = 1e3  # 1/s, friction below its limit over inertia and speed, with MuJoCo's d and t
 SLIDES = 0.1  # rad/s or m/s at which friction is whole, from which a joint hardly slides
 HEAVIER = (100.0, 30.0)  # factors on armatures that stuck
 LEAST = 0.1  # of the inertia with which friction is whole at that speed, that they are taken of
 WINDOWS = 3  # at the least, that decide whether a leap leads lower
-STEPS = 8  # in which it has to
+STEPS = SolverSettings(max_iterations=8)  # in which it has to
 LOWER = 0.9  # of the cost that it leads below
 HELD = 10.0  # times its inertia is that of a joint whose friction does not let go, 1 / (1 - d)
 SURE = 2.0  # standard errors
@@ -71,15 +70,12 @@ def stuck_armatures(problem: WindowedProblem, theta: FloatArray) -> dict[int, fl
 
 def _joint_places(problem: WindowedProblem) -> dict[tuple[str | None, str, str], int]:
     """The place in the parameters of each joint's scalar, by robot, joint and attribute."""
-    places: dict[tuple[str | None, str, str], int] = {}
-    place = 0
-    for parameter in problem.params.free():
-        data = modifier_to_dict(parameter.modifier) if parameter.modifier is not None else {}
-        target = target_of(data, parameter.size)
-        if target.element == "joint" and parameter.size == 1:
-            places |= {(parameter.robot, name, target.attribute): place for name in target.names}
-        place += parameter.size
-    return places
+    return {
+        (parameter.robot, name, target.attribute): own.start
+        for parameter, own in problem.params.places()
+        if (target := written_by(parameter)).element == "joint" and parameter.size == 1
+        for name in target.names
+    }
 
 
 def held_by_friction(
@@ -159,20 +155,12 @@ def leap(problem: WindowedProblem, solution: Solution) -> Point | None:
     for factor in HEAVIER:
         moved = theta.copy()
         moved[places] = np.minimum(factor * np.maximum(theta[places], least), problem.upper[places])
-        found = _followed(part, Point(moved, here.starts))
+        found = searched(part, Point(moved, here.starts), STEPS).point
         cost = part.cost(found)
         if cost >= LOWER * part.cost(here):
             continue
         if stayed is None:  # some windows alone may be explained better from where it is, too
-            stayed = part.cost(_followed(part, here))
+            stayed = part.cost(searched(part, here, STEPS).point)
         if cost < LOWER * stayed:
             return Point(found.theta, solution.point.starts)
     return None
-
-
-def _followed(part: WindowedProblem, point: Point) -> Point:
-    """The place that a few steps lead to."""
-    found = minimize(part, point, SolverSettings(max_iterations=STEPS))
-    if found.status is FitStatus.CANCELED:
-        raise StopRequestedError("a leap was stopped")
-    return found.point

@@ -29,22 +29,20 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,
     part_of,
+    searched,
     spread_evenly,
+    window_costs,
 )
 from sysid_ros.engine.least_squares import (
-    FitStatus,
     Point,
     Solution,
     SolverSettings,
-    minimize,
     one_step,
     start_solutions,
 )
-from sysid_ros.engine.parameters import ParameterDict, target_of
-from sysid_ros.engine.parameters import modifier_to_dict as as_data
+from sysid_ros.engine.parameters import ParameterDict, written_by
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import student_quantile
-from sysid_ros.errors import StopRequestedError
 
 TIMING = (("signal", "delay"), ("actuator", "time_constant"))  # the most telling first
 WALKS = 2.6  # linearizations that walks may take together, unless they find lower costs
@@ -104,12 +102,9 @@ class _Place:
 
 def timing_components(params: ParameterDict) -> IndexArray:
     """Free scalars that say when something acts: delays, then time constants, (k,)."""
-    targets = []
-    for parameter in params.free():
-        data = as_data(parameter.modifier) if parameter.modifier is not None else {}
-        target = target_of(data, parameter.size)
-        targets += [(target.element, target.attribute)] * parameter.size
-    return np.array([j for kind in TIMING for j, t in enumerate(targets) if t == kind], dtype=int)
+    targets = [written_by(p) for p in params.free() for _ in range(p.size)]
+    kinds = [(target.element, target.attribute) for target in targets]
+    return np.array([j for kind in TIMING for j, k in enumerate(kinds) if k == kind], dtype=int)
 
 
 def can_walk(problem: WindowedProblem) -> bool:
@@ -159,8 +154,8 @@ def _refined(
     """The optimum near a place of some windows, by all windows."""
     start = _all_starts(solution, lower.point, used)
     settings = SolverSettings(max_iterations=10, cost_tolerance=PRECISE)
-    point = _uninterrupted(minimize(problem, start, settings)).point
-    there, here = _window_costs(problem, point), _window_costs(problem, solution.point)
+    point = searched(problem, start, settings).point
+    there, here = window_costs(problem, point), window_costs(problem, solution.point)
     prior = _prior_cost(problem, point) - _prior_cost(problem, solution.point)
     return _Place(lower.held, point, there - here, prior)
 
@@ -185,7 +180,7 @@ def _judged(
             break
         place = rest.pop(int(np.argmax(wider)))
         if len(place.excess) != n:
-            own = _window_costs(problem, solution.point) if own is None else own
+            own = window_costs(problem, solution.point) if own is None else own
             place = _of_all(problem, solution, own, place, used)
         judged.append(place)
         told = np.maximum(told, _told(judged[-1], n, solution.point.theta))
@@ -203,7 +198,7 @@ def _of_all(
     value = float(place.point.theta[place.held])
     known = (solution.point, _all_starts(solution, place.point, used))
     point = _held_at(problem, known, place.held, value)
-    excess = _window_costs(problem, point) - own
+    excess = window_costs(problem, point) - own
     prior = _prior_cost(problem, point) - _prior_cost(problem, solution.point)
     return _Place(place.held, point, excess, prior)
 
@@ -233,7 +228,7 @@ def _widened(found: Walk, place: _Place, count: int, theta: FloatArray, errors: 
 
 def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> list[_Place]:
     """Walk both ways along one parameter until it goes uphill."""
-    own, prior = _window_costs(part, base), _prior_cost(part, base)
+    own, prior = window_costs(part, base), _prior_cost(part, base)
     places = []
     for direction in (-1.0, 1.0):
         here, length, lowest, uphill = base, stride, 0.0, 0
@@ -243,7 +238,7 @@ def _walk(part: WindowedProblem, base: Point, component: int, stride: float) -> 
             if abs(value - here.theta[component]) < 0.5 * length:
                 break
             here = _held_at(part, (base, here), component, value)
-            excess = _window_costs(part, here) - own
+            excess = window_costs(part, here) - own
             if not np.all(np.isfinite(excess)):
                 break
             places.append(_Place(component, here, excess, _prior_cost(part, here) - prior))
@@ -274,12 +269,6 @@ def _held_at(part: WindowedProblem, known: Sequence[Point], component: int, valu
     return replace(found, theta=np.clip(found.theta, lower, upper))
 
 
-def _uninterrupted(solution: Solution) -> Solution:
-    if solution.status is FitStatus.CANCELED:
-        raise StopRequestedError("a walk was stopped")
-    return solution
-
-
 def _all_starts(solution: Solution, place: Point, used: IndexArray) -> Point:
     """A place of some windows with the starts of all, the others' to first order."""
     assert solution.linearization is not None  # noqa: S101
@@ -291,20 +280,6 @@ def _all_starts(solution: Solution, place: Point, used: IndexArray) -> Point:
     for k, start in zip(used, place.starts, strict=True):
         starts[k] = start
     return Point(theta, tuple(starts))
-
-
-def _window_costs(problem: WindowedProblem, point: Point) -> FloatArray:
-    """The windows' shares of the cost, (m,)."""
-    own = np.array(
-        [
-            problem.loss.cost(residual / window.sigma(problem.noise))
-            + 0.5 * float(np.sum((start / window.spread) ** 2) if start.size else 0.0)
-            for window, residual, start in zip(
-                problem.windows, problem.residuals(point), point.starts, strict=True
-            )
-        ]
-    )
-    return np.asarray(own + problem.added_costs(point.theta))
 
 
 def _prior_cost(problem: WindowedProblem, point: Point) -> float:

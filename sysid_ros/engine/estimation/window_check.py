@@ -21,12 +21,11 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.alternatives import Gaps, groups_of
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
+from sysid_ros.engine.estimation.window_sample import searched
 from sysid_ros.engine.least_squares import (
-    FitStatus,
     Point,
     SolverSettings,
     loss_named,
-    minimize,
 )
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import AddedRows, WindowedProblem
@@ -252,8 +251,8 @@ def _estimated(
     problem.check_derivatives(point)
     few = SolverSettings(max_iterations=STEPS, cost_tolerance=TOLERANCE, worth=1.0)
     for _ in range(ROUNDS):
-        solution = minimize(problem, point, few)
-        if solution.linearization is None or solution.status is FitStatus.CANCELED:
+        solution = searched(problem, point, few)
+        if solution.linearization is None:
             raise StopRequestedError("the estimate was stopped")
         point = solution.point
         problem.noise = estimated_noise(problem, solution.linearization, known.levels)

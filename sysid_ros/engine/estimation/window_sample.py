@@ -10,9 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
-from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.engine.least_squares import (
+    FitStatus,
+    Point,
+    Solution,
+    SolverSettings,
+    minimize,
+)
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.windows import WindowGroup
+from sysid_ros.errors import StopRequestedError
 
 EVALUATION = 0.2  # of a linearization's time
 SEARCH = 12.0  # linearizations that a search takes, about
@@ -47,6 +54,29 @@ def part_of(problem: WindowedProblem, used: IndexArray) -> WindowedProblem:
     """The problem over some of its windows."""
     kept = np.isin(np.arange(len(problem.windows)), used)
     return problem.with_groups(chosen_windows(problem.groups, kept), engine=problem.engine)
+
+
+def window_costs(problem: WindowedProblem, point: Point) -> FloatArray:
+    """The share of each window in the objective, its start's prior included, (w,)."""
+    parts = zip(problem.windows, problem.residuals(point), point.starts, strict=True)
+    simulated = [
+        problem.loss.cost(residual / window.sigma(problem.noise))
+        + 0.5 * float(np.sum((start / window.spread) ** 2))
+        for window, residual, start in parts
+    ]
+    return np.asarray(simulated + problem.added_costs(point.theta))
+
+
+def searched(problem: WindowedProblem, start: Point, settings: SolverSettings) -> Solution:
+    """The optimum near a point, or where a few steps lead to.
+
+    Raises:
+      StopRequestedError: The search was stopped.
+    """
+    found = minimize(problem, start, settings)
+    if found.status is FitStatus.CANCELED:
+        raise StopRequestedError("a search was stopped")
+    return found
 
 
 def chance_of_sum(parts: FloatArray, count: int) -> FloatArray:

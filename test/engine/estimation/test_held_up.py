@@ -41,6 +41,7 @@ class Line:
     by_start: FloatArray
     noise: FloatArray
     kinked: bool = False
+    added: float = 0.0  # weight of a row beside those of simulation, which tells the parameter
     spread: FloatArray = field(default_factory=lambda: np.ones(1))
     lands: bool = True
     model: mujoco.MjModel = LANDS
@@ -103,6 +104,9 @@ class Problem:
         pairs = zip(self.windows, point.starts, strict=True)
         return [one.residual(theta, float(start[0]))[0] for one, start in pairs]
 
+    def added_costs(self, theta: FloatArray) -> FloatArray:
+        return np.array([0.5 * one.added * (theta[0] - TRUTH) ** 2 for one in self.windows])
+
     def simulated(self, point: Point) -> Any:
         states = np.zeros((len(self.windows), len(FALLS), 1 + LANDS.nq + LANDS.nv))
         states[:, :, 4] = 1.0  # the quaternion
@@ -120,8 +124,10 @@ class Problem:
             rows = np.column_stack([slope, value])
             prior = np.array([[0.0, 1.0, start[0]]])
             weight = self.loss.gradient_weight(value)[:, None]
-            grams.append(rows.T @ (weight * rows) + prior.T @ prior)
+            row = np.array([[1.0, 0.0, point.theta[0] - TRUTH]])
+            grams.append(rows.T @ (weight * rows) + prior.T @ prior + one.added * row.T @ row)
             cost += self.loss.cost(value) + 0.5 * float(start[0]) ** 2
+        cost += float(self.added_costs(point.theta).sum())
         return Linearization(cost, tuple(grams), np.zeros((2, 2)))
 
 
@@ -184,6 +190,14 @@ def test_where_all_keep_their_promise_or_half_break_it_none_is_left_out() -> Non
         here = searched(problem, problem.initial_point())
         assert here.linearization is not None
         assert not holding_up(problem, here.point, here.linearization).any()
+
+
+def test_rows_beside_those_of_simulation_keep_their_promise() -> None:
+    """What torque gains by a step counts for the windows to which it has promised that."""
+    some = [replace(one, added=1e3 * (one.number < 2)) for one in windows(np.zeros(8, dtype=bool))]
+    problem: Any = Problem(some)
+    here = problem.initial_point()
+    assert not holding_up(problem, here, problem.linearize(here)).any()
 
 
 def test_starts_settle_by_themselves() -> None:

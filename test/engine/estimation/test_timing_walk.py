@@ -143,7 +143,7 @@ def test_all_windows_decide_about_the_most_telling_places(monkeypatch: pytest.Mo
         return "of all"
 
     monkeypatch.setattr(timing_walk, "_of_all", of_all)
-    monkeypatch.setattr(timing_walk, "_window_costs", window_costs)
+    monkeypatch.setattr(timing_walk, "window_costs", window_costs)
     problem = SimpleNamespace(windows=range(30))
     solution = SimpleNamespace(point=Point(np.zeros(1), ()))
     judged = timing_walk._judged(
