@@ -9,9 +9,7 @@ velocities are in the body's own frame: ``omega = 2 vec(conj(q) dq/dt)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import mujoco
 import numpy as np
@@ -29,8 +27,7 @@ from sysid_ros.engine.signals import (
     quaternion_product,
     without_sign_jumps,
 )
-
-Derivative: TypeAlias = Callable[[FloatArray, FloatArray], Callable[[FloatArray], FloatArray]]
+from sysid_ros.engine.windows.measured_joints import filtered_velocity
 
 
 @dataclass(frozen=True)
@@ -82,15 +79,14 @@ def angular_velocity_at(motion: Motion, t: FloatArray) -> FloatArray:
 
 
 def measured_poses(
-    model: mujoco.MjModel, sensordata: TimeSeries, derivative: Derivative, cutoff: float
+    model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float
 ) -> dict[int, MeasuredPose]:
     """The motion of every free and ball joint that sensors measure.
 
     Args:
       model: The compiled model.
       sensordata: The measurements; NaN where nothing was measured.
-      derivative: Makes the derivative of samples (times, values).
-      cutoff: The frequency [Hz] up to which it follows; shorter gaps are bridged.
+      cutoff: Of the low-pass in front of the derivative, Hz; shorter gaps are bridged.
 
     Returns:
       One entry per joint id.
@@ -99,61 +95,35 @@ def measured_poses(
     orientations: dict[int, tuple[str, JointSignal]] = {}
     for name in sensordata.signal_mapping or {}:
         told = joint_signal(model, name)
-        if told is not None and told.width in (3, 4):
+        if told is None or told.width not in (3, 4):
+            continue
+        if len(sensordata.known(name)[0]) >= MIN_SAMPLES:
             (positions if told.width == 3 else orientations).setdefault(told.joint, (name, told))
     poses = {}
     for joint in sorted({*positions, *orientations}):
-        turned = _orientation(sensordata, orientations.get(joint), derivative, cutoff)
-        moved = _position(sensordata, positions.get(joint), turned, derivative, cutoff)
+        moved = turned = None
+        if joint in orientations:
+            name, told = orientations[joint]
+            times, values = sensordata.known(name)
+            # Between samples the shorter way is meant.
+            values = without_sign_jumps(told.body_orientation(values))
+            turned = _motion(name, times, values, cutoff)
+        if joint in positions:
+            name, told = positions[joint]
+            times, values = sensordata.known(name)
+            if turned is not None:
+                values = told.body_position(values, orientation_at(turned, times))
+            moved = _motion(name, times, values, cutoff)
         poses[joint] = MeasuredPose(moved, turned, (_spread(moved), _spread(turned)))
-    return {joint: pose for joint, pose in poses.items() if pose.sensors}
+    return poses
 
 
-def _samples(sensordata: TimeSeries, name: str) -> tuple[FloatArray, FloatArray] | None:
-    """Complete samples of a signal, or ``None`` where there are too few."""
-    samples = sensordata.known(name)
-    return samples if len(samples[0]) >= MIN_SAMPLES else None
-
-
-def _orientation(
-    sensordata: TimeSeries,
-    source: tuple[str, JointSignal] | None,
-    derivative: Derivative,
-    cutoff: float,
-) -> Motion | None:
-    samples = None if source is None else _samples(sensordata, source[0])
-    if source is None or samples is None:
-        return None
-    # Between samples the shorter way is meant.
-    quaternions = without_sign_jumps(source[1].body_orientation(samples[1]))
-    return _motion(source[0], samples[0], quaternions, derivative, cutoff)
-
-
-def _position(
-    sensordata: TimeSeries,
-    source: tuple[str, JointSignal] | None,
-    orientation: Motion | None,
-    derivative: Derivative,
-    cutoff: float,
-) -> Motion | None:
-    samples = None if source is None else _samples(sensordata, source[0])
-    if source is None or samples is None:
-        return None
-    times, positions = samples
-    if orientation is not None:
-        positions = source[1].body_position(positions, orientation_at(orientation, times))
-    return _motion(source[0], times, positions, derivative, cutoff)
-
-
-def _motion(
-    name: str, times: FloatArray, values: FloatArray, derivative: Derivative, cutoff: float
-) -> Motion:
-    return Motion(
-        name,
-        piecewise(times, values, cutoff, Line),
-        tuple(piecewise(times, column, cutoff, derivative) for column in values.T),
-        times,
+def _motion(name: str, times: FloatArray, values: FloatArray, cutoff: float) -> Motion:
+    slopes = (
+        piecewise(times, column, cutoff, lambda t, x: filtered_velocity(t, x, cutoff))
+        for column in values.T
     )
+    return Motion(name, piecewise(times, values, cutoff, Line), tuple(slopes), times)
 
 
 def _spread(motion: Motion | None) -> float:

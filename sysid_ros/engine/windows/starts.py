@@ -26,7 +26,7 @@ from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, know
 from sysid_ros.engine.windows.carried_along import CarriedJoints, carried_joints
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
 from sysid_ros.engine.windows.integrated_inputs import HeldPlaces, PlacesAlong
-from sysid_ros.engine.windows.measured_joints import filtered_velocity, measured_joints
+from sysid_ros.engine.windows.measured_joints import measured_joints
 from sysid_ros.engine.windows.measured_twists import MeasuredTwist, measured_twists
 from sysid_ros.engine.windows.spatial_starts import (
     MeasuredPose,
@@ -66,12 +66,7 @@ class StartReader:
         self._measured = sensordata
         self._base = base
         self._joints = measured_joints(model, sensordata, velocity_filter)
-        self._poses = measured_poses(
-            model,
-            sensordata,
-            lambda times, values: filtered_velocity(times, values, velocity_filter),
-            velocity_filter,
-        )
+        self._poses = measured_poses(model, sensordata, velocity_filter)
         self._twists = measured_twists(model, sensordata, self._poses, velocity_filter)
         self._loops = ClosedLoops.of(model, self._measured_dofs())
         self._carried: CarriedJoints | None = None

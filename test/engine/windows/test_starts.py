@@ -109,3 +109,20 @@ def test_commands_and_the_whole_recording_tell_what_a_servo_holds(
     if known:
         assert np.abs(alone - held[chosen]).max() > 0.02
         assert np.abs(found - held[chosen]).max() < 0.004
+
+
+def test_a_pose_is_read_off_the_sensor_that_has_samples() -> None:
+    """One that was hardly ever received does not hide another of the same body."""
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body name="base"><freejoint/><geom size="0.1"/></body></worldbody>
+        <sensor><framepos name="lost" objtype="xbody" objname="base"/>
+        <framepos name="seen" objtype="xbody" objname="base"/></sensor></mujoco>"""
+    )
+    times = 0.01 * np.arange(100)
+    lost, seen = np.full((100, 3), np.nan), np.column_stack([times, 0.0 * times, 2.0 * times])
+    lost[:2] = 7.0
+    series = TimeSeries.from_names(times, np.hstack([lost, seen]), model, ["lost", "seen"])
+    reader = StartReader(model, series, np.zeros(14), velocity_filter=50.0)
+    state = reader.state(0.5, 0.0, {})
+    assert state[1:4] == pytest.approx([0.5, 0.0, 1.0], abs=1e-6)
+    assert state[8:11] == pytest.approx([1.0, 0.0, 2.0], rel=1e-3, abs=1e-6)
