@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +25,8 @@ FORMAT = 1
 _NUMBERS, _MOST, _LEAST = 100_000, 24, 8
 
 
-class Stored(ABC):
-    """The knowledge of an estimator in a file of its own."""
+class Stored:
+    """The knowledge of an estimator in a file of its own: a dataclass."""
 
     def write(self, path: Path) -> None:
         """Write the file, whole or not at all.
@@ -35,7 +34,7 @@ class Stored(ABC):
         Raises:
           OutputError: It cannot be written.
         """
-        write_json(path, {"format": FORMAT, **self._content()})
+        write_json(path, {"format": FORMAT, **self._record().write(self)})
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -48,18 +47,22 @@ class Stored(ABC):
             content = json.loads(read_regular_text(path))
             if content["format"] != FORMAT:
                 raise DataError(f"{path}: format {content['format']}; this version reads {FORMAT}")
-            return cls._of(content)
+            stored: Self = cls._record().read(content, "")
+            stored.check()
+            return stored
         except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise DataError(f"{path} holds no state of this estimator: {error}") from error
 
-    @abstractmethod
-    def _content(self) -> dict[str, Any]:
-        """Numbers and words for JSON."""
-
     @classmethod
-    @abstractmethod
-    def _of(cls, content: dict[str, Any]) -> Self:
-        """Undo :meth:`_content`; a ValueError says what is wrong."""
+    def _record(cls) -> Record[Any]:
+        return Record(cls)
+
+    def check(self) -> None:
+        """Refuse what no run writes.
+
+        Raises:
+          ValueError: Its message says why.
+        """
 
 
 @dataclass(frozen=True)
@@ -79,36 +82,23 @@ class Memory(Stored):
         most = max(min(_NUMBERS // max(len(names), 1) ** 2, _MOST), _LEAST)
         return cls(tuple(names), tuple(fewer(shares, most)), dict(noise))
 
-    def _content(self) -> dict[str, Any]:
-        return _MEMORY.write(self)
-
     @classmethod
-    def _of(cls, content: dict[str, Any]) -> Memory:
-        memory = _MEMORY.read(content, "")
-        _check(memory)
-        return memory
+    def _record(cls) -> Record[Any]:
+        share = Record(Share, without=("time",), hessian=matrix())  # what is remembered has no age
+        form = Form(lambda value, key: share.read(value, key, time=0.0), share.write)
+        return Record(cls, known=several(form))
 
-
-_SHARE = Record(Share, without=("time",), hessian=matrix())  # what is remembered is of no age
-_KNOWN = Form(lambda value, key: _SHARE.read(value, key, time=0.0), _SHARE.write)
-_MEMORY = Record(Memory, known=several(_KNOWN))
-
-
-def _check(memory: Memory) -> None:
-    """Refuse sizes that differ and numbers that are not finite.
-
-    Raises:
-      ValueError: What is wrong.
-    """
-    p = len(memory.names)
-    for known in memory.known:
-        if (known.theta.shape, known.gradient.shape, known.hessian.shape) != ((p,), (p,), (p, p)):
-            raise ValueError(f"its arrays are not of {p} parameters")
-        numbers = (known.theta, known.hessian, known.gradient)
-        if not all(np.isfinite(part).all() for part in numbers):
-            raise ValueError("a number is not finite")
-        if any(len(pair) != 2 for pair in known.squares.values()):
-            raise ValueError("squares are not pairs")
+    def check(self) -> None:
+        """Refuse sizes that differ and numbers that are not finite."""
+        p = len(self.names)
+        for known in self.known:
+            arrays = known.theta, known.gradient, known.hessian
+            if tuple(part.shape for part in arrays) != ((p,), (p,), (p, p)):
+                raise ValueError(f"its arrays are not of {p} parameters")
+            if not all(np.isfinite(part).all() for part in arrays):
+                raise ValueError("a number is not finite")
+            if any(len(pair) != 2 for pair in known.squares.values()):
+                raise ValueError("squares are not pairs")
 
 
 def refuse_others(known: Sequence[str], wanted: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from sysid_ros.engine.moving_horizon.horizon_memory import Stored
 from sysid_ros.engine.moving_horizon.torque_blocks import LENGTH, Block, fewer
 from sysid_ros.engine.regressor import Filters, Grams
 from sysid_ros.errors import DataError
-from sysid_ros.files import Record
 
 OTHER_MODEL = "the state is of another model; beginning without it"
 # Numbers in a file at most, and blocks: their scatter tells intervals, which takes more than six.
@@ -81,17 +79,16 @@ class TorqueMemory(Stored):
             found.append(Block(-LENGTH, 0.0, replace(like, sums=sums, counts=counts)))
         return found
 
-    def _content(self) -> dict[str, Any]:
-        return _MEMORY.write(self)
-
-    @classmethod
-    def _of(cls, content: dict[str, Any]) -> TorqueMemory:
-        memory = _MEMORY.read(content, "")
-        _check(memory)
-        return memory
-
-
-_MEMORY = Record(TorqueMemory)
+    def check(self) -> None:
+        """Refuse cut-offs and blocks that no run writes."""
+        if not (self.rows > 0.0 and self.motion.size and np.all(self.motion > 0.0)):
+            raise ValueError("a cut-off is not positive")
+        kinds = {len(block.sums) for block in self.blocks}
+        for block in self.blocks:
+            if len(kinds) > 1 or block.counts.size != len(block.sums) or np.any(block.counts < 0.0):
+                raise ValueError("blocks are not alike")
+            if not all(np.isfinite(one).all() for one in (block.counts, *block.sums)):
+                raise ValueError("a number is not finite")
 
 
 def _triangle(size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -102,19 +99,3 @@ def _whole(triangle: FloatArray, size: int) -> FloatArray:
     matrix: FloatArray = np.zeros((size, size))
     matrix[_triangle(size)] = triangle
     return np.asarray(matrix + np.triu(matrix, 1).T)
-
-
-def _check(memory: TorqueMemory) -> None:
-    """Refuse what no run writes.
-
-    Raises:
-      ValueError: Its message says why.
-    """
-    if not (memory.rows > 0.0 and memory.motion.size and np.all(memory.motion > 0.0)):
-        raise ValueError("a cut-off is not positive")
-    kinds = {len(block.sums) for block in memory.blocks}
-    for block in memory.blocks:
-        if len(kinds) > 1 or block.counts.size != len(block.sums) or np.any(block.counts < 0.0):
-            raise ValueError("blocks are not alike")
-        if not all(np.isfinite(one).all() for one in (block.counts, *block.sums)):
-            raise ValueError("a number is not finite")
