@@ -124,7 +124,7 @@ def fit_combinations(
     """
     (grams,) = gather(regressor, [recording], settings).grams.values()
     used = gains = np.ones(regressor.model.nv)
-    for _ in range(settings.iterations):
+    for _ in range(4):  # of weights from residuals
         hessian, gradient = grams.normal(used, gains)
         values = least_squares(basis.T @ hessian @ basis, basis.T @ gradient)
         weights, used = (

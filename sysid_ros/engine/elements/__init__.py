@@ -51,6 +51,7 @@ from sysid_ros.engine.elements.joints import (
     SCALAR,
     SLIDE,
     bodies_above,
+    joint_couplings,
     joints_above,
     places_in_qpos,
     places_in_qvel,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import IndexArray, IntArray
+from sysid_ros.arrays import FloatArray, IndexArray, IntArray
 
 FREE = int(mujoco.mjtJoint.mjJNT_FREE)  # kinds of joints, as in ``jnt_type``
 BALL = int(mujoco.mjtJoint.mjJNT_BALL)
@@ -44,6 +44,27 @@ def related_dofs(model: mujoco.MjModel) -> IntArray:
             related[dof, above] = related[above, dof] = 1
             above = int(model.dof_parentid[above])
     return related
+
+
+def joint_couplings(model: mujoco.MjModel) -> list[tuple[int, int, FloatArray]]:
+    """Joints that active equalities move with another, dependents of dependents first.
+
+    Returns:
+      The dependent joint, the driving one or -1, and the five coefficients of the polynomial.
+    """
+    joint = int(mujoco.mjtEq.mjEQ_JOINT)
+    found = [
+        (int(model.eq_obj1id[e]), int(model.eq_obj2id[e]), np.array(model.eq_data[e, :5]))
+        for e in range(model.neq)
+        if int(model.eq_type[e]) == joint and model.eq_active0[e]
+    ]
+    ordered: list[tuple[int, int, FloatArray]] = []
+    while found:
+        drivers = {driving for _, driving, _ in found}
+        free = [one for one in found if one[0] not in drivers] or found
+        ordered += free
+        found = [one for one in found if not any(one is other for other in free)]
+    return ordered
 
 
 def places_in_qpos(model: mujoco.MjModel, joints: Iterable[str]) -> IndexArray:

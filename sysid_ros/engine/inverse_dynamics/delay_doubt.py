@@ -32,8 +32,6 @@ _FEWEST = 3  # joints that share a delay, or classes of rows, for what one of th
 
 def delays_among(free: FreeParameters) -> list[int]:
     """Estimated parameters that are delays with a prior."""
-    if free.precision is None:
-        return []
     kinds = np.array([kind == DELAY for kind in free.columns.kinds])
     used = np.any([np.any(m[kinds] != 0.0, axis=0) for m in free.matrix.values()], axis=0)
     return [int(i) for i in np.flatnonzero(used & (free.precision > 0.0))]
@@ -88,7 +86,7 @@ def doubts_of_delays(
 
 def doubted(free: FreeParameters, doubts: Mapping[int, float]) -> FreeParameters:
     """The parameters with priors of delays as strong as the data is doubtful."""
-    if not doubts or free.precision is None:
+    if not doubts:
         return free
     precision = np.array(free.precision)
     for place, doubt in doubts.items():
@@ -99,7 +97,7 @@ def doubted(free: FreeParameters, doubts: Mapping[int, float]) -> FreeParameters
 def allowing_for_doubt(
     uncertainty: Uncertainty,
     matrix: FloatArray,
-    precision: FloatArray | None,
+    precision: FloatArray,
     doubts: Mapping[int, float],
 ) -> Uncertainty:
     """The uncertainty with what doubtful delays add to it.
@@ -110,7 +108,7 @@ def allowing_for_doubt(
       precision: Of the parameters' own priors, (k,).
       doubts: From :func:`doubts_of_delays`.
     """
-    if not doubts or precision is None:
+    if not doubts:
         return uncertainty
     inverse, covariance = _inverse(matrix), np.array(uncertainty.covariance)
     for place, doubt in doubts.items():

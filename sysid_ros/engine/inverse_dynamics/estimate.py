@@ -24,7 +24,7 @@ from sysid_ros.engine.inverse_dynamics.evidence import (
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.prior import Prior, PriorKind, prior_of_model
-from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, solve, with_equality
+from sysid_ros.engine.inverse_dynamics.program import Constraints, Solution, solve
 from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals, sure_equations
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
@@ -34,6 +34,7 @@ from sysid_ros.errors import ExperimentError
 _CONSISTENT = 2  # solutions of the program: one for the weights of the other
 _WIDE, _WRONG, _WIDER = 10.0, 1.5, 3  # times the spread: at first, more wrong; rounds for that
 _FEW = 0.02  # of the rows: so many more or fewer say little else about uncertainty
+_ROUNDS = 4  # of weights from residuals
 _SAME = 1e-2  # relative change of weights and gains below which they are settled
 
 
@@ -60,8 +61,6 @@ def estimate(
     free: FreeParameters,
     grams: Mapping[str, Grams],
     settings: Settings,
-    gain_dofs: IndexArray,
-    gain_spread: FloatArray,
     *,
     before: Estimate | None = None,
 ) -> Estimate:
@@ -75,12 +74,11 @@ def estimate(
       model: The robot's model, the prior's centre.
       free: The estimated parameters.
       grams: Sums by condition.
-      settings: Prior, margin, iterations.
-      gain_dofs: Degrees of freedom whose torque has an unknown factor.
-      gain_spread: Prior standard deviation of those factors.
+      settings: Prior, unknown factors of torque.
       before: The estimate from nearly the same sums, of which one round makes this one. Where rows
         are the same but for a few, every second one keeps the uncertainty of the one before.
     """
+    gain_dofs, gain_spread = estimated_gains(model, settings)
     prior = prior_of_model(model, free, grams, settings, gain_spread)
     if before is not None:
         prior = replace(prior, spread=_kept_spread(prior, before))
@@ -157,13 +155,12 @@ def first_estimate(
     free: FreeParameters,
     grams: Mapping[str, Grams],
     settings: Settings,
-    gain_dofs: IndexArray,
-    gain_spread: FloatArray,
 ) -> FloatArray:
     """Parameters (k,) by least squares with weights from residuals, which may be inconsistent.
 
     Takes what :func:`estimate` takes.
     """
+    gain_dofs, gain_spread = estimated_gains(model, settings)
     prior = prior_of_model(model, free, grams, settings, gain_spread)
     return _first(model, free, grams, settings, gain_dofs, prior)[0]
 
@@ -173,13 +170,12 @@ def first_doubts(
     free: FreeParameters,
     grams: Mapping[str, Grams],
     settings: Settings,
-    gain_dofs: IndexArray,
-    gain_spread: FloatArray,
 ) -> dict[int, float]:
     """The excess of delays' variances over those of :func:`first_estimate`, by their number.
 
     Takes what :func:`estimate` takes.
     """
+    gain_dofs, gain_spread = estimated_gains(model, settings)
     prior = prior_of_model(model, free, grams, settings, gain_spread)
     gaussian = replace(prior, kind=PriorKind.GAUSSIAN)
     x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
@@ -197,7 +193,7 @@ def _first(
     """Parameters, gains and weights."""
     k = len(free.names)
     x, gains, weights = free.nominal.copy(), np.ones(model.nv), _first_weights(grams, free)
-    for _ in range(settings.iterations + 3 * len(gain_dofs)):
+    for _ in range(_ROUNDS + 3 * len(gain_dofs)):
         system = equations(grams, free, weights, gains, gain_dofs, x, together=True)
         z = _unconstrained(system, replace(prior, kind=PriorKind.GAUSSIAN))
         x, gains = z[:k], _with(gains, gain_dofs, z[k:])
@@ -260,14 +256,9 @@ def _constraints(
         m, *h = free.columns.nominal[free.columns.of_body(term.body)][:4]
         if room is not None and np.all(DIRECTIONS @ np.array(h) <= m * room):
             hulls[place] = room  # a model that contradicts its own geometry says nothing about it
-    limits = Constraints(
-        np.append(free.lower, np.full(extra, 0.0)),
-        np.append(free.upper, np.full(extra, np.inf)),
-        settings.margin,
-        hulls,
-    )
+    lower, upper = np.append(free.lower, np.zeros(extra)), np.append(free.upper, [np.inf] * extra)
     if settings.total_mass is None:
-        return limits
+        return Constraints(lower, upper, hulls)
     condition = free.conditions[0]
     masses = [free.columns.place[body, INERTIAL[0]] for body in free.columns.bodies]
     row = np.append(free.matrix[condition][masses].sum(axis=0), np.zeros(extra))
@@ -277,7 +268,8 @@ def _constraints(
             f"total_mass is {settings.total_mass:g} kg, but the bodies whose mass is no parameter "
             f"have {fixed:.6g} kg{'' if np.any(row) else ', and there are no others'}"
         )
-    return with_equality(limits, [row], [settings.total_mass - fixed])
+    left = np.array([settings.total_mass - fixed])
+    return Constraints(lower, upper, hulls, row[None], left)
 
 
 def estimated_gains(model: mujoco.MjModel, settings: Settings) -> tuple[IndexArray, FloatArray]:

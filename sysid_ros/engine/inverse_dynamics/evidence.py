@@ -169,7 +169,7 @@ def sums_by_condition(
         here = [i for i, s in enumerate(smoothed) if recordings[s.recording].condition == condition]
         wanted = BlockedRows(
             [smoothed[i] for i in here], filters, [blocks[i] for i in here], count,
-            momentum=settings.momentum, apart=settings.reversals_apart,
+            apart=settings.reversals_apart,
         )  # fmt: skip
         found[condition] = sum_shifted(regressor, wanted, around)
     return found

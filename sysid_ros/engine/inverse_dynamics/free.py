@@ -40,10 +40,8 @@ class FreeParameters:
     upper: FloatArray  # (k,) bounds
     matrix: Mapping[str, FloatArray]  # t_c (p, k) by condition
     fixed: Mapping[str, FloatArray]  # fixed_c (p,) by condition
-    # (k,) centre of a Gaussian prior, where ``precision`` is positive
-    mean: FloatArray | None = None
-    # (k,) of that prior; zero where only the default one holds. ``None`` for nowhere
-    precision: FloatArray | None = None
+    mean: FloatArray  # (k,) centre of a Gaussian prior, where ``precision`` is positive
+    precision: FloatArray  # (k,) of that prior; zero where only the default one holds
 
     def theta(self, x: FloatArray, condition: str) -> FloatArray:
         """All parameters of a condition, (p,)."""
@@ -89,6 +87,8 @@ def free_parameters(
         upper=np.full(len(chosen), np.inf),
         matrix={c: rows * own[:, None] for c, own in there.items()},
         fixed={c: np.where(kept & own, columns.nominal, 0.0) for c, own in there.items()},
+        mean=columns.nominal[chosen],
+        precision=np.zeros(len(chosen)),
     )
 
 

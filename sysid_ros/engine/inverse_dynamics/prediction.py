@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,19 +89,13 @@ def total_torques(
     Returns:
       The second is (sets, rows, nv), N m or N.
     """
-    nv, n = regressor.model.nv, len(stretch.motion.qpos)
-    table = np.empty((n, len(sets) + 1, nv))
-    table[:, -1] = stretch.motion.qvel
-    for first in range(0, n, _CHUNK):
-        part = slice(first, first + _CHUNK)
-        motion = Motion(*(signal[part] for signal in stretch.motion))
-        table[part, :-1] = regressor.torques(motion, sets)
+
+    def torques(motion: Motion) -> FloatArray:
+        found = regressor.torques(motion, sets)
         known = regressor.known_torque(motion)
-        if known is not None:
-            table[part, :-1] += known[:, None]
-    out = np.zeros((len(stretch.times), table[0].size))
-    thin(row_weights(filters, stretch.inner, 0), stretch.every, table.reshape(n, -1), out)
-    found = np.moveaxis(out.reshape(-1, *table.shape[1:]), 1, 0)
+        return found if known is None else found + known[:, None]
+
+    found = _filtered(stretch, filters, len(sets), torques)
     return found[-1], found[:-1]
 
 
@@ -129,17 +123,34 @@ def _one(
     theta: FloatArray,
     gains: FloatArray | None,
 ) -> TorquePrediction:
-    nv, n = regressor.model.nv, len(stretch.motion.qpos)
-    table = np.empty((n, 5 * nv))
-    for first in range(0, n, _CHUNK):
-        part = slice(first, first + _CHUNK)
-        motion = Motion(*(signal[part] for signal in stretch.motion))
-        table[part, : 4 * nv] = torque_parts(regressor, motion, theta).reshape(-1, 4 * nv)
-    table[:, 4 * nv :] = stretch.motion.qvel
-    out = np.zeros((len(stretch.times), 5 * nv))
-    thin(row_weights(filters, stretch.inner, 0), stretch.every, table, out)
-    gravity, inertia, friction, other, velocity = np.split(out, 5, axis=1)
+    parts = _filtered(stretch, filters, 4, lambda motion: torque_parts(regressor, motion, theta))
+    gravity, inertia, friction, other, velocity = parts
     measured = stretch.torque if gains is None else stretch.torque / gains
     return TorquePrediction(
         stretch.times, velocity, measured, gravity, inertia, friction, other, stretch.recording
     )
+
+
+def _filtered(
+    stretch: SmoothStretch,
+    filters: Filters,
+    count: int,
+    torques: Callable[[Motion], FloatArray],
+) -> FloatArray:
+    """Several torques at the rows of a stretch, and then its velocities, (count + 1, rows, nv).
+
+    Args:
+      stretch: Smoothed motion.
+      filters: With which it was smoothed.
+      count: Of torques.
+      torques: These at n instants, (n, count, nv).
+    """
+    n, nv = stretch.motion.qvel.shape
+    table = np.empty((n, count + 1, nv))
+    table[:, -1] = stretch.motion.qvel
+    for first in range(0, n, _CHUNK):
+        part = slice(first, first + _CHUNK)
+        table[part, :-1] = torques(Motion(*(signal[part] for signal in stretch.motion)))
+    out = np.zeros((len(stretch.times), table[0].size))
+    thin(row_weights(filters, stretch.inner), stretch.every, table.reshape(n, -1), out)
+    return np.moveaxis(out.reshape(-1, count + 1, nv), 1, 0)

@@ -176,10 +176,8 @@ def prior_of_model(
     precision = np.where(inertial, 0.0, np.append(loudness, np.zeros(extra)))
     precision[len(free.names) :] = 1.0 / gain_spread**2
     mean = np.append(free.nominal, np.ones(extra))
-    if free.precision is not None and free.mean is not None:
-        given = np.append(free.precision > 0.0, np.zeros(extra, dtype=np.bool_))
-        precision[given] = free.precision[free.precision > 0.0]
-        mean[given] = free.mean[free.precision > 0.0]
+    given = np.flatnonzero(free.precision > 0.0)
+    precision[given], mean[given] = free.precision[given], free.mean[given]
     return Prior(tuple(terms), PriorKind(settings.prior), settings.spread, mean, precision)
 
 

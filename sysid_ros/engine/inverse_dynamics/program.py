@@ -16,8 +16,7 @@ objective then take away what tolerance is left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,6 @@ class Constraints:
 
     lower: FloatArray  # (k,) bounds
     upper: FloatArray  # (k,) bounds
-    margin: float = MARGIN  # of pseudo-inertias, relative to the model's
     # for bodies (index into the prior's) how far their geometry reaches, (26,) m each
     hulls: dict[int, FloatArray] = field(default_factory=dict)
     equal: FloatArray | None = None  # A (e, k) of A x = b
@@ -88,7 +86,7 @@ def solve(
     scale = _scales(hessian, prior)
     rows = _Rows(len(gradient), scale)
     for body, term in enumerate(prior.bodies):
-        rows.keep_consistent(term, constraints.margin)
+        rows.keep_consistent(term)
         if body in constraints.hulls:
             rows.keep_inside(term, constraints.hulls[body])
     rows.keep_within(constraints)
@@ -125,9 +123,9 @@ class _Rows:
         self._added_cost: list[float] = []
         self._blocks: list[tuple[str, FloatArray, dict[int, FloatArray], FloatArray]] = []
 
-    def keep_consistent(self, term: BodyTerm, margin: float) -> None:
+    def keep_consistent(self, term: BodyTerm) -> None:
         one = np.einsum("ik,ijl->kjl", term.matrix, term.scale.scaled)
-        least = term.scale.relative(term.fixed) - margin * np.eye(4)
+        least = term.scale.relative(term.fixed) - MARGIN * np.eye(4)
         self._blocks.append(("psd4", -_svec(one).T, {}, _svec(least[None])[0]))
 
     def keep_inside(self, term: BodyTerm, reach: FloatArray) -> None:
@@ -317,7 +315,7 @@ def _satisfied(x: FloatArray, prior: Prior, constraints: Constraints) -> bool:
     if np.any(x < constraints.lower) or np.any(x > constraints.upper):
         return False
     for body, term in enumerate(prior.bodies):
-        if np.linalg.eigvalsh(term.relative(x))[0] < constraints.margin:
+        if np.linalg.eigvalsh(term.relative(x))[0] < MARGIN:
             return False
         if body in constraints.hulls:
             m, *h = term.parameters(x)[:4]
@@ -334,27 +332,10 @@ def _held(
     edge = []
     for body, term in enumerate(prior.bodies):
         least = float(np.linalg.eigvalsh(term.relative(x))[0])
-        close = least < constraints.margin * (1.0 + 100.0 * _ACTIVE)
+        close = least < MARGIN * (1.0 + 100.0 * _ACTIVE)
         if body in constraints.hulls:
             m, *h = term.parameters(x)[:4]
             close |= bool(np.any(DIRECTIONS @ h > m * (constraints.hulls[body] - 1e-5)))
         if close:
             edge.append(body)
     return Solution(x, bound, tuple(edge), status)
-
-
-def with_equality(
-    constraints: Constraints, rows: Sequence[FloatArray], to: Sequence[float]
-) -> Constraints:
-    """The constraints and further equalities, such as a total mass.
-
-    Args:
-      constraints: So far.
-      rows: Each (k,).
-      to: What each row times x must be.
-    """
-    matrix, side = np.array(rows), np.array(to)
-    if constraints.equal is not None and constraints.equal_to is not None:
-        matrix = np.vstack([constraints.equal, matrix])
-        side = np.concatenate([constraints.equal_to, side])
-    return replace(constraints, equal=matrix, equal_to=side)

@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics.delay_doubt import doubted
-from sysid_ros.engine.inverse_dynamics.estimate import estimated_gains, first_doubts, first_estimate
+from sysid_ros.engine.inverse_dynamics.estimate import first_doubts, first_estimate
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
@@ -43,8 +43,7 @@ def with_settled_delays(
     if not np.any(regressor.delay_columns >= 0):
         return evidence
     settled = _settled(regressor, recordings, free, settings, evidence)
-    gain_dofs, spread = estimated_gains(regressor.model, settings)
-    doubts = first_doubts(regressor.model, free, settled.grams, settings, gain_dofs, spread)
+    doubts = first_doubts(regressor.model, free, settled.grams, settings)
     if max(doubts.values(), default=1.0) > 1.0:
         settled = _settled(regressor, recordings, doubted(free, doubts), settings, evidence)
     return replace(settled, doubts=doubts)
@@ -61,9 +60,7 @@ def settled_estimate(
       evidence: From :func:`with_settled_delays`.
       settings: Of the fit.
     """
-    gain_dofs, spread = estimated_gains(model, settings)
-    wary = doubted(free, evidence.doubts)
-    return first_estimate(model, wary, evidence.grams, settings, gain_dofs, spread)
+    return first_estimate(model, doubted(free, evidence.doubts), evidence.grams, settings)
 
 
 def _settled(
@@ -74,7 +71,6 @@ def _settled(
     evidence: Evidence,
 ) -> Evidence:
     """The same, about the delays that priors and residuals lead to."""
-    gain_dofs, spread = estimated_gains(regressor.model, settings)
     x = free.nominal
     for _ in range(_CENTRES):
         shifted = {c: one.together() for c, one in evidence.shifted.items()}
@@ -84,7 +80,7 @@ def _settled(
             before = {c: one.delays_of(free.theta(x, c)) for c, one in shifted.items()}
             near = {c: np.clip(d, own.around - room, own.around + room) for c, d in before.items()}
             grams = {c: one.at(near[c]) for c, one in shifted.items()}
-            x = first_estimate(regressor.model, free, grams, settings, gain_dofs, spread)
+            x = first_estimate(regressor.model, free, grams, settings)
             x = np.clip(x, free.lower, free.upper)
             after = {c: one.delays_of(free.theta(x, c)) for c, one in shifted.items()}
             if all(np.abs(after[c] - before[c]).max() < _SETTLED for c in after):

@@ -74,7 +74,7 @@ def fit_inverse_dynamics(
         model,
         kinds=settings.kinds,
         friction_velocity=settings.friction_velocity,
-        sharp_friction=settings.sharp_friction,
+        sharp_friction=True,
         delays={"torque_delay": range(model.nv)} if settings.torque_delay else None,
     )
     conditions = tuple(dict.fromkeys(one.condition for one in recordings))
@@ -151,7 +151,7 @@ def doubtful_estimate(
     Takes what :func:`fit_evidence` takes, and the robot's model.
     """
     wary = doubted(free, evidence.doubts)
-    return estimate(model, wary, evidence.grams, settings, *estimated_gains(model, settings))
+    return estimate(model, wary, evidence.grams, settings)
 
 
 def _curvature(final: Estimate) -> FloatArray:
@@ -196,7 +196,6 @@ def _base_system(
     both = np.append(kept, np.arange(k, k + len(gain_dofs)))
     known = np.isin(both, [*delays_among(free), *range(k, k + len(gain_dofs))])
     precision = np.where(known, final.prior.precision[both], 0.0)
-    own = np.zeros(k) if free.precision is None else free.precision
     data = equations(grams, free, final.weights, final.gains, gain_dofs, final.x)
     sure = sure_equations(free, grams, final.weights, final.gains, gain_dofs, final.x)
     return BaseSystem(
@@ -205,7 +204,7 @@ def _base_system(
         gains=final.gains[gain_dofs],
         mean=final.prior.mean[both],
         precision=precision,
-        own=np.append(own[kept], precision[len(kept) :]),
+        own=np.append(free.precision[kept], precision[len(kept) :]),
         doubts={
             place: evidence.doubts[int(i)] for place, i in enumerate(both) if i in evidence.doubts
         },

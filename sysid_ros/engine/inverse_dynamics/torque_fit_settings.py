@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sysid_ros.engine.estimation import TorqueSettings
-from sysid_ros.engine.inverse_dynamics.consistency import MARGIN
 from sysid_ros.engine.regressor import DEFAULT_KINDS
 
 
@@ -21,27 +20,19 @@ class Settings(TorqueSettings):
       kinds: What joints and tendons have besides the inertia of bodies, of
         :data:`~sysid_ros.engine.regressor.columns.JOINT_KINDS`, "offset" and ``TENDON_KINDS``.
       friction_velocity: rad/s over which dry friction changes its sign as tanh does; ``None`` for
-        MuJoCo's own law, with which ``mj_inverse`` of the written model gives the predicted torque.
-      sharp_friction: Whether MuJoCo's law is given the shortest time constant that it allows, which
-        the written model then has too.
-      momentum: Whether rows are in momentum form, without accelerations.
+        MuJoCo's own law with the shortest time constant that it allows, with which ``mj_inverse``
+        of the written model gives the predicted torque.
       reversals_apart: Whether rows in which friction's sign is uncertain have weights of their own.
       reversals_count: Whether they count for joints that have enough other rows.
       torque_delay: Whether measured torque is later than positions by an unknown time.
       blocks: Of time, for intervals.
-      iterations: Of weights from residuals.
-      margin: Of pseudo-inertias, relative to the model's.
       gains: Joints (by name) whose torque has an unknown factor, with its prior spread.
     """
 
     kinds: Sequence[str] = DEFAULT_KINDS
     friction_velocity: float | None = None
-    sharp_friction: bool = True
-    momentum: bool = False
     reversals_apart: bool = True
     reversals_count: bool = True
     torque_delay: bool = False
     blocks: int = 40
-    iterations: int = 4
-    margin: float = MARGIN
     gains: Mapping[str, float] = field(default_factory=dict)

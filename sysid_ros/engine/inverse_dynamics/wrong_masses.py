@@ -109,7 +109,10 @@ def clauses_of(found: Sequence[WrongMass]) -> tuple[str, ...]:
     """Return the words for what was found, without full stops; those of several factors are one."""
     if not are_factors(found):
         return tuple(one.clause for one in found)
-    told = [f"{one.joint!r} {one.factor:.3g} ({_range(one)})" for one in found]
+    told = [
+        "{!r} {:.3g} ({:.3g} to {:.3g})".format(one.joint, one.factor, *one.interval)
+        for one in found
+    ]
     return (
         "the masses that are taken for known ask for another torque than was measured, which is "
         f"so many times theirs: {listed(told, 3)}. What is estimated makes up for that, and its "
@@ -120,10 +123,6 @@ def clauses_of(found: Sequence[WrongMass]) -> tuple[str, ...]:
 def are_factors(found: Sequence[WrongMass]) -> bool:
     """Return whether what was found are factors of several joints' torque alone."""
     return len(found) > 1 and not any(one.body for one in found)
-
-
-def _range(one: WrongMass) -> str:
-    return f"{one.interval[0]:.3g} to {one.interval[1]:.3g}"
 
 
 def wrong_masses(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, joints_above
 from sysid_ros.engine.inverse_dynamics import InverseDynamicsFit
 from sysid_ros.engine.regressor import DELAY
@@ -32,12 +31,13 @@ _KINDS = {"mx": "gravity", "my": "gravity", "mz": "gravity", "m": "gravity",
 def advice(model: mujoco.MjModel, fit: InverseDynamicsFit) -> tuple[str, ...]:
     """Sentences on what to record, for base parameters that are poorly determined."""
     wanted: dict[tuple[str, str], list[str]] = {}
+    matrix = fit.free.matrix[fit.free.conditions[0]]
     for kept, name, relative in zip(
         fit.base.kept, fit.base.names, fit.base.relative_errors, strict=True
     ):
         if relative <= _POOR:
             continue
-        column = int(np.flatnonzero(_matrix(fit)[:, kept])[0])
+        column = int(np.flatnonzero(matrix[:, kept])[0])
         kind = fit.free.columns.kinds[column].removeprefix("tendon_")
         if kind == DELAY:
             continue
@@ -50,10 +50,6 @@ def advice(model: mujoco.MjModel, fit: InverseDynamicsFit) -> tuple[str, ...]:
         what = _MOTIONS.get(motion, _MOTIONS["inertia"]).format(body=body, joints=joints or body)
         said.append(f"{', '.join(names[:4])}{', ...' if len(names) > 4 else ''}: {what}.")
     return tuple(said[:_MOST])
-
-
-def _matrix(fit: InverseDynamicsFit) -> FloatArray:
-    return fit.free.matrix[fit.free.conditions[0]]
 
 
 def _place(model: mujoco.MjModel, fit: InverseDynamicsFit, column: int) -> str:

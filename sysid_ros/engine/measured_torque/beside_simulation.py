@@ -30,7 +30,7 @@ from sysid_ros.engine.measured_torque.torque_problem import (
     with_own_law,
 )
 from sysid_ros.engine.measured_torque.torque_rows import TorqueData, TorqueRows
-from sysid_ros.engine.parameters import AttributeModifier, ParameterDict, SignalModifier
+from sysid_ros.engine.parameters import ParameterDict, written_by
 from sysid_ros.engine.regressor import choose_filters, smooth, stretches_of
 from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries
 from sysid_ros.errors import SysidError
@@ -110,10 +110,10 @@ def _own_parameters(params: ParameterDict, sensors: Collection[str]) -> Paramete
     """A copy in which only what torque can depend on is free, inertias without any bounds."""
     own = params.copy()
     for p in own.values():
-        modifier = p.modifier
-        if isinstance(modifier, SignalModifier):
-            p.frozen |= modifier.attribute != "bias" or not set(modifier.names) & set(sensors)
-        elif isinstance(modifier, AttributeModifier) or modifier is None:
+        target = written_by(p)
+        if target.element == "signal":
+            p.frozen |= target.attribute != "bias" or not set(target.names) & set(sensors)
+        elif target.kind in ("attribute", ""):
             p.frozen |= not speaks_of_torque(p)
         if key_of(p) in [("body", name) for name in INERTIAS]:
             p.min_value = np.full_like(p.nominal, -np.inf)
@@ -134,10 +134,10 @@ def _is_known(
     """Return whether motion and torque are measured as they are, and nothing else acts."""
     torque = {one.name for one in problem.sources.signals}
     unsure = any(
-        name in problem.sources.positions or (name in torque and p.modifier.attribute != "bias")
+        name in problem.sources.positions or (name in torque and target.attribute != "bias")
         for p in params.free()
-        if isinstance(p.modifier, SignalModifier)
-        for name in p.modifier.names
+        if (target := written_by(p)).element == "signal"
+        for name in target.names
     )
     names = [name for group in groups for name in group.sequence_name]
     model = problem.declared.model

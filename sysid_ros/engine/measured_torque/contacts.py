@@ -98,7 +98,7 @@ def _is_felt(
         touched = _near(s.times, own.times[lost]) if lost.any() else np.zeros(len(s.times), bool)
         theta = free.theta(x, own.condition)
         _, (total,) = total_torques(regressor, s, evidence.filters, theta[None])
-        weights = row_weights(evidence.filters, s.inner, 0)
+        weights = row_weights(evidence.filters, s.inner)
         sure = row_classes(model, s.motion, weights, s.every, len(s.times)) == 0
         for where, at in enumerate((~touched, touched)):
             used = sure & at[:, None] & np.isfinite(s.torque)

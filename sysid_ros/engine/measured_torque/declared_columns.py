@@ -35,7 +35,6 @@ from sysid_ros.engine.measured_torque.parameter_kinds import (
     NEED_MOTION,
     is_shape,
     key_of,
-    modifier_of,
 )
 from sysid_ros.engine.measured_torque.torque_gains import (
     free_gains,
@@ -44,7 +43,13 @@ from sysid_ros.engine.measured_torque.torque_gains import (
     known_gain,
 )
 from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
-from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier, StartModifier
+from sysid_ros.engine.parameters import (
+    Parameter,
+    ParameterDict,
+    StartModifier,
+    corrects,
+    written_by,
+)
 from sysid_ros.engine.regressor import DEFAULT_KINDS, DELAY, LAW_KINDS, FrictionLaws
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import ParameterError
@@ -125,10 +130,8 @@ class Declared:
         found: dict[tuple[str, ...], tuple[str, tuple[list[int], float]]] = {}
         taken: set[int] = set()
         for p in self.params.free():
-            if not isinstance(p.modifier, SignalModifier) or p.modifier.attribute != "delay":
-                continue
-            names = p.modifier.names
-            if names in found:  # of another robot
+            names = corrects(p, "delay")
+            if not names or names in found:  # of another robot
                 continue
             signals = [self._signal(p, name) for name in names]
             dofs = np.flatnonzero(np.any([s.moment != 0.0 for s in signals], axis=0)).tolist()
@@ -241,12 +244,12 @@ class Declared:
         kinds = LINEAR.get(key_of(p), ())
         if key_of(p)[0] != "joint" or not kinds or not set(kinds) <= set(NEED_MOTION):
             return False
-        return all(self.model.joint(name).id in still for name in modifier_of(p).names)
+        return all(self.model.joint(name).id in still for name in written_by(p).names)
 
     @cached_property
     def whole_bodies(self) -> dict[str, str]:
         """Parameters whose ten columns are estimated, with their body."""
-        return {p.name: modifier_of(p).names[0] for p in self.params.free() if self._is_whole(p)}
+        return {p.name: written_by(p).names[0] for p in self.params.free() if self._is_whole(p)}
 
     def compiled(self, values: FloatArray, robot: str) -> mujoco.MjModel:
         """The model without the springs that stand for offsets."""
@@ -267,8 +270,8 @@ class Declared:
         lower, upper = p.get_bounds()
         nominal, names = p.as_nominal_vector(), tuple(p.scalar_names())
         if self._is_whole(p):
-            bodies = [self.model.body(name).id for name in modifier_of(p).names]
-            names = tuple(f"{modifier_of(p).names[0]}.{k}{suffix}" for k in INERTIAL)
+            bodies = [self.model.body(name).id for name in written_by(p).names]
+            names = tuple(f"{written_by(p).names[0]}.{k}{suffix}" for k in INERTIAL)
             eye = np.zeros((len(self.columns), 10))
             for body in bodies:
                 if (body, "m") in self.columns.place:
@@ -313,8 +316,9 @@ class Declared:
             raise ParameterError(
                 f"parameter {p.name!r} is the start of a recording; inverse dynamics has none"
             )
-        if isinstance(p.modifier, SignalModifier):
-            if p.modifier.attribute == "gain":
+        target = written_by(p)
+        if target.element == "signal":
+            if is_gain(p):
                 self._signal(p)
                 return None
             return [self._offsets(p)]
@@ -324,40 +328,32 @@ class Declared:
             return None
         if key_of(p) == ("joint", "torque_offset"):
             return [self._offsets(p)]
-        modifier, kinds = modifier_of(p), LINEAR[key_of(p)]
-        find = self.model.joint if modifier.element == "joint" else self.model.tendon
-        owners = [find(name).id for name in modifier.names]
-        place = self.columns.place
-        return [[(place[o, k], 1.0) for o in owners if (o, k) in place] for k in kinds]
+        find = self.model.joint if target.element == "joint" else self.model.tendon
+        owners, place = [find(name).id for name in target.names], self.columns.place
+        return [[(place[o, k], 1.0) for o in owners if (o, k) in place] for k in LINEAR[key_of(p)]]
 
     def _offsets(self, p: Parameter) -> list[tuple[int, float]]:
         """Columns of constant torque or of a delay that a parameter adds to, with factors."""
         if p.frozen:
             return []  # in the model, or taken from the measurement
         if key_of(p) == ("joint", "torque_offset"):
-            dofs = [int(self.model.joint(n).dofadr[0]) for n in modifier_of(p).names]
+            dofs = [int(self.model.joint(n).dofadr[0]) for n in written_by(p).names]
             return [(self.columns.place[dof, "offset"], 1.0) for dof in dofs]
-        if isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "delay":
-            number = list(self.delays).index(p.modifier.names)
-            return [(self.columns.place[number, DELAY], self.delays[p.modifier.names][1][1])]
-        if isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "bias":
-            found = []
-            for name in p.modifier.names:
-                signal = self._signal(p, name)
-                for dof in np.flatnonzero(signal.moment).tolist():
-                    factor = signal.moment[dof] / known_gain(self.params, name, p.robot)
-                    factor = -signal.moment[dof] if signal.control else factor
-                    found.append((self.columns.place[dof, "offset"], float(factor)))
-            return found
-        return []
+        if delayed := corrects(p, "delay"):
+            number = list(self.delays).index(delayed)
+            return [(self.columns.place[number, DELAY], self.delays[delayed][1][1])]
+        found = []
+        for name in corrects(p, "bias"):
+            signal = self._signal(p, name)
+            for dof in np.flatnonzero(signal.moment).tolist():
+                factor = signal.moment[dof] / known_gain(self.params, name, p.robot)
+                factor = -signal.moment[dof] if signal.control else factor
+                found.append((self.columns.place[dof, "offset"], float(factor)))
+        return found
 
     def _slopes(self, p: Parameter, values: FloatArray, robot: str) -> FloatArray:
         """Differences of all columns by each component, (p, size)."""
-        first = 0
-        for other in self.params.free():
-            if other.name == p.name:
-                break
-            first += other.size
+        first = next(own.start for one, own in self.params.places() if one.name == p.name)
         lower, upper = p.get_bounds()
         found = np.zeros((len(self.columns), p.size))
         for i in range(p.size):
@@ -378,15 +374,13 @@ class Declared:
         return key_of(p) == ("body", "inertia") and not held
 
     def _signal(self, p: Parameter, name: str | None = None) -> TorqueSignal:
-        modifier = p.modifier
-        if not isinstance(modifier, SignalModifier):
-            raise ParameterError(f"parameter {p.name!r} belongs to no signal")
-        wanted = name or modifier.names[0]
+        target = written_by(p)
+        wanted = name or target.names[0]
         for signal in self.signals:
-            if signal.name == wanted and modifier.attribute in _OF_TORQUE:
+            if signal.name == wanted and target.attribute in _OF_TORQUE:
                 return signal
         told = ", ".join(signal.name for signal in self.signals)
         raise ParameterError(
-            f"parameter {p.name!r}: inverse dynamics cannot fit the {modifier.attribute} of "
+            f"parameter {p.name!r}: inverse dynamics cannot fit the {target.attribute} of "
             f"{wanted!r}, only gain, bias and delay of what tells torque ({told}); freeze it"
         )

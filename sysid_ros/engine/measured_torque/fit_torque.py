@@ -33,6 +33,7 @@ from sysid_ros.engine.measured_torque.own_friction import end_if_asked, with_set
 from sysid_ros.engine.measured_torque.settled_laws import with_settled_laws
 from sysid_ros.engine.measured_torque.settled_sums import SettledSums
 from sysid_ros.engine.measured_torque.torque_estimates import (
+    Regression,
     open_sentences,
     torque_estimates,
     value_covariance,
@@ -108,7 +109,8 @@ def _result(
     declared, evidence, still = problem.declared, sums.evidence, sums.still
     values, slope = _values(declared, fit)
     errors = [error for _, error in fit.gains.values()]
-    covariance = value_covariance(fit, np.array(errors), slope)
+    regression = Regression(fit.x, fit.uncertainty, fit.noise_bias)
+    covariance = value_covariance(regression, np.array(errors), slope)
     first = declared.params.as_vector()
     costs = [_cost(problem, evidence, fit, at) for at in (first, values)]
     names = tuple(declared.params.scalar_names())
@@ -120,7 +122,7 @@ def _result(
         if on_iteration is not None:
             on_iteration(step)
     estimates = without_meaningless(
-        torque_estimates(declared, fit, values, covariance, slope, still), declared.params
+        torque_estimates(declared, regression, values, covariance, slope, still), declared.params
     )
     width = np.array([p.standard_error or np.nan for p in estimates])
     known = np.where(np.isfinite(width), 1.0, np.nan)

@@ -268,7 +268,7 @@ def _left_over(fit: FrictionFit, laws: Sequence[Law]) -> dict[str, FloatArray]:
             ]
         )
         signs = np.zeros((len(stretch.times), (len(laws) + 1) * nv))
-        thin(row_weights(evidence.filters, stretch.inner, 0), stretch.every, table, signs)
+        thin(row_weights(evidence.filters, stretch.inner), stretch.every, table, signs)
         own = signs[:, :nv] * model.dof_frictionloss + velocity * model.dof_damping
         torque = stretch.torque / found.gains - total + own
         known = np.isfinite(torque)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.friction import SHAPE
-from sysid_ros.engine.parameters import AttributeModifier, Parameter
+from sysid_ros.engine.parameters import Parameter, written_by
 from sysid_ros.engine.regressor import LAW_KINDS
 from sysid_ros.errors import ParameterError
 
@@ -33,17 +33,8 @@ NEED_MOTION = (
 
 def key_of(p: Parameter) -> tuple[str, str]:
     """Element and attribute that a parameter is written into; empty for anything else."""
-    modifier = p.modifier
-    if isinstance(modifier, AttributeModifier):
-        return modifier.element, modifier.attribute
-    return "", ""
-
-
-def modifier_of(p: Parameter) -> AttributeModifier:
-    """The place of a parameter in the model."""
-    if not isinstance(p.modifier, AttributeModifier):
-        raise ParameterError(f"parameter {p.name!r} belongs to no element")
-    return p.modifier
+    target = written_by(p)
+    return target.element, target.attribute
 
 
 def is_shape(p: Parameter) -> bool:

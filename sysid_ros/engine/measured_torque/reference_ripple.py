@@ -30,11 +30,10 @@ from sysid_ros.engine.measured_torque.torque_signals import force_arm
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings, signal_settings
 from sysid_ros.engine.signals import (
-    SUFFIXES,
     ModelSequences,
     SignalIntegral,
-    SignalType,
     TimeSeries,
+    control_column,
     control_names,
     value_at,
 )
@@ -100,19 +99,19 @@ def _ripple(
 
     Both are zero where references are not held.
     """
-    times, mapping = own.times, control.signal_mapping or {}
+    times = own.times
     width, nv = float(np.median(np.diff(times))), model.nv
     behind, jump = np.zeros((2, len(times), nv))
     steps = math.ceil(width / _STEP - _SAME)
     push = np.zeros((len(times), steps, nv))
     spring, damper = np.zeros((nv, nv)), np.zeros((nv, nv))
     for name in control_names(model):
-        key = next((n for n in (name, name + SUFFIXES[SignalType.MjCtrl]) if n in mapping), None)
+        column = control_column(control, name)
         actuator = model.actuator(name).id
         plain = int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
-        if key is None or not plain or not control.holds(int(mapping[key][1][0])):
+        if column is None or not plain or not control.holds(column):
             continue
-        given, column = settings.get(name, UNCHANGED), int(mapping[key][1][0])
+        given = settings.get(name, UNCHANGED)
         known = np.isfinite(control.data[:, column])
         series = control.times[known] + given.delay, given.gain * control.data[known, column]
         arm, (_, stiff, slow, *_) = force_arm(model, actuator), model.actuator_biasprm[actuator]

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.engine.elements import joint_couplings
 from sysid_ros.engine.inverse_dynamics import Recording, condition_of
 from sysid_ros.engine.measured_torque.torque_signals import (
     TorqueSignal,
@@ -28,12 +30,11 @@ from sysid_ros.engine.measured_torque.torque_signals import (
 )
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import (
-    SUFFIXES,
     JointSignal,
     ModelSequences,
-    SignalType,
     TimeSeries,
     base_is_known,
+    control_column,
     joint_signal,
     value_at,
     without_sign_jumps,
@@ -202,7 +203,7 @@ def _control(
     series: TimeSeries, name: str, wanted: FloatArray, given: SignalSettings, step: float
 ) -> FloatArray:
     """An input at some instants, NaN half a ``step`` before its first sample and after its last."""
-    column = _column(series, name)
+    column = control_column(series, name)
     if column is None:
         return np.full(len(wanted), np.nan)
     times, values = series.times + given.delay, series.data[:, column]
@@ -211,56 +212,36 @@ def _control(
     return np.where(outside, np.nan, given.gain * found + given.bias)
 
 
-def _column(series: TimeSeries, name: str) -> int | None:
-    """The column of an input; ``None`` where there is none."""
-    mapping = series.signal_mapping or {}
-    key = next((n for n in (name, name + SUFFIXES[SignalType.MjCtrl]) if n in mapping), None)
-    return None if key is None else int(mapping[key][1][0])
-
-
 def _is_command(series: TimeSeries, name: str) -> bool:
     """Return whether an input is what a motor was told rather than what was measured of it."""
-    column = _column(series, name)
+    column = control_column(series, name)
     return column is not None and series.holds(column)
 
 
-def _couplings(model: mujoco.MjModel) -> list[tuple[int, int, FloatArray]]:
-    """Joints that an equality constraint moves with another: both, and the polynomial."""
-    joint, found = int(mujoco.mjtEq.mjEQ_JOINT), []
-    for e in range(model.neq):
-        if int(model.eq_type[e]) == joint and model.eq_active0[e] and int(model.eq_obj2id[e]) >= 0:
-            pair = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
-            found.append((*pair, np.asarray(model.eq_data[e, :5])))
-    return found
+def _couplings(model: mujoco.MjModel) -> list[tuple[int, int, Polynomial]]:
+    """Joints that equalities move with another: both, and the polynomial; the last move first."""
+    found = joint_couplings(model)
+    return [(to, of, Polynomial(polynomial)) for to, of, polynomial in found if of >= 0]
 
 
 def _move_coupled(model: mujoco.MjModel, qpos: FloatArray) -> None:
     """Move coupled joints with those that drive them."""
-    for dependent, driving, polynomial in _couplings(model):
+    for dependent, driving, moved in reversed(_couplings(model)):
         to, of = int(model.jnt_qposadr[dependent]), int(model.jnt_qposadr[driving])
-        moved = qpos[:, of] - float(model.qpos0[of])
-        qpos[:, to] = float(model.qpos0[to]) + np.polynomial.polynomial.polyval(moved, polynomial)
+        qpos[:, to] = float(model.qpos0[to]) + moved(qpos[:, of] - float(model.qpos0[of]))
 
 
 def _hand_over(
     model: mujoco.MjModel, qpos: FloatArray, torque: FloatArray, known: Collection[int]
 ) -> None:
     """Hand the torque of motors on coupled joints to those that drive them, by virtual work."""
-    pending = _couplings(model)
-    while pending:
-        driving = {of for _, of, _ in pending}
-        first = next((one for one in pending if one[0] not in driving), pending[0])
-        pending = [one for one in pending if one is not first]
-        to, at, of = int(model.jnt_dofadr[first[0]]), *_places(model, first[1])
+    for dependent, driving, moved in _couplings(model):
+        to, of = int(model.jnt_dofadr[dependent]), int(model.jnt_dofadr[driving])
         if to in known:
-            moved = qpos[:, at] - float(model.qpos0[at])
-            torque[:, of] += np.polynomial.Polynomial(first[2]).deriv()(moved) * torque[:, to]
+            at = int(model.jnt_qposadr[driving])
+            slope = moved.deriv()(qpos[:, at] - float(model.qpos0[at]))
+            torque[:, of] += slope * torque[:, to]
             torque[:, to] = 0.0
-
-
-def _places(model: mujoco.MjModel, joint: int) -> tuple[int, int]:
-    """The coordinate and the degree of freedom of a hinge or slide."""
-    return int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
 
 
 def _external(

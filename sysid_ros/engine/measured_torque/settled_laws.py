@@ -19,7 +19,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import pseudo_inertia, theta_from_pseudo
 from sysid_ros.engine.friction import MODELS, SHAPE
-from sysid_ros.engine.inverse_dynamics import Evidence, Settings, estimate, estimated_gains
+from sysid_ros.engine.inverse_dynamics import Evidence, Settings, estimate
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta
 from sysid_ros.engine.measured_torque.own_friction import end_if_asked
@@ -125,8 +125,7 @@ def _settled(
         gain, least, best, back = least - misfit, misfit, values, 0
         if gain < _GAIN:
             break
-        dofs, spread = estimated_gains(declared.model, settings)
-        found = estimate(declared.model, sums.free, evidence.grams, settings, dofs, spread)
+        found = estimate(declared.model, sums.free, evidence.grams, settings)
         values = values_at(declared, found.x, found.gains)[0]
     return best, evidence, least
 
@@ -136,13 +135,11 @@ def _halfway(declared: Declared, one: FloatArray, other: FloatArray) -> FloatArr
 
     What torque leaves open may differ between them; only there it stays without effect.
     """
-    mean, at = 0.5 * (one + other), 0
-    for p in declared.params.free():
+    mean = 0.5 * (one + other)
+    for p, own in declared.params.places():
         if p.name in declared.whole_bodies:
-            own = slice(at, at + p.size)
             ten = 0.5 * (ten_of_theta(one[own]) + ten_of_theta(other[own]))
             mean[own] = theta_from_pseudo(pseudo_inertia(ten))
-        at += p.size
     return mean
 
 

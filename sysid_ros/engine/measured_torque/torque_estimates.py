@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,29 +17,19 @@ from sysid_ros.engine.parameters import (
     BIASED_BY_NOISE,
     KEPT_NEAR_THE_MODEL,
     UNIDENTIFIABLE,
-    Parameter,
-    SignalModifier,
+    corrects,
 )
 from sysid_ros.engine.uncertainty import ParameterEstimate, unfitted
 from sysid_ros.errors import listed
 
-# The flag of what the data leaves open in a body's inertia, and of a delay that it leaves open.
 
+@dataclass(frozen=True)
+class Regression:
+    """Values and errors of what was estimated."""
 
-class Regression(Protocol):
-    """The part of a regression that tells values and errors of x, (k,)."""
-
-    @property
-    def x(self) -> FloatArray:
-        """Estimates, (k,)."""
-
-    @property
-    def uncertainty(self) -> Uncertainty:
-        """Of the estimates."""
-
-    @property
-    def noise_bias(self) -> FloatArray:
-        """The shift by noise of positions, (k,)."""
+    x: FloatArray  # estimates, (k,)
+    uncertainty: Uncertainty  # of the estimates
+    noise_bias: FloatArray  # the shift by noise of positions, (k,)
 
 
 def value_covariance(fit: Regression, gain_errors: FloatArray, slope: FloatArray) -> FloatArray:
@@ -88,7 +77,8 @@ def torque_estimates(
             bound = bool(flags)
             opened[at] |= held
             if opened[at] and not bound:
-                kept = whole or _is_delay_with_prior(p)
+                # a delay with a prior is about zero unless the data says otherwise
+                kept = whole or (corrects(p, "delay") and p.prior is not None)
                 flags.append(KEPT_NEAR_THE_MODEL if kept else UNIDENTIFIABLE)
             if not opened[at] and not bound and _biased(fit, slope[at], errors[at]):
                 flags.append(BIASED_BY_NOISE)
@@ -123,12 +113,6 @@ def open_sentences(estimates: Sequence[ParameterEstimate]) -> tuple[str, ...]:
             "parameters"
         )
     return tuple(said)
-
-
-def _is_delay_with_prior(p: Parameter) -> bool:
-    """True for a delay that is about zero unless the data says otherwise."""
-    is_delay = isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "delay"
-    return is_delay and p.prior is not None
 
 
 def _opened(fit: Regression, slope: FloatArray) -> BoolArray:

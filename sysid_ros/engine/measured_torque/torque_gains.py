@@ -9,19 +9,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
-from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.parameters import Parameter, ParameterDict, corrects
 from sysid_ros.errors import ParameterError
 
 
 def is_gain(p: Parameter) -> bool:
     """Return whether a parameter is a signal's gain."""
-    return isinstance(p.modifier, SignalModifier) and p.modifier.attribute == "gain"
-
-
-def signal_modifier(p: Parameter) -> SignalModifier:
-    """The modifier of a parameter that belongs to a signal."""
-    assert isinstance(p.modifier, SignalModifier)  # noqa: S101
-    return p.modifier
+    return bool(corrects(p, "gain"))
 
 
 def free_gains(
@@ -41,7 +35,7 @@ def free_gains(
         if not is_gain(p):
             continue
         signal = signal_of(p)
-        if len(signal_modifier(p).names) > 1:
+        if len(corrects(p, "gain")) > 1:
             raise ParameterError(
                 f"parameter {p.name!r}: inverse dynamics fits a gain to one signal, not to "
                 "several at once; give each its own, or freeze it"
@@ -65,13 +59,12 @@ def gain_before(p: Parameter, gains: Mapping[str, tuple[Parameter, Any, bool]]) 
     Raises:
       ParameterError: The bias is of several sensors, of which one has a free gain.
     """
-    if not isinstance(p.modifier, SignalModifier) or p.modifier.attribute != "bias":
-        return None
+    names = corrects(p, "bias")
     for gain, _, control in gains.values():
         if control or p.frozen or gain.robot not in (None, p.robot):
             continue
-        if set(signal_modifier(gain).names) & set(p.modifier.names):
-            if len(p.modifier.names) > 1:
+        if set(corrects(gain, "gain")) & set(names):
+            if len(names) > 1:
                 raise ParameterError(
                     f"parameter {p.name!r} is the bias of several signals, of which "
                     f"{gain.name!r} scales one; give each its own, or freeze one of them"
@@ -83,7 +76,6 @@ def gain_before(p: Parameter, gains: Mapping[str, tuple[Parameter, Any, bool]]) 
 def known_gain(params: ParameterDict, signal: str, robot: str | None) -> float:
     """The frozen gain of a sensor, which measurements are divided by, or one."""
     for p in params.values():
-        own = p.frozen and is_gain(p) and p.robot in (None, robot)
-        if own and signal in signal_modifier(p).names:
+        if p.frozen and p.robot in (None, robot) and signal in corrects(p, "gain"):
             return float(p.value.item())
     return 1.0

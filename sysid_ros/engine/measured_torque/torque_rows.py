@@ -152,12 +152,9 @@ class TorqueRows:
 def _slope_of_x(declared: Declared, values: FloatArray) -> FloatArray:
     """Derivative of what regression estimates by the declared parameters, (k, k)."""
     slope: FloatArray = np.eye(len(values))
-    at = 0
-    for p in declared.params.free():
-        own = slice(at, at + p.size)
+    for p, own in declared.params.places():
         if p.name in declared.whole_bodies:
             slope[own, own] = ten_slope(values[own])
-        at += p.size
     return slope
 
 

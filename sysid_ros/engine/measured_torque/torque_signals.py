@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import BALL, FREE, SCALAR, joint_of, joints_of_tendon
-from sysid_ros.engine.signals import ModelSequences, control_names
+from sysid_ros.engine.signals import ModelSequences, control_column, control_names
 
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
 
@@ -141,12 +141,14 @@ def _measured(group: ModelSequences) -> list[str]:
 
 
 def _driven(group: ModelSequences) -> list[str]:
-    names = {
-        name.removesuffix("_ctrl") for one in group.control for name in one.signal_mapping or {}
-    }
-    names |= {name for one in group.control for name in one.signal_mapping or {}}
-    whole = any(one.signal_mapping is None for one in group.control)
-    return [name for name in control_names(group.gt_model) if whole or name in names]
+    return [
+        name
+        for name in control_names(group.gt_model)
+        if any(
+            one.signal_mapping is None or control_column(one, name) is not None
+            for one in group.control
+        )
+    ]
 
 
 def _of_sensor(model: mujoco.MjModel, name: str) -> TorqueSignal | None:

@@ -19,16 +19,18 @@ from sysid_ros.engine.inverse_dynamics import (
     FreeParameters,
     MergedColumns,
     Settings,
-    Uncertainty,
     estimate,
-    estimated_gains,
     residual_spread,
     without_gains,
 )
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import body_findings
-from sysid_ros.engine.measured_torque.torque_estimates import torque_estimates, value_covariance
+from sysid_ros.engine.measured_torque.torque_estimates import (
+    Regression,
+    torque_estimates,
+    value_covariance,
+)
 from sysid_ros.engine.regressor import Filters, Grams
 from sysid_ros.engine.uncertainty import ParameterEstimate
 
@@ -55,15 +57,6 @@ class TorqueEstimate:
     regression: Estimate  # what it comes from, the start of the next one
 
 
-@dataclass(frozen=True)
-class _Regression:
-    """Values and errors of what was estimated; how noise shifts them is not known."""
-
-    x: FloatArray
-    uncertainty: Uncertainty
-    noise_bias: FloatArray
-
-
 def still_joints(declared: Declared, filters: Filters) -> list[int]:
     """Joints whose motion cannot be told from noise."""
     model = declared.model
@@ -87,10 +80,9 @@ def linearised(
     """
     if not declared.curved:
         return values, FitStatus.CONVERGED
-    dofs, spread = estimated_gains(declared.model, settings)
     for _ in range(_ROUNDS):
         free = declared.free(values, still)
-        found = estimate(declared.model, free, grams, settings, dofs, spread)
+        found = estimate(declared.model, free, grams, settings)
         before, values = values, values_at(declared, found.x, found.gains)[0]
         if np.allclose(before, values, rtol=_SETTLED, atol=_SETTLED):
             return values, FitStatus.CONVERGED
@@ -135,30 +127,30 @@ def estimate_from(
         free = used = declared.free(values, still)
     else:
         free, used = merged.whole, merged.free
-    dofs, spread = estimated_gains(declared.model, settings)
     last = None if before is None else before.regression
-    found = estimate(declared.model, used, grams, settings, dofs, spread, before=last)
+    found = estimate(declared.model, used, grams, settings, before=last)
     k = len(free.names)
-    regression = _Regression(found.x, without_gains(found, k), np.zeros(k))
+    regression = Regression(found.x, without_gains(found, k), np.zeros(k))
     values, slope = values_at(declared, found.x, found.gains)
     gain_errors = found.uncertainty.standard_errors[k:]
     covariance = value_covariance(regression, gain_errors, slope)
     edge = [declared.model.body(found.prior.bodies[i].body).name for i in found.solution.on_edge]
+    places = [(robot, body, free.columns.place[body, INERTIAL[0]]) for robot, body in free.bodies()]
+    rows = [free.matrix[robot][place] for robot, _, place in places]
+    errors = [math.sqrt(max(float(r @ regression.uncertainty.covariance @ r), 0.0)) for r in rows]
     masses = tuple(
         ParameterEstimate(
             name=f"{declared.model.body(body).name}_mass" + (f"_{robot}" if robot else ""),
             unit="kg",
             initial=float(declared.model.body(body).mass[0]),
-            value=float(free.theta(found.x, robot)[free.columns.place[body, INERTIAL[0]]]),
+            value=float(free.theta(found.x, robot)[place]),
             lower=0.0,
             upper=float("inf"),
-            standard_error=_error_of(
-                regression, free.matrix[robot][free.columns.place[body, INERTIAL[0]]]
-            ),
+            standard_error=error,
             # Neighbouring blocks are tied: half of them count, as of windows that grow.
             dof=max(0.5 * (found.uncertainty.blocks - 2), 1.0),
         )
-        for robot, body in free.bodies()
+        for (robot, body, place), error in zip(places, errors, strict=True)
     )
     theta = {robot: free.theta(found.x, robot) for robot in free.conditions}
     return TorqueEstimate(
@@ -176,7 +168,7 @@ def estimate_from(
 
 
 def _spreads(
-    free: FreeParameters, regression: _Regression, theta: Mapping[str, FloatArray]
+    free: FreeParameters, regression: Regression, theta: Mapping[str, FloatArray]
 ) -> tuple[FloatArray, ...]:
     """Covariances of the central values of every body whose inertia is estimated, (10, 10)."""
     found = []
@@ -198,8 +190,3 @@ def _central_slope(ten: FloatArray) -> FloatArray:
     shifts = step * np.eye(10)
     rows = [(at(one) - at(-one)) / (2.0 * step) for one in shifts]
     return np.column_stack(rows)
-
-
-def _error_of(regression: _Regression, row: FloatArray) -> float:
-    """Standard error of a combination of what was estimated."""
-    return math.sqrt(max(float(row @ regression.uncertainty.covariance @ row), 0.0))

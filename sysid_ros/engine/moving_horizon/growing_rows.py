@@ -124,5 +124,4 @@ def _behind(recording: Recording, first: int) -> Recording:
         times=recording.times[first:],
         qpos=recording.qpos[first:],
         torque=recording.torque[first:],
-        qvel=None if recording.qvel is None else recording.qvel[first:],
     )

@@ -15,9 +15,6 @@ Two low-passes stand between the recording and the equations, both zero-phase an
   and to every column of the regressor, which are then thinned. A linear filter on both sides of a
   linear equation leaves it true, whatever it does to the torque's steps at dry friction's changes
   of sign.
-
-In momentum form no acceleration is formed at all: with tau = d/dt P(q, q') theta + Q(q, q') theta
-and the row filter's kernel h, h * tau = (h' * P + h * Q) theta.
 """
 
 from __future__ import annotations
@@ -226,9 +223,9 @@ def _with_torque(stretch: Stretch, grid: RowGrid) -> Stretch:
     return stretch.part(slice(first, int(known[-1]) + grid.first + grid.apart + 1))
 
 
-def row_weights(filters: Filters, inner: float, order: int) -> FloatArray:
+def row_weights(filters: Filters, inner: float) -> FloatArray:
     """The row filter on the inner grid, (2 reach + 1,), see :func:`smoothing_kernel`."""
-    return smoothing_kernel(filters.rows, inner, order)
+    return smoothing_kernel(filters.rows, inner)
 
 
 def _filtered_torque(
@@ -283,11 +280,6 @@ def _motion(
             turn = slice(at + shift, at + shift + 4)
             three = slice(dof + dof_shift, dof + dof_shift + 3)
             parts[0, :, turn], qvel[:, three], qacc[:, three] = _rotation_rates(parts[:, :, turn])
-    if stretch.qvel is not None:
-        for dof in range(model.nv):
-            cutoff = _cutoff_of_dof(model, filters, dof)
-            both = _filtered(stretch.qvel[:, dof], cutoff, stretch.step, grid)
-            qvel[:, dof], qacc[:, dof] = both[0], both[1]
     return Motion(parts[0], qvel, qacc)
 
 
@@ -338,13 +330,6 @@ def _rotation_rates(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArr
     rate, surge = quaternion_product(inverse, first), quaternion_product(inverse, second)
     omega = 2.0 * rate[:, 1:]
     return z / np.sqrt(square), omega, 2.0 * surge[:, 1:] - 2.0 * rate[:, :1] * omega
-
-
-def _cutoff_of_dof(model: mujoco.MjModel, filters: Filters, dof: int) -> float:
-    joint = int(model.dof_jntid[dof])
-    kind, at = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
-    inside = dof - int(model.jnt_dofadr[joint])
-    return float(filters.motion[at + min(inside, _ROUND.get(kind, (0, 0))[0])])
 
 
 def _alike(stretch: Stretch, rate: float) -> FloatArray:

@@ -123,7 +123,6 @@ class BlockedRows:
     filters: Filters  # with which they were smoothed
     block_of: Sequence[IndexArray]  # for each stretch the block of time of every row
     blocks: int  # how many there are
-    momentum: bool = False  # whether rows are in momentum form, without accelerations
     apart: bool = False  # whether rows are kept apart by how sure friction's sign is
 
 
@@ -158,7 +157,7 @@ def sum_joined(
 
     Takes what :func:`sum_grams` takes, and the number of shifts.
     """
-    filters, momentum, apart = wanted.filters, wanted.momentum, wanted.apart
+    filters, apart = wanted.filters, wanted.apart
     classes = CLASSES if apart else 1
     dofs = np.repeat(np.arange(regressor.model.nv), classes)
     used, changes = regressor.support, None
@@ -176,7 +175,7 @@ def sum_joined(
     counts = np.zeros((wanted.blocks, len(dofs)), dtype=np.int64)
     for stretch, numbers in zip(wanted.stretches, wanted.block_of, strict=True):
         first = 0
-        for rows in filtered_rows(regressor, stretch, filters, momentum=momentum, apart=apart):
+        for rows in filtered_rows(regressor, stretch, filters, apart=apart):
             tables = rows.regressor
             if changes is not None:
                 tables = tuple(t @ change for t, change in zip(tables, changes, strict=True))
@@ -203,7 +202,7 @@ def _weights(
     weight: Regressor, stretch: SmoothStretch, filters: Filters, part: slice
 ) -> tuple[FloatArray, ...]:
     """Columns of a body's weight in some rows of a stretch, (rows, 4 or 0) by degree of freedom."""
-    taps, every = row_weights(filters, stretch.inner, 0), stretch.every
+    taps, every = row_weights(filters, stretch.inner), stretch.every
     samples = slice(part.start * every, (part.stop - 1) * every + len(taps))
     qpos, none = stretch.motion[0][samples], np.zeros((samples.stop - samples.start, 1))
     still = none + np.zeros(weight.model.nv)
@@ -219,7 +218,6 @@ def filtered_rows(
     stretch: SmoothStretch,
     filters: Filters,
     *,
-    momentum: bool = False,
     apart: bool = True,
 ) -> Iterator[FilteredRows]:
     """The rows of a stretch, a few hundred at a time, less the torque that is known.
@@ -228,13 +226,9 @@ def filtered_rows(
       regressor: The robot's.
       stretch: Smoothed motion with filtered torque.
       filters: With which it was smoothed.
-      momentum: Whether rows are in momentum form.
       apart: Whether it is asked how sure friction's sign is.
     """
-    from sysid_ros.engine.regressor import kernels  # see regressor.py
-
-    weights = row_weights(filters, stretch.inner, 0)
-    slopes = row_weights(filters, stretch.inner, 1)
+    weights = row_weights(filters, stretch.inner)
     support, every, taps = regressor.support, stretch.every, len(weights)
     size = regressor.model.nv * len(regressor.columns)
     at_once = max(_FEWEST_ROWS, (_CHUNK // size - taps) // every)
@@ -244,11 +238,7 @@ def filtered_rows(
         part = slice(first * every, (last - 1) * every + taps)
         motion = Motion(*(signal[part] for signal in stretch.motion))
         filtered = np.zeros((last - first, size))
-        if momentum:
-            moved = regressor.rows(motion, kernels.MOMENTUM, scratch).reshape(-1, size)
-            thin(slopes, every, moved, filtered)
-        rows = regressor.rows(motion, kernels.REST if momentum else kernels.FORCE, scratch)
-        thin(weights, every, rows.reshape(-1, size), filtered)
+        thin(weights, every, regressor.rows(motion, scratch).reshape(-1, size), filtered)
         torque = stretch.shifted[first:last]
         known = regressor.known_torque(motion)
         if known is not None:

@@ -7,13 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.engine.compiled import soon_loaded
 from sysid_ros.engine.regressor import filter_kernel, regressor_kernel
-from sysid_ros.engine.regressor.regressor_kernel import (
-    FORCE,
-    MOMENTUM,
-    MUJOCO_LAW,
-    REST,
-    VELOCITY_LAW,
-)
+from sysid_ros.engine.regressor.regressor_kernel import MUJOCO_LAW, VELOCITY_LAW
 
 fill = soon_loaded(regressor_kernel.fill)
 torques = soon_loaded(regressor_kernel.torques)
@@ -21,10 +15,7 @@ thin = soon_loaded(filter_kernel.thin)
 weighted_windows = soon_loaded(filter_kernel.weighted_windows)
 
 __all__ = [
-    "FORCE",
-    "MOMENTUM",
     "MUJOCO_LAW",
-    "REST",
     "VELOCITY_LAW",
     "fill",
     "thin",

@@ -143,16 +143,11 @@ class Regressor:
             self.own_law = self._friction
             self._slopes = self._with_inertia(friction_of)
 
-    def rows(
-        self, motion: Motion, form: int | None = None, out: FloatArray | None = None
-    ) -> FloatArray:
+    def rows(self, motion: Motion, out: FloatArray | None = None) -> FloatArray:
         """The regressor of n instants, (n, nv, p); N m (N for slides) per unit of the parameter.
 
         Args:
           motion: The motion.
-          form: ``kernels.FORCE``, also where none is given; or ``kernels.MOMENTUM`` and
-            ``kernels.REST``, of which the time derivative of the first plus the second is the force
-            form.
           out: (at least n, nv, p) where to write; the first n are returned.
         """
         from sysid_ros.engine.regressor import kernels
@@ -164,12 +159,10 @@ class Regressor:
         out = out[: len(q)]
         kernels.fill(
             self._tree, self._layout, self._slopes, self._law,
-            kernels.FORCE if form is None else form,
             _writeable(q), _writeable(v), _writeable(a), out,
         )  # fmt: skip
-        if form != kernels.MOMENTUM:
-            for dof, column, values in self._law_values(motion):
-                out[:, dof, column] = values
+        for dof, column, values in self._law_values(motion):
+            out[:, dof, column] = values
         return out
 
     def coupled(self, motion: Motion) -> Motion:

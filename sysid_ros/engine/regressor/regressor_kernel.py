@@ -11,8 +11,7 @@ omega, alpha and a (acceleration of the body's origin less gravity) in the body'
 
     f = m a + alpha x h + omega x (omega x h),   n = I alpha + omega x I omega + h x a,
 
-and joint j carries S_j . (n, f). In momentum form the same is d/dt (S_j . p) - S'_j . p - gravity
-with the momentum p = (I omega + h x v, m v + omega x h), so that no acceleration is needed.
+and joint j carries S_j . (n, f).
 
 Everything is in one file because numba's cache on disk looks only at the file of a function.
 """
@@ -26,7 +25,6 @@ import numpy as np
 
 from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES, compiled_apart
 
-FORCE, MOMENTUM, REST = 0, 1, 2  # a row holds torque, momentum, or torque less d/dt it
 MUJOCO_LAW, VELOCITY_LAW = 0, 1
 _FREE, _BALL, _SLIDE = 0, 1, 2
 
@@ -91,8 +89,8 @@ def _axis(subspace, dof, wx, wy, wz, arm):  # type: ignore[no-untyped-def]
 
 
 @_part
-def _advance(subspace, slope, first, count, v, a, velocity, acceleration):  # type: ignore[no-untyped-def]
-    """Add a joint's motion to its body's, and find the rates of change of its subspace."""
+def _advance(subspace, first, count, v, a, velocity, acceleration):  # type: ignore[no-untyped-def]
+    """Add a joint's motion to its body's, with the rates of change of its subspace."""
     for dof in range(first, first + count):
         for i in range(6):
             velocity[i] += subspace[dof, i] * v[dof]
@@ -104,14 +102,12 @@ def _advance(subspace, slope, first, count, v, a, velocity, acceleration):  # ty
         shift = _cross(w, (s[3], s[4], s[5]))
         swept = _cross(u, (s[0], s[1], s[2]))
         for i in range(3):
-            slope[dof, i] = turn[i]
-            slope[dof, 3 + i] = shift[i] + swept[i]
-        for i in range(6):
-            acceleration[i] += s[i] * a[dof] + slope[dof, i] * v[dof]
+            acceleration[i] += s[i] * a[dof] + turn[i] * v[dof]
+            acceleration[3 + i] += s[3 + i] * a[dof] + (shift[i] + swept[i]) * v[dof]
 
 
 @_part
-def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref, work):  # type: ignore[no-untyped-def]
+def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, ref, work):  # type: ignore[no-untyped-def]
     """Fill positions, orientations and motions of all bodies at one instant."""
     turn, old = work[0], work[1]
     for b in range(1, len(tree.body_parent)):
@@ -134,7 +130,7 @@ def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref,
                 for i in range(3):
                     pos[b, i] = q[at + i]
                     for k in range(6):
-                        subspace[dof + i, k] = slope[dof + i, k] = 0.0
+                        subspace[dof + i, k] = 0.0
                     subspace[dof + i, 3 + i] = 1.0
                     velocity[b, 3 + i] += v[dof + i]
                     acceleration[b, 3 + i] += a[dof + i]
@@ -142,7 +138,7 @@ def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref,
                 for i in range(3):
                     axis = (rot[b, 0, i], rot[b, 1, i], rot[b, 2, i])
                     _axis(subspace, dof + 3 + i, axis[0], axis[1], axis[2], (0.0, 0.0, 0.0))
-                _advance(subspace, slope, dof + 3, 3, v, a, velocity[b], acceleration[b])
+                _advance(subspace, dof + 3, 3, v, a, velocity[b], acceleration[b])
                 continue
             jp = tree.joint_pos[joint]
             anchor = _apply(rot[b], jp[0], jp[1], jp[2])
@@ -156,7 +152,7 @@ def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref,
                     pos[b, i] += axis[i] * moved
                     subspace[dof, i] = 0.0
                     subspace[dof, 3 + i] = axis[i]
-                _advance(subspace, slope, dof, 1, v, a, velocity[b], acceleration[b])
+                _advance(subspace, dof, 1, v, a, velocity[b], acceleration[b])
                 continue
             for i in range(3):
                 for k in range(3):
@@ -174,10 +170,10 @@ def _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref,
             if kind == _BALL:
                 for i in range(3):
                     _axis(subspace, dof + i, rot[b, 0, i], rot[b, 1, i], rot[b, 2, i], arm)
-                _advance(subspace, slope, dof, 3, v, a, velocity[b], acceleration[b])
+                _advance(subspace, dof, 3, v, a, velocity[b], acceleration[b])
             else:
                 _axis(subspace, dof, axis[0], axis[1], axis[2], arm)
-                _advance(subspace, slope, dof, 1, v, a, velocity[b], acceleration[b])
+                _advance(subspace, dof, 1, v, a, velocity[b], acceleration[b])
 
 
 @_part
@@ -193,36 +189,25 @@ def _local(rot, spatial, arm):  # type: ignore[no-untyped-def]
 
 
 @_part
-def _power(out, w, u, first, second, linear, sign):  # type: ignore[no-untyped-def]
-    """Add the power of a motion (w, u) on a momentum-like wrench linear in ten parameters.
-
-    The wrench is (I first + h x linear, m linear + first x h), and w . second x I second besides,
-    which is zero for a momentum (second = 0).
-    """
-    out[0] += sign * (u[0] * linear[0] + u[1] * linear[1] + u[2] * linear[2])
-    by_turn = _cross(u, first)
+def _power(out, w, u, alpha, omega, linear):  # type: ignore[no-untyped-def]
+    """Add the power of a motion (w, u) on a body's wrench, which is linear in ten parameters."""
+    out[0] += u[0] * linear[0] + u[1] * linear[1] + u[2] * linear[2]
+    by_turn = _cross(u, alpha)
     by_shift = _cross(linear, w)
-    turned = _cross(w, second)
-    spun = _cross(second, u)
-    centrifugal = _cross(second, spun)
+    turned = _cross(w, omega)
+    spun = _cross(omega, u)
+    centrifugal = _cross(omega, spun)
     for i in range(3):
-        out[1 + i] += sign * (by_turn[i] + by_shift[i] + centrifugal[i])
-        out[4 + i] += sign * (w[i] * first[i] + turned[i] * second[i])
-    out[7] += sign * (
-        w[0] * first[1] + w[1] * first[0] + turned[0] * second[1] + turned[1] * second[0]
-    )
-    out[8] += sign * (
-        w[0] * first[2] + w[2] * first[0] + turned[0] * second[2] + turned[2] * second[0]
-    )
-    out[9] += sign * (
-        w[1] * first[2] + w[2] * first[1] + turned[1] * second[2] + turned[2] * second[1]
-    )
+        out[1 + i] += by_turn[i] + by_shift[i] + centrifugal[i]
+        out[4 + i] += w[i] * alpha[i] + turned[i] * omega[i]
+    out[7] += w[0] * alpha[1] + w[1] * alpha[0] + turned[0] * omega[1] + turned[1] * omega[0]
+    out[8] += w[0] * alpha[2] + w[2] * alpha[0] + turned[0] * omega[2] + turned[2] * omega[0]
+    out[9] += w[1] * alpha[2] + w[2] * alpha[1] + turned[1] * omega[2] + turned[2] * omega[1]
 
 
 @_part
-def _bodies(tree, layout, form, pos, rot, velocity, acceleration, subspace, slope, ref, rows):  # type: ignore[no-untyped-def]
+def _bodies(tree, layout, pos, rot, velocity, acceleration, subspace, ref, rows):  # type: ignore[no-untyped-def]
     """Add what the inertia of every body asks of every degree of freedom that moves it."""
-    zero = (0.0, 0.0, 0.0)
     g = tree.gravity
     for b in range(1, len(tree.body_parent)):
         column = layout.body[b]
@@ -232,26 +217,17 @@ def _bodies(tree, layout, form, pos, rot, velocity, acceleration, subspace, slop
         arm = (pos[b, 0] - ref[root, 0], pos[b, 1] - ref[root, 1], pos[b, 2] - ref[root, 2])
         omega, linear = _local(rot[b], velocity[b], arm)
         down = _apply_transposed(rot[b], g[0], g[1], g[2])
-        alpha, lifted = zero, zero
-        if form == FORCE:
-            alpha, spatial = _local(rot[b], acceleration[b], arm)
-            swirl = _cross(omega, linear)
-            lifted = (spatial[0] + swirl[0], spatial[1] + swirl[1], spatial[2] + swirl[2])
+        alpha, spatial = _local(rot[b], acceleration[b], arm)
+        swirl = _cross(omega, linear)
+        lifted = (spatial[0] + swirl[0], spatial[1] + swirl[1], spatial[2] + swirl[2])
         dof = tree.body_last_dof[b]
         while dof >= 0:
             out = rows[dof, column : column + 10]
             w, u = _local(rot[b], subspace[dof], arm)
             share = 1.0 if tree.dof_actuated_gravity[dof] else 1.0 - tree.gravcomp[b]
             held = (-share * down[0], -share * down[1], -share * down[2])
-            if form == FORCE:
-                total = (lifted[0] + held[0], lifted[1] + held[1], lifted[2] + held[2])
-                _power(out, w, u, alpha, omega, total, 1.0)
-            elif form == MOMENTUM:
-                _power(out, w, u, omega, zero, linear, 1.0)
-            else:
-                dw, dl = _local(rot[b], slope[dof], arm)
-                _power(out, dw, dl, omega, zero, linear, -1.0)
-                _power(out, w, u, zero, zero, held, 1.0)
+            total = (lifted[0] + held[0], lifted[1] + held[1], lifted[2] + held[2])
+            _power(out, w, u, alpha, omega, total)
             dof = tree.dof_parent[dof]
 
 
@@ -263,13 +239,11 @@ def _sign(law, friction, place, v, a):  # type: ignore[no-untyped-def]
 
 
 @_part
-def _joints(tree, layout, friction, law, form, q, v, a, rows):  # type: ignore[no-untyped-def]
+def _joints(tree, layout, friction, law, q, v, a, rows):  # type: ignore[no-untyped-def]
     """Add armature, damping, friction, spring and offset of every degree of freedom."""
     for dof in range(rows.shape[0]):
-        if layout.armature[dof] >= 0 and form != REST:
-            rows[dof, layout.armature[dof]] += a[dof] if form == FORCE else v[dof]
-        if form == MOMENTUM:
-            continue
+        if layout.armature[dof] >= 0:
+            rows[dof, layout.armature[dof]] += a[dof]
         if layout.damping[dof] >= 0:
             rows[dof, layout.damping[dof]] += v[dof]
         if layout.damping2[dof] >= 0:
@@ -291,7 +265,7 @@ def _joints(tree, layout, friction, law, form, q, v, a, rows):  # type: ignore[n
 
 
 @_part
-def _tendons(tree, layout, friction, law, form, v, a, rows):  # type: ignore[no-untyped-def]
+def _tendons(tree, layout, friction, law, v, a, rows):  # type: ignore[no-untyped-def]
     """Add what fixed tendons do: they couple the joints in whose positions they are linear.
 
     Their armature couples joints on one branch only, as MuJoCo's mass matrix does.
@@ -306,14 +280,11 @@ def _tendons(tree, layout, friction, law, form, v, a, rows):  # type: ignore[no-
             arm = tree.tendon[t, dof]
             if arm == 0.0:
                 continue
-            if layout.tendon_armature[t] >= 0 and form != REST:
-                moved = a if form == FORCE else v
+            if layout.tendon_armature[t] >= 0:
                 for other in range(nv):
                     if tree.related[dof, other]:
-                        share = arm * tree.tendon[t, other] * moved[other]
+                        share = arm * tree.tendon[t, other] * a[other]
                         rows[dof, layout.tendon_armature[t]] += share
-            if form == MOMENTUM:
-                continue
             if layout.tendon_damping[t] >= 0:
                 rows[dof, layout.tendon_damping[t]] += arm * speed
             if layout.tendon_frictionloss[t] >= 0:
@@ -345,25 +316,25 @@ def _workspace(tree, nv):  # type: ignore[no-untyped-def]
         rot[0, i, i] = 1.0
     return (
         np.zeros((nb, 3)), rot, np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((nv, 6)),
-        np.zeros((nv, 6)), np.zeros((nb, 3)), np.zeros((2, 3, 3)),
+        np.zeros((nb, 3)), np.zeros((2, 3, 3)),
     )  # fmt: skip
 
 
 @_part
-def _sample(tree, layout, friction, law, form, q, v, a, space, rows):  # type: ignore[no-untyped-def]
-    pos, rot, velocity, acceleration, subspace, slope, ref, work = space
+def _sample(tree, layout, friction, law, q, v, a, space, rows):  # type: ignore[no-untyped-def]
+    pos, rot, velocity, acceleration, subspace, ref, work = space
     for dof in range(rows.shape[0]):
         for column in range(rows.shape[1]):
             rows[dof, column] = 0.0
-    _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, slope, ref, work)
-    _bodies(tree, layout, form, pos, rot, velocity, acceleration, subspace, slope, ref, rows)
-    _joints(tree, layout, friction, law, form, q, v, a, rows)
-    _tendons(tree, layout, friction, law, form, v, a, rows)
+    _move(tree, q, v, a, pos, rot, velocity, acceleration, subspace, ref, work)
+    _bodies(tree, layout, pos, rot, velocity, acceleration, subspace, ref, rows)
+    _joints(tree, layout, friction, law, q, v, a, rows)
+    _tendons(tree, layout, friction, law, v, a, rows)
     _fold(tree, q, rows)
 
 
 @_called
-def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ignore[no-untyped-def]
+def fill(tree, layout, friction, law, qpos, qvel, qacc, out):  # type: ignore[no-untyped-def]
     """Write the regressor of n instants.
 
     Args:
@@ -371,15 +342,14 @@ def fill(tree, layout, friction, law, form, qpos, qvel, qacc, out):  # type: ign
       layout: Columns.
       friction: Sign of dry friction.
       law: ``MUJOCO_LAW`` or ``VELOCITY_LAW``.
-      form: ``FORCE``, ``MOMENTUM`` or ``REST``.
       qpos: (n, nq).
       qvel: (n, nv).
-      qacc: (n, nv); read in the force form, and by MuJoCo's law of friction.
+      qacc: (n, nv).
       out: (n, nv, p), overwritten.
     """
     space = _workspace(tree, out.shape[1])
     for k in range(len(qpos)):
-        _sample(tree, layout, friction, law, form, qpos[k], qvel[k], qacc[k], space, out[k])
+        _sample(tree, layout, friction, law, qpos[k], qvel[k], qacc[k], space, out[k])
 
 
 @_called
@@ -391,7 +361,7 @@ def torques(tree, layout, friction, law, qpos, qvel, qacc, parts, out):  # type:
     rows = np.zeros((out.shape[2], parts.shape[1]))
     space = _workspace(tree, out.shape[2])
     for k in range(len(qpos)):
-        _sample(tree, layout, friction, law, FORCE, qpos[k], qvel[k], qacc[k], space, rows)
+        _sample(tree, layout, friction, law, qpos[k], qvel[k], qacc[k], space, rows)
         for s in range(parts.shape[0]):
             for j in range(out.shape[2]):
                 total = 0.0

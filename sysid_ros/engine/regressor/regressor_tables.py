@@ -17,6 +17,7 @@ from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.elements import (
     SLIDE,
     fixed_tendons,
+    joint_couplings,
     joints_of_tendon,
     related_dofs,
     rotation_matrix,
@@ -309,22 +310,12 @@ def tendon_arms(model: mujoco.MjModel) -> FloatArray:
 
 
 def _couplings(model: mujoco.MjModel) -> FloatArray:
-    """Active equality constraints between joints, dependents of dependents first."""
-    found = []
-    for e in range(model.neq):
-        if int(model.eq_type[e]) != int(mujoco.mjtEq.mjEQ_JOINT) or not model.eq_active0[e]:
-            continue
-        driving = int(model.eq_obj2id[e])
-        dofs = [int(model.jnt_dofadr[int(model.eq_obj1id[e])])]
-        dofs.append(int(model.jnt_dofadr[driving]) if driving >= 0 else -1)
-        found.append([*dofs, *model.eq_data[e, :5]])
-    ordered: list[list[float]] = []
-    while found:
-        drivers = {row[1] for row in found}
-        free = [row for row in found if row[0] not in drivers] or found
-        ordered += free
-        found = [row for row in found if row not in free]
-    return np.array(ordered, dtype=np.float64).reshape(-1, 7)
+    """Couplings of joints, by degree of freedom; see :attr:`Tree.coupling`."""
+    rows = [
+        (model.jnt_dofadr[to], model.jnt_dofadr[of] if of >= 0 else -1, *polynomial)
+        for to, of, polynomial in joint_couplings(model)
+    ]
+    return np.array(rows, dtype=np.float64).reshape(-1, 7)
 
 
 def _last_dofs(model: mujoco.MjModel) -> IntArray:

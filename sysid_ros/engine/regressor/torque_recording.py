@@ -32,7 +32,6 @@ class Recording:
       qpos: (n, nq) measured joint positions in MuJoCo's coordinates: rad, m, unit quaternions.
       torque: (n, nv) generalised forces that actuators and known wrenches applied, N m or N; NaN
         where it was not measured, or where contact or an unknown force makes it useless.
-      qvel: (n, nv) measured velocities, where they are better than derivatives of ``qpos``.
       name: For messages.
       condition: Which parameters hold, see ``inverse_dynamics.FreeParameters`` (robot, payload).
     """
@@ -40,7 +39,6 @@ class Recording:
     times: FloatArray
     qpos: FloatArray
     torque: FloatArray
-    qvel: FloatArray | None = None
     name: str = "recording"
     condition: str = ""
 
@@ -53,7 +51,6 @@ class Stretch:
     step: float  # s
     qpos: FloatArray  # (n, nq), in which no quaternion jumps to its negative
     torque: FloatArray  # (n, nv), NaN where unknown
-    qvel: FloatArray | None  # (n, nv) or ``None``
     recording: int  # the number of the recording
 
     def pieces(self, length: float, share: float) -> list[Stretch]:
@@ -76,7 +73,6 @@ class Stretch:
             start=self.start + self.step * part.start,
             qpos=self.qpos[part],
             torque=self.torque[part],
-            qvel=None if self.qvel is None else self.qvel[part],
         )
 
 
@@ -121,7 +117,6 @@ def _even(recording: Recording, part: slice, usual: float, number: int) -> Stret
     step = float((times[-1] - times[0]) / (len(times) - 1))
     grid = times[0] + step * np.arange(len(times))
     qpos, torque = recording.qpos[part], recording.torque[part]
-    qvel = None if recording.qvel is None else recording.qvel[part]
     if float(np.abs(times - grid).max()) > _JITTER * usual:
         grid = np.arange(times[0], times[-1], usual)
         step = usual
@@ -129,21 +124,15 @@ def _even(recording: Recording, part: slice, usual: float, number: int) -> Stret
 
         qpos = scipy.interpolate.CubicSpline(times, qpos, axis=0)(grid)
         torque = np.column_stack([np.interp(grid, times, one) for one in torque.T])
-        if qvel is not None:
-            qvel = np.column_stack([np.interp(grid, times, one) for one in qvel.T])
-    return Stretch(float(times[0]), step, qpos, torque, qvel, number)
+    return Stretch(float(times[0]), step, qpos, torque, number)
 
 
 def _check(model: mujoco.MjModel, recording: Recording) -> None:
-    n = len(recording.times)
-    name = recording.name
-    wanted = {"qpos": (n, model.nq), "torque": (n, model.nv)}
-    given = {"qpos": recording.qpos.shape, "torque": recording.torque.shape}
-    if recording.qvel is not None:
-        wanted["qvel"], given["qvel"] = (n, model.nv), recording.qvel.shape
-    for signal, shape in wanted.items():
-        if given[signal] != shape:
-            raise DataError(f"{name}: {signal} has shape {given[signal]}, the model needs {shape}")
+    n, name = len(recording.times), recording.name
+    for signal, width in (("qpos", model.nq), ("torque", model.nv)):
+        given = getattr(recording, signal).shape
+        if given != (n, width):
+            raise DataError(f"{name}: {signal} has shape {given}, the model needs {(n, width)}")
     if n < _FEWEST:
         raise DataError(f"{name}: {n} samples; inverse dynamics needs at least {_FEWEST}")
     if not np.all(np.diff(recording.times) > 0.0):

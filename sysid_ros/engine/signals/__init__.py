@@ -57,6 +57,11 @@ from sysid_ros.engine.signals.tangent import (
 )
 from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.engine.signals.timeseries_io import save_npz
-from sysid_ros.engine.signals.trajectory import ModelSequences, SystemTrajectory, control_key
+from sysid_ros.engine.signals.trajectory import (
+    ModelSequences,
+    SystemTrajectory,
+    control_column,
+    control_key,
+)
 from sysid_ros.engine.signals.wrench import COMPONENTS, with_wrenches, wrench_inputs
 from sysid_ros.engine.signals.zero_phase import zero_phase

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.signals.mappings import SUFFIXES, SignalMapping, SignalType, state_mappings
+from sysid_ros.engine.signals.mappings import SignalMapping, SignalType, state_mappings
 from sysid_ros.errors import SignalError, unknown_name
 
 FULL_PHYSICS = int(mujoco.mjtState.mjSTATE_FULLPHYSICS.value)
@@ -94,10 +94,9 @@ def _filled(
 def _named_columns(
     what: str, names: Sequence[str], mapping: Mapping[str, tuple[SignalType, IndexArray]]
 ) -> IndexArray:
-    suffix = next(s for s in SUFFIXES.values() if s == f"_{what}")
     columns: list[IndexArray] = []
     for name in names:
-        key = name if name in mapping else name + suffix
+        key = name if name in mapping else f"{name}_{what}"
         if key not in mapping:
             raise SignalError(unknown_name(f"{what} name", name, mapping))
         columns.append(mapping[key][1])

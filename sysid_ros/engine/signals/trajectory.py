@@ -363,3 +363,12 @@ def control_key(known: mappings.SignalMapping, name: str) -> str:
         if key in known:
             return key
     raise SignalError(unknown_name("control", name, known))
+
+
+def control_column(control: TimeSeries, name: str) -> int | None:
+    """The column of an actuator's command, named with its suffix or without; ``None`` for none."""
+    known = control.signal_mapping or {}
+    for key in (name, name + mappings.SUFFIXES[SignalType.MjCtrl]):
+        if key in known:
+            return int(known[key][1][0])
+    return None

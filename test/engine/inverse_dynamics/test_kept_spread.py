@@ -29,13 +29,13 @@ def test_the_spread_of_live_estimates_comes_back() -> None:
     free = free_parameters(
         regressor.columns, frozen=without_effect(regressor.columns), conditions=[""]
     )
-    rng, none = np.random.default_rng(0), (np.zeros(0, dtype=np.intp), np.zeros(0))
+    rng = np.random.default_rng(0)
     found = None
     spreads = []
     for robot in (heavy.compile(), model, model):
         torque = mujoco_torque(robot, motion) + 0.01 * rng.normal(size=(len(times), model.nv))
         grams = gather(regressor, [Recording(times, motion.qpos, torque)], settings).grams
-        found = estimate(model, free, grams, settings, *none, before=found)
+        found = estimate(model, free, grams, settings, before=found)
         spreads.append(found.prior.spread)
     assert spreads[0] > 3.0
     assert spreads[-1] < 1.5

@@ -150,6 +150,8 @@ def test_torque_of_linked_joints_is_handed_to_the_one_that_drives_them() -> None
         sysid.TimeSeries.from_names(times, angle[:, None], model),
     )  # fmt: skip
     sources = torque_sources(model, group)
-    torque = sequence_recording(model, group, 0, sources, {}, ()).torque
-    np.testing.assert_allclose(torque[:, 2], 3.0 + (1.0 + angle) * (1.0 - 2.0 * 2.0))
-    np.testing.assert_allclose(torque[:, :2], 0.0)
+    found = sequence_recording(model, group, 0, sources, {}, ())
+    np.testing.assert_allclose(found.torque[:, 2], 3.0 + (1.0 + angle) * (1.0 - 2.0 * 2.0))
+    np.testing.assert_allclose(found.torque[:, :2], 0.0)
+    moved = angle + 0.5 * angle**2
+    np.testing.assert_allclose(found.qpos, np.column_stack([moved, -2.0 * moved, angle]))

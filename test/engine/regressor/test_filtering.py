@@ -13,7 +13,7 @@ import scipy
 from sysid_ros.engine.inverse_dynamics import Recording, Regressor
 from sysid_ros.engine.regressor.cutoff import choose_cutoff
 from sysid_ros.engine.regressor.filtering import Filters, choose_filters, smooth
-from sysid_ros.engine.regressor.gram import BlockedRows, filtered_rows, sum_grams
+from sysid_ros.engine.regressor.gram import BlockedRows, sum_grams
 from sysid_ros.engine.regressor.smoothing_kernel import smoothing_kernel
 from sysid_ros.engine.regressor.torque_recording import stretches_of
 from sysid_ros.errors import DataError
@@ -146,22 +146,6 @@ def test_a_ball_joint_gets_its_angular_velocity_and_acceleration():
     assert np.abs(found.motion.qvel[:, 1:] - speed[kept]).max() < 2e-3
     assert np.abs(found.motion.qacc[:, 1:] - surge[kept]).max() < 2e-2
     assert np.allclose(np.linalg.norm(found.motion.qpos[:, 1:], axis=1), 1.0)
-
-
-def test_rows_in_momentum_form_equal_those_with_accelerations():
-    model, t = arm(), np.arange(0.0, 20.0, 0.002)
-    q = np.column_stack([np.sin(t), np.cos(1.7 * t)])
-    parts = stretches_of(model, Recording(t, q, np.ones_like(q)))
-    filters = choose_filters(model, parts)
-    regressor, found = Regressor(model, friction_velocity=0.01), smooth(model, parts[0], filters)
-    pairs = zip(
-        filtered_rows(regressor, found, filters),
-        filtered_rows(regressor, found, filters, momentum=True),
-        strict=True,
-    )
-    for force, momentum in pairs:
-        for a, b in zip(force.regressor, momentum.regressor, strict=True):
-            assert np.abs(a - b).max() < 1e-3 * np.abs(a).max()
 
 
 def test_unknown_torque_masks_the_rows_that_it_reaches():

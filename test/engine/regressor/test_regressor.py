@@ -14,7 +14,6 @@ from numba.core.registry import CPUDispatcher
 
 from sysid_ros.engine.inverse_dynamics import Motion, Regressor, mujoco_torque
 from sysid_ros.engine.regressor import regressor_kernel
-from sysid_ros.engine.regressor.regressor_kernel import MOMENTUM, REST
 from sysid_ros.errors import ModelError
 
 EXACT = 1e-10
@@ -84,25 +83,6 @@ def test_it_gives_the_torque_of_mj_inverse(seed):
     found = regressor.rows(motion) @ regressor.columns.nominal
     scale = 1.0 + np.abs(torque).max(initial=0.0)
     assert np.abs(found - torque).max(initial=0.0) < EXACT * scale
-
-
-@given(seed=st.integers(0, 2**31))
-@settings(max_examples=20, deadline=None)
-def test_the_momentum_form_is_the_same_torque(seed):
-    model = random_mechanism(seed)
-    q, v, a = random_states(model, 3, seed)
-    regressor, h = Regressor(model), 1e-5
-
-    def momentum(sign):
-        moved = q.copy()
-        for row, speed in zip(moved, v + 0.5 * sign * h * a, strict=True):
-            mujoco.mj_integratePos(model, row, speed, sign * h)
-        return regressor.rows(Motion(moved, v + sign * h * a, a), MOMENTUM)
-
-    slope = (momentum(1.0) - momentum(-1.0)) / (2.0 * h)
-    whole = regressor.rows(Motion(q, v, a))
-    found = slope + regressor.rows(Motion(q, v, a), REST)
-    assert np.abs(found - whole).max(initial=0.0) < 1e-5 * (1.0 + np.abs(whole).max(initial=0.0))
 
 
 def test_no_column_is_filled_outside_its_support():

@@ -15,7 +15,7 @@ from sysid_ros.engine.regressor import Stretch
 def test_pieces_are_spread_over_a_stretch(share: float, count: int):
     """One of few stands in the middle: at its beginning a robot rests."""
     qpos = np.arange(1000.0)[:, None]
-    stretch = Stretch(0.0, 0.001, qpos, np.zeros((1000, 1)), None, 0)
+    stretch = Stretch(0.0, 0.001, qpos, np.zeros((1000, 1)), 0)
     pieces = stretch.pieces(0.25, share)
     assert [len(piece.qpos) for piece in pieces] == [250] * count
     middles = [np.mean(piece.qpos) for piece in pieces]
