@@ -28,7 +28,6 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
-from sysid_ros.engine.estimation.followed_shift import followed_shift
 from sysid_ros.engine.estimation.held_up import Stretch
 from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change
 from sysid_ros.engine.estimation.timing_walk import Walk
@@ -37,6 +36,7 @@ from sysid_ros.engine.estimation.window_sample import (
     chosen_windows,
     part_of,
     search_time,
+    searched,
     spread_evenly,
 )
 from sysid_ros.engine.least_squares import (
@@ -44,6 +44,7 @@ from sysid_ros.engine.least_squares import (
     Point,
     ReducedSystem,
     Solution,
+    SolverSettings,
     eliminate_starts,
     start_solutions,
 )
@@ -68,6 +69,8 @@ FAR = 2.0
 OF_ITSELF = 0.1  # ... and than this share of the value
 BY_CHANCE = 2.0  # standard deviations of a shift that chance alone explains
 SAME_INSTANT = 1e-6  # s
+# Of a followed shift: behind two refused steps the next that is not is too short to matter.
+FEW = SolverSettings(max_iterations=3, cost_tolerance=1e-3, refusals=2)
 
 
 def model_error(
@@ -308,6 +311,32 @@ def _shift(
     else:
         error = _beyond_chance(values, chance)
     return Shift(alternative.change, alternative.order, values, chance, error)
+
+
+def followed_shift(changed: WindowedProblem, own: WindowedProblem, start: Point) -> FloatArray:
+    """The change of the parameters that a few steps of two searches find, (p,).
+
+    A servo whose time constant is as short as the time step acts otherwise at a finer one: friction
+    that was lost among its swings is whole, armature that had no effect has one. One linearization
+    of the finer problem at the estimate knows the slopes there, which are not those on the way. So
+    the finer problem is searched for a few steps, and so is the fit's own, both with the few
+    windows that stand for all: their difference is the time step's, what those windows alone would
+    have differs in neither.
+
+    Args:
+      changed: The problem with another choice.
+      own: The problem as it is, with the same windows.
+      start: The estimate, with the starts of these windows.
+
+    Raises:
+      StopRequestedError: It was asked for.
+    """
+    return _followed(changed, start) - _followed(own, start)
+
+
+def _followed(problem: WindowedProblem, start: Point) -> FloatArray:
+    problem.check_derivatives(start)
+    return searched(problem, start, FEW).point.theta
 
 
 def _linearized(

@@ -28,7 +28,6 @@ from sysid_ros.engine.inverse_dynamics.coupling import (
 from sysid_ros.engine.inverse_dynamics.estimate import (
     Estimate,
     estimate,
-    estimated_gains,
     residual_spread,
     without_gains,
 )
@@ -43,7 +42,11 @@ from sysid_ros.engine.inverse_dynamics.payload import (
     robot_of,
     with_payload,
 )
-from sysid_ros.engine.inverse_dynamics.prediction import TorquePrediction, total_torques
+from sysid_ros.engine.inverse_dynamics.prediction import (
+    TorquePrediction,
+    torque_rmse,
+    total_torques,
+)
 from sysid_ros.engine.inverse_dynamics.settled_delays import settled_estimate, with_settled_delays
 from sysid_ros.engine.inverse_dynamics.sharpened_friction import sharpen_friction
 from sysid_ros.engine.inverse_dynamics.statistics import Uncertainty, jackknife, residual_weights
@@ -54,7 +57,6 @@ from sysid_ros.engine.inverse_dynamics.torque_fit import (
 )
 from sysid_ros.engine.inverse_dynamics.torque_fit_result import InverseDynamicsFit
 from sysid_ros.engine.inverse_dynamics.torque_fit_settings import Settings
-from sysid_ros.engine.inverse_dynamics.torque_scores import torque_rmse
 from sysid_ros.engine.inverse_dynamics.wrong_masses import (
     Suspects,
     WrongMass,

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The torque that parameters predict, split into where it comes from."""
+"""The torque that parameters predict, split into where it comes from, and its error."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ from sysid_ros.engine.regressor import (
     LAW_KINDS,
     Filters,
     Motion,
+    Recording,
     Regressor,
     SmoothStretch,
     row_weights,
+    smooth,
+    stretches_of,
     thin,
 )
+from sysid_ros.errors import DataError
 
 _CHUNK = 2000
 _FRICTION = (
@@ -73,6 +77,29 @@ def predict(
       gains: Factors of the measured torque, (nv,), by which it is divided.
     """
     return tuple(_one(regressor, s, filters, theta, gains) for s in stretches)
+
+
+def torque_rmse(
+    regressor: Regressor, recordings: Sequence[Recording], filters: Filters, theta: FloatArray
+) -> FloatArray:
+    """Root mean square of filtered torque errors, (nv,) N m or N; NaN where none was measured.
+
+    Args:
+      regressor: The robot's.
+      recordings: Motion and torque, apart from those of the fit.
+      filters: Of the fit, so that scores compare.
+      theta: All parameters, (p,).
+
+    Raises:
+      DataError: No stretch without a gap is longer than the filters.
+    """
+    model = regressor.model
+    cut = [s for i, one in enumerate(recordings) for s in stretches_of(model, one, i)]
+    kept = [found for s in cut if (found := smooth(model, s, filters)) is not None]
+    if not kept:
+        raise DataError("no stretch without a gap is longer than the filters")
+    parts = predict(regressor, kept, filters, theta)
+    return root_mean_square([one.measured - one.total for one in parts])
 
 
 def total_torques(

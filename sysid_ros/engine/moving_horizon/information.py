@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,10 @@ from sysid_ros.engine.problem import sums_by_signal
 from sysid_ros.engine.uncertainty import Covariance, covariance
 
 FEWEST = 3  # windows from which on there are intervals
+EVERY = 0.25  # s between covariances
 EXCESS = 2.0  # times its noise: a residual that noise does not explain
+
+Spread = tuple[Covariance, bool]  # and whether it is what the fit would report
 
 
 def optimum(bounds: Bounds, gram: FloatArray, theta: FloatArray) -> FloatArray:
@@ -73,7 +76,7 @@ def settled_covariance(
     noise: Mapping[str, float],
     *,
     enough: bool,
-) -> tuple[Covariance, bool]:
+) -> Spread:
     """Return the covariance, and whether it is what the fit would report.
 
     Args:
@@ -90,6 +93,27 @@ def settled_covariance(
     if method == "clustered" and not settled:
         found = widened(found, windows, theta)
     return found, settled
+
+
+class KeptSpread:
+    """The latest covariance, found anew now and then: it takes longer than the estimate."""
+
+    def __init__(self) -> None:
+        self._latest: tuple[float, int, Spread] | None = None
+
+    def at(self, time: float, place: int, make: Callable[[], Spread], *, anew: bool) -> Spread:
+        """The covariance at an instant.
+
+        Args:
+          time: The instant, s.
+          place: Another number wherever the estimate has been searched for.
+          make: Finds it anew.
+          anew: Whether it must be.
+        """
+        kept = self._latest
+        if anew or kept is None or kept[1] != place or not 0.0 <= time - kept[0] < EVERY:
+            self._latest = kept = (time, place, make())
+        return kept[2]
 
 
 def covariance_of(

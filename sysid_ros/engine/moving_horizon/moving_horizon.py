@@ -25,10 +25,10 @@ from sysid_ros.engine.moving_horizon.arrival_cost import ArrivalCost, Share, gra
 from sysid_ros.engine.moving_horizon.growing_windows import Cut, Gaps, GrowingWindows
 from sysid_ros.engine.moving_horizon.held_estimate import HeldEstimate
 from sysid_ros.engine.moving_horizon.horizon_memory import Memory, refuse_others
-from sysid_ros.engine.moving_horizon.horizon_problem import HorizonProblem
-from sysid_ros.engine.moving_horizon.horizon_search import HorizonSearch
+from sysid_ros.engine.moving_horizon.horizon_search import HorizonProblem, HorizonSearch
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.information import (
+    KeptSpread,
     apart,
     noise_levels,
     optimum,
@@ -36,7 +36,6 @@ from sysid_ros.engine.moving_horizon.information import (
     settled_covariance,
     unexplained,
 )
-from sysid_ros.engine.moving_horizon.kept_spread import KeptSpread
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, simulated_traces
 from sysid_ros.engine.moving_horizon.simulated_window import (
     SimulatedWindow,
