@@ -15,6 +15,7 @@ from sysid_ros.engine.friction.joint_friction import (
     apply_friction_to_spec,
     friction_of_spec,
     friction_rows,
+    frictions_by_joint,
     has_friction,
     is_marked,
     joint_frictions,

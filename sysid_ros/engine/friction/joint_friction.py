@@ -104,28 +104,33 @@ def joint_frictions(model: Any) -> Mapping[str, FrictionParameters]:
 
     A joint without a name is called by its number.
     """
-    if model.nuser_jnt < ROW:
-        return {}
-    found = {}
-    for i in range(model.njnt):
-        if _row_start(model.jnt_user[i]) is not None:
-            dof = int(model.jnt_dofadr[i])
-            found[model.joint(i).name or str(i)] = _read(
-                linear(model.dof_damping[dof]), model.dof_frictionloss[dof], model.jnt_user[i]
-            )
-    return found
+    found = frictions_by_joint(model)
+    return {model.joint(i).name or str(i): friction for i, friction in found.items()}
+
+
+def frictions_by_joint(model: Any) -> dict[int, FrictionParameters]:
+    """The same by the joint's id."""
+    dofs = {i: int(model.jnt_dofadr[i]) for i in _row_starts(model)}
+    return {
+        i: _read(linear(model.dof_damping[dof]), model.dof_frictionloss[dof], model.jnt_user[i])
+        for i, dof in dofs.items()
+    }
 
 
 def friction_rows(model: Any) -> dict[int, FloatArray]:
     """Values that the native code reads of each joint, by joint id: ``STORED``, in order."""
+    return {
+        i: np.array(model.jnt_user[i, start + FIRST : start + ROW])
+        for i, start in _row_starts(model).items()
+    }
+
+
+def _row_starts(model: Any) -> dict[int, int]:
+    """Where the row of each joint that has one begins, by joint id."""
     if model.nuser_jnt < ROW:
         return {}
     starts = {i: _row_start(model.jnt_user[i]) for i in range(model.njnt)}
-    return {
-        i: np.array(model.jnt_user[i, start + FIRST : start + ROW])
-        for i, start in starts.items()
-        if start is not None
-    }
+    return {i: start for i, start in starts.items() if start is not None}
 
 
 def apply_friction(model: Any, joint: str, friction: FrictionParameters) -> None:
@@ -139,15 +144,15 @@ def apply_friction(model: Any, joint: str, friction: FrictionParameters) -> None
     Raises:
       ModelError: The joint has no friction model in this MjModel.
     """
-    known = joint_frictions(model)
+    known = {model.joint(i).name or str(i): i for i in _row_starts(model)}
     if joint not in known:
         raise ModelError(
             f"joint {joint!r} has no friction model to change; joints that have one: "
             f"{', '.join(known) or 'none'}. Give it one with apply_friction_to_spec before the "
             "model is compiled"
         )
-    index = model.joint(joint).id if not joint.isdigit() else int(joint)
-    start, dof = _row_start(model.jnt_user[index]) or 0, int(model.jnt_dofadr[index])
+    index = known[joint]
+    start, dof = _row_starts(model)[index], int(model.jnt_dofadr[index])
     model.dof_damping[dof] = friction.friction_viscous
     model.dof_frictionloss[dof] = max(friction.friction_base, LEAST_FRICTIONLOSS)
     values = [getattr(friction, name) for name in STORED]

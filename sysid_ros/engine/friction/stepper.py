@@ -11,7 +11,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.friction.budget import budget
-from sysid_ros.engine.friction.joint_friction import LEAST_FRICTIONLOSS, ON_JOINT, joint_frictions
+from sysid_ros.engine.friction.joint_friction import (
+    LEAST_FRICTIONLOSS,
+    ON_JOINT,
+    frictions_by_joint,
+)
 from sysid_ros.errors import ModelError
 
 _FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
@@ -41,8 +45,8 @@ class FrictionStepper:
             raise ModelError("FrictionStepper steps Euler and implicit; use friction_callback()")
         self._model = model
         self._frictions = {
-            int(model.jnt_dofadr[model.joint(name).id]): friction
-            for name, friction in joint_frictions(model).items()
+            int(model.jnt_dofadr[joint]): friction
+            for joint, friction in frictions_by_joint(model).items()
         }
         self._others = np.zeros(model.nv)  # the other constraints' force in the last step, N m
 

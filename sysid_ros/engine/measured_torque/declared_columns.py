@@ -20,7 +20,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import INERTIAL, pseudo_inertia, theta_from_pseudo
-from sysid_ros.engine.friction import SHAPE, joint_frictions
+from sysid_ros.engine.friction import SHAPE, frictions_by_joint, has_friction
 from sysid_ros.engine.inverse_dynamics import (
     Columns,
     FreeParameters,
@@ -84,14 +84,14 @@ class Declared:
     def kinds(self) -> tuple[str, ...]:
         """Kinds of parameters of joints and tendons, besides the inertia of bodies."""
         asked = [LINEAR.get(key_of(p), ()) for p in self.params.free()]
-        given = joint_frictions(self.model).values()
+        given = frictions_by_joint(self.model).values()
         laws = [k for k in LAW_KINDS if k not in SHAPE and any(getattr(p, k) for p in given)]
         return tuple(dict.fromkeys((*DEFAULT_KINDS, *(k for kinds in asked for k in kinds), *laws)))
 
     @cached_property
     def has_laws(self) -> bool:
         """True if a joint's friction is more than viscous and dry."""
-        return bool(joint_frictions(self.model))
+        return has_friction(self.model)
 
     @cached_property
     def laws(self) -> FrictionLaws | None:
@@ -100,12 +100,7 @@ class Declared:
             return None
         at = self.params.as_vector() if self.point is None else self.point
         model = self.compiled(at, self.robots[0])
-        named = joint_frictions(model)
-        laws = {
-            int(model.jnt_dofadr[j]): named[model.joint(j).name or str(j)]
-            for j in range(model.njnt)
-            if (model.joint(j).name or str(j)) in named
-        }
+        laws = {int(model.jnt_dofadr[j]): law for j, law in frictions_by_joint(model).items()}
         return FrictionLaws(laws, self.theta(at, self.robots[0]))
 
     def about(self, values: FloatArray) -> Declared:

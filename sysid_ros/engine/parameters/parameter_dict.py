@@ -157,10 +157,8 @@ class ParameterDict:
                 f"a vector of {flat.size} elements was given for {self.size} free parameters: "
                 f"{', '.join(self.scalar_names())}"
             )
-        start = 0
-        for parameter in self.free():
-            parameter.update_from_vector(flat[start : start + parameter.size])
-            start += parameter.size
+        for parameter, own in self.places():
+            parameter.update_from_vector(flat[own])
 
     def reset(self) -> None:
         """Return every parameter, frozen ones too, to its nominal value."""

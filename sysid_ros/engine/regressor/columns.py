@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL, SCALAR, fixed_tendons, inertial_parameters
-from sysid_ros.engine.friction import COEFFICIENTS, SHAPE, joint_frictions
+from sysid_ros.engine.friction import COEFFICIENTS, SHAPE, frictions_by_joint
 from sysid_ros.engine.regressor.friction_laws import LAW_KINDS
 
 JOINT_KINDS = ("armature", "damping", "damping2", "damping3", "frictionloss", "stiffness")
@@ -140,13 +140,10 @@ def _joint_value(model: mujoco.MjModel, joint: int, kind: str) -> float:
 
 def _of_laws(model: mujoco.MjModel, kind: str) -> list[tuple[str, str, int, float]]:
     """Coefficients of friction laws; those of their shape are steps, see :mod:`.friction_laws`."""
-    laws = {str(name): law for name, law in joint_frictions(model).items()}
     found = []
-    for joint in range(model.njnt):
-        law = laws.get(model.joint(joint).name or str(joint))
-        if law is not None:
-            name = f"{_name(model.joint(joint).name, 'joint', joint)}.{kind}"
-            found.append((name, kind, joint, 0.0 if kind in SHAPE else float(getattr(law, kind))))
+    for joint, law in frictions_by_joint(model).items():
+        name = f"{_name(model.joint(joint).name, 'joint', joint)}.{kind}"
+        found.append((name, kind, joint, 0.0 if kind in SHAPE else float(getattr(law, kind))))
     return found
 
 

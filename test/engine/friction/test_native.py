@@ -257,6 +257,29 @@ def test_friction_goes_where_the_model_goes() -> None:
         apply_friction(model, "other", FRICTIONS["m5"])
 
 
+def test_a_joint_s_name_that_is_a_number_is_no_number() -> None:
+    spec = mujoco.MjSpec.from_string(
+        """<mujoco><worldbody><body><joint name="1"/><geom size="1"/></body>
+        <body><joint name="0"/><geom size="1"/></body></worldbody></mujoco>"""
+    )
+    for joint in "01":
+        apply_friction_to_spec(spec, joint, FRICTIONS["m2"])
+    model = spec.compile()
+    apply_friction(model, "0", FRICTIONS["m4"])
+    assert joint_frictions(model) == {"1": FRICTIONS["m2"], "0": FRICTIONS["m4"]}
+
+
+def test_a_joint_without_a_name_has_its_friction_too() -> None:
+    spec = mujoco.MjSpec.from_string(ARM.format(integrator="Euler", islands="enable", damping=""))
+    apply_friction_to_spec(spec, "elbow", FRICTIONS["m4"])
+    text = spec.to_xml().replace('name="elbow"', "")
+    model = mujoco.MjModel.from_xml_string(text)
+    assert list(joint_frictions(model)) == ["1"]
+    assert list(FrictionStepper(model).budgets(mujoco.MjData(model))) == [1]
+    apply_friction(model, "1", FRICTIONS["m2"])
+    assert joint_frictions(model) == {"1": FRICTIONS["m2"]}
+
+
 def test_joints_that_cannot_have_friction_are_refused() -> None:
     spec = mujoco.MjSpec.from_string(
         """<mujoco><worldbody><body><joint name="ball" type="ball"/><geom size="1"/></body>
