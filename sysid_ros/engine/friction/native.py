@@ -38,8 +38,9 @@ from sysid_ros.engine.compiled import (
     offset,
     source_files,
 )
+from sysid_ros.engine.elements import ON_JOINT
 from sysid_ros.engine.friction import joint_friction
-from sysid_ros.engine.friction.joint_friction import FIRST, KEPT, MARK, ON_JOINT, ROW, SLOT
+from sysid_ros.engine.friction.joint_friction import FIRST, KEPT, MARK, ROW, SLOT
 
 # What the compiled function needs to know about the structures; the order is that of the unpacking.
 _MODEL_FIELDS = ("nv", "nuser_jnt", "nuserdata", "jnt_user", "dof_jntid", "dof_damping",

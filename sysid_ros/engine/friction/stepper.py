@@ -10,10 +10,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from sysid_ros.engine.elements import ON_JOINT
 from sysid_ros.engine.friction.budget import budget
 from sysid_ros.engine.friction.joint_friction import (
     LEAST_FRICTIONLOSS,
-    ON_JOINT,
     frictions_by_joint,
 )
 from sysid_ros.errors import ModelError
