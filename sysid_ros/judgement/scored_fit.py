@@ -299,8 +299,6 @@ def _exchanged(dataset: Dataset, params: ParameterDict, *, explained: bool) -> t
 
 def applied_parameters(params: ParameterDict, values: FloatArray) -> tuple[AppliedParameter, ...]:
     """Every parameter with what it is written into."""
-    final = params.copy()
-    final.update_from_vector(values)
     return tuple(
         AppliedParameter(
             parameter.name,
@@ -308,7 +306,7 @@ def applied_parameters(params: ParameterDict, values: FloatArray) -> tuple[Appli
             {} if parameter.modifier is None else modifier_to_dict(parameter.modifier),
             parameter.robot,
         )
-        for parameter in final.values()
+        for parameter in params.at(values).values()
     )
 
 

@@ -125,8 +125,7 @@ def bias_check(
     Returns:
       The estimates of every finished refit beside those of the fit.
     """
-    fitted = params.copy()
-    fitted.update_from_vector(np.array([p.value for p in result.parameters]))
+    fitted = params.at(result.values)
     # The search for the optimum is over; only what it depends on is asked.
     settings = replace(settings or FitSettings(), landscapes=0)
     known = known or SignalNoise()

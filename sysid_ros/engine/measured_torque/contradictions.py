@@ -84,7 +84,7 @@ def contradictions(
       x: An estimate of it, (k,).
       gains: Of factors of measured torque, (nv,).
     """
-    own = {dof: float(gains[dof]) for _, dof, _ in problem.declared.gains.values()}
+    own = {one.dof: float(gains[one.dof]) for one in problem.declared.gains.values()}
     found = contradicting_joint(evidence.grams, free, x, own)
     if found is not None and found.dof in problem.sources.known:
         return Contradictions(OddTorque(problem.sources.known[found.dof], found.left))

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -37,6 +38,7 @@ from sysid_ros.engine.measured_torque.parameter_kinds import (
     key_of,
 )
 from sysid_ros.engine.measured_torque.torque_gains import (
+    TorqueGain,
     free_gains,
     gain_before,
     is_gain,
@@ -58,6 +60,14 @@ _OF_TORQUE = ("gain", "bias", "delay")
 _REACH = 0.5  # of a curved parameter in one round: this share of its size, or of one
 _STEP = 1e-5  # of differences, likewise
 _FARTHER = 1.5  # factor by which a friction law's shape changes in one round
+
+
+class TorqueDelay(NamedTuple):
+    """An unknown delay of torque."""
+
+    name: str
+    dofs: list[int]  # degrees of freedom whose torque has it
+    sign: float  # a sensor shows what was, a delayed input acts later than it is stamped
 
 
 @dataclass(frozen=True)
@@ -113,16 +123,13 @@ class Declared:
         return self._columns_of(self.model)
 
     @cached_property
-    def delays(self) -> dict[tuple[str, ...], tuple[str, tuple[list[int], float]]]:
+    def delays(self) -> dict[tuple[str, ...], TorqueDelay]:
         """Unknown delays by the torque signals that share one.
-
-        Of each its name, the degrees of freedom whose torque has it, and its sign: a sensor shows
-        what was, a delayed input acts later than it is stamped.
 
         Raises:
           ParameterError: A delay is of sensors and inputs at once, or a joint has several.
         """
-        found: dict[tuple[str, ...], tuple[str, tuple[list[int], float]]] = {}
+        found: dict[tuple[str, ...], TorqueDelay] = {}
         taken: set[int] = set()
         for p in self.params.free():
             names = corrects(p, "delay")
@@ -137,11 +144,11 @@ class Declared:
                 )
             taken |= set(dofs)
             label = p.name.removeprefix(f"{p.robot}/")
-            found[names] = label, (dofs, -1.0 if signals[0].control else 1.0)
+            found[names] = TorqueDelay(label, dofs, -1.0 if signals[0].control else 1.0)
         return found
 
     def _columns_of(self, model: mujoco.MjModel) -> Columns:
-        delays = tuple(name for name, _ in self.delays.values())
+        delays = tuple(one.name for one in self.delays.values())
         return columns_of(model, self.kinds, delays, self.known_bodies)
 
     @cached_property
@@ -151,8 +158,8 @@ class Declared:
         return tuple(p.name for p in free if self._columns(p) is None and not is_gain(p))
 
     @cached_property
-    def gains(self) -> dict[str, tuple[Parameter, int, bool]]:
-        """Free factors of torque signals: parameter, degree of freedom, whether of an input."""
+    def gains(self) -> dict[str, TorqueGain]:
+        """Free factors of torque signals, by parameter."""
         return free_gains(self.params, self._signal)
 
     def theta(self, values: FloatArray, robot: str) -> FloatArray:
@@ -161,8 +168,7 @@ class Declared:
         if key not in self._known:
             theta = self._columns_of(self.compiled(values, robot)).nominal
             theta += self._shape_steps(values)
-            at = self.params.copy()
-            at.update_from_vector(values)
+            at = self.params.at(values)
             for p in at.for_robot(robot_of(robot) or None).values():
                 gain = gain_before(p, self.gains)
                 behind = 1.0 if gain is None else float(at[gain.name].value.item())
@@ -176,15 +182,12 @@ class Declared:
 
     def _shape_steps(self, values: FloatArray) -> FloatArray:
         """Steps (p,) of the shapes of friction laws from where they are linearised."""
-        steps, at = np.zeros(len(self.columns)), self.params.copy()
-        at.update_from_vector(values)
+        steps = np.zeros(len(self.columns))
         if self.point is not None:
-            at_point = self.params.copy()
-            at_point.update_from_vector(self.point)
-            for p in self.params.free():
+            for p, own in self.params.places():
                 if is_shape(p):
                     for column, _ in (self._columns(p) or [[]])[0]:
-                        steps[column] = float((at[p.name].value - at_point[p.name].value).item())
+                        steps[column] = float((values[own] - self.point[own]).item())
         return steps
 
     def free(self, values: FloatArray, still: Collection[int] = ()) -> FreeParameters:
@@ -194,45 +197,37 @@ class Declared:
           values: Of the declared parameters.
           still: Joints that do not move, whose armature and friction keep the model's values.
         """
-        at = self.params.copy()
-        at.update_from_vector(values)
-        free = [p for p in self.params.free() if not is_gain(p)]
-        parts = [self._part(p, at[p.name].as_vector(), values) for p in free]
+        places = [(p, own) for p, own in self.params.places() if not is_gain(p)]
+        parts = [self._part(p, values[own], values) for p, own in places]
         if still:
             parts = [held_if_still(part, self.columns, still) for part in parts]
         return joined_parts(parts, self.columns, {r: self.theta(values, r) for r in self.robots})
 
     def values(self, x: FloatArray, gains: Mapping[str, float]) -> tuple[FloatArray, FloatArray]:
         """Values of the declared parameters (n,), and their derivative by (x, gains), (n, k)."""
-        found, rows = [], []
-        at, extra, width = 0, len(x), len(x) + len(self.gains)
-        for p in self.params.free():
-            slope = np.zeros((p.size, width))
-            if is_gain(p):
-                inverse = self.gains[p.name][2]
-                s = gains[p.name]
-                found.append(np.array([1.0 / s if inverse else s]))
-                slope[0, extra] = -1.0 / s**2 if inverse else 1.0
-                extra += 1
-            elif self._is_whole(p):
-                ten = x[at : at + 10]
-                found.append(theta_from_pseudo(pseudo_inertia(ten)))
-                slope[:, at : at + 10] = theta_slope(ten)
-                at += 10
+        count = self.params.size
+        found, slope = np.zeros(count), np.zeros((count, len(x) + len(self.gains)))
+        of_gain = {name: len(x) + k for k, name in enumerate(self.gains)}
+        first = 0
+        for p, own in self.params.places():
+            if p.name in self.gains:
+                s, of_input = gains[p.name], self.gains[p.name].of_input
+                found[own] = 1.0 / s if of_input else s
+                slope[own, of_gain[p.name]] = -1.0 / s**2 if of_input else 1.0
+                continue
+            part = slice(first, first + p.size)
+            first += p.size
+            if self._is_whole(p):
+                found[own] = theta_from_pseudo(pseudo_inertia(x[part]))
+                slope[own, part] = theta_slope(x[part])
             elif (gain := gain_before(p, self.gains)) is not None:
                 # x is the torque that looks like the bias
-                found.append(gains[gain.name] * x[at : at + 1])
-                slope[0, at] = gains[gain.name]
-                slope[0, len(x) + list(self.gains).index(gain.name)] = x[at]
-                at += 1
+                found[own] = gains[gain.name] * x[part]
+                slope[own, part] = gains[gain.name]
+                slope[own, of_gain[gain.name]] = x[part]
             else:
-                found.append(x[at : at + p.size])
-                slope[:, at : at + p.size] = np.eye(p.size)
-                at += p.size
-            rows.append(slope)
-        if not found:
-            return np.zeros(0), np.zeros((0, width))
-        return np.concatenate(found), np.vstack(rows)
+                found[own], slope[own, part] = x[part], np.eye(p.size)
+        return found, slope
 
     def is_held(self, p: Parameter, still: Collection[int]) -> bool:
         """True for a parameter of joints that do not move, which keeps its value."""
@@ -248,13 +243,11 @@ class Declared:
 
     def compiled(self, values: FloatArray, robot: str) -> mujoco.MjModel:
         """The model without the springs that stand for offsets."""
-        params = self.params.for_robot(robot_of(robot) or None)
-        params.update_from_vector(values)
+        params = self.params.for_robot(robot_of(robot) or None).at(values)
         for p in params.values():
             if key_of(p) == ("joint", "torque_offset") and not p.frozen:
                 p.value = np.zeros(1)
-        model = CandidateBuilder(self.spec, params).build(params.as_vector()).model
-        return model
+        return CandidateBuilder(self.spec, params).build(params.as_vector()).model
 
     def _part(self, p: Parameter, x: FloatArray, values: FloatArray) -> Part:
         """One parameter at x, where all of them are at ``values``."""
@@ -296,9 +289,7 @@ class Declared:
         given = np.broadcast_to(np.asarray(mean, dtype=np.float64), p.size)
         gain = gain_before(p, self.gains)
         if gain is not None:
-            at = self.params.copy()
-            at.update_from_vector(values)
-            behind = float(at[gain.name].value.item())
+            behind = float(self.params.at(values)[gain.name].value.item())
             x, nominal, lower, upper, given = (
                 one / behind for one in (x, nominal, lower, upper, given)
             )
@@ -336,7 +327,7 @@ class Declared:
             return [(self.columns.place[dof, "offset"], 1.0) for dof in dofs]
         if delayed := corrects(p, "delay"):
             number = list(self.delays).index(delayed)
-            return [(self.columns.place[number, DELAY], self.delays[delayed][1][1])]
+            return [(self.columns.place[number, DELAY], self.delays[delayed].sign)]
         found = []
         for name in corrects(p, "bias"):
             signal = self._signal(p, name)

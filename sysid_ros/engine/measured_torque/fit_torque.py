@@ -92,9 +92,9 @@ def fit_torque(
 def _values(declared: Declared, fit: InverseDynamicsFit) -> tuple[FloatArray, FloatArray]:
     """Values of the declared parameters, and their slope, at what was estimated."""
     gains = np.ones(declared.model.nv)
-    for _, dof, _ in declared.gains.values():
-        joint = declared.model.joint(int(declared.model.dof_jntid[dof])).name
-        gains[dof] = fit.gains[joint][0]
+    for gain in declared.gains.values():
+        joint = declared.model.joint(int(declared.model.dof_jntid[gain.dof])).name
+        gains[gain.dof] = fit.gains[joint][0]
     return values_at(declared, fit.x, gains)
 
 

@@ -6,11 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import NamedTuple
 
 from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
 from sysid_ros.engine.parameters import Parameter, ParameterDict, corrects
 from sysid_ros.errors import ParameterError
+
+
+class TorqueGain(NamedTuple):
+    """A free factor of one degree of freedom's torque."""
+
+    parameter: Parameter
+    dof: int
+    of_input: bool  # which it divides; it multiplies what a sensor shows
 
 
 def is_gain(p: Parameter) -> bool:
@@ -20,8 +28,8 @@ def is_gain(p: Parameter) -> bool:
 
 def free_gains(
     params: ParameterDict, signal_of: Callable[[Parameter], TorqueSignal]
-) -> dict[str, tuple[Parameter, int, bool]]:
-    """Free factors of torque signals: parameter, degree of freedom, whether of an input.
+) -> dict[str, TorqueGain]:
+    """Free factors of torque signals by parameter.
 
     Args:
       params: All parameters.
@@ -45,23 +53,23 @@ def free_gains(
                 f"parameter {p.name!r}: the torque of {signal.name!r} acts on several "
                 "joints, so that its gain cannot be fitted by inverse dynamics; freeze it"
             )
-        found[p.name] = (p, signal.dof, signal.control)
+        found[p.name] = TorqueGain(p, signal.dof, signal.control)
     return found
 
 
-def gain_before(p: Parameter, gains: Mapping[str, tuple[Parameter, Any, bool]]) -> Parameter | None:
+def gain_before(p: Parameter, gains: Mapping[str, TorqueGain]) -> Parameter | None:
     """The free gain that the bias of a sensor stands behind, if ``p`` is such a bias.
 
     Args:
       p: Any parameter.
-      gains: Free gains by name, each with whether it is that of a control.
+      gains: Free gains by name.
 
     Raises:
       ParameterError: The bias is of several sensors, of which one has a free gain.
     """
     names = corrects(p, "bias")
-    for gain, _, control in gains.values():
-        if control or p.frozen or gain.robot not in (None, p.robot):
+    for gain, _, of_input in gains.values():
+        if of_input or p.frozen or gain.robot not in (None, p.robot):
             continue
         if set(corrects(gain, "gain")) & set(names):
             if len(names) > 1:

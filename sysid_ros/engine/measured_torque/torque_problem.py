@@ -134,7 +134,7 @@ def _regressor(
         kinds=declared.kinds,
         sharp_friction=friction_of is None,
         creep=creep,
-        delays={name: dofs for name, (dofs, _) in declared.delays.values()},
+        delays={name: dofs for name, dofs, _ in declared.delays.values()},
         friction_of=friction_of,
         laws=declared.laws,
         known=declared.known_bodies,
@@ -185,9 +185,9 @@ def later_recording(
 def regression_settings(declared: Declared, settings: TorqueSettings) -> Settings:
     """The settings in the words of the regression."""
     gains = {}
-    for parameter, dof, _ in declared.gains.values():
-        joint = declared.model.joint(int(declared.model.dof_jntid[dof])).name
-        prior = parameter.prior
+    for gain in declared.gains.values():
+        joint = declared.model.joint(int(declared.model.dof_jntid[gain.dof])).name
+        prior = gain.parameter.prior
         gains[joint] = _GAIN_SPREAD if prior is None else float(np.ravel(prior[1])[0])
     own = dict(vars(settings))
     if settings.total_mass is not None:
@@ -197,12 +197,11 @@ def regression_settings(declared: Declared, settings: TorqueSettings) -> Setting
 
 def gains_at(declared: Declared, values: FloatArray) -> FloatArray:
     """Factors of measured torque, (nv,), at values of the parameters."""
-    at = declared.params.copy()
-    at.update_from_vector(values)
+    at = declared.params.at(values)
     found: FloatArray = np.ones(declared.model.nv)
-    for parameter, dof, inverse in declared.gains.values():
-        gain = float(at[parameter.name].value.item())
-        found[dof] = 1.0 / gain if inverse else gain
+    for name, gain in declared.gains.items():
+        value = float(at[name].value.item())
+        found[gain.dof] = 1.0 / value if gain.of_input else value
     return found
 
 

@@ -93,7 +93,7 @@ def values_at(
     declared: Declared, x: FloatArray, gains: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Values of the declared parameters, (n,), and their derivative by x and gains, (n, k + g)."""
-    own = {name: float(gains[dof]) for name, (_, dof, _) in declared.gains.items()}
+    own = {name: float(gains[gain.dof]) for name, gain in declared.gains.items()}
     return declared.values(x, own)
 
 

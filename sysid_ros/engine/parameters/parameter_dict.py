@@ -102,6 +102,16 @@ class ParameterDict:
         """An independent dictionary of copied parameters; modifiers are shared."""
         return ParameterDict({name: param.copy() for name, param in self.parameters.items()})
 
+    def at(self, vector: npt.ArrayLike) -> ParameterDict:
+        """A copy with other values of the free parameters, shape (size,).
+
+        Raises:
+          ParameterError: The array has another number of elements.
+        """
+        moved = self.copy()
+        moved.update_from_vector(vector)
+        return moved
+
     def for_robot(self, robot: str | None) -> ParameterDict:
         """A copy in which parameters of other robots change nothing.
 
