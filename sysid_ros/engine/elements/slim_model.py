@@ -96,7 +96,7 @@ def without_visuals(spec: mujoco.MjSpec, disabled: int = 0) -> mujoco.MjSpec:
     if len(slim.geoms) <= _MANY and _nothing_touches(slim):
         _keep_inertia(slim, slim.geoms, full)
         _delete(slim, [*slim.pairs, *slim.excludes, *slim.geoms])
-        if _full_if_alike(full, slim, (*_SIZES, "nsensor", "nwrap"), _ALL) is None:
+        if _full_if_alike(full, slim, (*_SIZES, "nsensor", "nwrap")) is None:
             slim = remove_visuals(spec)
             slim.option.disableflags |= disabled
     return slim
@@ -124,7 +124,7 @@ class SlimModel:
         self._full: Any = None
         self._data: mujoco.MjData | None = None  # of the full model, where it was asked
         if self._slim is not None:
-            self._full = _full_if_alike(full or spec, self._slim, _SIZES, _ALL)
+            self._full = _full_if_alike(full or spec, self._slim, _SIZES)
         if self._full is None:
             self._slim = None
 
@@ -158,7 +158,7 @@ class SlimModel:
         return False
 
 
-def _full_if_alike(spec: Any, slim: Any, sizes: Sequence[str], arrays: Sequence[str]) -> Any:
+def _full_if_alike(spec: Any, slim: Any, sizes: Sequence[str]) -> Any:
     """The full model, given or compiled, where the slim one agrees; ``None`` elsewhere."""
     try:
         full = spec if isinstance(spec, mujoco.MjModel) else spec.copy().compile()
@@ -167,7 +167,7 @@ def _full_if_alike(spec: Any, slim: Any, sizes: Sequence[str], arrays: Sequence[
         return None
     if any(getattr(full, name) != getattr(other, name) for name in sizes):
         return None
-    return full if _same(full, other, arrays) else None
+    return full if _same(full, other, _ALL) else None
 
 
 def _same(a: Any, b: Any, names: Sequence[str]) -> bool:

@@ -80,19 +80,11 @@ def torque_beside_simulation(
 
 def without_torque(group: ModelSequences, sensors: Collection[str]) -> ModelSequences:
     """The same recordings without some sensors."""
-    return ModelSequences(
-        group.name,
-        group.spec,
-        group.sequence_name,
-        group.initial_state,
-        group.control,
-        [
-            TimeSeries.slice_by_name(one, [n for n in one.signal_mapping or {} if n not in sensors])
-            for one in group.sensordata
-        ],
-        allow_missing_sensors=True,
-        robot=group.robot,
-    )
+    kept = [
+        TimeSeries.slice_by_name(one, [n for n in one.signal_mapping or {} if n not in sensors])
+        for one in group.sensordata
+    ]
+    return group.replaced(sensordata=kept)
 
 
 def _torque_sensors(groups: Sequence[ModelSequences]) -> set[str]:

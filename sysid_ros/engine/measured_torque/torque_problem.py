@@ -31,7 +31,7 @@ from sysid_ros.engine.measured_torque.sequence_recordings import (
 )
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.regressor import SHARP
-from sysid_ros.engine.residuals import signal_settings
+from sysid_ros.engine.residuals import SignalSettings, signal_settings
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ModelError
 
@@ -88,10 +88,9 @@ def torque_problem(
     sources = torque_sources(plain, groups[0])
     declared = _with_known_bodies(Declared(params, specs[0], sources.signals, robots))
     regressor = _regressor(declared)
-    frozen = ParameterDict({n: p for n, p in params.items() if p.frozen})
     recordings = []
     for group in groups:
-        settings = signal_settings(frozen.for_robot(group.robot))
+        settings = _known_settings(params, group)
         own = torque_sources(plain, group)
         for i, name in enumerate(group.sequence_name):
             recordings.append(
@@ -172,14 +171,17 @@ def later_recording(
     Raises:
       DataError: No instant has all positions.
     """
-    params = problem.declared.params
-    frozen = ParameterDict({n: p for n, p in params.items() if p.frozen})
-    settings = signal_settings(frozen.for_robot(group.robot))
-    model = problem.declared.model
+    model, settings = problem.declared.model, _known_settings(problem.declared.params, group)
     recording = sequence_recording(model, group, 0, problem.sources, settings, excluded)
     known = problem.sources.base_is_known
     (kept,), _, _ = without_contacts(model, [recording], base_is_known=known)
     return kept
+
+
+def _known_settings(params: ParameterDict, group: ModelSequences) -> dict[str, SignalSettings]:
+    """The delays, gains and biases of a model's signals that are not estimated."""
+    frozen = ParameterDict({n: p for n, p in params.items() if p.frozen})
+    return signal_settings(frozen.for_robot(group.robot))
 
 
 def regression_settings(declared: Declared, settings: TorqueSettings) -> Settings:
