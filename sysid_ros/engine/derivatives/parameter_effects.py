@@ -272,6 +272,7 @@ def told_apart(
             return None
         by = np.argmin(distance, axis=1)
         quotients = np.zeros((*old.shape, len(shares)))
-        quotients[(*places, by)] = change / steps[by]
+        own = (*places, by)
+        quotients[own] = change / steps[by]
         result.append(quotients)
     return ModelChanges(*result)

@@ -70,7 +70,8 @@ class ReferencePosture:
             inverse = np.linalg.inv(inertia)
         except np.linalg.LinAlgError:
             return None
-        if not np.allclose(inverse.diagonal(), model.dof_invweight0, rtol=_AGREEMENT, atol=0.0):
+        told = np.asarray(model.dof_invweight0)
+        if not np.all(np.abs(inverse.diagonal() - told) <= _AGREEMENT * np.abs(told)):
             return None
         by_inertia = -np.sum((self._energy @ inverse) * inverse, axis=2)
         return InverseWeights(-(inverse**2), np.moveaxis(by_inertia, (0, 2), (2, 0)))

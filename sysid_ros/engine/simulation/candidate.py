@@ -164,11 +164,9 @@ class CandidateBuilder:
         shares = dict(zip(unknown, _shares(len(unknown)), strict=True))
         for component, share in shares.items():
             name, index = self._owners[component]
-            if params[name] is base.params[name]:
-                params.parameters[name] = base.params[name].copy()
-            vector = np.array(params[name].as_vector())
+            vector = params[name].as_vector()
             vector[index] += share * (values[component] - vector[index])
-            params[name].update_from_vector(vector)
+            params.parameters[name] = params[name].moved_to(vector)
         moved = [own for name, own in params.items() if own is not base.params[name]]
         if len(moved) < 2 or self._build is not None:
             return None
@@ -208,11 +206,9 @@ class CandidateBuilder:
     def _parameter(self, base: Candidate, component: int, value: float) -> Parameter:
         """A copy of the parameter that a free scalar belongs to, with this one changed."""
         name, index = self._owners[component]
-        own = base.params[name].copy()
-        vector = np.array(own.as_vector())
+        vector = base.params[name].as_vector()
         vector[index] = value
-        own.update_from_vector(vector)
-        return own
+        return base.params[name].moved_to(vector)
 
     def trust(self, other: CandidateBuilder) -> None:
         """Take over what another builder of the same parameters found out about them."""
@@ -239,9 +235,7 @@ class CandidateBuilder:
         return spec
 
     def _at(self, theta: FloatArray) -> ParameterDict:
-        params = self._params.copy()
-        params.update_from_vector(theta)
-        return params
+        return self._params.moved_to(theta)
 
     def _model_key(self, params: ParameterDict) -> bytes:
         shaping = [p for p in params.values() if self._build is not None or shapes_model(p)]
@@ -282,7 +276,7 @@ def shapes_model(parameter: Parameter) -> bool:
 
 def _shares(count: int) -> list[float]:
     """Numbers from a half to one, none the mean of others: changes by them do not cancel out."""
-    places = np.arange(count) + 0.5 * np.random.default_rng(0).random(count)
+    places = np.arange(count) + 0.5 * np.random.default_rng(1).random(count)
     shares: list[float] = (0.5 + 0.5 * places / max(1, count)).tolist()
     return shares
 
