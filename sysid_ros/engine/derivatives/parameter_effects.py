@@ -101,8 +101,8 @@ class ParameterEffects:
         here = ChangingTables.of(base.model, None if known is None else known.base)
         steps = list(map(inward, theta, TABLE_STEP * scale, self._upper))
         parts, taught = self._together(builder, base, here, theta, steps, scale)
-        told = [j for own, _ in parts for j in own]
-        alone = np.setdiff1d(np.arange(theta.size), told).tolist()
+        told = {j for own, _ in parts for j in own}
+        alone = [j for j in range(theta.size) if j not in told]
         moved = self._moved_alone(builder, base, theta, steps, scale, alone)
         key = base.rollout_key(sensors)
         still = [j for j in alone if moved[j].candidate.model_key == base.model_key]

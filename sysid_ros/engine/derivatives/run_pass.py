@@ -314,9 +314,16 @@ def _part_of_batch(
         np.array([*pass_.followed, *range(p, p + n_start)], dtype=np.int64)[places],
         compilable(_columns(states, [*own.positions, *nq + own.dofs, *nq + nv + own.activations])),
         compilable(_columns(control, own.actuators)),
-        np.flatnonzero(np.isin(readings, part.rows, kind="table")),
+        _samples(readings, part.rows, pass_.addresses.size),
         np.ones((len(control), 2)),
     )
+
+
+def _samples(readings: IndexArray, rows: IndexArray, count: int) -> IndexArray:
+    """The residuals that compare some of so many readings, ascending."""
+    if rows.size == count:
+        return np.arange(readings.size)
+    return np.flatnonzero(np.isin(readings, rows))
 
 
 def _columns(table: FloatArray, chosen: Sequence[int] | IndexArray) -> FloatArray:

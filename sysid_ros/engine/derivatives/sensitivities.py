@@ -231,7 +231,8 @@ class Sensitivities:
                 yield finite_differences(self._rollouts, batch, start, columns)
             return
         pass_ = self._prepare(theta, None if known is None else known[0])
-        plain = self._columns(theta, pass_.columns.base, tuple(self._effects.unfollowed))
+        unfollowed = tuple(self._effects.unfollowed)
+        plain = self._columns(theta, pass_.columns.base, unfollowed) if unfollowed else None
         sizes = [8 * int(b.samples.sum()) * (len(theta) + b.spread.shape[1]) for b in batches]
         for part in portions(sizes, MAX_CHUNK_BYTES):
             jobs = [
@@ -287,7 +288,7 @@ class Sensitivities:
         deviations: Sequence[FloatArray],
         rollouts: Sequence[BatchRollout],
         pass_: Pass,
-        plain: Perturbations,
+        plain: Perturbations | None,
         theta: FloatArray,
     ) -> Iterator[RunJacobian]:
         """Residuals and Jacobians of batches, by finite differences where the pass is no use."""
@@ -308,7 +309,7 @@ class Sensitivities:
                 self._differenced += differentiate_again(
                     found, uncovered, pass_, columns, batch, own, rollout, self._rollouts
                 )
-            if plain.moved:  # last, as the pass leaves these columns at zero
+            if plain is not None:  # last, as the pass leaves these columns at zero
                 others = finite_differences(self._rollouts, batch, own, plain, starts=False)
                 found.jacobian[:, list(self._effects.unfollowed)] = others.jacobian
             yield found

@@ -41,6 +41,7 @@ class ReferencePosture:
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self._places = _places(model)
+        self._is_scalar = bool(np.isin(np.asarray(model.jnt_type), SCALAR).all())
         twist = _twists(model)
         self._energy = _energy(twist[..., :, None], twist[..., None, :])  # (10, nbody, nv, nv)
 
@@ -61,8 +62,8 @@ class ReferencePosture:
           ``None`` where more than armature and bodies tell it: with ball and free joints, tendons
           that have inertia, or numbers that MuJoCo has bounded.
         """
-        kinds, nv = np.asarray(model.jnt_type), int(model.nv)
-        if not nv or not np.isin(kinds, SCALAR).all() or np.any(model.tendon_armature):
+        nv = int(model.nv)
+        if not nv or not self._is_scalar or np.any(model.tendon_armature):
             return None
         inertia = np.tensordot(parameters.T, self._energy, 2)
         inertia[np.diag_indices(nv)] += model.dof_armature

@@ -161,6 +161,8 @@ class CandidateBuilder:
         """
         params = ParameterDict(dict(base.params.parameters))  # the others are shared, and only read
         unknown = [j for j in values if j not in self._independent and self._shapes(base, j)]
+        if len(unknown) < 2 or self._build is not None:
+            return None
         shares = dict(zip(unknown, _shares(len(unknown)), strict=True))
         for component, share in shares.items():
             name, index = self._owners[component]
@@ -168,7 +170,7 @@ class CandidateBuilder:
             vector[index] += share * (values[component] - vector[index])
             params.parameters[name] = params[name].moved_to(vector)
         moved = [own for name, own in params.items() if own is not base.params[name]]
-        if len(moved) < 2 or self._build is not None:
+        if len(moved) < 2:
             return None
         with suppress(ModelError):
             twice = [*moved[::-1], *moved[::-1]]
@@ -277,7 +279,7 @@ def shapes_model(parameter: Parameter) -> bool:
 def _shares(count: int) -> list[float]:
     """Numbers from a half to one, none the mean of others: changes by them do not cancel out."""
     places = np.arange(count) + 0.5 * np.random.default_rng(1).random(count)
-    shares: list[float] = (0.5 + 0.5 * places / max(1, count)).tolist()
+    shares: list[float] = (0.5 + 0.5 * places / count).tolist()
     return shares
 
 
