@@ -52,7 +52,7 @@ _WITHOUT_EFFECT = frozenset((
 ))
 # fmt: on
 # What is drawn, or touches: contacts show as a violated equation of motion.
-_UNSEEN = ("bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
+_UNSEEN = ("_", "bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
 _SEEN = frozenset(("site_pos", "site_quat"))  # where sensors are
 _OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
 
@@ -377,5 +377,5 @@ def _relevant_names() -> tuple[str, ...]:
     return tuple(
         name
         for name in dir(mujoco.MjModel)
-        if name in _SEEN or (not name.startswith(("_", *_UNSEEN)) and name not in ignored)
+        if name in _SEEN or (name not in ignored and not name.startswith(_UNSEEN))
     )
