@@ -67,7 +67,9 @@ class ChangingTables:
           model: The model.
           before: Those of one that may have the same posture.
         """
-        stands, inertia = has_feet(model), inertial_parameters(model)
+        same = before is not None and _weighs_alike(model, before.model)
+        inertia = before.tables[3] if before and same else inertial_parameters(model)
+        stands = has_feet(model)
         tables = _changing(model, stands, inertia)
         if stands or tables[2].shape[1]:  # lines and bodies have inverse weights, too
             return cls(model, tables, stands, None, None)
@@ -81,8 +83,7 @@ class ChangingTables:
 
     def of_moved(self, model: mujoco.MjModel) -> tuple[FloatArray, ...]:
         """The same tables of a model with parameters moved."""
-        base = self.model
-        same = all(np.array_equal(getattr(model, n), getattr(base, n)) for n in _INERTIAL)
+        same = _weighs_alike(model, self.model)
         tables = _changing(model, self.stands, self.tables[3] if same else None)
         if self.weights is not None:
             tables[0][INVWEIGHT] = 0.0
@@ -93,13 +94,17 @@ class ChangingTables:
         if self.weights is None:
             return changes
         fields = changes.dof_fields.copy()
-        fields[INVWEIGHT] = self.weights.by_armature @ fields[ARMATURE] + np.tensordot(
-            self.weights.by_inertia, changes.inertia, 2
-        )
+        fields[INVWEIGHT] = self.weights.by_armature @ fields[ARMATURE]
+        if np.any(changes.inertia):
+            fields[INVWEIGHT] += np.tensordot(self.weights.by_inertia, changes.inertia, 2)
         return changes._replace(dof_fields=fields)
 
 
 _INERTIAL = ("body_mass", "body_ipos", "body_iquat", "body_inertia")
+
+
+def _weighs_alike(model: mujoco.MjModel, other: mujoco.MjModel) -> bool:
+    return all(np.array_equal(getattr(model, n), getattr(other, n)) for n in _INERTIAL)
 
 
 def _changing(

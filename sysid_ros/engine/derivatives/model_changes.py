@@ -25,8 +25,14 @@ from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.derivatives.directions import ChangingTables, ModelChanges
 from sysid_ros.engine.derivatives.floor_contacts import stand_alike
 from sysid_ros.engine.derivatives.frame_sensors import frames_alike
-from sysid_ros.engine.derivatives.model_tables import INVWEIGHT, TIME, Tables, tables_of
-from sysid_ros.engine.derivatives.sensors import Readings, readings
+from sysid_ros.engine.derivatives.model_parts import (
+    ModelPart,
+    model_parts,
+    renewed,
+    whole_model,
+)
+from sysid_ros.engine.derivatives.model_tables import INVWEIGHT, TIME, tables_of
+from sysid_ros.engine.derivatives.sensors import readings
 from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation, size_signature
 
@@ -46,7 +52,7 @@ _WITHOUT_EFFECT = frozenset((
 ))
 # fmt: on
 # What is drawn, or touches: contacts show as a violated equation of motion.
-_UNSEEN = ("bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
+_UNSEEN = ("_", "bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
 _SEEN = frozenset(("site_pos", "site_quat"))  # where sensors are
 _OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
 
@@ -192,33 +198,33 @@ class TablesReader:
 
     def __init__(self, addresses: IndexArray) -> None:
         self._addresses = addresses
-        self._latest: tuple[Tables, Readings] | None = None
+        self._latest: tuple[tuple[ModelPart, ...], ModelPart] | None = None
 
-    def read(self, base: ChangingTables, static: bool) -> tuple[Tables, Readings]:
-        """All tables, and what is read.
+    def read(self, base: ChangingTables, static: bool) -> tuple[tuple[ModelPart, ...], ModelPart]:
+        """The parts of the model with their tables and what is read of them, and all as one.
 
         Args:
           base: What changes with parameters.
           static: Whether nothing else does.
         """
         if self._latest is None or not static or base.stands:
-            model = base.model
-            self._latest = tables_of(model), readings(model, self._addresses)
+            tables, read = tables_of(base.model), readings(base.model, self._addresses)
+            self._latest = model_parts(tables, read), whole_model(tables, read)
             return self._latest
         dof, actuator, line, inertia, friction, compensation, _ = base.tables
         dof = dof.copy()
         dof[INVWEIGHT] = base.model.dof_invweight0
-        before, read = self._latest
-        tables = before._replace(
+        parts, whole = self._latest
+        tables = whole.tables._replace(
             dof_fields=dof,
             actuator_fields=actuator,
-            lines=before.lines._replace(fields=line),
+            lines=whole.tables.lines._replace(fields=line),
             inertia=inertia,
             friction_fields=friction,
             gravity_compensation=compensation,
             compensates=bool(np.any(compensation)),
         )
-        return tables, read
+        return renewed(parts, tables), whole._replace(tables=tables)
 
 
 def merged(
@@ -371,5 +377,5 @@ def _relevant_names() -> tuple[str, ...]:
     return tuple(
         name
         for name in dir(mujoco.MjModel)
-        if name in _SEEN or (not name.startswith(("_", *_UNSEEN)) and name not in ignored)
+        if name in _SEEN or (name not in ignored and not name.startswith(_UNSEEN))
     )

@@ -11,6 +11,7 @@ fewer directions, which saves the more the more parts there are; most models are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,6 +105,13 @@ def whole_model(t: Tables, readings: Readings) -> ModelPart:
     """A model as one part."""
     every = Elements(*(np.arange(own.size) for own in _owners(t)))
     return ModelPart(every, np.arange(readings.row.size + readings.frames.row.size), t, readings)
+
+
+def renewed(parts: Sequence[ModelPart], t: Tables) -> tuple[ModelPart, ...]:
+    """The same parts of a model whose numbers have changed, but not what connects its elements."""
+    if len(parts) == 1:
+        return (parts[0]._replace(tables=t),)
+    return tuple(part._replace(tables=_tables(t, part.elements)) for part in parts)
 
 
 def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:

@@ -157,12 +157,11 @@ class BatchPass:
             np.cumsum(batch.samples) - batch.samples, len(self._residual)
         )
         states = np.insert(rollouts.states[:, 1:], firsts, starts, axis=0)
-        before = np.delete(states, np.cumsum(self._steps + 1) - 1, axis=0)
         readings = np.searchsorted(pass_.addresses, self._slope.columns)
         self._parts = [
             _part_of_batch(
                 pass_, k, base.model, directions, slopes or all_covered(len(control)),
-                _touches(pass_, k, before), states, control, readings,
+                _touches(pass_, k, states, self._steps), states, control, readings,
             )
             for k in range(len(pass_.parts))
         ]  # fmt: skip
@@ -260,7 +259,8 @@ def differentiated(passes: Sequence[BatchPass], pool: RolloutPool) -> list[Follo
     """Results of passes over any number of batches, with all threads at work on them."""
     steps = sum(each.steps for each in passes) / (_PIECES * pool.n_threads)
     work = [(each, *piece) for each in passes for piece in each.pieces(steps)]
-    list(pool.map(lambda task: task[0].follow(*task[1:]), work))
+    each_in_turn = pool.map if len(work) > 1 else map
+    list(each_in_turn(lambda task: task[0].follow(*task[1:]), work))
     return [each.result() for each in passes]
 
 
@@ -291,7 +291,8 @@ def _part_of_batch(
     part = pass_.parts[number]
     own, p, n_followed = part.elements, len(pass_.columns.moved), len(pass_.followed)
     n_start = directions.start.shape[2] - n_followed
-    start = directions.start[:, [*own.dofs, *model.nv + own.dofs, *2 * model.nv + own.activations]]
+    nq, nv = model.nq, model.nv
+    start = _columns(directions.start, [*own.dofs, *nv + own.dofs, *2 * nv + own.activations])
     driven = directions.control_change[:, :, own.actuators]
     chosen = np.append(pass_.touched[number], np.zeros(n_start, dtype=bool))
     chosen |= np.any(start != 0.0, axis=(0, 1))
@@ -311,23 +312,39 @@ def _part_of_batch(
         slopes._replace(direct=_chosen(slopes.direct, places)),
         touches,
         np.array([*pass_.followed, *range(p, p + n_start)], dtype=np.int64)[places],
-        compilable(
-            states[
-                :, [*own.positions, *model.nq + own.dofs, *model.nq + model.nv + own.activations]
-            ]
-        ),
-        compilable(control[:, own.actuators]),
-        np.flatnonzero(np.isin(readings, part.rows)),
+        compilable(_columns(states, [*own.positions, *nq + own.dofs, *nq + nv + own.activations])),
+        compilable(_columns(control, own.actuators)),
+        _samples(readings, part.rows, pass_.addresses.size),
         np.ones((len(control), 2)),
     )
 
 
-def _touches(pass_: Pass, number: int, states: FloatArray) -> Touches:
-    """Vertices of a part's meshes that press; ``states`` are before each step, (steps, nstate)."""
+def _samples(readings: IndexArray, rows: IndexArray, count: int) -> IndexArray:
+    """The residuals that compare some of so many readings, ascending."""
+    if rows.size == count:
+        return np.arange(readings.size)
+    return np.flatnonzero(np.isin(readings, rows))
+
+
+def _columns(table: FloatArray, chosen: Sequence[int] | IndexArray) -> FloatArray:
+    """Some of the second axis, ascending; all of it as it is."""
+    return table if len(chosen) == table.shape[1] else table[:, chosen]
+
+
+def _touches(pass_: Pass, number: int, states: FloatArray, steps: IndexArray) -> Touches:
+    """Vertices of a part's meshes that press before each step.
+
+    Args:
+      pass_: The point.
+      number: Of the part.
+      states: Of all runs, from each start on, (steps + w, nstate).
+      steps: Of each run, (w,).
+    """
     model, feet = pass_.columns.base.model, pass_.parts[number].tables.feet
     if not (pass_.meshes.seen and feet.mesh.any()):
-        return no_touches(len(states))
-    return touches_of(model, feet, states[:, : model.nq])
+        return no_touches(int(steps.sum()))
+    before = np.delete(states, np.cumsum(steps + 1) - 1, axis=0)
+    return touches_of(model, feet, before[:, : model.nq])
 
 
 def _chosen(direct: FloatArray, places: IndexArray) -> FloatArray:

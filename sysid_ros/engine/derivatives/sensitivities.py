@@ -18,39 +18,27 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives.directions import ChangingTables
-from sysid_ros.engine.derivatives.model_changes import (
-    FollowedModel,
-    KnownChanges,
-    SharedMoves,
-    TablesReader,
-    merged,
-    model_derivative,
-)
-from sysid_ros.engine.derivatives.model_parts import model_parts, whole_model
+from sysid_ros.engine.derivatives.model_changes import TablesReader
 from sysid_ros.engine.derivatives.model_tables import unsupported
+from sysid_ros.engine.derivatives.parameter_effects import ParameterEffects
 from sysid_ros.engine.derivatives.run_pass import MeshContacts, Pass, follow_runs
 from sysid_ros.engine.derivatives.sensors import sensors_of, unsupported_sensor
 from sysid_ros.engine.derivatives.uncovered_steps import differentiate_again
 from sysid_ros.engine.simulation import (
-    THETA_STEP,
     BatchRollout,
     Candidate,
     ModelGroup,
-    Perturbation,
     Perturbations,
     RolloutPool,
     RunBatch,
     RunJacobian,
     finite_differences,
-    inward,
     perturbed,
     portions,
     run_slices,
     simulation_of,
 )
 
-TABLE_STEP = 1e-6  # relative, for differences of compiled models, which are smooth
 MAX_CHUNK_BYTES = 64 << 20  # of the Jacobians of batches that are differentiated together
 # Share of differenced steps up to which the others are worth the pass, which costs little beside.
 MAX_DOUBTS = 0.75
@@ -86,12 +74,9 @@ class Sensitivities:
         self._addresses = np.unique(np.concatenate([batch.readings for batch in group.batches]))
         sensors = np.unique(sensors_of(model, self._addresses)).tolist()
         self._obstacle = unsupported(model) or unsupported_sensor(model, sensors)
-        self._unfollowed: dict[int, str] = {}
-        self._followed: set[int] = set()
-        self._shared = SharedMoves()
+        self._effects = ParameterEffects(upper)
         self._seen = self._differenced = 0
         self._latest: tuple[bytes, Pass] | None = None
-        self._known_changes: KnownChanges | None = None
         self._reader = TablesReader(self._addresses)
         self._meshes = MeshContacts()
 
@@ -116,7 +101,8 @@ class Sensitivities:
         """Per parameter ``exact``, or why it is not."""
         if self._obstacle is not None:
             return [f"finite differences: {self._obstacle}"] * len(self._upper)
-        told = {j: f"finite differences: it changes {why}" for j, why in self._unfollowed.items()}
+        unfollowed = self._effects.unfollowed
+        told = {j: f"finite differences: it changes {why}" for j, why in unfollowed.items()}
         return [told.get(j, EXACT) for j in range(len(self._upper))]
 
     def give_up(self, reason: str) -> None:
@@ -127,11 +113,8 @@ class Sensitivities:
         """Take over what was found out about the same model on other runs."""
         self._group.builder.trust(other._group.builder)
         self._obstacle = self._obstacle or other._obstacle
-        self._unfollowed.update(other._unfollowed)
-        self._followed |= other._followed
-        self._shared = other._shared
+        self._effects.learn_from(other._effects)
         self._meshes.seen |= other._meshes.seen
-        self._known_changes = other._known_changes or self._known_changes
         if self._group.builder is other._group.builder and self._reads_as(other):
             self._latest = other._latest
 
@@ -183,7 +166,7 @@ class Sensitivities:
         # Inwards where a bound is near, and only where the pass gives the derivative.
         direction = np.random.default_rng(0).uniform(0.5, 1.5, theta.size) * self._scale
         direction[theta + 2.0 * max(CHECK_STEPS) * direction > self._upper] *= -1.0
-        direction[list(self._unfollowed)] = 0.0
+        direction[list(self._effects.unfollowed)] = 0.0
         predicted = exact.jacobian @ np.concatenate([direction, batch.spread[0]])
         errors = []
         for step in CHECK_STEPS:
@@ -248,7 +231,8 @@ class Sensitivities:
                 yield finite_differences(self._rollouts, batch, start, columns)
             return
         pass_ = self._prepare(theta, None if known is None else known[0])
-        plain = self._columns(theta, pass_.columns.base, tuple(self._unfollowed))
+        unfollowed = tuple(self._effects.unfollowed)
+        plain = self._columns(theta, pass_.columns.base, unfollowed) if unfollowed else None
         sizes = [8 * int(b.samples.sum()) * (len(theta) + b.spread.shape[1]) for b in batches]
         for part in portions(sizes, MAX_CHUNK_BYTES):
             jobs = [
@@ -270,13 +254,11 @@ class Sensitivities:
         theta: FloatArray,
         base: Candidate | None = None,
         components: Sequence[int] | None = None,
-        step: float = THETA_STEP,
     ) -> Perturbations:
-        """Columns for finite differences, of rollouts by default."""
+        """Columns for finite differences of rollouts."""
         return perturbed(
-            self._group.builder, theta, self._upper, self._scale,
-            step=step, base=base, components=components,
-        )  # fmt: skip
+            self._group.builder, theta, self._upper, self._scale, base=base, components=components
+        )
 
     def _prepare(self, theta: FloatArray, base: Candidate | None = None) -> Pass:
         key = theta.tobytes()
@@ -287,85 +269,18 @@ class Sensitivities:
     def _prepared(self, theta: FloatArray, base: Candidate | None) -> Pass:
         builder = self._group.builder
         base = base or builder.build(theta)
-        steps = list(map(inward, theta, TABLE_STEP * self._scale, self._upper))
-        known = self._known_changes
-        here = ChangingTables.of(base.model, None if known is None else known.base)
-        lasting = self._lasting(theta, here)
-        sharing = self._shared.without(lasting)
-        shared = sharing.changes(builder, base, here, theta, steps)
-        told = lasting if shared is None else sorted(lasting + sharing.components)
-        alone = np.setdiff1d(np.arange(theta.size), told).tolist()
-        moved = self._moved_alone(theta, base, steps, alone)
-        key = base.rollout_key(sensors := self._start_sensors)
-        still = [j for j in alone if moved[j].candidate.model_key == base.model_key]
-        reading = [j for j in still if moved[j].candidate.rollout_key(sensors) == key]
-        self._find_followed({j: moved[j] for j in alone if j not in reading}, base, theta)
-        followed = [j for j in alone if j in self._followed and j not in reading]
-        own = [moved[j] for j in followed]
-        changes = model_derivative(
-            here, [each.candidate.model for each in own], [each.step for each in own]
-        )
-        parts = [(followed, changes)]
-        if shared is not None:
-            parts.append((sharing.components, shared))
-        elif not lasting:
-            self._shared.learn(builder, base, dict(zip(followed, own, strict=True)), changes)
-        if known is not None and lasting:
-            parts.append((lasting, known.of(lasting)))
-        parameters, changes = merged(parts)
-        self._known_changes = KnownChanges(theta, here, parameters, changes)
-        tables, read = self._reader.read(here, static=not self._unfollowed)
+        found = self._effects.at(builder, base, theta, self._scale, self._start_sensors)
+        parts, whole = self._reader.read(found.tables, static=not self._effects.unfollowed)
         return Pass(
-            Perturbations(base, tuple(moved)),
-            parameters,
-            tuple(reading),
-            here.completed(changes),
+            Perturbations(base, found.moved),
+            found.followed,
+            found.reading,
+            found.tables.completed(found.changes),
             self._addresses,
-            model_parts(tables, read),
-            whole_model(tables, read),
+            parts,
+            whole,
             self._meshes,
         )
-
-    def _moved_alone(
-        self, theta: FloatArray, base: Candidate, steps: Sequence[float], alone: Sequence[int]
-    ) -> list[Perturbation]:
-        """All parameters moved, some with a model of their own."""
-        columns = self._columns(theta, base, alone, TABLE_STEP)
-        moved = [Perturbation(base, step) for step in steps]
-        for j, column in zip(alone, columns.moved, strict=True):
-            moved[j] = column
-        return moved
-
-    def _lasting(self, theta: FloatArray, base: ChangingTables) -> list[int]:
-        """The parameters whose effect on the model is what it was, as one compiled model shows."""
-        known = self._known_changes
-        lasting = [] if known is None else known.lasting(theta, base)
-        if known is None or len(lasting) < 2:
-            return []
-        change = np.zeros(theta.size)
-        # Each by another share of its scale, so that two of them hardly make up for each other.
-        change[lasting] = TABLE_STEP * self._scale[lasting] * np.linspace(1.0, 2.0, len(lasting))
-        change[theta + change > self._upper] *= -1.0
-        moved = self._group.builder.build(theta + change).model
-        return lasting if known.hold(base, moved, change) else []
-
-    def _find_followed(
-        self, moved: dict[int, Perturbation], base: Candidate, theta: FloatArray
-    ) -> None:
-        """Find out once whether the pass has tables for all that each parameter changes."""
-        builder, table = self._group.builder, FollowedModel(base.model)
-        new = {j: c for j, c in moved.items() if j not in self._followed | self._unfollowed.keys()}
-        if len(new) > 1 and all(map(builder.independent, new)):  # one model often answers for all
-            model = builder.together(base, {j: theta[j] + c.step for j, c in new.items()})
-            if model is not None and table.unfollowed_change(model) is None:
-                self._followed.update(new)
-                return
-        for j, column in new.items():
-            changed = table.unfollowed_change(column.candidate.model)
-            if changed is None:
-                self._followed.add(j)
-            else:
-                self._unfollowed[j] = changed
 
     def _differentiate(
         self,
@@ -373,7 +288,7 @@ class Sensitivities:
         deviations: Sequence[FloatArray],
         rollouts: Sequence[BatchRollout],
         pass_: Pass,
-        plain: Perturbations,
+        plain: Perturbations | None,
         theta: FloatArray,
     ) -> Iterator[RunJacobian]:
         """Residuals and Jacobians of batches, by finite differences where the pass is no use."""
@@ -394,7 +309,7 @@ class Sensitivities:
                 self._differenced += differentiate_again(
                     found, uncovered, pass_, columns, batch, own, rollout, self._rollouts
                 )
-            if plain.moved:  # last, as the pass leaves these columns at zero
+            if plain is not None:  # last, as the pass leaves these columns at zero
                 others = finite_differences(self._rollouts, batch, own, plain, starts=False)
-                found.jacobian[:, list(self._unfollowed)] = others.jacobian
+                found.jacobian[:, list(self._effects.unfollowed)] = others.jacobian
             yield found

@@ -41,6 +41,7 @@ class ReferencePosture:
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self._places = _places(model)
+        self._is_scalar = bool(np.isin(np.asarray(model.jnt_type), SCALAR).all())
         twist = _twists(model)
         self._energy = _energy(twist[..., :, None], twist[..., None, :])  # (10, nbody, nv, nv)
 
@@ -61,8 +62,8 @@ class ReferencePosture:
           ``None`` where more than armature and bodies tell it: with ball and free joints, tendons
           that have inertia, or numbers that MuJoCo has bounded.
         """
-        kinds, nv = np.asarray(model.jnt_type), int(model.nv)
-        if not nv or not np.isin(kinds, SCALAR).all() or np.any(model.tendon_armature):
+        nv = int(model.nv)
+        if not nv or not self._is_scalar or np.any(model.tendon_armature):
             return None
         inertia = np.tensordot(parameters.T, self._energy, 2)
         inertia[np.diag_indices(nv)] += model.dof_armature
@@ -70,7 +71,8 @@ class ReferencePosture:
             inverse = np.linalg.inv(inertia)
         except np.linalg.LinAlgError:
             return None
-        if not np.allclose(inverse.diagonal(), model.dof_invweight0, rtol=_AGREEMENT, atol=0.0):
+        told = np.asarray(model.dof_invweight0)
+        if not np.all(np.abs(inverse.diagonal() - told) <= _AGREEMENT * np.abs(told)):
             return None
         by_inertia = -np.sum((self._energy @ inverse) * inverse, axis=2)
         return InverseWeights(-(inverse**2), np.moveaxis(by_inertia, (0, 2), (2, 0)))

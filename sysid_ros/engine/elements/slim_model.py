@@ -147,9 +147,10 @@ class SlimModel:
         if self._full is None or not _same(self._full, model, _PLACES):
             self._full, self._data = full(), None
         data = self._data = self._data or mujoco.MjData(self._full)
+        positions, nq = data.qpos, int(self._full.nq)
         for run in states:
             for state in run[:: max(1, len(run) // CHECKED_STATES)]:
-                data.qpos[:] = state[1 : 1 + self._full.nq]
+                positions[:] = state[1 : 1 + nq]
                 mujoco.mj_kinematics(self._full, data)
                 mujoco.mj_collision(self._full, data)
                 if data.ncon:

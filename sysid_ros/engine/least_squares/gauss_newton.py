@@ -103,6 +103,9 @@ def eliminate_starts(linearization: Linearization, damping: float = 0.0) -> Redu
     count = len(linearization.grams)
     hessians, gradients = np.zeros((count, p, p)), np.zeros((count, p))
     for rows, grams in _stacked(linearization.grams):
+        if grams.shape[1] == p + 1:  # no start is estimated
+            hessians[rows], gradients[rows] = grams[:, :p, :p], grams[:, :p, -1]
+            continue
         solved = grams[:, :p, p:-1] @ _solved(grams, p, damping)
         hessians[rows] = grams[:, :p, :p] - solved[:, :, :p]
         gradients[rows] = grams[:, :p, -1] - solved[:, :, p]
@@ -134,6 +137,8 @@ def _stacked(grams: Sequence[FloatArray]) -> list[tuple[list[int], FloatArray]]:
 def _solved(grams: FloatArray, p: int, damping: float) -> FloatArray:
     """``C^-1 [B^T c]`` of windows of one size, (k, n_start, p + 1)."""
     own = np.arange(p, grams.shape[1] - 1)
+    if not own.size:
+        return np.zeros((len(grams), 0, p + 1))
     block = grams[:, p:-1, p:-1].copy()
     block[:, own - p, own - p] *= 1.0 + damping
     right = np.concatenate([grams[:, p:-1, :p], grams[:, p:-1, -1:]], axis=2)

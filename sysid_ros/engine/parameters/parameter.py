@@ -191,6 +191,13 @@ class Parameter:
             setattr(other, name, getattr(self, name).copy())
         return other
 
+    def moved_to(self, vector: npt.ArrayLike) -> Parameter:
+        """A parameter that differs in its value alone; its other arrays are shared, to be read."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.update_from_vector(vector)
+        return other
+
     def __deepcopy__(self, memo: Mapping[int, object]) -> Parameter:
         return self.copy()
 

@@ -161,14 +161,24 @@ class ParameterDict:
         Raises:
           ParameterError: The array has another number of elements; nothing is set then.
         """
-        flat = np.asarray(vector, dtype=np.float64).ravel()
-        if flat.size != self.size:
-            raise ParameterError(
-                f"a vector of {flat.size} elements was given for {self.size} free parameters: "
-                f"{', '.join(self.scalar_names())}"
-            )
+        flat = self._checked(vector)
         for parameter, own in self.places():
             parameter.update_from_vector(flat[own])
+
+    def moved_to(self, vector: npt.ArrayLike) -> ParameterDict:
+        """The same parameters at other values of the free ones, (size,); what is alike is shared.
+
+        Raises:
+          ParameterError: The array has another number of elements.
+        """
+        moved = ParameterDict(dict(self.parameters))
+        flat, start = self._checked(vector), 0
+        for name, parameter in self.parameters.items():
+            if not parameter.frozen:
+                end = start + parameter.size
+                moved.parameters[name] = parameter.moved_to(flat[start:end])
+                start = end
+        return moved
 
     def reset(self) -> None:
         """Return every parameter, frozen ones too, to its nominal value."""
@@ -277,6 +287,16 @@ class ParameterDict:
                 raise ParameterError(unknown_name("parameter", name, loaded))
             loaded[name].modifier = modifier
         return cls(loaded)
+
+    def _checked(self, vector: npt.ArrayLike) -> FloatArray:
+        """Values of the free parameters as one flat array."""
+        flat = np.asarray(vector, dtype=np.float64).ravel()
+        if flat.size != self.size:
+            raise ParameterError(
+                f"a vector of {flat.size} elements was given for {self.size} free parameters: "
+                f"{', '.join(self.scalar_names())}"
+            )
+        return flat
 
     def _selected(self, include_frozen: bool) -> list[Parameter]:
         return self.values() if include_frozen else self.free()

@@ -232,7 +232,7 @@ class ResidualFunction:
         self, columns: list[FloatArray], groups: list[RecordingGroup]
     ) -> list[list[Simulated]]:
         """Per group the simulations of every column, in as few native calls as possible."""
-        candidates: list[list[Candidate]] = []
+        candidates: list[list[Simulated]] = []
         known: list[dict[Any, list[SystemTrajectory]]] = []
         pending: list[tuple[int, Candidate]] = []
         for g, group in enumerate(groups):
@@ -240,23 +240,21 @@ class ResidualFunction:
             latest = self._latest[g : g + 1] if len(columns) > 1 else []
             known.append({candidate.rollout_key(): runs for candidate, runs in latest})
             made = [candidate for candidate, _ in latest]
+            candidates.append([])
             for column in columns:
                 made.append(group.builder.build(column, made))
-                if made[-1].rollout_key() not in known[g]:
-                    known[g][made[-1].rollout_key()] = []
+                key = made[-1].rollout_key()
+                if key not in known[g]:
+                    known[g][key] = []
                     pending.append((g, made[-1]))
-            candidates.append(made[len(latest) :])
+                candidates[g].append((made[-1], known[g][key]))
         jobs = [run.job(candidate) for g, candidate in pending for run in groups[g].batches]
         done = iter(trajectories(self._threads(), jobs, self._names))
         for g, candidate in pending:
-            known[g][candidate.rollout_key()] = [next(done) for _ in groups[g].batches]
-        result = [
-            [(candidate, runs[candidate.rollout_key()]) for candidate in made]
-            for made, runs in zip(candidates, known, strict=True)
-        ]
+            known[g][candidate.rollout_key()] += [next(done) for _ in groups[g].batches]
         if len(columns) == 1:
-            self._latest = [found[0] for found in result]
-        return result
+            self._latest = [found[0] for found in candidates]
+        return candidates
 
     def _custom(
         self, custom: CustomRolloutFn, columns: list[FloatArray], group: RecordingGroup

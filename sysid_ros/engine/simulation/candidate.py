@@ -67,6 +67,14 @@ class Candidate:
         return _values(p for p in self.params.values() if isinstance(p.modifier, StartModifier))
 
 
+@dataclass(frozen=True)
+class MovedTogether:
+    """A model in which several free scalars moved, each by another share of its way."""
+
+    model: mujoco.MjModel  # the compiled model
+    shares: Mapping[int, float]  # by component
+
+
 class CandidateBuilder:
     """Makes candidates from values of the free parameters.
 
@@ -141,35 +149,44 @@ class CandidateBuilder:
         model = model or (self._build or self._compile)(params)
         return Candidate(params, model, base.model_key + own.as_vector().tobytes(), base.signals)
 
-    def try_together(self, base: Candidate, values: Mapping[int, float]) -> None:
+    def try_together(self, base: Candidate, values: Mapping[int, float]) -> MovedTogether | None:
         """Find out whether each of several free scalars alone can be written anew.
 
         Written twice in the reverse order behind all others they make the same model as in their
         own place, if none reads or overwrites what another or itself wrote. Where two models
         differ, :meth:`neighbour` tells which scalars do, by a full build each.
+
+        Returns:
+          The model in which all that was not known moved; ``None`` where they cannot, or are few.
         """
         params = ParameterDict(dict(base.params.parameters))  # the others are shared, and only read
         unknown = [j for j in values if j not in self._independent and self._shapes(base, j)]
-        for number, component in enumerate(unknown, 1):
+        if len(unknown) < 2 or self._build is not None:
+            return None
+        shares = dict(zip(unknown, _shares(len(unknown)), strict=True))
+        for component, share in shares.items():
             name, index = self._owners[component]
-            if params[name] is base.params[name]:
-                params.parameters[name] = base.params[name].copy()
-            vector = np.array(params[name].as_vector())
-            share = 0.5 + 0.5 * number / len(unknown)  # its own, so that no changes cancel out
+            vector = params[name].as_vector()
             vector[index] += share * (values[component] - vector[index])
-            params[name].update_from_vector(vector)
+            params.parameters[name] = params[name].moved_to(vector)
         moved = [own for name, own in params.items() if own is not base.params[name]]
-        if len(moved) < 2 or self._build is not None:
-            return
+        if len(moved) < 2:
+            return None
         with suppress(ModelError):
             twice = [*moved[::-1], *moved[::-1]]
             model, whole = self._with_changed(base, twice), self._compile(params)
             if model is not None and _content(model) == _content(whole):
                 self._independent.update(dict.fromkeys(unknown, True))
+                return MovedTogether(whole, shares)
+        return None
 
     def _shapes(self, base: Candidate, component: int) -> bool:
         """Return whether a free scalar changes the model."""
         return shapes_model(base.params[self._owners[component][0]])
+
+    def is_scalar(self, component: int) -> bool:
+        """Return whether a free scalar is a parameter of its own, rather than a component."""
+        return self._params[self._owners[component][0]].size == 1
 
     def independent(self, component: int) -> bool:
         """Return whether a neighbour showed that a free scalar alone can be written anew."""
@@ -191,11 +208,9 @@ class CandidateBuilder:
     def _parameter(self, base: Candidate, component: int, value: float) -> Parameter:
         """A copy of the parameter that a free scalar belongs to, with this one changed."""
         name, index = self._owners[component]
-        own = base.params[name].copy()
-        vector = np.array(own.as_vector())
+        vector = base.params[name].as_vector()
         vector[index] = value
-        own.update_from_vector(vector)
-        return own
+        return base.params[name].moved_to(vector)
 
     def trust(self, other: CandidateBuilder) -> None:
         """Take over what another builder of the same parameters found out about them."""
@@ -222,9 +237,7 @@ class CandidateBuilder:
         return spec
 
     def _at(self, theta: FloatArray) -> ParameterDict:
-        params = self._params.copy()
-        params.update_from_vector(theta)
-        return params
+        return self._params.moved_to(theta)
 
     def _model_key(self, params: ParameterDict) -> bytes:
         shaping = [p for p in params.values() if self._build is not None or shapes_model(p)]
@@ -261,6 +274,13 @@ def shapes_model(parameter: Parameter) -> bool:
     """Return whether a parameter changes the model, rather than a signal or a start."""
     modifier = parameter.modifier
     return modifier is not None and not isinstance(modifier, (SignalModifier, StartModifier))
+
+
+def _shares(count: int) -> list[float]:
+    """Numbers from a half to one, none the mean of others: changes by them do not cancel out."""
+    places = np.arange(count) + 0.5 * np.random.default_rng(1).random(count)
+    shares: list[float] = (0.5 + 0.5 * places / count).tolist()
+    return shares
 
 
 def _content(model: mujoco.MjModel) -> bytes:

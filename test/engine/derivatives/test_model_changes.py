@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import mujoco
 import numpy as np
@@ -95,7 +96,13 @@ LEG = """<body name="{0}" pos="{1} 0 0"><joint name="{0}_hip" axis="0 1 0"/>
 ACTUATORS = """<actuator><position name="{0}_servo" joint="{0}_hip" kp="20" dampratio="1"/>
 </actuator>"""
 LEGS = ("left", "right")
-MASSES = (6, 13)  # writing one scales the inertia, so that it is not written anew by itself
+MASSES = (6, 13)  # each adds to what is there, so that it is not written anew by itself
+
+
+def load(body: str, spec: mujoco.MjSpec, parameter: Parameter) -> None:
+    """Add to a mass."""
+    geom = spec.body(body).first_geom()
+    geom.mass = geom.mass + parameter.value[0]
 
 
 def builder_of() -> CandidateBuilder:
@@ -107,8 +114,7 @@ def builder_of() -> CandidateBuilder:
             for name in ("armature", "damping", "frictionloss"):
                 own = AttributeModifier("joint", joint, name)
                 params.add(Parameter(f"{joint}_{name}", 0.1, 0.0, 1.0, modifier=own))
-        mass = AttributeModifier("body", f"{leg}_shin", "mass")
-        params.add(Parameter(f"{leg}_mass", 0.5, 0.0, 5.0, modifier=mass))
+        params.add(Parameter(f"{leg}_mass", 0.5, 0.0, 5.0, modifier=partial(load, f"{leg}_shin")))
     text = f"<mujoco><worldbody>{bodies}</worldbody>{actuators}</mujoco>"
     return CandidateBuilder(mujoco.MjSpec.from_string(text), params)
 
