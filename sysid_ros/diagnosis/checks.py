@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
-from sysid_ros.diagnosis.model_masses import MassTest, mass_finding, off_masses, torque_unit
+from sysid_ros.diagnosis.model_masses import MassTest
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
@@ -37,6 +36,7 @@ from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
 from sysid_ros.diagnosis.simulated_mistakes import simulated_explanations
 from sysid_ros.diagnosis.torque_mistakes import rival_of_mounting, torque_explanations
+from sysid_ros.diagnosis.torque_units import torque_unit
 from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.experiment import Experiment
@@ -90,7 +90,9 @@ def check_dataset(
         # What is repaired roughly shows nothing; masses beside measured torque are found with it.
         masses = not (seen.touching or seen.overlaps or sized)
         if experiment.fit.method != "inverse_dynamics":
-            findings += _masses(state, on_note) if masses else []
+            findings += (
+                _masses(state, dataset, experiment.windows.length, on_note) if masses else []
+            )
             if seen.touching or seen.overlaps:
                 on_note("masses are not tested: bodies touch each other, nobody knows how hard")
     return with_contradictions(experiment, dataset, findings, masses=masses)
@@ -367,15 +369,17 @@ def _unit_of_torques(state: _State) -> list[Finding]:
     ]
 
 
-def _masses(state: _State, on_note: Callable[[str], None]) -> list[Finding]:
-    """Gravity that is not that of the model's masses, none of which a fit finds."""
-    declared = state.declared
-    test = MassTest.of(state.recorded, lambda element, name: bool(declared.names(element, name)))
-    free = partial(declared.names, "body")
-    off = off_masses(test)
-    if off is None and (note := test.note([one for one in test.hidden() if not free(one)])):
+def _masses(
+    state: _State, dataset: Dataset, length: float | None, on_note: Callable[[str], None]
+) -> list[Finding]:
+    """A mass that is not the model's, and that no fit finds."""
+    group = max(dataset.training.groups, key=len)
+    repairs, topics = state.repairs, state.lines.topics
+    test = MassTest.of(state.recorded, group, state.declared, repairs, length, topics)
+    found = test.findings()
+    if not found and (note := test.note()):
         on_note(note)
-    return [] if off is None else [mass_finding(state.recorded, off)]
+    return found
 
 
 def _finding(state: _State, best: Explanation, why: str) -> Finding:
