@@ -39,3 +39,11 @@ from sysid_ros.diagnosis.fits.signal_powers import (
 )
 from sysid_ros.diagnosis.fits.torque_table import TorqueTable
 from sysid_ros.diagnosis.fits.window_scores import Scores, WindowScores
+from sysid_ros.diagnosis.fits.window_suspects import (
+    delay_of,
+    gain_of,
+    mass_of,
+    resistances,
+    with_names,
+    zero_of,
+)

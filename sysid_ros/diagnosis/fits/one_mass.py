@@ -10,12 +10,10 @@ wider than of one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import BoolArray
 from sysid_ros.diagnosis.fits.window_scores import Scores
@@ -60,8 +58,8 @@ class OneMass:
           there: Of this mass alone, once it is what this one says, in units of that.
         """
         step = float(there.gained()[0][0])
-        reach, factor = _reaches(there, 0, step)[0], (1.0 + self.step) * (1.0 + step)
-        reach *= 1.0 + self.step
+        factor = (1.0 + self.step) * (1.0 + step)
+        reach = (1.0 + self.step) * there.reach(0, step)
         if factor <= 0.0 or abs(factor - 1.0) - reach < _OFF:
             return None
         return replace(self, step=factor - 1.0, reach=reach)
@@ -80,9 +78,8 @@ def one_mass(scores: Scores) -> OneMass | None:
     same = (left <= _SAME * left.min()) & (gained > 0.0)
     best = int(np.argmax(np.where(same, np.abs(steps), -1.0)))
     step = float(steps[best])
-    likely, surely = _reaches(scores, best, step)
-    mixed, own = scores.mixed[:, best], scores.own[:, best]
-    better = np.mean(step * (2.0 * mixed - step * own) > 0.0)
+    likely, surely = scores.reach(best, step), scores.reach(best, step, _ALARMS / len(steps))
+    _, better = scores.better(best, 0.0, step)
     explained = float(gained[best]) / max(scores.left, 1e-300)
     least = _OFF if explained >= _ALONE else _FAR_OFF
     if abs(step) - surely < least or better < _BETTER_WINDOWS or explained < _GAINED:
@@ -97,18 +94,6 @@ def one_mass(scores: Scores) -> OneMass | None:
     }
     signals = tuple(name for name, own in zip(scores.signals, felt, strict=True) if own)
     return OneMass(scores.names[best], step, likely, float(left[best]), signals, others)
-
-
-def _reaches(scores: Scores, place: int, step: float) -> tuple[float, float]:
-    """Half the widths of a step's intervals: of 95 %, and of one among all that are tested."""
-    own, count = scores.own[:, place], len(scores.own)
-    rest = scores.mixed[:, place] - step * own
-    error = math.sqrt(float(rest @ rest) * count / (count - 1)) / max(float(own.sum()), 1e-300)
-    likely, surely = (
-        error * float(scipy.special.stdtrit(count - 1, 1.0 - 0.5 * alarms))
-        for alarms in (0.05, _ALARMS / len(scores.names))
-    )
-    return likely, surely
 
 
 def hidden_masses(scores: Scores) -> list[str]:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.derivatives import EXACT
@@ -28,11 +29,12 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 
 _VELOCITY_FILTER = 30.0  # Hz
 _LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
-_FEWEST, _MOST = 8, 16  # windows
-_STEPS, _STEPS_ROLLED = 400_000, 60_000  # of simulation, times columns of the Jacobian
+_FEWEST, _MOST = 8, 16  # windows; the fewest where every column is a rollout
+_STEPS = 400_000  # of simulation, times columns of the Jacobian
 _FIRST, _SECOND = 3, 2  # iterations, before noise levels are known and after
 _RIDGE = 1e-9  # of a column's own size, for what data leave open
 _OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
+_MATTERS = 0.1  # of what is usual in a window, that a step changes in it
 _LARGEST = 1e30  # of a sum, where no window flies apart
 _LEAST_LEFT = 1e-2  # of what is left of a signal, that would be left with all suspects free
 
@@ -71,6 +73,31 @@ class Scores:
         steps = np.where(self.open > _OPEN, mixed / np.maximum(own, 1e-300), 0.0)
         return steps, np.where(steps > lowest, steps * mixed, 0.0)
 
+    def reach(self, place: int, step: float, alarms: float = 0.05) -> float:
+        """Half the width of the interval of a suspect's step, by how windows differ.
+
+        Args:
+          place: Of the suspect.
+          step: Its best step.
+          alarms: How often the interval may miss.
+        """
+        own, count = self.own[:, place], len(self.own)
+        rest = self.mixed[:, place] - step * own
+        error = math.sqrt(float(rest @ rest) * count / (count - 1))
+        quantile = float(scipy.special.stdtrit(count - 1, 1.0 - 0.5 * alarms))
+        return quantile * error / max(float(own.sum()), 1e-300)
+
+    def better(self, place: int, start: float, end: float) -> tuple[float, float]:
+        """What a suspect's step explains more at its end than where it starts.
+
+        Returns:
+          In squares, and in which share of the windows it is better, of those that it matters to.
+        """
+        mixed, own = self.mixed[:, place], self.own[:, place]
+        parts = 2.0 * (end - start) * mixed - (end**2 - start**2) * own
+        matters = np.abs(parts) > _MATTERS * np.mean(np.abs(parts))
+        return float(parts.sum()), float(np.mean(parts[matters] > 0.0)) if matters.any() else 0.0
+
 
 @dataclass(frozen=True)
 class WindowScores:
@@ -79,14 +106,16 @@ class WindowScores:
     Attributes:
       names: Of the columns: parameters.
       held: Of the columns, those at their bounds.
+      values: That they were linearized at, (p,).
       scale: A step of each in its unit: its value, or one where that is zero, (p,).
       signals: Names of what is compared.
-      left: What the fit leaves of each, root mean square in its unit.
+      left: What the fit leaves of each, root mean square over its standard deviation.
       grams: By window and signal, ``[J r]^T [J r]``, starts eliminated, (w, s, p + 1, p + 1).
     """
 
     names: tuple[str, ...]
     held: frozenset[str]
+    values: FloatArray
     scale: FloatArray
     signals: tuple[str, ...]
     left: Mapping[str, float]
@@ -142,7 +171,12 @@ class WindowScores:
             return None
         grams = _grams(rows, kinds, scale, 1.0 / _left_with_all(even))
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
-        return cls(columns, held, scale, signals, noise, grams)
+        left = {name: noise[name] / max(own, 1e-300) for name, own in problem.spreads.items()}
+        return cls(columns, held, full.theta, scale, signals, left, grams)
+
+    def value(self, name: str) -> float:
+        """The value of a column's parameter."""
+        return float(self.values[self.names.index(name)])
 
     def scores(self, tested: Sequence[str], beside: Sequence[str]) -> Scores:
         """The scores of some columns, whatever others do.
@@ -185,7 +219,7 @@ def _chosen(
     problem = _problem(group.select([0]), params, pool)
     steps = _STEPS
     if EXACT not in problem.derivative_sources().values():
-        steps, length = _STEPS_ROLLED, min(length, _ROLLED)
+        steps, length = 0, min(length, _ROLLED)
         group = _group(sequences, params, length)
     batch = group.batches[0]
     columns = params.size + suspects + batch.spread.shape[1]
