@@ -54,12 +54,16 @@ class Planted:
         return " and ".join(f"{kind.value} of {label}" for kind, label in self.expected)
 
     def is_told(self, found: Sequence[Finding]) -> bool:
-        """Return whether it was found by kind and by signal; a twist's halves are its own."""
+        """Return whether it was found by kind and by signal; a twist's halves are its own.
+
+        Masses that nothing tells apart are all in the sentence.
+        """
         return all(
             any(
                 one.kind is kind
-                and any(
-                    s == label or s.startswith(f"{label}_") for s in (*one.signals, one.body) if s
+                and (
+                    any(s == label or s.startswith(f"{label}_") for s in one.signals)
+                    or (kind is FindingKind.GRAVITY and repr(label) in one.sentence)
                 )
                 for one in found
             )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.explanation import Explanation, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
-from sysid_ros.diagnosis.model_masses import MassTest, mass_finding, off_masses, torque_unit
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
@@ -36,8 +34,14 @@ from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
 from sysid_ros.diagnosis.simulated_mistakes import simulated_explanations
-from sysid_ros.diagnosis.torque_mistakes import rival_of_mounting, torque_explanations
+from sysid_ros.diagnosis.torque_mistakes import (
+    rival_of_mounting,
+    torque_explanations,
+    torque_unit,
+)
 from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
+from sysid_ros.diagnosis.window_mistakes import WindowTest
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
@@ -46,6 +50,9 @@ _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
 _SETTLED = 0.05  # of the power, that another gravity leaves if it is all
+_WINDOW_GROUNDS = (
+    "Windows that are simulated and fitted with whatever friction, armature and masses ask for it."
+)
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 
 
@@ -90,7 +97,8 @@ def check_dataset(
         # What is repaired roughly shows nothing; masses beside measured torque are found with it.
         masses = not (seen.touching or seen.overlaps or sized)
         if experiment.fit.method != "inverse_dynamics":
-            findings += _masses(state, on_note) if masses else []
+            length = experiment.windows.length
+            findings += _in_windows(state, dataset, length, on_note) if masses else []
             if seen.touching or seen.overlaps:
                 on_note("masses are not tested: bodies touch each other, nobody knows how hard")
     return with_contradictions(experiment, dataset, findings, masses=masses)
@@ -147,7 +155,7 @@ def _of_values(state: _State, *, simulated: bool) -> list[Finding]:
 
 def _simulated(state: _State, dataset: Dataset, length: float | None) -> list[Finding]:
     """Find what simulated windows say of robots that no equation of single joints covers."""
-    group = max(dataset.training.groups, key=len)
+    group = _largest(dataset)
     found = simulated_explanations(
         state.recorded, group, state.declared.params, length, state.repairs, state.lines.topics
     )
@@ -367,15 +375,23 @@ def _unit_of_torques(state: _State) -> list[Finding]:
     ]
 
 
-def _masses(state: _State, on_note: Callable[[str], None]) -> list[Finding]:
-    """Gravity that is not that of the model's masses, none of which a fit finds."""
-    declared = state.declared
-    test = MassTest.of(state.recorded, lambda element, name: bool(declared.names(element, name)))
-    free = partial(declared.names, "body")
-    off = off_masses(test)
-    if off is None and (note := test.note([one for one in test.hidden() if not free(one)])):
+def _in_windows(
+    state: _State, dataset: Dataset, length: float | None, on_note: Callable[[str], None]
+) -> list[Finding]:
+    """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
+    group, repairs, topics = _largest(dataset), state.repairs, state.lines.topics
+    test = WindowTest.of(state.recorded, group, state.declared, repairs, length, topics)
+    asked = _undeclared(state, [*test.late_inputs(), *test.factors_off()])
+    found = [_finding(state, one, _WINDOW_GROUNDS) for one in asked]
+    found += [] if found else test.masses_off()
+    if not found and (note := test.note()):
         on_note(note)
-    return [] if off is None else [mass_finding(state.recorded, off)]
+    return found
+
+
+def _largest(dataset: Dataset) -> ModelSequences:
+    """The sequences of the model that most was recorded with."""
+    return max(dataset.training.groups, key=len)
 
 
 def _finding(state: _State, best: Explanation, why: str) -> Finding:

@@ -65,6 +65,20 @@ class Declared:
             if not parameter.frozen and _concerns(parameter, element, name)
         )
 
+    def concern(self, element: str, name: str, *beginnings: str) -> bool:
+        """Return whether any parameter, free or not, is an attribute of one element.
+
+        Args:
+          element: Its kind.
+          name: Its name.
+          beginnings: Of the attributes that count; all if left out.
+        """
+        return any(
+            _concerns(one, element, name)
+            and getattr(one.modifier, "attribute", "").startswith(beginnings or "")
+            for one in self.params.values()
+        )
+
     def gravity(self) -> FloatArray | None:
         """Gravity as the experiment has it, (3,) m/s^2; ``None`` where it is the model's."""
         for one in self.params.values():

@@ -251,6 +251,13 @@ class Simulated:
         }  # fmt: skip
         return {k: power for k, power in powers.items() if k.partition("[")[0] not in sensors}
 
+    def by_topic(self) -> dict[str, list[str]]:
+        """Inputs by their topics."""
+        topics: dict[str, list[str]] = {}
+        for label in self.inputs.values():
+            topics.setdefault(self.topics[label], []).append(label)
+        return topics
+
     def unequalled(self) -> set[str]:
         """Inputs of actuators that no equation of joints covers, as servos' lags are read from."""
         covered = {
@@ -292,9 +299,7 @@ class Simulated:
 
     def sized(self, inputs: list[str], measured: list[str], lags: Sequence[float]) -> list[Family]:
         """Scales and offsets of entries, and the lag of all inputs of each topic."""
-        topics: dict[str, list[str]] = {}
-        for label in self.inputs.values():
-            topics.setdefault(self.topics[label], []).append(label)
+        topics = self.by_topic()
         own = [one for label in (*inputs, *measured) for one in self._families(label)]
         late = [Family(FindingKind.LAG, tuple(labels), tuple(lags)) for labels in topics.values()]
         return [*own, *late]
@@ -359,7 +364,7 @@ class Simulated:
         usual = float(np.mean([np.std(one.values) for one in own]))
         return usual * abs(float(self.recorded.model.actuator_gainprm[actuator, 0]))
 
-    def _moves_with_others(self, actuator: int) -> bool:
+    def moves_with_others(self, actuator: int) -> bool:
         """Return whether other forces and torques move the same free body, or its limbs."""
         model = self.recorded.model
         roots = [self._root(one) for one in self.inputs if is_effort(model, one)]
@@ -380,7 +385,7 @@ class Simulated:
         """Scales and offsets; the factor of what acts alone looks like that of masses."""
         model = self.recorded.model
         forces = [a for a, own in self.inputs.items() if own == label]
-        if not any(is_effort(model, a) and not self._moves_with_others(a) for a in forces):
+        if not any(is_effort(model, a) and not self.moves_with_others(a) for a in forces):
             yield Family(FindingKind.SCALE, (label,), _COARSE_SCALES)
         joint = self.joint(label)
         if joint is not None and (unit := offset_unit(self.recorded, joint)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -124,20 +125,26 @@ def coarse_step(recorded: Recorded, label: str, kind: str) -> float | None:
 
 
 def stuck_limit(recorded: Recorded, label: str) -> Saturation | None:
-    """The limit that a signal is cut off at; none where its joint rests on its stop."""
+    """The limit that a signal is cut off at; none where the model has it, too.
+
+    Such are the stop that a joint rests on, and the largest command that an actuator takes.
+    """
     found = saturation([part.values for part in recorded.pooled(label)])
-    return None if found is not None and _is_stop(recorded, label, found.limit) else found
+    return None if found is not None and _is_modelled(recorded, label, found.limit) else found
 
 
-def _is_stop(recorded: Recorded, label: str, limit: float) -> bool:
-    """Return whether a value is an end of the range of the joint whose position it is."""
+def _is_modelled(recorded: Recorded, label: str, limit: float) -> bool:
+    """Return whether a value is an end of the range of a position's joint, or of a command."""
     model = recorded.model
-    return any(
-        own == label
-        and bool(model.jnt_limited[joint])
-        and np.abs(model.jnt_range[joint] - limit).min() < _AT_STOP * np.ptp(model.jnt_range[joint])
+    ranges = [
+        model.jnt_range[joint]
         for joint, own in recorded.positions.items()
-    )
+        if own == label and model.jnt_limited[joint]
+    ]
+    actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, label)
+    if actuator >= 0 and model.actuator_ctrllimited[actuator]:
+        ranges.append(model.actuator_ctrlrange[actuator])
+    return any(np.abs(own - limit).min() < _AT_STOP * np.ptp(own) for own in ranges)
 
 
 def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:

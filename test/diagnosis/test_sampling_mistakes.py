@@ -11,6 +11,7 @@ import pytest
 
 from sysid_ros import sysid
 from sysid_ros.diagnosis import recorded, still_joints
+from sysid_ros.diagnosis.sampling_mistakes import stuck_limit
 
 STAGE = """
 <mujoco>
@@ -37,3 +38,22 @@ def test_half_a_millimetre_is_motion_of_what_has_one(limits: str, still: set[str
     start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
     group = sysid.ModelSequences("robot", spec, "run", start, control, measured)
     assert still_joints(recorded([group])) == still
+
+
+@pytest.mark.parametrize(("largest", "told"), [("-8 8", False), ("-20 20", True)])
+def test_a_command_at_the_end_of_what_its_actuator_takes_is_not_cut_off(
+    largest: str, told: bool
+) -> None:
+    """The model cuts it off at the same value."""
+    motor = f'<actuator><motor name="push" joint="stage" ctrlrange="{largest}"/></actuator><sensor>'
+    spec = mujoco.MjSpec.from_string(STAGE.format("").replace("<sensor>", motor))
+    model = spec.compile()
+    times = np.arange(0.0, 20.0, 0.01)
+    random = 0.1 * np.random.default_rng(0).standard_normal(len(times))
+    force = np.minimum(10.0 * np.sin(2.0 * times) + random, 8.0)
+    push = {"push": (sysid.SignalType.MjCtrl, np.array([0]))}
+    control = sysid.TimeSeries(times, force[:, None], push)
+    measured = sysid.TimeSeries.from_names(times, np.sin(2.0 * times)[:, None], model)
+    start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
+    group = sysid.ModelSequences("robot", spec, "run", start, control, measured)
+    assert (stuck_limit(recorded([group]), "push") is not None) == told

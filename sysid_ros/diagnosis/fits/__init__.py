@@ -9,9 +9,8 @@ from sysid_ros.diagnosis.fits.best_size import least_about
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.diagnosis.fits.floating_bases import beside_contacts, joint_motion, moment_arms
 from sysid_ros.diagnosis.fits.gravity_direction import other_gravity
-from sysid_ros.diagnosis.fits.joint_forces import JointForces
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
-from sysid_ros.diagnosis.fits.one_mass import JointTorque, OneMass, one_mass
+from sysid_ros.diagnosis.fits.one_mass import OneMass, hidden_masses, one_mass
 from sysid_ros.diagnosis.fits.open_loop import OpenLoop
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
     BodyMotion,
@@ -39,3 +38,12 @@ from sysid_ros.diagnosis.fits.signal_powers import (
     spoils,
 )
 from sysid_ros.diagnosis.fits.torque_table import TorqueTable
+from sysid_ros.diagnosis.fits.window_scores import Scores, WindowScores
+from sysid_ros.diagnosis.fits.window_suspects import (
+    delay_of,
+    gain_of,
+    mass_of,
+    resistances,
+    with_names,
+    zero_of,
+)

@@ -1,127 +1,118 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The one mass that explains what all joints together take beside what the model's bodies do.
+"""The one mass that explains what simulated windows leave beside all that a fit finds.
 
 A score test of each body's mass, as :mod:`sysid_ros.engine.inverse_dynamics.wrong_masses` has of
-measured torque. Joints count by what all masses together leave of them, errors are those of
-stretches of time, and so many bodies are tried that their intervals are wider than of one.
+measured torque. Errors are those of windows, and so many bodies are tried that their intervals are
+wider than of one.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray
+from sysid_ros.diagnosis.fits.window_scores import Scores
 
-_FEWEST = 6  # stretches
 _OFF = 0.1  # by which a mass is another, interval included
 _FAR_OFF = 0.3  # the same where a mass explains little; of a right model that touches itself, 0.25
 _GAINED = 0.1  # of what is left, that a mass explains; of right models, that touch themselves, 0.09
 _ALONE = 0.5  # of what is left of all joints, that a mass explains which alone is wrong
-_BETTER_BLOCKS = 0.75  # of the stretches, in which it must be better
+_BETTER_WINDOWS = 0.75  # of the windows, in which it must be better
+_FELT = 0.01  # of what all masses do to a signal; servos' laws are no better known
 _PLAIN = 0.3  # of what has to be felt, where nothing is left that is as large
 _HALF = 0.5  # of a mass, that must show
 _ALARMS = 0.01  # of right models that one body is suspected of
-
-
-@dataclass(frozen=True)
-class JointTorque:
-    """The torque of each mass on one joint, and the rest of it, cleared of all else."""
-
-    columns: FloatArray  # by body, (n, bodies); zero where nothing is known of a mass
-    target: FloatArray  # what the model's bodies leave, (n,)
-    block: IndexArray  # the stretch of time of each row, (n,)
-    size: float  # mean square of the whole torque
-
-    def tells(self, body: int, share: float) -> bool:
-        """Return whether half a mass more would be felt, and be more than what is left.
-
-        Args:
-          body: Its column.
-          share: Of the joint's force, of which a third is felt.
-        """
-        change = _HALF * self.columns[:, body]
-        more = change @ change > self.target @ self.target
-        return bool(more and np.mean(change**2) > (_PLAIN * share) ** 2 * self.size)
-
-    def shows(self, body: int, step: float, share: float) -> bool:
-        """Return whether a relative change of a mass is felt and explains some of what is left.
-
-        Args:
-          body: Its column.
-          step: The relative change.
-          share: Of the joint's force, that it changes; a third of that is enough if it is more
-            than what is left with it.
-        """
-        change = step * self.columns[:, body]
-        left = self.target - change
-        least = share * (_PLAIN if change @ change > left @ left else 1.0)
-        felt = np.mean(change**2) > least**2 * self.size
-        return bool(felt and left @ left < (1.0 - _GAINED) * (self.target @ self.target))
+_AS_GOOD = 1.2  # ratio of powers up to which another mass explains as much
+_SAME = 1.05  # up to which nothing tells them apart, and the one that is farther off is named
 
 
 @dataclass(frozen=True)
 class OneMass:
-    """The place of a body among the columns, the change of its mass, and that one's error bound."""
+    """A mass that is not the model's.
 
-    body: int  # its column
-    step: float  # relative change of its mass
-    reach: float  # half the width of the 95 % interval of that
+    Attributes:
+      name: Its column.
+      step: The relative change of it.
+      reach: Half the width of the 95 % interval of that.
+      left: The square of what it leaves.
+      felt: Signals that show it.
+      others: Masses that explain as much, with their changes.
+    """
+
+    name: str
+    step: float
+    reach: float
+    left: float
+    felt: tuple[str, ...]
+    others: Mapping[str, float]
+
+    def refined(self, there: Scores) -> OneMass | None:
+        """The same with its step after another; ``None`` where it may be the model's then.
+
+        Args:
+          there: Of this mass alone, once it is what this one says, in units of that.
+        """
+        step = float(there.gained()[0][0])
+        factor = (1.0 + self.step) * (1.0 + step)
+        reach = (1.0 + self.step) * there.reach(0, step)
+        if factor <= 0.0 or abs(factor - 1.0) - reach < _OFF:
+            return None
+        return replace(self, step=factor - 1.0, reach=reach)
 
 
-def one_mass(joints: Sequence[JointTorque]) -> OneMass | None:
+def one_mass(scores: Scores) -> OneMass | None:
     """Find the mass that explains most; ``None`` where it may be the model's, or explains little.
 
     Args:
-      joints: Those whose torque is known, with the same bodies.
+      scores: Of masses, in units of their own.
     """
-    if not joints:
+    steps, gained = scores.gained(lowest=-1.0)
+    if not np.any(gained):
         return None
-    mixed, own, power = _sums(joints)
-    if len(power) < _FEWEST or not power.shape[1]:
-        return None
-    count, total = len(power), own.sum(axis=0)
-    steps = mixed.sum(axis=0) / np.maximum(total, 1e-300)
-    gained = np.where(steps > -1.0, steps * mixed.sum(axis=0), 0.0)
-    best = int(np.argmax(gained))
-    step, scores = float(steps[best]), mixed[:, best] - steps[best] * own[:, best]
-    error = math.sqrt(float(scores @ scores) * count / (count - 1)) / max(
-        float(total[best]), 1e-300
-    )
-    likely, surely = (
-        error * float(scipy.special.stdtrit(count - 1, 1.0 - 0.5 * alarms))
-        for alarms in (0.05, _ALARMS / power.shape[1])
-    )
-    better = np.mean(step * (2.0 * mixed[:, best] - step * own[:, best]) > 0.0)
-    explained = float(gained[best] / max(power[:, best].sum(), 1e-300))
+    left = scores.left - gained
+    same = (left <= _SAME * left.min()) & (gained > 0.0)
+    best = int(np.argmax(np.where(same, np.abs(steps), -1.0)))
+    step = float(steps[best])
+    likely, surely = scores.reach(best, step), scores.reach(best, step, _ALARMS / len(steps))
+    _, better = scores.better(best, 0.0, step)
+    explained = float(gained[best]) / max(scores.left, 1e-300)
     least = _OFF if explained >= _ALONE else _FAR_OFF
-    if abs(step) - surely < least or better < _BETTER_BLOCKS or explained < _GAINED:
+    if abs(step) - surely < least or better < _BETTER_WINDOWS or explained < _GAINED:
         return None
-    return OneMass(best, step, likely)
+    felt = _felt(scores, best, step)
+    if not np.any(felt):
+        return None
+    others = {
+        name: float(steps[k])
+        for k, name in enumerate(scores.names)
+        if k != best and left[k] <= _AS_GOOD * left[best] and np.any(_felt(scores, k, steps[k]))
+    }
+    signals = tuple(name for name, own in zip(scores.signals, felt, strict=True) if own)
+    return OneMass(scores.names[best], step, likely, float(left[best]), signals, others)
 
 
-def _sums(joints: Sequence[JointTorque]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """By stretch and body (b, bodies): column times target, squares of column and of target."""
-    sums: FloatArray = np.zeros(
-        (3, max(int(one.block.max()) for one in joints) + 1, joints[0].columns.shape[1])
-    )
-    for one in joints:
-        left = (
-            one.target - one.columns @ np.linalg.lstsq(one.columns, one.target, rcond=1e-6)[0]
-            if one.columns.size
-            else one.target
-        )
-        weight = 1.0 / max(float(left @ left), 1e-12 * len(left) * one.size, 1e-300)
-        acts = one.columns.any(axis=0)
-        target = one.target[:, None]
-        products = (one.columns * target, one.columns**2, acts * target**2)
-        for place, product in enumerate(products):
-            np.add.at(sums[place], one.block, weight * product)
-    mixed, own, power = sums[:, sums[2].any(axis=1)]
-    return mixed, own, power
+def hidden_masses(scores: Scores) -> list[str]:
+    """Masses of which half as much more is no more than what is left, or is not felt."""
+    found = []
+    for k, name in enumerate(scores.names):
+        change = _HALF**2 * scores.own_by_signal[:, k]
+        more = change > scores.power_by_signal
+        told = more & (change > (_PLAIN * _FELT) ** 2 * scores.whole_by_signal)
+        if not np.any(told):
+            found.append(name)
+    return found
+
+
+def _felt(scores: Scores, mass: int, step: float) -> BoolArray:
+    """Tell of each signal whether a change of a mass is felt and explains some of what is left."""
+    change = step**2 * scores.own_by_signal[:, mass]
+    before = scores.power_by_signal
+    left = before - 2.0 * step * scores.mixed_by_signal[:, mass] + change
+    least = _FELT * np.where(change > left, _PLAIN, 1.0)
+    felt: BoolArray = change > least**2 * scores.whole_by_signal
+    return felt & (left < (1.0 - _GAINED) * before)

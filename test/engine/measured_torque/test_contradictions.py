@@ -27,9 +27,9 @@ from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment, checks
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Finding
-from sysid_ros.diagnosis.model_masses import torque_unit
 from sysid_ros.diagnosis.odd_efforts import settled, with_contradictions
 from sysid_ros.diagnosis.recorded import recorded as joints_of
+from sysid_ros.diagnosis.torque_mistakes import torque_unit
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.measured_torque import found_contradictions, torque_problem

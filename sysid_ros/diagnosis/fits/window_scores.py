@@ -1,0 +1,309 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Scores of what may be wrong, read from one linearization of windows that are fitted already.
+
+First a few windows are fitted with what any fit would find. There the residuals are linearized in
+all that is suspected besides. What is left then says of each suspect, whatever the others do, how
+much of it explains the rest, window by window: a score test, which takes no simulation of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.derivatives import EXACT
+from sysid_ros.engine.least_squares import Point, SolverSettings, loss_named, minimize
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.uncertainty import first_noise
+from sysid_ros.engine.windows import WindowGroup, model_group
+
+_VELOCITY_FILTER = 30.0  # Hz
+_LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
+_FEWEST, _MOST = 8, 16  # windows; the fewest where every column is a rollout
+_STEPS = 400_000  # of simulation, times columns of the Jacobian
+_FIRST, _SECOND = 3, 2  # iterations, before noise levels are known and after
+_RIDGE = 1e-9  # of a column's own size, for what data leave open
+_OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
+_MATTERS = 0.1  # of what is usual in a window, that a step changes in it
+_LARGEST = 1e30  # of a sum, where no window flies apart
+_LEAST_LEFT = 1e-2  # of what is left of a signal, that would be left with all suspects free
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What some suspects explain, whatever others do besides; w windows, s signals, c suspects.
+
+    Signals count by what is left of them with all suspects free.
+    """
+
+    names: tuple[str, ...]  # of the suspects
+    sizes: FloatArray  # what one step of each is in its parameter's unit, (c,)
+    mixed: FloatArray  # by window, each suspect's effect times what is left, (w, c)
+    own: FloatArray  # by window, the square of its effect that nothing else has, (w, c)
+    power: FloatArray  # by window, the square of what is left, (w,)
+    signals: tuple[str, ...]
+    mixed_by_signal: FloatArray  # (s, c)
+    own_by_signal: FloatArray  # (s, c)
+    power_by_signal: FloatArray  # (s,)
+    whole_by_signal: FloatArray  # the square of all suspects' effects together, (s,)
+    open: FloatArray  # share of each suspect's effect that nothing else has, (c,)
+
+    @property
+    def left(self) -> float:
+        """The square of what is left."""
+        return float(self.power.sum())
+
+    def gained(self, lowest: float = -math.inf) -> tuple[FloatArray, FloatArray]:
+        """The best steps of the suspects, each alone, and what they explain, (c,) each.
+
+        Args:
+          lowest: Step below which none is possible.
+        """
+        mixed, own = self.mixed.sum(axis=0), self.own.sum(axis=0)
+        steps = np.where(self.open > _OPEN, mixed / np.maximum(own, 1e-300), 0.0)
+        return steps, np.where(steps > lowest, steps * mixed, 0.0)
+
+    def reach(self, place: int, step: float, alarms: float = 0.05) -> float:
+        """Half the width of the interval of a suspect's step, by how windows differ.
+
+        Args:
+          place: Of the suspect.
+          step: Its best step.
+          alarms: How often the interval may miss.
+        """
+        own, count = self.own[:, place], len(self.own)
+        rest = self.mixed[:, place] - step * own
+        error = math.sqrt(float(rest @ rest) * count / (count - 1))
+        quantile = float(scipy.special.stdtrit(count - 1, 1.0 - 0.5 * alarms))
+        return quantile * error / max(float(own.sum()), 1e-300)
+
+    def better(self, place: int, start: float, end: float) -> tuple[float, float]:
+        """What a suspect's step explains more at its end than where it starts.
+
+        Returns:
+          In squares, and in which share of the windows it is better, of those that it matters to.
+        """
+        mixed, own = self.mixed[:, place], self.own[:, place]
+        parts = 2.0 * (end - start) * mixed - (end**2 - start**2) * own
+        matters = np.abs(parts) > _MATTERS * np.mean(np.abs(parts))
+        return float(parts.sum()), float(np.mean(parts[matters] > 0.0)) if matters.any() else 0.0
+
+
+@dataclass(frozen=True)
+class WindowScores:
+    """Windows that are fitted, linearized in what was fitted and in what is suspected.
+
+    Attributes:
+      names: Of the columns: parameters.
+      held: Of the columns, those at their bounds.
+      values: That they were linearized at, (p,).
+      scale: A step of each in its unit: its value, or one where that is zero, (p,).
+      signals: Names of what is compared.
+      left: What the fit leaves of each, root mean square over its standard deviation.
+      grams: By window and signal, ``[J r]^T [J r]``, starts eliminated, (w, s, p + 1, p + 1).
+    """
+
+    names: tuple[str, ...]
+    held: frozenset[str]
+    values: FloatArray
+    scale: FloatArray
+    signals: tuple[str, ...]
+    left: Mapping[str, float]
+    grams: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        sequences: ModelSequences,
+        found: ParameterDict,
+        suspected: ParameterDict,
+        length: float | None,
+        pool: RolloutPool,
+    ) -> WindowScores | None:
+        """Fit some windows and linearize them; ``None`` where they are too few or fly apart.
+
+        Args:
+          sequences: Of one model, repaired.
+          found: What a fit finds.
+          suspected: What it does not, at the values that it is held at.
+          length: Of windows at most, s.
+          pool: Where simulations run.
+
+        Raises:
+          DataError: There is no usable window.
+        """
+        whole = ParameterDict({**found.copy().parameters, **suspected.copy().parameters})
+        for name in suspected:
+            whole[name].frozen = True
+        problem, length, places = _chosen(sequences, whole, suspected.size, length, pool)
+        if len(places) < _FEWEST:
+            return None
+        problem, point = _fitted(problem, pool)
+        whole.update_from_vector(point.theta)
+        for one in whole.values():
+            one.frozen = one.frozen and one.name not in suspected
+        group = _group(sequences, whole, length).select(places)
+        noise = problem.noise
+        problem = _problem(group, whole, pool, noise)
+        full = Point(whole.as_vector(), point.starts)
+        rows = [one.matrix for one in problem.window_rows(full)]
+        names = [[signal.name for signal in one.sequence.signals] for one in problem.windows]
+        signals = tuple(dict.fromkeys(name for own in names for name in own))
+        kinds = [
+            np.array([signals.index(name) for name in own])[one.window.samples.signals]
+            for own, one in zip(names, problem.windows, strict=True)
+        ]
+        free = whole.bounds.free(full.theta)
+        columns = tuple(whole.scalar_names())
+        scale = np.where(full.theta == 0.0, 1.0, np.abs(full.theta))
+        even = _grams(rows, kinds, scale, np.ones(len(signals)))
+        if not np.abs(even).max() < _LARGEST:
+            return None
+        grams = _grams(rows, kinds, scale, 1.0 / _left_with_all(even))
+        held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
+        left = {name: noise[name] / max(own, 1e-300) for name, own in problem.spreads.items()}
+        return cls(columns, held, full.theta, scale, signals, left, grams)
+
+    def value(self, name: str) -> float:
+        """The value of a column's parameter."""
+        return float(self.values[self.names.index(name)])
+
+    def scores(self, tested: Sequence[str], beside: Sequence[str]) -> Scores:
+        """The scores of some columns, whatever others do.
+
+        Args:
+          tested: Names of columns.
+          beside: Names of those that may do whatever explains most.
+        """
+        place = {name: k for k, name in enumerate(self.names)}
+        own = [place[name] for name in tested]
+        rest = [place[name] for name in beside if name not in self.held]
+        kept = [*own, len(self.names)]  # with the residual
+        whole = self.grams.sum(axis=(0, 1))
+        chosen: FloatArray = np.zeros((len(whole), len(kept)))
+        chosen[kept, np.arange(len(kept))] = 1.0
+        chosen[rest] = -_solved(whole[np.ix_(rest, rest)], whole[np.ix_(rest, kept)])
+        alone = np.einsum("ia,wsij,jb->wsab", chosen, self.grams, chosen, optimize=True)
+        squares = np.diagonal(alone, axis1=2, axis2=3)
+        mixed = -alone[:, :, :-1, -1]
+        raw = np.maximum(np.diag(whole)[own], 1e-300)
+        together = self.grams[:, :, own][:, :, :, own].sum(axis=(0, 2, 3))
+        return Scores(
+            tuple(tested), self.scale[own], mixed.sum(axis=1), squares[:, :, :-1].sum(axis=1),
+            squares[:, :, -1].sum(axis=1), self.signals, mixed.sum(axis=0),
+            squares[:, :, :-1].sum(axis=0), squares[:, :, -1].sum(axis=0), together,
+            squares[:, :, :-1].sum(axis=(0, 1)) / raw,
+        )  # fmt: skip
+
+
+def _chosen(
+    sequences: ModelSequences,
+    params: ParameterDict,
+    suspects: int,
+    length: float | None,
+    pool: RolloutPool,
+) -> tuple[WindowedProblem, float, list[int]]:
+    """A problem of some windows, their length and their places, as far as time allows."""
+    length = min(length or _LENGTH, _LENGTH)
+    group = _group(sequences, params, length)
+    problem = _problem(group.select([0]), params, pool)
+    steps = _STEPS
+    if EXACT not in problem.derivative_sources().values():
+        steps, length = 0, min(length, _ROLLED)
+        group = _group(sequences, params, length)
+    batch = group.batches[0]
+    columns = params.size + suspects + batch.spread.shape[1]
+    each = columns * length / float(batch.model.opt.timestep)
+    count = len(group.windows)
+    most = min(max(round(steps / each), _FEWEST), _MOST, count)
+    places = np.unique(np.linspace(0, count - 1, most).round().astype(int)).tolist()
+    return _problem(group.select(places), params, pool), length, places
+
+
+def _group(sequences: ModelSequences, params: ParameterDict, length: float) -> WindowGroup:
+    return model_group(
+        sequences, params, window_length=length, estimate_starts=True,
+        velocity_filter=_VELOCITY_FILTER, gaps={},
+    )  # fmt: skip
+
+
+def _problem(
+    group: WindowGroup,
+    params: ParameterDict,
+    pool: RolloutPool,
+    noise: Mapping[str, float] | None = None,
+) -> WindowedProblem:
+    levels = first_noise([group], {}) if noise is None else noise
+    return WindowedProblem([group], params, pool, loss=loss_named("linear"), noise=levels)
+
+
+def _fitted(problem: WindowedProblem, pool: RolloutPool) -> tuple[WindowedProblem, Point]:
+    """The windows after a fit, which knows noise levels from where its first part ended."""
+    point = problem.initial_point()
+    for iterations in (_FIRST, _SECOND):
+        settings = SolverSettings(max_iterations=iterations, cost_tolerance=1e-3)
+        solution = minimize(problem, point, settings)
+        point, noise = solution.point, dict(problem.noise)
+        squares = {} if solution.linearization is None else solution.linearization.squares
+        for name, (square, count) in squares.items():
+            left = math.sqrt(square / max(count, 1))
+            if math.isfinite(left):
+                noise[name] = max(left, 1e-6 * noise[name])
+        problem = _problem(problem.groups[0], problem.params, pool, noise)
+    return problem, point
+
+
+def _grams(
+    rows: Sequence[FloatArray],
+    kinds: Sequence[IndexArray],
+    scale: FloatArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """Sums by window and signal, starts eliminated.
+
+    Args:
+      rows: ``[J_theta J_start r]`` of each window, the start's prior rows last.
+      kinds: The signal of each other row.
+      scale: Of the parameters, (p,).
+      weights: Of the signals.
+    """
+    p = len(scale)
+    found: FloatArray = np.zeros((len(rows), len(weights), p + 1, p + 1))
+    for k, (own, kind) in enumerate(zip(rows, kinds, strict=True)):
+        weighted = own.copy()
+        weighted[: len(kind)] *= weights[kind][:, None]
+        matrix = np.column_stack([weighted[:, :p] * scale, weighted[:, -1]])
+        if own.shape[1] > p + 1:
+            basis = np.linalg.qr(weighted[:, p:-1])[0]
+            matrix -= basis @ (basis.T @ matrix)
+        for signal in range(len(weights)):
+            part = matrix[: len(kind)][kind == signal]
+            found[k, signal] = part.T @ part
+    return found
+
+
+def _left_with_all(grams: FloatArray) -> FloatArray:
+    """Of each signal, the share that is left with every column free, root mean square, (s,)."""
+    whole = grams.sum(axis=(0, 1))
+    step = np.append(-_solved(whole[:-1, :-1], whole[:-1, -1:])[:, 0], 1.0)
+    parts = grams.sum(axis=0)
+    left = np.einsum("i,sij,j->s", step, parts, step)
+    before = np.maximum(parts[:, -1, -1], 1e-300)
+    return np.asarray(np.sqrt(np.clip(left / before, _LEAST_LEFT**2, 1.0)))
+
+
+def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """The least-squares solution of normal equations, whatever directions they leave open."""
+    size = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    inverse = np.linalg.pinv(matrix / np.outer(size, size), rcond=_RIDGE, hermitian=True)
+    return np.asarray((inverse @ (right / size[:, None])) / size[:, None])

@@ -1,0 +1,78 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters that windows are linearized in: what any fit finds, and what may be wrong besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.elements import SCALAR
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, SignalModifier
+from sysid_ros.engine.signals import ModelSequences
+
+_LATEST = 0.3  # s, of an input
+_RESISTANCES = ("damping", "frictionloss", "armature")
+_MOST_GAIN = 5.0  # times, that an input is more or less
+
+
+def with_names(sequences: ModelSequences, names: Mapping[int, str]) -> ModelSequences:
+    """Sequences of a model whose bodies have names, by their numbers."""
+    if all(sequences.gt_model.body(number).name == name for number, name in names.items()):
+        return sequences
+    spec = sequences.spec.copy()
+    for number, name in names.items():
+        spec.bodies[number].name = name
+    return sequences.replaced(spec=spec)
+
+
+def mass_of(sequences: ModelSequences, body: str) -> Parameter:
+    """The mass of a body, with its inertia."""
+    value = float(sequences.gt_model.body(body).mass[0])
+    place = AttributeModifier("body", body, "mass")
+    return Parameter(f"mass of {body}", value, 0.05 * value, 20.0 * value, modifier=place)
+
+
+def zero_of(label: str) -> Parameter:
+    """The zero of a command."""
+    place = SignalModifier(label, "bias")
+    return Parameter(f"zero of {label}", 0.0, -np.inf, np.inf, modifier=place)
+
+
+def gain_of(label: str) -> Parameter:
+    """The factor of an input."""
+    place = SignalModifier(label, "gain")
+    return Parameter(f"factor of {label}", 1.0, -_MOST_GAIN, _MOST_GAIN, modifier=place)
+
+
+def resistances(
+    sequences: ModelSequences, is_declared: Callable[[str, str], bool]
+) -> Iterator[Parameter]:
+    """Friction, damping and armature of joints.
+
+    Args:
+      sequences: With the model.
+      is_declared: Tells of a joint and an attribute whether a parameter has it.
+    """
+    model, spec = sequences.gt_model, sequences.spec
+    names = [
+        str(model.joint(joint).name)
+        for joint in range(model.njnt)
+        if int(model.jnt_type[joint]) in SCALAR
+    ]
+    for name in filter(None, names):
+        for attribute in _RESISTANCES:
+            if not is_declared(name, attribute):
+                row = lookup("joint", attribute)
+                value = row.read(spec, name)[:1]
+                place = AttributeModifier("joint", name, attribute)
+                yield Parameter(f"{attribute} of {name}", value, *row.bounds(value), modifier=place)
+
+
+def delay_of(topic: str, labels: tuple[str, ...], known: float) -> Parameter:
+    """The delay of all inputs of a topic, from what is known of it [s]."""
+    place, most = SignalModifier(labels, "delay"), max(_LATEST, known)
+    return Parameter(f"delay of {topic}", known, min(known, 0.0), most, modifier=place)
