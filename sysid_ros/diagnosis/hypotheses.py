@@ -259,7 +259,8 @@ class Simulated:
         """Measurements of joints that neither an actuator nor an equality moves, nor the motion."""
         model, recorded = self.recorded.model, self.recorded
         moved = {joint for actuator in self.inputs for joint in recorded.arms(actuator)}
-        moved |= {*model.eq_obj1id.tolist(), *model.eq_obj2id.tolist()}
+        tied = np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT)
+        moved |= {*model.eq_obj1id[tied].tolist(), *model.eq_obj2id[tied].tolist()}
         rest = [j for j in recorded.positions if j not in moved and not moves(recorded, j)]
         return frozenset(label for joint in rest for label in joint_labels(recorded, joint))
 
