@@ -52,7 +52,7 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
             free = without_visuals(group.spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
             groups.append(group.replaced(spec=free))
         else:
-            groups.append(group.replaced(spec=_passing(group.spec, model, drawn)))
+            groups.append(group.replaced(spec=passing(group.spec, model, drawn)))
         left_out: list[Intervals] = []
         for name, one in zip(group.sequence_name, seen, strict=True):
             left_out.append(touching_stretches(one, pairs))
@@ -67,8 +67,14 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
     return SequenceSet(tuple(groups), excluded), said
 
 
-def _passing(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[Pair]) -> mujoco.MjSpec:
-    """The spec, with some pairs of bodies that pass through each other."""
+def passing(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[Pair]) -> mujoco.MjSpec:
+    """A copy of a spec with some pairs of bodies that pass through each other.
+
+    Args:
+      spec: Of the model; not changed.
+      model: The same compiled.
+      pairs: Numbers of bodies in it.
+    """
     changed = spec.copy()
     names = [str(model.body(body).name) for body in range(model.nbody)]
     if len(changed.bodies) == model.nbody:  # none was fused with another

@@ -15,6 +15,7 @@ from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.contacts import (
+    apart,
     beyond_ranges,
     contact_findings,
     contacts,
@@ -81,13 +82,14 @@ def check_dataset(
     state = _state(experiment, dataset)
     with single_blas_thread():
         findings = _of_values(state, simulated=simulated)
+        seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:
-            findings += _simulated(state, dataset, experiment.windows.length)
+            sequences = apart(dataset.training.groups, seen)
+            findings += _simulated(state, sequences, experiment.windows.length)
         findings += beyond_ranges(state.recorded)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
         findings += push_findings(state.recorded)
-        seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:  # a fit to torque masks contacts, and takes lasting ones for a drawing
             # Nor can a simulation with guessed gains and no damping be expected to hold.
             unsure = bool(findings or state.recorded.guessed)
@@ -153,11 +155,10 @@ def _of_values(state: _State, *, simulated: bool) -> list[Finding]:
     return [*_consistency(state), *_tracking(state, simulated=simulated), *_dynamics(state)]
 
 
-def _simulated(state: _State, dataset: Dataset, length: float | None) -> list[Finding]:
+def _simulated(state: _State, sequences: ModelSequences, length: float | None) -> list[Finding]:
     """Find what simulated windows say of robots that no equation of single joints covers."""
-    group = _largest(dataset)
     found = simulated_explanations(
-        state.recorded, group, state.declared.params, length, state.repairs, state.lines.topics
+        state.recorded, sequences, state.declared.params, length, state.repairs, state.lines.topics
     )
     return [
         _finding(

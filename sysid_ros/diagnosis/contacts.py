@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
+from sysid_ros.dataset import passing
 from sysid_ros.diagnosis.finding import Finding, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.least_squares import loss_named
@@ -68,6 +69,7 @@ class Contacts:
       touching: Pairs of bodies that touch at times, with the share of the postures.
       drawn: Pairs that overlap, always or at times, deeper than bodies that are there can, with
         the depth, m.
+      drawn_bodies: The numbers of the bodies of these.
       diverged: How many windows a simulation with the values that a fit starts from cannot follow
         to their end, and how many were tried.
     """
@@ -76,6 +78,7 @@ class Contacts:
     touching: dict[tuple[str, str], float] = field(default_factory=dict)
     diverged: tuple[int, int] = (0, 0)
     drawn: dict[tuple[str, str], float] = field(default_factory=dict)
+    drawn_bodies: tuple[Pair, ...] = ()
 
     @property
     def rests(self) -> bool:
@@ -108,10 +111,22 @@ def contacts(
     overlaps = _overlaps(model, seen)
     names = {one.bodies for one in overlaps}
     touching = {_names(model, pair): share for pair, share in shares(seen).items()}
-    drawn = {_names(model, pair): depth for pair, depth in drawn_overlaps(model, seen).items()}
+    deep = drawn_overlaps(model, seen)
+    drawn = {_names(model, pair): depth for pair, depth in deep.items()}
     touching = {b: share for b, share in touching.items() if b not in names and b not in drawn}
     runaways = _diverged(group, parameters or ParameterDict()) if simulated else (0, 0)
-    return Contacts(overlaps, touching, runaways, drawn)
+    return Contacts(overlaps, touching, runaways, drawn, tuple(deep))
+
+
+def apart(groups: Sequence[ModelSequences], seen: Contacts) -> ModelSequences:
+    """The sequences whose contacts were looked for, in which none of the drawn ones pushes.
+
+    What other mistakes do is seen as if that one were repaired, as a fit may leave it out.
+    """
+    group = max(groups, key=len)
+    if not seen.drawn_bodies:
+        return group
+    return group.replaced(spec=passing(group.spec, group.gt_model, seen.drawn_bodies))
 
 
 def _overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> tuple[Overlap, ...]:

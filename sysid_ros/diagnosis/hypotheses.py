@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import mujoco
@@ -241,15 +242,27 @@ class Simulated:
         return {**rest, **self.recorded.commands, **self.recorded.efforts}
 
     def compared(self, powers: Mapping[str, Compared]) -> dict[str, Compared]:
-        """Powers but of sensors that the poses of a free body alone explain or contradict."""
-        if not self.recorded.coordinates:
-            return dict(powers)
-        poses = ("_position", "_orientation")
-        sensors = {
-            name for signals in self.recorded.vectors for name in signals
-            if not any(part in name for part in poses)
-        }  # fmt: skip
-        return {k: power for k, power in powers.items() if k.partition("[")[0] not in sensors}
+        """Powers but of sensors that the poses of a free body alone explain or contradict.
+
+        Nor of joints that rest though nothing holds them: how they creep is friction's matter.
+        """
+        left_out = self._resting
+        if self.recorded.coordinates:
+            left_out = left_out | {
+                name for signals in self.recorded.vectors for name in signals
+                if not any(part in name for part in ("_position", "_orientation"))
+            }  # fmt: skip
+        return {k: power for k, power in powers.items() if k.partition("[")[0] not in left_out}
+
+    @cached_property
+    def _resting(self) -> frozenset[str]:
+        """Measurements of joints that neither an actuator nor an equality moves, nor the motion."""
+        model, recorded = self.recorded.model, self.recorded
+        moved = {joint for actuator in self.inputs for joint in recorded.arms(actuator)}
+        tied = np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT)
+        moved |= {*model.eq_obj1id[tied].tolist(), *model.eq_obj2id[tied].tolist()}
+        rest = [j for j in recorded.positions if j not in moved and not moves(recorded, j)]
+        return frozenset(label for joint in rest for label in joint_labels(recorded, joint))
 
     def by_topic(self) -> dict[str, list[str]]:
         """Inputs by their topics."""

@@ -123,12 +123,12 @@ def _determined(
             size = (min(length, _DIFFERENCED), _MOST_DIFFERENCED, _FEWEST_ROLLED)
             problem = _problem(experiment, dataset, params, rollouts, size)
         if exact:
-            return Determined(_in_rounds(problem, offered, rollouts), rolled=False)
+            return Determined(_in_rounds(problem, offered), rolled=False)
         for one, parameter in zip(offered, list(params.values()), strict=True):
             parameter.frozen = one.on_demand
         problem = _problem(experiment, dataset, params, rollouts, few)
         usual = [one for one in offered if not one.on_demand]
-        problem = _with_levels(problem, problem.initial_point(), rollouts)
+        problem = _with_levels(problem, problem.initial_point())
         tried = _tried(problem, problem.initial_point(), usual)
     answers = iter(tried or [True] * len(usual))
     chosen = [False if one.on_demand else next(answers) for one in offered]
@@ -156,16 +156,14 @@ def _as_offered(params: ParameterDict, offered: Sequence[Candidate]) -> Paramete
     return ParameterDict({named[k].name: named[k] for k in range(len(offered))})
 
 
-def _in_rounds(
-    problem: WindowedProblem, offered: Sequence[Candidate], rollouts: RolloutPool
-) -> list[bool]:
+def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[bool]:
     """Answers a step from the model's values; if something is demanded, a step nearer again."""
     point = problem.initial_point()
-    problem = _with_levels(problem, point, rollouts)
+    problem = _with_levels(problem, point)
     answers = usual = [not one.on_demand for one in offered]
     for _ in range(_ROUNDS):
         point = _nearer(problem, point, offered)
-        problem = _with_levels(problem, point, rollouts)
+        problem = _with_levels(problem, point)
         answers = _tried(problem, point, offered) or usual
         if not any(
             answer and (one.on_demand or one.guessed)
@@ -244,7 +242,7 @@ def _nearer(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]
     return point
 
 
-def _with_levels(problem: WindowedProblem, point: Point, rollouts: RolloutPool) -> WindowedProblem:
+def _with_levels(problem: WindowedProblem, point: Point) -> WindowedProblem:
     """Take for noise what the model leaves of each signal, at most a tenth of its spread."""
     residuals = iter(problem.residuals(point))
     squares: dict[str, float] = {}
@@ -260,7 +258,7 @@ def _with_levels(problem: WindowedProblem, point: Point, rollouts: RolloutPool) 
         if np.isfinite(left):
             most = noise[name]
             noise[name] = max(min(most, float(left)), _LEAST_NOISE * most, 1e-12)
-    return WindowedProblem(problem.groups, problem.params, rollouts, loss=problem.loss, noise=noise)
+    return problem.with_noise(noise)
 
 
 @dataclass(frozen=True)

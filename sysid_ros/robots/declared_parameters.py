@@ -157,10 +157,11 @@ def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list
         patterned = config.element == "body" and config.pattern not in names
         wide = patterned and not experiment.fit.simulates
         return jointed_bodies(spec, names) if wide else names
+    sensors = {sensor.name for sensor in spec.sensors}
     mapped = {
         label: signal.topic
         for signal in experiment.signals
-        for label in state_labels(spec, signal.label)
+        for label in state_labels(sensors, signal.label)
     }
     if config.pattern.startswith("/"):  # a topic stands for its signals
         topics = matching_names(dict.fromkeys(mapped.values()), config.pattern)

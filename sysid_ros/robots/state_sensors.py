@@ -12,7 +12,7 @@ messages, so nothing is rotated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import mujoco
 import numpy as np
@@ -86,9 +86,8 @@ def add_state_sensors(spec: mujoco.MjSpec, signal: SignalConfig) -> None:
             )
 
 
-def state_labels(spec: mujoco.MjSpec, label: str) -> tuple[str, ...]:
-    """The sensors that a signal's label stands for: itself, or the parts of a free joint."""
-    sensors = {sensor.name for sensor in spec.sensors}
+def state_labels(sensors: Collection[str], label: str) -> tuple[str, ...]:
+    """The sensors of a model that a label stands for: itself, or the parts of a free joint."""
     parts = tuple(label + suffix for suffix in _WIDTHS if label + suffix in sensors)
     return parts if parts and label not in sensors else (label,)
 
@@ -101,8 +100,9 @@ def by_sensor(spec: mujoco.MjSpec, series: TimeSeries) -> TimeSeries:
     """
     mapping: dict[str, tuple[SignalType, np.ndarray]] = {}
     given: SignalMapping = series.signal_mapping or {}
+    sensors = {sensor.name for sensor in spec.sensors}
     for name, (kind, columns) in given.items():
-        labels = state_labels(spec, name)
+        labels = state_labels(sensors, name)
         if labels == (name,):
             mapping[name] = (kind, columns)
             continue

@@ -11,7 +11,7 @@ import mujoco
 import pytest
 
 from sysid_ros.dataset import Dataset, load_dataset
-from sysid_ros.dataset.contact_free import _passing
+from sysid_ros.dataset.contact_free import passing
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.windows import model_group, touches
 from sysid_ros.errors import DataError, ExperimentError
@@ -100,7 +100,7 @@ def test_bodies_without_names_pass_through_each_other_too() -> None:
       </worldbody></mujoco>"""
     spec = mujoco.MjSpec.from_string(text)
     model = spec.compile()
-    changed = _passing(spec, model, [(1, 3)]).compile()
+    changed = passing(spec, model, [(1, 3)]).compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     assert data.ncon == 1

@@ -12,7 +12,7 @@ import pytest
 
 from sysid_ros.dataset import Dataset, load_dataset
 from sysid_ros.diagnosis.checks import check_dataset
-from sysid_ros.diagnosis.contacts import contacts
+from sysid_ros.diagnosis.contacts import apart, contacts
 from sysid_ros.diagnosis.finding import FindingKind
 from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.rehearsal import Motion, RecordingPlan, generate
@@ -56,6 +56,8 @@ def test_bodies_that_overlap_in_every_posture_are_named_with_the_remedy(tmp_path
     assert seen.overlaps[0].depth == pytest.approx(0.03, rel=0.1)
     assert seen.drawn == {("trunk", "hip"): pytest.approx(0.03, rel=0.1)}  # so init lets it pass
     assert not seen.touching
+    assert apart(data.training.groups, seen).gt_model.nexclude == 1
+    assert data.training.groups[0].gt_model.nexclude == 0
     finding = next(
         one for one in check_dataset(experiment, data) if one.kind is FindingKind.OVERLAP
     )
@@ -82,6 +84,7 @@ def test_touching_the_floor_at_times_is_no_mistake(tmp_path: Path) -> None:
     assert seen.come_and_go
     assert 0.05 < seen.touching["world", "arm"] < 0.95
     assert seen.overlaps == ()
+    assert apart(data.training.groups, seen) is data.training.groups[0]
     assert not {one.kind for one in check_dataset(experiment, data)} & {
         FindingKind.OVERLAP,
         FindingKind.RUNAWAY,

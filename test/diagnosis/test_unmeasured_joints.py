@@ -10,9 +10,10 @@ import numpy as np
 from torque_arm import JOINTS, moved, torque_sequences, true_spec
 
 from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.hypotheses import covered_positions
+from sysid_ros.diagnosis.hypotheses import Simulated, covered_positions
 from sysid_ros.diagnosis.recorded import recorded
 from sysid_ros.diagnosis.torque_mistakes import torque_explanations
+from sysid_ros.engine.signals import SignalType, TimeSeries
 
 
 def with_fingers(spec: mujoco.MjSpec) -> mujoco.MjSpec:
@@ -47,3 +48,20 @@ def test_fingers_that_are_tied_have_no_equations_of_their_own_but_the_others_hav
     own = {f"{joint}_pos" for joint in JOINTS}
     assert covered_positions(arms[0]) == own
     assert covered_positions(arms[1]) == own | {"left_pos", "right_pos"}
+
+
+def test_joints_that_rest_though_nothing_holds_them_are_not_compared() -> None:
+    times, motion, torque = moved(true_spec().compile(), duration=1.0)
+    tied, loose = with_fingers(true_spec()), with_fingers(true_spec())
+    loose.delete(loose.equalities[0])
+    creeping = np.outer(times, [1e-4, 0.1])  # m: one hardly moves, one does
+    qpos = np.hstack([motion.qpos, creeping])
+    for spec, left_out in ((tied, set()), (loose, {"left_pos"})):
+        group = torque_sequences(spec, times, qpos, np.hstack([torque, creeping]))
+        free = group.spec.copy()
+        for finger in ("left", "right"):
+            free.delete(free.actuator(f"{finger}_effort"))
+        known = {f"{name}_effort": (SignalType.MjCtrl, [i]) for i, name in enumerate(JOINTS)}
+        seen = recorded([group.replaced(spec=free, control=[TimeSeries(times, torque, known)])])
+        powers = dict.fromkeys(seen.positions.values(), np.ones(1))
+        assert {*powers} - {*Simulated(seen, {}).compared(powers)} == left_out

@@ -18,6 +18,7 @@ not grow with the number of samples and the starts can be eliminated window by w
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -150,16 +151,17 @@ class WindowedProblem:
     ) -> WindowedProblem:
         """The same problem over other windows, by default for evaluating costs only."""
         return WindowedProblem(
-            groups,
-            self.params,
-            self._rollouts,
-            loss=self.loss,
-            noise=self.noise,
-            engine=engine,
-            hold=self._hold,
-            added=self.added,
+            groups, self.params, self._rollouts, loss=self.loss, noise=self.noise, engine=engine,
+            hold=self._hold, added=self.added,
             learned=self.exact if len(groups) == len(self.groups) else (),
-        )
+        )  # fmt: skip
+
+    def with_noise(self, noise: Mapping[str, float]) -> WindowedProblem:
+        """The same with other noise levels, and all that is known of its points."""
+        other = copy.copy(self)
+        other.noise = {**self.noise, **noise}
+        other._finer = None if self._finer is None else self._finer.with_noise(noise)
+        return other
 
     def initial_point(self) -> Point:
         """The parameters' current values, and starts as measured."""
@@ -278,14 +280,12 @@ class WindowedProblem:
         """The rollouts at a point, which are kept."""
         if visit.rollouts is None:
             visit.rollouts = [
-                self._rollouts.run_batches(
-                    [
-                        simulation_of(batch, candidate, each)
-                        for batch, each in zip(group.batches, own, strict=True)
-                    ]
-                )
+                self._rollouts.run_batches([
+                    simulation_of(batch, candidate, each)
+                    for batch, each in zip(group.batches, own, strict=True)
+                ])
                 for group, candidate, own in zip(self.groups, visit.candidates, starts, strict=True)
-            ]
+            ]  # fmt: skip
         return visit.rollouts
 
     def simulated(self, point: Point) -> list[list[BatchRollout]]:

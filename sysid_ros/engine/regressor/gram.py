@@ -231,22 +231,25 @@ def filtered_rows(
     weights = row_weights(filters, stretch.inner)
     support, every, taps = regressor.support, stretch.every, len(weights)
     size = regressor.model.nv * len(regressor.columns)
+    # What is zero in every row need not be filtered: most of a tree of several limbs.
+    kept = np.concatenate([j * len(regressor.columns) + own for j, own in enumerate(support)])
+    ends = np.cumsum([len(own) for own in support])[:-1]
     at_once = max(_FEWEST_ROWS, (_CHUNK // size - taps) // every)
     scratch = np.empty(((at_once - 1) * every + taps, regressor.model.nv, len(regressor.columns)))
     for first in range(0, len(stretch.times), at_once):
         last = min(first + at_once, len(stretch.times))
         part = slice(first * every, (last - 1) * every + taps)
         motion = Motion(*(signal[part] for signal in stretch.motion))
-        filtered = np.zeros((last - first, size))
-        thin(weights, every, regressor.rows(motion, scratch).reshape(-1, size), filtered)
+        filtered = np.zeros((last - first, len(kept)))
+        rows = regressor.rows(motion, scratch).reshape(-1, size)
+        thin(weights, every, rows.take(kept, axis=1), filtered)
         torque = stretch.shifted[first:last]
         known = regressor.known_torque(motion)
         if known is not None:
             added = np.zeros(torque.shape[:2])
             thin(weights, every, known, added)
             torque = torque - added[:, :, None]
-        table = filtered.reshape(last - first, regressor.model.nv, -1)
-        parts = tuple(table[:, j, columns] for j, columns in enumerate(support))
+        parts = tuple(np.split(filtered, ends, axis=1))
         count = last - first
         classes = np.zeros((count, regressor.model.nv), dtype=np.intp)
         if apart:
