@@ -30,7 +30,7 @@ from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
 from sysid_ros.diagnosis.repair import ExperimentLines, finding_of
-from sysid_ros.diagnosis.sampling_findings import sampling_findings
+from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
 from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
@@ -103,7 +103,8 @@ def check_dataset(
             findings += _in_windows(state, dataset, length, on_note) if masses else []
             if seen.touching or seen.overlaps:
                 on_note("masses are not tested: bodies touch each other, nobody knows how hard")
-    return with_contradictions(experiment, dataset, findings, masses=masses)
+    findings = with_contradictions(experiment, dataset, findings, masses=masses)
+    return (*findings, *contradictions(dataset.quality))
 
 
 def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:

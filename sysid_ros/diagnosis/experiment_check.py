@@ -45,7 +45,7 @@ def check_experiment(
       experiment: The validated experiment.
       data_dir: Where bags are found first.
       on_reading: Told how much of the recordings has been read, 0 to 1.
-      on_note: Told what is left out.
+      on_note: Told what is left out, and what is odd about the recordings.
 
     Returns:
       The mistakes; none for good data.
@@ -67,6 +67,8 @@ def check_experiment(
             return tuple(_dead(signal, ExperimentLines(experiment)) for signal in dead)
         dataset = load_dataset(replace(experiment, signals=moving), data_dir)
         experiment = _without_signal_parameters(experiment, moving)
+    for warning in dataset.warnings:
+        on_note(warning)
     if left_out := not_tested(recorded(dataset.training.groups)):
         on_note(left_out)
     findings = check_dataset(experiment, dataset, on_note=on_note)

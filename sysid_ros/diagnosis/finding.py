@@ -27,6 +27,7 @@ class FindingKind(str, Enum):
     LOW_RATE = "low rate"
     UNEVEN_RATE = "uneven rate"
     CLOCKS = "clocks"
+    CONTRADICTION = "contradiction"
     SATURATION = "saturation"
     QUANTISATION = "quantisation"
     LITTLE_MOTION = "little motion"

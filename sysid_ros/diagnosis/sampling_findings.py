@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.finding import Finding, FindingKind
@@ -24,6 +24,7 @@ from sysid_ros.diagnosis.sampling_mistakes import (
     stuck_limit,
 )
 from sysid_ros.errors import listed
+from sysid_ros.recording.mapping import TopicQuality, doubts_of
 
 
 def sampling_findings(
@@ -49,6 +50,26 @@ def sampling_findings(
             coarse.setdefault((lines.topic(label), f"{step:.3g}"), {})[label] = step
     found += [_coarse(steps, lines) for steps in coarse.values()]
     return found + _still(recorded, lines, declared)
+
+
+def contradictions(quality: Iterable[TopicQuality]) -> tuple[Finding, ...]:
+    """Topics whose messages contradict each other, as those of two nodes do.
+
+    Args:
+      quality: Of every topic of every recording.
+    """
+    return tuple(
+        Finding(
+            FindingKind.CONTRADICTION,
+            (),
+            {},
+            f"{said[0].upper()}{said[1:]}. End the other node and record again, or leave the "
+            "recording out.",
+            "",
+            (),
+        )
+        for said in doubts_of(quality)
+    )
 
 
 def _rates(recorded: Recorded, lines: ExperimentLines, kinds: dict[str, str]) -> list[Finding]:

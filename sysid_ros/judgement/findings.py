@@ -21,7 +21,6 @@ from sysid_ros.engine.parameters import BESIDE_IMPLAUSIBLE, IMPLAUSIBLE
 from sysid_ros.errors import listed
 from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
 from sysid_ros.judgement.scoring import in_units_of_noise
-from sysid_ros.recording.mapping import TopicQuality
 
 WORTHWHILE = 0.05  # relative decrease of the held-out error below which tuning was not worth it
 _WORSE = 1.1  # ratio of errors from which a measured quantity got worse
@@ -30,8 +29,6 @@ _TORQUE_MATTERS = 0.02  # of the torque itself, by which it must be worse
 _SMALL = 0.05  # of the largest joint's torque, at which that of small joints is taken
 _MUCH = 0.5  # of what happens, that a good model does not leave unexplained
 _NAMED = 3  # of many alike
-_OVERTAKEN = 3.0  # intervals between messages, by which one may arrive late and be put in order
-_FEW_MESSAGES = 1e-3  # share of messages whose stamp another has, that puts nothing in question
 
 _KINDS = {
     "rad": "positions",
@@ -66,41 +63,6 @@ def findings(outcome: Outcome) -> tuple[Finding, ...]:
     """Return what speaks against a result, the gravest first."""
     said = ((row, row.clause(outcome)) for row in FINDINGS)
     return tuple(Finding(row.judgement, row.words, clause) for row, clause in said if clause)
-
-
-def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
-    """Return what puts recordings in question, with counts.
-
-    A few messages that share a stamp change nothing that is found: the first commands of a motion
-    that begin between two messages of a simulation's clock, for example. Neither do messages that
-    overtake each other by a few samples, as transports let them: by their stamps they are one
-    course. Both stay warnings.
-    """
-    return tuple(
-        clause
-        for topic in quality
-        for count, clause in (
-            (topic.interleaved, "two nodes seem to publish {topic} in turn ({count} messages)"),
-            (
-                _beyond_few(topic.conflicts, topic),
-                "{count} messages of {topic} contradict others of the same stamp",
-            ),
-            (_set_back(topic), "{count} stamps of {topic} jump back"),
-        )
-        if count
-        for clause in [f"{clause.format(topic=topic.topic, count=count)} in {topic.sequence}"]
-    )
-
-
-def _beyond_few(count: int, topic: TopicQuality) -> int:
-    """A count of messages, or none where it is at most one in a thousand."""
-    return count if count > _FEW_MESSAGES * topic.messages else 0
-
-
-def _set_back(topic: TopicQuality) -> int:
-    """Count stamps that jump back, none where all of them may have been overtaken."""
-    few = topic.farthest_back * topic.rate <= _OVERTAKEN
-    return 0 if few else topic.backwards
 
 
 def yardstick(score: Score, fit: FitResult) -> tuple[float, float]:

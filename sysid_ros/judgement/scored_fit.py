@@ -33,7 +33,7 @@ from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.errors import DataError, StopRequestedError
 from sysid_ros.experiment import Experiment
-from sysid_ros.judgement.findings import doubts_of, unexplained
+from sysid_ros.judgement.findings import unexplained
 from sysid_ros.judgement.outcome import (
     HASH_PREFIX,
     RECORDED_PREFIX,
@@ -64,6 +64,7 @@ from sysid_ros.judgement.torque_scoring import (
     torque_trends,
 )
 from sysid_ros.judgement.verdict import warnings, with_verdict
+from sysid_ros.recording.mapping import doubts_of
 
 _EARLIEST_NS = 946_684_800 * 10**9  # the year 2000
 _HARDLY_ANYTHING = 0.05  # of the motion, left by a model whose signals are right

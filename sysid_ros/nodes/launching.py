@@ -139,7 +139,7 @@ def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDe
         if event.returncode != 0 and not interrupted:
             raise RuntimeError(f"{event.process_name} ended with status {event.returncode}")
         stay = LaunchConfiguration("stay").perform(context).lower() == "true"
-        return [] if stay else [Shutdown(reason="done")]
+        return [] if stay or context.is_shutdown else [Shutdown(reason="done")]
 
     stay = DeclareLaunchArgument(
         "stay", default_value="false", description="whether the other nodes outlive the result"

@@ -6,35 +6,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from arm_recording import arm_model, simulate, write_experiment, wrong_model
-from outcomes import outcome as synthetic
 
 from sysid_ros.dataset import FitInputs
 from sysid_ros.diagnosis import FindingKind, exchanged_signals, mistaken_values
 from sysid_ros.experiment import load_experiment, with_overrides
-from sysid_ros.judgement.findings import doubts_of
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({}, ()),
-        ({"interleaved": 200}, ("two nodes seem to publish /joint_states in turn (200 messages)",)),
-        ({"conflicts": 3}, ("3 messages of /joint_states contradict others of the same stamp",)),
-        ({"conflicts": 3, "messages": 3000}, ()),
-        ({"backwards": 2, "farthest_back": 0.4}, ("2 stamps of /joint_states jump back",)),
-        ({"backwards": 200, "farthest_back": 1.5 / 500.0}, ()),
-    ],
-)
-def test_doubts_have_a_count(changes: dict[str, int], said: tuple[str, ...]) -> None:
-    quality = replace(synthetic().quality[0], **changes)  # type: ignore[arg-type]
-    assert doubts_of([quality]) == tuple(f"{one} in trajectory_00" for one in said)
 
 
 @pytest.mark.parametrize("exchanged", [(), ("position", "velocity"), ("velocity",)])

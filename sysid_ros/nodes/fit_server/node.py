@@ -171,9 +171,10 @@ class FitServer(Node):
         return Worker(self._program, ahead=True)
 
     def _request(self, goal: FitModel.Goal) -> FitRequest:
-        experiment, folder = goal.experiment_file, self._settings.experiment_dir
-        if experiment and folder:
-            experiment = str(Path(folder).expanduser() / experiment)
+        experiment = goal.experiment_file
+        if experiment:  # whole in what is said of it: the client is in another folder
+            folder = Path(self._settings.experiment_dir).expanduser().absolute()
+            experiment = str(folder / experiment)
         return replace(
             self._settings.request,
             experiment_file=experiment,
@@ -203,13 +204,15 @@ class FitServer(Node):
         self, goal_handle: ServerGoalHandle[Any, Any, Any], result: FitModel.Result
     ) -> None:
         """Put the goal into the state that fits its result, and say so."""
+        tell = log_of(self).info
         if result.error_code == ErrorCode.CANCELED and goal_handle.is_cancel_requested:
             goal_handle.canceled()
         elif result.error_code in (ErrorCode.NONE, ErrorCode.NOT_CONVERGED):
             goal_handle.succeed()
         else:
             goal_handle.abort()
-        log_of(self).info(_ending(result))
+            tell = log_of(self).error
+        tell(_ending(result))
 
 
 def _ending(result: FitModel.Result) -> str:

@@ -27,4 +27,4 @@ from sysid_ros.recording.mapping.simulation_time import (
     simulation_time,
 )
 from sysid_ros.recording.mapping.stamps import choose_stamps
-from sysid_ros.recording.mapping.topic_quality import TopicQuality
+from sysid_ros.recording.mapping.topic_quality import TopicQuality, doubts_of

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,9 @@ from sysid_ros.recording.mapping.gaps import published_on_change
 from sysid_ros.recording.mapping.samples import count_conflicts, count_duplicates, count_interleaved
 from sysid_ros.recording.messages import is_command
 from sysid_ros.time_intervals import Intervals, length
+
+_OVERTAKEN = 3.0  # intervals between messages, by which one may arrive late and be put in order
+_FEW_MESSAGES = 1e-3  # share of messages whose stamp another has, that puts nothing in question
 
 
 @dataclass(frozen=True)
@@ -87,3 +91,38 @@ def topic_quality(
         interleaved=count_interleaved(topic),
         farthest_back=topic.stamps.farthest_back,
     )
+
+
+def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
+    """Return what puts recordings in question, with counts.
+
+    A few messages that share a stamp change nothing that is found: the first commands of a motion
+    that begin between two messages of a simulation's clock, for example. Neither do messages that
+    overtake each other by a few samples, as transports let them: by their stamps they are one
+    course. Both stay warnings.
+    """
+    return tuple(
+        clause
+        for topic in quality
+        for count, clause in (
+            (topic.interleaved, "two nodes seem to publish {topic} in turn ({count} messages)"),
+            (
+                _beyond_few(topic.conflicts, topic),
+                "{count} messages of {topic} contradict others of the same stamp",
+            ),
+            (_set_back(topic), "{count} stamps of {topic} jump back"),
+        )
+        if count
+        for clause in [f"{clause.format(topic=topic.topic, count=count)} in {topic.sequence}"]
+    )
+
+
+def _beyond_few(count: int, topic: TopicQuality) -> int:
+    """A count of messages, or none where it is at most one in a thousand."""
+    return count if count > _FEW_MESSAGES * topic.messages else 0
+
+
+def _set_back(topic: TopicQuality) -> int:
+    """Count stamps that jump back, none where all of them may have been overtaken."""
+    few = topic.farthest_back * topic.rate <= _OVERTAKEN
+    return 0 if few else topic.backwards

@@ -59,19 +59,26 @@ class Axis:
             first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
             every = max(1, math.ceil((last - first + 1) / count))
             return [10.0**power for power in range(first, last + 1, every)]
-        raw = (self.high - self.low) / count
-        magnitude = 10.0 ** math.floor(math.log10(raw))
-        step = next(
-            (m * magnitude for m in (1.0, 2.0, 5.0) if m * magnitude >= raw), 10 * magnitude
-        )
+        step = self._step(count)
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
         return [index * step for index in range(first, last + 1)]
 
     def tick_text(self, tick: float) -> str:
         """A short text for one of :meth:`ticks`."""
-        if self.logarithmic and not 0.01 <= tick <= 1000.0:
-            return f"1e{round(math.log10(tick))}"
-        return f"{tick:.4g}".replace("e-0", "e-").replace("e+0", "e")
+        if self.logarithmic:
+            return f"{tick:.4g}" if 0.01 <= tick <= 1000.0 else f"1e{round(math.log10(tick))}"
+        # Neighbours differ in the last digit that is shown.
+        farthest = math.log10(max(abs(self.low), abs(self.high)))
+        digits = max(4, math.floor(farthest) - math.floor(math.log10(self._step(5))) + 1)
+        return f"{tick:.{digits}g}".replace("e-0", "e-").replace("e+0", "e")
+
+    def _step(self, count: int) -> float:
+        """The round distance between about ``count`` ticks of a linear scale."""
+        raw = (self.high - self.low) / count
+        magnitude = 10.0 ** math.floor(math.log10(raw))
+        return next(
+            (m * magnitude for m in (1.0, 2.0, 5.0) if m * magnitude >= raw), 10 * magnitude
+        )
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,9 @@ from sysid_ros.report.svg.element import element, group, picture, text, turned_t
 
 WIDTH = 290.0
 HEIGHT = 190.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, WIDTH - 8.0, 8.0, HEIGHT - 38.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, WIDTH - 8.0, 8.0, HEIGHT - 38.0
+_LETTER = 6.0  # pixels of one of a label, at the most
+_LONG = 6  # letters of a tick from which on fewer of them stand side by side
 
 
 @dataclass(frozen=True)
@@ -110,10 +112,14 @@ class Frame:
 
     def _vertical_grid(self) -> list[Markup]:
         parts = []
-        for tick in self.x.ticks():
-            x = self.column(tick)
+        ticks = self.x.ticks()
+        if any(len(self.x.tick_text(tick)) > _LONG for tick in ticks):
+            ticks = self.x.ticks(3)
+        for tick in ticks:
+            x, label = self.column(tick), self.x.tick_text(tick)
             parts.append(element("line", css="grid", x1=x, x2=x, y1=_TOP, y2=_BOTTOM))
-            parts.append(text(self.x.tick_text(tick), x, _BOTTOM + 13.0, css="tick"))
+            within = min(x, WIDTH - 0.5 * _LETTER * len(label))
+            parts.append(text(label, within, _BOTTOM + 13.0, css="tick"))
         return parts
 
     def _horizontal_grid(self) -> list[Markup]:
@@ -127,7 +133,8 @@ class Frame:
 
     def _labels(self) -> list[Markup]:
         middle, center = 0.5 * (_LEFT + _RIGHT), 0.5 * (_TOP + _BOTTOM)
+        half = 0.5 * _LETTER * len(self.y.label)
         return [
             text(self.x.label, middle, HEIGHT - 5.0, css="label"),
-            turned_text(self.y.label, 11.0, center, css="label"),
+            turned_text(self.y.label, 11.0, min(max(center, half), 0.5 * HEIGHT), css="label"),
         ]
