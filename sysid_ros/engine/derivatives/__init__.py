@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.derivatives.compilation import entry_points
-from sysid_ros.engine.derivatives.compilation_stage import (
+from sysid_ros.engine.derivatives.compilation import (
     COMPILING,
     compilation_told,
+    entry_points,
     start_compiling,
 )
 from sysid_ros.engine.derivatives.sensitivities import EXACT, KnownPoint, Sensitivities

@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from sysid_ros.engine.derivatives.compilation import entry_points
-from sysid_ros.engine.derivatives.compilation_stage import BACKGROUND, NICENESS
+from sysid_ros.engine.derivatives.compilation import BACKGROUND, NICENESS, entry_points
 
 if __name__ == "__main__":
     if BACKGROUND in sys.argv:

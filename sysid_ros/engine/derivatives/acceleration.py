@@ -27,16 +27,18 @@ from sysid_ros.engine.compiled import (
     factorize,
     solve_vector,
 )
-from sysid_ros.engine.derivatives.constraint_rows import Rows, constrain, new_rows
+from sysid_ros.engine.derivatives.constraint_rows import (
+    FrictionLimits,
+    Rows,
+    constrain,
+    limit_friction,
+    new_friction_limits,
+    new_rows,
+)
 from sysid_ros.engine.derivatives.contact_forces import stand
 from sysid_ros.engine.derivatives.floor_contacts import Footing, Touches, new_footing
 from sysid_ros.engine.derivatives.forces import Forces, act, new_forces
 from sysid_ros.engine.derivatives.lines import LINE_ARMATURE, related_along, spread_square
-from sysid_ros.engine.derivatives.load_friction import (
-    FrictionLimits,
-    limit_friction,
-    new_friction_limits,
-)
 from sysid_ros.engine.derivatives.model_tables import ARMATURE, Tables
 from sysid_ros.engine.derivatives.rigid_body import (
     Derivatives,
@@ -154,7 +156,7 @@ def evaluate(
     move(t, q, w.pose)
     propagate(t, w.pose, v, a, w.motion)
     differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
-    _copy_inertia(t, w)
+    copy_inertia(t, w)
     implicit = False
     for i in range(nv):
         damping = h * w.forces.implicit[i] * a[i]
@@ -244,9 +246,6 @@ def solve(
 ) -> bool:
     """Solve the forward dynamics where they were not simulated: inside a Runge-Kutta step.
 
-    Newton's method with a line search on the constraint solver's problem, which is convex and
-    quadratic in pieces.
-
     Args:
       t: The model.
       w: Written.
@@ -258,34 +257,48 @@ def solve(
     Returns:
       Whether it converged.
     """
-    nv = v.size
     act(t, q, v, control, w.forces)
     w.qacc[:] = 0.0
     move(t, q, w.pose)
     set_acceleration(t, w, v, w.qacc)
-    _copy_inertia(t, w)
+    copy_inertia(t, w)
     limit_friction(t, w.forces, w.derivatives, v, w.qacc, w.friction)
-    smooth, step, gradient = w.smooth, w.step, w.gradient
-    scale = 1e-12
-    for i in range(nv):
-        smooth[i] = w.forces.force[i] - w.derivatives.torque[i]
-        scale = max(scale, abs(w.derivatives.torque[i]), abs(w.forces.force[i]))
-    converged = False
-    for _ in range(MAX_NEWTON_STEPS):
-        size = _gradient(t, w, q, v, a)
-        for i in range(nv):
-            step[i] = -gradient[i]
-            scale = max(scale, abs(w.rows.force[i]))
-        converged = size <= NEWTON_TOLERANCE * scale
-        if converged or not factorize_with(
-            t, w, w.rows.stiffness, w.line_rows.stiffness, True, 1.0
-        ):
-            break
-        solve_vector(w.factor, step)
-        _line_search(t, w, q, v, a)
+    converged = settle(t, w, q, v, a)
     copy_vector(a, w.qacc)
     set_acceleration(t, w, v, a)
     return converged
+
+
+@compiled
+def settle(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> bool:
+    """Newton's method with a line search on the convex problem of the constraint solver.
+
+    Args:
+      t: The model.
+      w: The instant at no acceleration; ``smooth`` and the rows are written.
+      q: Joint positions, (nq,).
+      v: Joint velocities, (nv,).
+      a: In: a guess of the acceleration. Out: the acceleration, (nv,).
+
+    Returns:
+      Whether it converged.
+    """
+    smooth, step, gradient, scale = w.smooth, w.step, w.gradient, 1e-12
+    for i in range(v.size):
+        smooth[i] = w.forces.force[i] - w.derivatives.torque[i]
+        scale = max(scale, abs(w.derivatives.torque[i]), abs(w.forces.force[i]))
+    size = _gradient(t, w, q, v, a)
+    for _ in range(MAX_NEWTON_STEPS):
+        for i in range(v.size):
+            step[i] = -gradient[i]
+            scale = max(scale, abs(w.rows.force[i]))
+        if size <= NEWTON_TOLERANCE * scale:
+            return True
+        if not factorize_with(t, w, w.rows.stiffness, w.line_rows.stiffness, True, 1.0):
+            return False
+        solve_vector(w.factor, step)
+        size = _line_search(t, w, q, v, a)
+    return False
 
 
 @compiled_apart
@@ -310,14 +323,14 @@ def _gradient(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArr
 
 
 @compiled
-def _line_search(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> None:
-    """Move ``a`` along ``w.step`` to where the slope changes sign, the whole step at most."""
-    before = _dot(w.gradient, w.step)
+def _line_search(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> float:
+    """Move ``a`` to where the slope along ``w.step`` changes sign; returns the gradient's size."""
+    size, before = 0.0, _dot(w.gradient, w.step)
     low, high, length = 0.0, 1.0, 1.0
     for _ in range(MAX_HALVINGS):
         for i in range(a.size):
             w.trial[i] = a[i] + length * w.step[i]
-        _gradient(t, w, q, v, w.trial)
+        size = _gradient(t, w, q, v, w.trial)
         slope = _dot(w.gradient, w.step)
         if slope <= 1e-9 * abs(before):
             low = length
@@ -327,6 +340,7 @@ def _line_search(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: Float
             high = length
         length = 0.5 * (low + high)
     copy_vector(w.trial, a)
+    return size
 
 
 @compiled
@@ -374,7 +388,7 @@ def factorize_with(
 
 
 @compiled
-def _copy_inertia(t: Tables, w: Workspace) -> None:
+def copy_inertia(t: Tables, w: Workspace) -> None:
     """The mass matrix with armature."""
     for i in range(w.inertia.shape[0]):
         for j in range(w.inertia.shape[0]):

@@ -13,6 +13,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, solve_rows
 from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with, set_acceleration
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
+from sysid_ros.engine.derivatives.constraint_rows import limit_changes
 from sysid_ros.engine.derivatives.contact_forces import add_footing_changes, add_product
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.lines import (
@@ -24,7 +25,6 @@ from sysid_ros.engine.derivatives.lines import (
     related_along,
     spread_row,
 )
-from sysid_ros.engine.derivatives.load_friction import limit_changes
 from sysid_ros.engine.derivatives.model_tables import (
     ARMATURE,
     FRICTIONLOSS,

@@ -74,6 +74,21 @@ def add_input_change(
 
 
 @compiled
+def next_activation(t: Tables, u: int, control: float, activation: float) -> float:
+    """The activation of an actuator after a step; see mj_nextActivation."""
+    low, high = t.ctrl_range[u]
+    given, reached = min(max(control, low), high), t.timestep
+    if t.actuator_dynamics[u] != INTEGRATOR:
+        reached /= max(t.actuator_fields[TIME, u], 1e-15)
+        if t.actuator_dynamics[u] == FILTEREXACT:
+            reached = 1.0 - np.exp(-reached)
+        given -= activation
+    low, high = t.act_range[u]
+    after: float = min(max(activation + reached * given, low), high)
+    return after
+
+
+@compiled
 def advance_activations(
     t: Tables, m: ModelDirections, control: FloatArray, activation: FloatArray, inputs: InputChanges
 ) -> None:

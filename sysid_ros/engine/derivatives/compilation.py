@@ -3,6 +3,8 @@
 
 """The compiled entry points, kept on disk for the next process.
 
+Compilation, a minute or more, once, is begun ahead of a fit, or told as a stage of it.
+
 numba keeps a compiled function as long as the file that defines it is unchanged, and does not look
 at the files of what it calls and takes. The entry points are therefore closures over a digest of
 these files: a change of any of them makes numba compile again.
@@ -11,18 +13,22 @@ these files: a change of any of them makes numba compile again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
+from numba.core import event
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import WAITING, keeping, source_files, turn
 from sysid_ros.engine.compiled import interpolate as interpolate_rows
-from sysid_ros.engine.compiled import keeping, source_files, turn
-from sysid_ros.engine.derivatives import rollout
+from sysid_ros.engine.derivatives import forward_rollout, rollout
 from sysid_ros.engine.derivatives.directions import (
     BatchDirections,
     ChangingTables,
@@ -37,12 +43,20 @@ from sysid_ros.engine.derivatives.sensors import readings
 _SMALLEST = """<mujoco><worldbody><body><joint name="hinge"/><geom size="1"/></body></worldbody>
 <actuator><motor joint="hinge"/></actuator><sensor><jointpos joint="hinge"/></sensor></mujoco>"""
 
+COMPILING = "compiling the derivatives"
+BACKGROUND = "--background"
+# Gives way to the nodes; much more, and on a busy machine the fit would wait for minutes.
+NICENESS = 2
+_COMPILED = "numba:compile"  # numba's own event, of what was not found on disk
+_ROOM = __name__.rpartition(".")[0]
+
 
 class EntryPoints(NamedTuple):
     """The compiled functions of the pass; arguments as of the functions of the same name."""
 
     differentiate_rollouts: Callable[..., None]  # rollout.differentiate_rollouts
     interpolate: Callable[..., None]  # compiled.interpolate
+    simulate_rollouts: Callable[..., None]  # forward_rollout.simulate_rollouts
 
 
 @lru_cache(maxsize=1)
@@ -108,13 +122,29 @@ def _kept_on_disk(digest: str) -> EntryPoints:
         len(digest)
         interpolate_rows(derivatives, rows, weights, slots, samples, columns, total, out)
 
-    return EntryPoints(keeping(differentiate_rollouts), keeping(interpolate))
+    def simulate_rollouts(  # type: ignore[no-untyped-def]
+        tables, readings, steps, control, room, states, out, whole
+    ):
+        len(digest)
+        forward_rollout.simulate_rollouts(
+            tables, readings, steps, control, room, states, out, whole
+        )
+
+    return EntryPoints(
+        keeping(differentiate_rollouts), keeping(interpolate), keeping(simulate_rollouts)
+    )
 
 
-def _run_once(differentiate_rollouts: Callable[..., Any], interpolate: Callable[..., Any]) -> None:
-    """Call both once, with arguments of the types that every fit has, which loads or compiles."""
+def _run_once(
+    differentiate_rollouts: Callable[..., Any],
+    interpolate: Callable[..., Any],
+    simulate_rollouts: Callable[..., Any],
+) -> None:
+    """Call all once, with arguments of the types that every fit has, which loads or compiles."""
     model = mujoco.MjModel.from_xml_string(_SMALLEST)
     tables, steps = tables_of(model), 1
+    read = readings(model, np.zeros(1, dtype=np.int64))
+    one, states, control = np.array([steps]), np.zeros((steps + 1, 2)), np.zeros((steps, 1))
     directions = BatchDirections(
         np.zeros((1, 2, 1)), np.zeros(0, dtype=np.int64), np.zeros((steps, 0, 1))
     )
@@ -122,13 +152,13 @@ def _run_once(differentiate_rollouts: Callable[..., Any], interpolate: Callable[
     differentiate_rollouts(
         tables,
         model_directions(model_derivative(ChangingTables.of(model), [], [])),
-        readings(model, np.zeros(1, dtype=np.int64)),
+        read,
         directions,
         all_covered(steps),
         no_touches(steps),
-        np.array([steps]),
-        np.zeros((steps + 1, 2)),
-        np.zeros((steps, 1)),
+        one,
+        states,
+        control,
         rollout.new_buffers(tables, 1),
         derivatives,
         np.zeros((steps, 2)),
@@ -136,3 +166,73 @@ def _run_once(differentiate_rollouts: Callable[..., Any], interpolate: Callable[
     first = np.zeros(1, dtype=np.int64)
     rows, weights = np.zeros((1, 4), dtype=np.int64), np.ones((1, 4))
     interpolate(derivatives, rows, weights, first, first, first, np.zeros(1), np.zeros((1, 1)))
+    room = forward_rollout.new_room(tables)
+    simulate_rollouts(tables, read, one, control, room, states, np.zeros((steps, 1)), one.copy())
+
+
+def start_compiling() -> subprocess.Popen[bytes]:
+    """Start a process that compiles the derivatives, or finds them compiled and ends.
+
+    A fit that comes meanwhile waits for it. Whoever ends it early only loses time.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-m", __package__, BACKGROUND],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@contextmanager
+def compilation_told(
+    tell: Callable[[str], None], stage: str = ""
+) -> Iterator[Callable[[str], None]]:
+    """Tell of compilation as of a stage, wherever it happens, also in another process.
+
+    Args:
+      tell: Takes the name of a stage that begins.
+      stage: The present one, if it has been told.
+
+    Yields:
+      Takes the stages of what is done meanwhile; the present one is told again after a compilation.
+    """
+    watch = _CompilationWatch(tell, stage)
+    with ExitStack() as stack:
+        for kind in (_COMPILED, WAITING):
+            stack.enter_context(event.install_listener(kind, watch))
+        yield watch.stage
+
+
+class _CompilationWatch(event.Listener):
+    """Hears when something begins and ends that the work waits for; within it may be more."""
+
+    def __init__(self, tell: Callable[[str], None], stage: str) -> None:
+        self._tell = tell
+        self._stage = stage
+        self._depth = 0
+
+    def stage(self, text: str) -> None:
+        """Tell of a stage and remember it."""
+        self._stage = text
+        self._tell(text)
+
+    def on_start(self, event: Any) -> None:
+        if not _is_ours(event):
+            return
+        self._depth += 1
+        if self._depth == 1:
+            self._tell(COMPILING)
+
+    def on_end(self, event: Any) -> None:
+        if not _is_ours(event):
+            return
+        self._depth -= 1
+        if self._depth == 0 and self._stage:
+            self._tell(self._stage)
+
+
+def _is_ours(event: Any) -> bool:
+    """Tell the entry points, and what they call, from other functions that numba compiles."""
+    if event.kind == WAITING:
+        return True
+    return str(event.data["dispatcher"].py_func.__module__).startswith(_ROOM)

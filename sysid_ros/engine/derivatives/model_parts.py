@@ -101,6 +101,40 @@ def model_parts(t: Tables, readings: Readings) -> tuple[ModelPart, ...]:
     return tuple(parts)
 
 
+def renewed_parts(
+    parts: tuple[ModelPart, ...], before: Tables, t: Tables
+) -> tuple[ModelPart, ...] | None:
+    """The parts of a model whose tables have other values; ``None`` where more may differ.
+
+    Args:
+      parts: Those of the model before.
+      before: Its tables.
+      t: Its tables now.
+    """
+    changed = [
+        name
+        for name, old, new in zip(t._fields, before, t, strict=True)
+        if not (old == new if np.isscalar(old) else _alike(old, new))
+    ]
+    if any(name in _REFERS or name in _LISTS or name in ("lines", "feet") for name in changed):
+        return None
+    return tuple(
+        part._replace(
+            tables=part.tables._replace(
+                **{name: _own(name, getattr(t, name), part.elements) for name in changed}
+            )
+        )
+        for part in parts
+    )
+
+
+def _alike(old: Any, new: Any) -> bool:
+    """Return whether two tables, or all of two groups of tables, are the same."""
+    if isinstance(old, tuple):
+        return all(map(_alike, old, new))
+    return bool(old.shape == new.shape and old.tobytes() == new.tobytes())
+
+
 def whole_model(t: Tables, readings: Readings) -> ModelPart:
     """A model as one part."""
     every = Elements(*(np.arange(own.size) for own in _owners(t)))
@@ -187,7 +221,6 @@ def _tables(t: Tables, own: Elements) -> Tables:
     """The tables of a part."""
     result: dict[str, Any] = {}
     for name, table in t._asdict().items():
-        kind = _COUNTS.get(name) or _COUNTS.get(name.partition("_")[0])
         if name == "lines":
             result[name] = _lines(t.lines, own)
         elif name == "feet":
@@ -195,14 +228,19 @@ def _tables(t: Tables, own: Elements) -> Tables:
         elif name in _LISTS:
             chosen = getattr(own, _LISTS[name])
             result[name] = _renumbered(table[np.isin(table, chosen)], chosen)
-        elif not isinstance(table, np.ndarray) or kind is None:
-            result[name] = table
         else:
-            axis = table.ndim - 1 if name in _COUNTED_LAST else 0
-            part = np.ascontiguousarray(table.take(getattr(own, kind), axis=axis))
-            refers = _REFERS.get(name)
+            part, refers = _own(name, table, own), _REFERS.get(name)
             result[name] = part if refers is None else _renumbered(part, getattr(own, refers))
     return Tables(**result)
+
+
+def _own(name: str, table: Any, own: Elements) -> Any:
+    """The rows of a table that are about a part."""
+    kind = _COUNTS.get(name) or _COUNTS.get(name.partition("_")[0])
+    if not isinstance(table, np.ndarray) or kind is None:
+        return table
+    axis = table.ndim - 1 if name in _COUNTED_LAST else 0
+    return np.ascontiguousarray(table.take(getattr(own, kind), axis=axis))
 
 
 def _lines(lines: Lines, own: Elements) -> Lines:

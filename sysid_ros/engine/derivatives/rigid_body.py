@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.compiled import compiled, copy_vector
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.spatial import (
     Six,
@@ -309,6 +309,25 @@ def differentiate(
 
 
 @compiled
+def fall(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives) -> None:
+    """The inverse dynamics and the mass matrix of :func:`differentiate` alone."""
+    _forces(t, pose, motion, thrust, d)
+    _gather(t, d.force)
+    _gather(t, d.inertia)
+    d.mass[:] = 0.0
+    for i in range(t.dof_bodyid.size):
+        body, s = t.dof_bodyid[i], load(pose.subspace[i])
+        below = multiply_inertia(d.inertia[body], s)
+        d.torque[i] = dot(s, load(d.force[body]))
+        j = i
+        while j >= 0:
+            mass = dot(load(pose.subspace[j]), below)
+            d.mass[i, j] = mass
+            d.mass[j, i] = mass
+            j = t.dof_parentid[j]
+
+
+@compiled
 def site_wrench(t: Tables, pose: Pose, u: int) -> Six:
     """The wrench of an actuator at a site per unit of force, about the fixed point."""
     body, local = t.actuator_bodyid[u], t.actuator_wrench[u]
@@ -338,26 +357,36 @@ def felt(t: Tables, motion: Motion, body: int) -> Six:
 @compiled
 def _composites(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives) -> None:
     """Inertia, velocity products and force of each body, then of everything below it."""
-    nbody = t.body_parentid.size
-    for body in range(nbody):
-        inertia, product = pose.inertia[body], d.product[body]
+    _forces(t, pose, motion, thrust, d)
+    for body in range(t.body_parentid.size):
+        inertia = pose.inertia[body]
+        velocity_product(inertia, load(motion.velocity[body]), d.product[body])
+        for k in range(10):
+            d.lifted[body, k] = t.gravity_compensation[body] * inertia[k]
+    _gather(t, d.force)
+    _gather(t, d.inertia)
+    _gather(t, d.lifted)
+    _gather(t, d.product)
+
+
+@compiled
+def _forces(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives) -> None:
+    """Inertia and force of each body alone."""
+    for body in range(t.body_parentid.size):
+        inertia = pose.inertia[body]
         v, a = load(motion.velocity[body]), felt(t, motion, body)
         turned = cross_force(v, multiply_inertia(inertia, v))
         store(add(multiply_inertia(inertia, a), turned), d.force[body])
-        velocity_product(inertia, v, product)
-        for k in range(10):
-            d.inertia[body, k] = inertia[k]
-            d.lifted[body, k] = t.gravity_compensation[body] * inertia[k]
+        copy_vector(inertia, d.inertia[body])
     for k in range(t.site_actuators.size):
         u = t.site_actuators[k]
         body = t.actuator_bodyid[u]
         store(add(load(d.force[body]), scale(site_wrench(t, pose, u), -thrust[u])), d.force[body])
-    for body in range(nbody - 1, 0, -1):
-        parent = t.body_parentid[body]
-        for k in range(6):
-            d.force[parent, k] += d.force[body, k]
-        for k in range(10):
-            d.inertia[parent, k] += d.inertia[body, k]
-            d.lifted[parent, k] += d.lifted[body, k]
-        for k in range(12):
-            d.product[parent, k] += d.product[body, k]
+
+
+@compiled
+def _gather(t: Tables, of_bodies: FloatArray) -> None:
+    """Add to each body's numbers, (nbody, k), those of everything below it."""
+    for body in range(t.body_parentid.size - 1, 0, -1):
+        for k in range(of_bodies.shape[1]):
+            of_bodies[t.body_parentid[body], k] += of_bodies[body, k]

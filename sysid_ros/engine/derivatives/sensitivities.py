@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
 from sysid_ros.engine.derivatives.model_changes import TablesReader
 from sysid_ros.engine.derivatives.model_tables import unsupported
 from sysid_ros.engine.derivatives.parameter_effects import ParameterEffects
@@ -32,6 +33,7 @@ from sysid_ros.engine.simulation import (
     RolloutPool,
     RunBatch,
     RunJacobian,
+    directional_quotients,
     finite_differences,
     perturbed,
     portions,
@@ -79,6 +81,7 @@ class Sensitivities:
         self._latest: tuple[bytes, Pass] | None = None
         self._reader = TablesReader(self._addresses)
         self._meshes = MeshContacts()
+        self.runs = ForwardRuns(self._addresses, rollouts)
 
     @property
     def gave_up(self) -> bool:
@@ -114,6 +117,7 @@ class Sensitivities:
         self._group.builder.trust(other._group.builder)
         self._obstacle = self._obstacle or other._obstacle
         self._effects.learn_from(other._effects)
+        self.runs.trusted = other.runs.trusted
         self._meshes.seen |= other._meshes.seen
         if self._group.builder is other._group.builder and self._reads_as(other):
             self._latest = other._latest
@@ -163,14 +167,21 @@ class Sensitivities:
             exact = known[longest[1]].of_rows(rows)
         if exact is None:
             return
+        here = exact.residual
+        if self.runs.trusted:
+            here = self._moved(batch, theta, own, compare=True)
         # Inwards where a bound is near, and only where the pass gives the derivative.
         direction = np.random.default_rng(0).uniform(0.5, 1.5, theta.size) * self._scale
         direction[theta + 2.0 * max(CHECK_STEPS) * direction > self._upper] *= -1.0
         direction[list(self._effects.unfollowed)] = 0.0
+
+        def moved(step: float) -> FloatArray:
+            return self._moved(batch, theta + step * direction, own + step * batch.spread)
+
         predicted = exact.jacobian @ np.concatenate([direction, batch.spread[0]])
         errors = []
         for step in CHECK_STEPS:
-            for difference in self._differences(batch, theta, own, direction, step, exact):
+            for difference in directional_quotients(moved, here, step):
                 m = len(difference)
                 error, size = np.linalg.norm(predicted[:m] - difference), np.linalg.norm(difference)
                 if not error > MAX_CHECK_ERROR * size:
@@ -189,29 +200,13 @@ class Sensitivities:
         ((found, uncovered),) = follow_runs(pass_, [(batch, deviations, rollouts)], self._rollouts)
         return None if uncovered.any() else found
 
-    def _differences(
-        self,
-        batch: RunBatch,
-        theta: FloatArray,
-        own: FloatArray,
-        direction: FloatArray,
-        step: float,
-        exact: RunJacobian,
-    ) -> Iterator[FloatArray]:
-        """Difference quotients along a direction, of first order and then, where asked, of second.
-
-        Most pass by the first, which takes one rollout; a strongly curved residual needs the other.
-        """
-        once = self._moved(batch, theta + step * direction, own + step * batch.spread)
-        here = exact.residual[: len(once)]
-        yield (once - here) / step
-        twice = self._moved(batch, theta + 2.0 * step * direction, own + 2.0 * step * batch.spread)
-        yield (4.0 * once - twice - 3.0 * here) / (2.0 * step)
-
-    def _moved(self, batch: RunBatch, theta: FloatArray, deviations: FloatArray) -> FloatArray:
-        """The residuals at other parameters and starts."""
+    def _moved(
+        self, batch: RunBatch, theta: FloatArray, deviations: FloatArray, compare: bool = False
+    ) -> FloatArray:
+        """The residuals at other parameters and starts, of MuJoCo's rollouts."""
         candidate = self._group.builder.build(theta)
-        (done,) = self._rollouts.run_batches([simulation_of(batch, candidate, deviations)])
+        run = self.runs.compared if compare else self._rollouts.run_batches
+        (done,) = run([simulation_of(batch, candidate, deviations)])
         return batch.residual(candidate, done.sensordata)
 
     def derivatives(
@@ -239,7 +234,7 @@ class Sensitivities:
                 simulation_of(batch, pass_.columns.base, start)
                 for batch, start in zip(batches[part], own[part], strict=True)
             ]
-            rollouts = self._rollouts.run_batches(jobs) if known is None else known[1][part]
+            rollouts = self.runs.run_batches(jobs) if known is None else known[1][part]
             yield from self._differentiate(batches[part], own[part], rollouts, pass_, plain, theta)
         if self.doubted > MAX_DOUBTS:
             self.give_up("forces act along the motion, such as contacts, that it does not know")

@@ -42,6 +42,7 @@ class FitResult:
     optimizer: str
     landscapes: tuple[Landscape, ...] = ()  # around the optimum, for the most entangled pairs
     derivatives: Mapping[str, str] = field(default_factory=dict)  # "exact" or why not, by parameter
+    simulated: str = "mujoco"  # what simulated trial steps: it, or the pass's "compiled" equation
     model_error: ModelError | None = None  # what widens intervals beyond noise
     residuals: Mapping[str, ResidualSize] = field(default_factory=dict)  # by signal; not stored
     torque: TorqueFindings | None = None  # of a fit by inverse dynamics

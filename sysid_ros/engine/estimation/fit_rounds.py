@@ -345,6 +345,7 @@ class FitRounds:
             optimizer=self._settings.optimizer,
             landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),
             derivatives=problem.derivative_sources(),
+            simulated=problem.simulator.used,
             model_error=beyond_noise,
             residuals=residuals,
         )

@@ -20,7 +20,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Loss
-from sysid_ros.engine.simulation import BatchRollout, Candidate, Rollout, RolloutPool, simulation_of
+from sysid_ros.engine.problem.exact import Simulator
+from sysid_ros.engine.simulation import BatchRollout, Candidate, simulation_of
 from sysid_ros.engine.windows import WindowBatch, WindowGroup
 
 FEWEST = 8  # windows
@@ -50,11 +51,11 @@ class _Part:
 class Trials:
     """The windows of a problem in parts that are simulated one after the other."""
 
-    def __init__(self, groups: Sequence[WindowGroup], rollouts: RolloutPool) -> None:
+    def __init__(self, groups: Sequence[WindowGroup], simulator: Simulator) -> None:
         """Take groups of windows, and where simulations run."""
         self._of_group = [g for g, group in enumerate(groups) for _ in group.batches]
         self._batches = [batch for group in groups for batch in group.batches]
-        self._rollouts = rollouts
+        self._simulator = simulator
         self._refused: set[bytes] = set()  # steps since the last that was not
 
     @cached_property
@@ -127,22 +128,22 @@ class Trials:
             return None
         parts = self._parts
         models = [candidates[g] for g in self._of_group]
-        runs = [
-            simulation_of(batch, candidate, own).runs()
+        whole = [
+            simulation_of(batch, candidate, own)
             for batch, candidate, own in zip(self._batches, models, starts, strict=True)
         ]
         promised = np.array([float(np.sum(expected[part.places])) for part in parts])
         order = np.argsort(-np.abs(promised), kind="stable")
-        done: list[list[Rollout]] = [[] for _ in parts]
+        done: dict[int, BatchRollout] = {}
         first = 0
         for share in STAGES:
             last = max(first, int(np.ceil(share * len(parts))))
             chosen = [parts[i] for i in order[first:last]]
-            found = iter(self._rollouts.run([r for p in chosen for r in runs[p.number][p.windows]]))
-            for i, part in zip(order[first:last], chosen, strict=True):
-                done[i] = [next(found) for _ in part.batch.windows]
-                data = np.concatenate([rollout.sensordata for rollout in done[i]])
-                residual = part.batch.residual(models[part.number], data)
+            jobs = [whole[part.number].some(part.windows) for part in chosen]
+            found = self._simulator.run_batches(jobs, [self._of_group[p.number] for p in chosen])
+            for i, part, own_runs in zip(order[first:last], chosen, found, strict=True):
+                done[i] = own_runs
+                residual = part.batch.residual(models[part.number], own_runs.sensordata)
                 own = starts[part.number][part.windows]
                 change += part.cost(residual, own, loss, noise) - costs[i]
             rest = order[last:]
@@ -152,10 +153,10 @@ class Trials:
                 return None
             first = last
         self._refused.clear()
-        rollouts: list[list[Rollout]] = [[] for _ in runs]
-        for part, own_runs in zip(parts, done, strict=True):
-            rollouts[part.number] += own_runs
+        rollouts: list[list[BatchRollout]] = [[] for _ in whole]
+        for i, part in enumerate(parts):
+            rollouts[part.number].append(done[i])
         joined: list[list[BatchRollout]] = [[] for _ in candidates]
         for g, each in zip(self._of_group, rollouts, strict=True):
-            joined[g].append(BatchRollout.of(each))
+            joined[g].append(BatchRollout.joined(each))
         return joined

@@ -30,7 +30,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import Linearization, Loss, Point
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem.added_rows import AddedRows, Span, rows_of_gram
-from sysid_ros.engine.problem.exact import exact_derivatives
+from sysid_ros.engine.problem.exact import Simulator, exact_derivatives
 from sysid_ros.engine.problem.parameter_priors import ParameterPriors
 from sysid_ros.engine.problem.trials import FEWEST, Trials
 from sysid_ros.engine.problem.visit import (
@@ -54,7 +54,6 @@ from sysid_ros.engine.windows import WindowBatch, WindowGroup, WindowSimulation
 if TYPE_CHECKING:
     from sysid_ros.engine.derivatives import Sensitivities
 
-
 KEPT_BYTES = 128 << 20  # of what is known of a point; where there is more, it is found out again
 TWICE_KEPT_BYTES = 48 << 20  # where there is less, also of the latest point with a Jacobian
 
@@ -77,6 +76,7 @@ class WindowedProblem:
     Attributes:
       exact: What makes the derivatives, by group; ``None`` for finite differences.
       linearized: What is kept of the latest point with a Jacobian, where a search may end.
+      simulator: Simulates residuals.
     """
 
     def __init__(
@@ -106,20 +106,19 @@ class WindowedProblem:
         self._rollouts = rollouts
         self._hold = hold
         self.engine = engine
-        self.exact = [
-            exact_derivatives(group, rollouts, self.upper, self.scale) if engine == "auto" else None
-            for group in self.groups
-        ]
-        for exact, known in zip(self.exact, learned, strict=False):
-            if exact is not None and known is not None:
-                exact.learn_from(known)
+        own = self.groups if engine == "auto" else ()
+        self.exact = exact_derivatives(own, rollouts, self.upper, self.scale, learned)
+        self.exact = self.exact or [None] * len(self.groups)
+        self.simulator = Simulator(self.exact, rollouts)
         self._finer = self._at_half_steps(learned)
         self._latest: Visit | None = None
         self.linearized: Visit | None = None
         size = sum(bytes_at_a_point(group, self.lower.size) for group in self.groups)
         self._keeps, self._keeps_two = size <= KEPT_BYTES, size <= TWICE_KEPT_BYTES
         plain = self._keeps and self.added is None and self._finer is None
-        self._trials = Trials(groups, rollouts) if plain and len(self.windows) >= FEWEST else None
+        self._trials = (
+            Trials(groups, self.simulator) if plain and len(self.windows) >= FEWEST else None
+        )
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:
@@ -273,18 +272,18 @@ class WindowedProblem:
                     done = self._simulated(visit, starts)[g][k]
                 else:
                     job = simulation_of(batch, candidate, starts[g][k])
-                    (done,) = self._rollouts.run_batches([job])
+                    (done,) = self.simulator.run_group(g, [job])
                 yield batch, batch.residual(candidate, done.sensordata)
 
     def _simulated(self, visit: Visit, starts: list[list[FloatArray]]) -> list[list[BatchRollout]]:
         """The rollouts at a point, which are kept."""
         if visit.rollouts is None:
             visit.rollouts = [
-                self._rollouts.run_batches([
-                    simulation_of(batch, candidate, each)
-                    for batch, each in zip(group.batches, own, strict=True)
+                self.simulator.run_group(g, [
+                    simulation_of(batch, visit.candidates[g], each)
+                    for batch, each in zip(group.batches, starts[g], strict=True)
                 ])
-                for group, candidate, own in zip(self.groups, visit.candidates, starts, strict=True)
+                for g, group in enumerate(self.groups)
             ]  # fmt: skip
         return visit.rollouts
 
@@ -356,8 +355,8 @@ class WindowedProblem:
             own = None if known is None else list(itertools.islice(known, len(group.batches)))
             if exact is not None:
                 exact.check(point.theta, np.concatenate(starts), own)
-        if self._latest is not None and any(each.gave_up for each in trusted):
-            self._latest.derivatives = None
+        if any(each.gave_up or each.runs.trusted is False for each in trusted):
+            self._latest = self.linearized = None
         if self._finer is not None:
             self._finer.check_derivatives(point)
 

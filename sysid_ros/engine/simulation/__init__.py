@@ -17,6 +17,7 @@ from sysid_ros.engine.simulation.finite_differences import (
     THETA_STEP,
     Perturbation,
     Perturbations,
+    directional_quotients,
     finite_differences,
     inward,
     perturbed,
@@ -42,7 +43,7 @@ from sysid_ros.engine.simulation.run_batch import (
 from sysid_ros.engine.simulation.simulation import (
     BatchRollout,
     BatchSimulation,
-    Rollout,
+    step_times,
 )
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch
 from sysid_ros.engine.simulation.step_controls import control_integrals, step_means

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -148,3 +148,21 @@ def quotient(
     """The difference quotient of a column whose rollouts gave ``data``, (m,)."""
     difference: FloatArray = (batch.residual(column.candidate, data) - residual) / column.step
     return difference
+
+
+def directional_quotients(
+    moved: Callable[[float], FloatArray], here: FloatArray, step: float
+) -> Iterator[FloatArray]:
+    """Difference quotients along a direction, of first order and then, where asked, of second.
+
+    The first takes one rollout; a strongly curved residual needs the other.
+
+    Args:
+      moved: Gives the residual after a step, or the first part of it.
+      here: The residual at no step, (m,).
+      step: How far to move.
+    """
+    once = moved(step)
+    here = here[: len(once)]
+    yield (once - here) / step
+    yield (4.0 * once - moved(2.0 * step) - 3.0 * here) / (2.0 * step)

@@ -139,11 +139,4 @@ def joined_rollouts(
     """Yield the rollouts of each batch together, given those of all runs in order."""
     for own in run_slices(np.array([len(batch.runs) for batch in batches])):
         part = rollouts[own]
-        if len(part) == 1:
-            yield part[0]
-            continue
-        yield BatchRollout(
-            np.concatenate([each.states for each in part]),
-            np.concatenate([each.sensordata for each in part]),
-            np.concatenate([each.diverged for each in part]),
-        )
+        yield part[0] if len(part) == 1 else BatchRollout.joined(part)

@@ -95,14 +95,22 @@ class RolloutPool(Closing):
         results: list[Rollout] = []
         for rows in portions([job.size for job in jobs], _MAX_BYTES):
             part = jobs[rows]
-            if self._should_stop is not None and self._should_stop():
-                raise StopRequestedError
+            self.give_way()
             results += self.rollout(
                 [job.model for job in part],
                 [job.start for job in part],
                 [job.controls.values for job in part],
             )
         return results
+
+    def give_way(self) -> None:
+        """Stop where that is asked for.
+
+        Raises:
+          StopRequestedError: ``should_stop`` asked for it.
+        """
+        if self._should_stop is not None and self._should_stop():
+            raise StopRequestedError
 
     def map(self, function: Callable[..., Result], *items: Iterable[Any]) -> Iterator[Result]:
         """Like the built-in ``map``, on the threads, for code without the interpreter's lock."""

@@ -54,6 +54,13 @@ class BatchSimulation:
         width = self.model.nu + self.model.nsensordata + self.starts.shape[1]
         return 8 * len(self.controls) * int(width)
 
+    def some(self, chosen: slice) -> BatchSimulation:
+        """Neighbouring ones of them."""
+        ends = np.append(0, np.cumsum(self.steps))
+        first, last, _ = chosen.indices(len(self.steps))
+        controls = self.controls[ends[first] : ends[last]]
+        return BatchSimulation(self.model, self.starts[chosen], controls, self.steps[chosen])
+
     def runs(self) -> list[Simulation]:
         """Each simulation by itself."""
         return [
@@ -80,6 +87,12 @@ class BatchRollout:
             np.concatenate([rollout.sensordata for rollout in rollouts]),
             np.array([rollout.diverged for rollout in rollouts]),
         )
+
+    @classmethod
+    def joined(cls, parts: Sequence[BatchRollout]) -> BatchRollout:
+        """Outcomes of parts of a batch one behind the other."""
+        names = ("states", "sensordata", "diverged")
+        return cls(*(np.concatenate([getattr(each, name) for each in parts]) for name in names))
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,224 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Batches simulated by the pass's own equation of motion, where MuJoCo confirms it.
+
+A step of :mod:`.forward_rollout` costs a fraction of MuJoCo's, which visits 40 functions for a
+single hinge. It is used for what a search tries, never for what a result is scored by.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import IndexArray
+from sysid_ros.engine.derivatives.compilation import compilable, entry_points
+from sysid_ros.engine.derivatives.forward_rollout import new_room
+from sysid_ros.engine.derivatives.model_parts import ModelPart, model_parts, renewed_parts
+from sysid_ros.engine.derivatives.model_tables import RK4, Tables, tables_of, unsupported
+from sysid_ros.engine.derivatives.sensors import readings, sensors_of, unsupported_sensor
+from sysid_ros.engine.simulation import (
+    BatchRollout,
+    BatchSimulation,
+    RolloutPool,
+    run_slices,
+    size_signature,
+    step_times,
+)
+
+# Of a reading's standard deviation: what MuJoCo's solver leaves moves it by less than 1e-7.
+AGREEMENT = 1e-6
+_PIECES = 4  # per thread, so that threads end at about the same time
+_FEWEST_STEPS = 500  # of a piece, which takes Python as long as so many
+_DISABLE = mujoco.mjtDisableBit
+
+
+@dataclass(frozen=True)
+class _Covered:
+    """A model that is covered."""
+
+    model: mujoco.MjModel
+    tables: Tables
+    parts: tuple[ModelPart, ...]
+
+
+class ForwardRuns:
+    """Simulations of one model with any parameters.
+
+    The first are MuJoCo's, as there may be no others. The next are compared with MuJoCo's, and what
+    :meth:`compared` is asked for. Where one differs, and of a model that is not covered, all are
+    MuJoCo's.
+
+    Args:
+      addresses: The columns of the sensor data that are read, ascending; others are NaN.
+      rollouts: Where simulations run.
+
+    Attributes:
+      trusted: Whether they agreed; ``None`` before they were compared.
+      used: Whether the latest are not MuJoCo's.
+    """
+
+    def __init__(self, addresses: IndexArray, rollouts: RolloutPool) -> None:
+        self._addresses, self._rollouts = addresses, rollouts
+        self.trusted: bool | None = None
+        self.used = self._called = False
+        self._latest: _Covered | None = None
+
+    def run_batches(self, jobs: Sequence[BatchSimulation]) -> list[BatchRollout]:
+        """Simulate batches together.
+
+        Raises:
+          StopRequestedError: As :meth:`RolloutPool.run`.
+        """
+        if self.trusted is None and self._called:
+            return self.compared(jobs)
+        self._called = True
+        done = self._simulated(jobs) if self.trusted else None
+        self.used = done is not None
+        return self._rollouts.run_batches(jobs) if done is None else done
+
+    def compared(self, jobs: Sequence[BatchSimulation]) -> list[BatchRollout]:
+        """MuJoCo's rollouts, to which those here are to be trusted no longer where they differ."""
+        plain = self._rollouts.run_batches(jobs)
+        if self.trusted is not False:
+            own = self._simulated(jobs)
+            if own is not None:
+                self.trusted = all(map(self._agree, own, plain))
+        return plain
+
+    def _agree(self, own: BatchRollout, plain: BatchRollout) -> bool:
+        """Return whether two rollouts read the same."""
+        theirs = plain.sensordata[:, self._addresses]
+        size = np.nanstd(theirs, axis=0) + 1e-6 * np.nanmax(np.abs(theirs), axis=0, initial=0.0)
+        apart = np.abs(own.sensordata[:, self._addresses] - theirs)
+        return not bool(np.any(apart > AGREEMENT * size))
+
+    def _simulated(self, jobs: Sequence[BatchSimulation]) -> list[BatchRollout] | None:
+        """The rollouts; ``None`` where a model is not covered."""
+        self._rollouts.give_way()
+        done: list[BatchRollout] = []
+        for _, own in itertools.groupby(jobs, key=lambda job: id(job.model)):
+            some = list(own)
+            parts = self._parts(some[0])
+            if parts is None:
+                return None
+            together = _Together(some, parts, self._addresses)
+            list(self._rollouts.map(together.simulate, together.pieces(self._rollouts.n_threads)))
+            done += together.results(self._rollouts)
+        return done
+
+    def _parts(self, job: BatchSimulation) -> tuple[ModelPart, ...] | None:
+        """The parts of a job's model; ``None`` where it is not covered."""
+        model, before = job.model, self._latest
+        if before is None or before.model is not model:
+            if not self._covers(model):
+                return None
+            tables, parts = tables_of(model), None
+            if before is not None and size_signature(before.model) == size_signature(model):
+                parts = renewed_parts(before.parts, before.tables, tables)
+            parts = parts or model_parts(tables, readings(model, self._addresses))
+            self._latest = before = _Covered(model, tables, parts)
+        fits = job.starts.shape[1] == 1 + model.nq + model.nv + model.na
+        framed = any(part.readings.frames.row.size for part in before.parts)
+        return before.parts if fits and not framed else None
+
+    def _covers(self, model: mujoco.MjModel) -> bool:
+        """Return whether nothing acts in a model, nor may touch, that rollouts here do not know."""
+        disabled = int(model.opt.disableflags)
+        apart = not model.ngeom or disabled & int(_DISABLE.mjDSBL_CONTACT)
+        sensors = np.unique(sensors_of(model, self._addresses)).tolist()
+        return bool(
+            apart
+            and not disabled & int(_DISABLE.mjDSBL_CONSTRAINT)
+            and not model.opt.enableflags
+            and int(model.opt.integrator) != RK4
+            and unsupported(model) is None
+            and unsupported_sensor(model, sensors) is None
+        )
+
+
+class _Together:
+    """Batches of one model, part by part of it."""
+
+    def __init__(
+        self, jobs: Sequence[BatchSimulation], parts: Sequence[ModelPart], addresses: IndexArray
+    ) -> None:
+        self._jobs, self._parts, self._addresses = jobs, parts, addresses
+        model = self._model = jobs[0].model
+        starts = self._starts = np.concatenate([job.starts for job in jobs])
+        controls = np.concatenate([job.controls for job in jobs])
+        self._steps = np.concatenate([job.steps for job in jobs]).astype(np.int64)
+        self._edges = np.append(0, np.cumsum(self._steps))
+        # Every run's states with its start before them.
+        self._begins = self._edges[:-1] + np.arange(len(starts))
+        self._whole = np.ones((len(parts), len(starts)), dtype=np.int64)
+        self._columns = [
+            np.array([*own.positions, *model.nq + own.dofs, *model.nq + model.nv + own.activations])
+            for own in (part.elements for part in parts)
+        ]
+        count = len(controls)
+        self._states = [np.empty((count + len(starts), own.size)) for own in self._columns]
+        for states, own in zip(self._states, self._columns, strict=True):
+            states[self._begins] = starts[:, 1 + own]
+        self._controls = [compilable(controls[:, part.elements.actuators]) for part in parts]
+        self._readings = [np.empty((count, part.rows.size)) for part in parts]
+
+    def pieces(self, n_threads: int) -> list[tuple[int, int, int]]:
+        """Parts of the model, each with neighbouring runs of about as many steps."""
+        size = self._edges[-1] / (_PIECES * n_threads if n_threads > 1 else 1)
+        marks = np.arange(max(size, _FEWEST_STEPS), self._edges[-1], max(size, _FEWEST_STEPS))
+        inner = np.searchsorted(self._edges[1:], marks, side="right")
+        edges = np.unique([0, *inner, len(self._steps)]).tolist()
+        runs = list(itertools.pairwise(edges))
+        return [(part, *some) for part in range(len(self._parts)) for some in runs]
+
+    def simulate(self, piece: tuple[int, int, int]) -> None:
+        """Simulate some runs in a part of the model, on any thread."""
+        number, begin, end = piece
+        part, (first, last) = self._parts[number], self._edges[[begin, end]].tolist()
+        entry_points().simulate_rollouts(
+            part.tables,
+            part.readings,
+            self._steps[begin:end],
+            self._controls[number][first:last],
+            new_room(part.tables),
+            self._states[number][first + begin : last + end],
+            self._readings[number][first:last],
+            self._whole[number, begin:end],
+        )
+
+    def results(self, rollouts: RolloutPool) -> list[BatchRollout]:
+        """The rollouts of each batch, once all are done; of runs that broke off MuJoCo's."""
+        edges, model = self._edges, self._model
+        states = np.empty((edges[-1], self._starts.shape[1]))
+        data = np.full((edges[-1], model.nsensordata), np.nan)
+        after = np.ones(edges[-1] + len(self._starts), dtype=bool)
+        after[self._begins] = False
+        for part, own, columns, read in zip(
+            self._parts, self._states, self._columns, self._readings, strict=True
+        ):
+            states[:, 1 + columns] = own[after]
+            data[:, self._addresses[part.rows]] = read
+        for start, own_steps in zip(self._starts[:, 0], run_slices(self._steps), strict=True):
+            count = own_steps.stop - own_steps.start
+            states[own_steps, 0] = step_times(start, model.opt.timestep, count)
+        runs = [run for job in self._jobs for run in job.runs()]
+        diverged = np.zeros(len(runs), dtype=bool)
+        for k in np.flatnonzero(~self._whole.all(axis=0)).tolist():
+            (run,) = rollouts.run([runs[k]])
+            states[edges[k] : edges[k + 1]] = run.states
+            data[edges[k] : edges[k + 1]] = run.sensordata
+            diverged[k] = run.diverged
+        return [
+            BatchRollout(
+                states[edges[own.start] : edges[own.stop]],
+                data[edges[own.start] : edges[own.stop]],
+                diverged[own],
+            )
+            for own in run_slices(np.array([len(job.steps) for job in self._jobs]))
+        ]
