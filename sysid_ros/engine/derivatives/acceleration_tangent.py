@@ -33,15 +33,8 @@ from sysid_ros.engine.derivatives.model_tables import (
     INVWEIGHT,
     Tables,
 )
-from sysid_ros.engine.derivatives.rigid_body import Motion, Pose, felt, site_wrench
-from sysid_ros.engine.derivatives.spatial import (
-    cross_force,
-    dot,
-    into_body,
-    load,
-    momentum_basis,
-    multiply_inertia,
-)
+from sysid_ros.engine.derivatives.rigid_body import Motion, Pose, force_regressor, site_wrench
+from sysid_ros.engine.derivatives.spatial import dot, into_body, load, multiply_inertia
 
 
 @compiled_apart
@@ -332,23 +325,11 @@ def _torque_regressor(
       basis: Scratch, (2, 6, 10).
       out: Written for the degrees of freedom that move the body, (nv, 10).
     """
-    rotation, position = pose.rotation[body], pose.position[body]
-    v = into_body(load(motion.velocity[body]), rotation, position)
-    a = into_body(felt(t, motion, body), rotation, position)
-    momentum, force = basis[0], basis[1]
-    momentum_basis(v, momentum)
-    momentum_basis(a, force)
-    for k in range(10):
-        column = (
-            momentum[0, k], momentum[1, k], momentum[2, k],
-            momentum[3, k], momentum[4, k], momentum[5, k],
-        )  # fmt: skip
-        turned = cross_force(v, column)
-        for i in range(6):
-            force[i, k] += turned[i]
+    force_regressor(t, pose, motion, body, basis)
+    force = basis[1]
     i = t.body_lastdof[body]
     while i >= 0:
-        s = into_body(load(pose.subspace[i]), rotation, position)
+        s = into_body(load(pose.subspace[i]), pose.rotation[body], pose.position[body])
         for k in range(10):
             total = 0.0
             for row in range(6):

@@ -19,10 +19,9 @@ from sysid_ros.arrays import BoolArray, IndexArray, IntArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
 from sysid_ros.engine.derivatives.floor_contacts import Feet
 from sysid_ros.engine.derivatives.frame_sensors import (
+    ACCELERATED,
     BALL_ORIENTATION,
     BALL_SPIN,
-    PULL,
-    TURNING,
     FrameReadings,
 )
 from sysid_ros.engine.derivatives.lines import Lines
@@ -237,9 +236,9 @@ def _readings(r: Readings, rows: IndexArray, own: Elements) -> Readings:
     frames: dict[str, Any] = {
         name: table[framed]
         for name, table in r.frames._asdict().items()
-        if name not in ("row", "item", "field", "accelerated")
+        if name not in ("row", "item", "field", "accelerated", "loaded")
     }
-    frames["accelerated"] = bool(np.isin(frames["quantity"], (TURNING, PULL)).any())
+    frames["accelerated"] = bool(np.isin(frames["quantity"], ACCELERATED).any())
     return Readings(
         _renumbered(r.row[scalar], rows),
         r.quantity[scalar],

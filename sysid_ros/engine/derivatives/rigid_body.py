@@ -38,7 +38,9 @@ from sysid_ros.engine.derivatives.spatial import (
     cross_force,
     cross_motion,
     dot,
+    into_body,
     load,
+    momentum_basis,
     move_inertia,
     multiply_inertia,
     multiply_product,
@@ -333,6 +335,33 @@ def felt(t: Tables, motion: Motion, body: int) -> Six:
         return a
     c = t.gravity_compensation[body]
     return add(a, (0.0, 0.0, 0.0, c * t.gravity[0], c * t.gravity[1], c * t.gravity[2]))
+
+
+@compiled
+def force_regressor(t: Tables, pose: Pose, motion: Motion, body: int, basis: FloatArray) -> None:
+    """The force that a body's motion takes by its inertial parameters, in its frame.
+
+    Args:
+      t: The model.
+      pose: Where everything is.
+      motion: How everything moves.
+      body: The body.
+      basis: Written, (2, 6, 10): scratch, and the regressor.
+    """
+    rotation, position = pose.rotation[body], pose.position[body]
+    v = into_body(load(motion.velocity[body]), rotation, position)
+    a = into_body(felt(t, motion, body), rotation, position)
+    momentum, force = basis[0], basis[1]
+    momentum_basis(v, momentum)
+    momentum_basis(a, force)
+    for k in range(10):
+        column = (
+            momentum[0, k], momentum[1, k], momentum[2, k],
+            momentum[3, k], momentum[4, k], momentum[5, k],
+        )  # fmt: skip
+        turned = cross_force(v, column)
+        for i in range(6):
+            force[i, k] += turned[i]
 
 
 @compiled

@@ -286,6 +286,28 @@ def test_every_sensor_fixed_to_a_body_agrees_with_central_differences(kind: int)
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
+@pytest.mark.parametrize("seed", [1, 2, 4])
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+def test_forces_between_bodies_anywhere_in_a_tree(seed: int, integrator: str) -> None:
+    """Masses before, at and behind the sensor, joints that stick and slide, branches beside it."""
+    chain = Chain(seed, 4, integrator, integrator != "RK4", False, True, floating=True)
+    root = chains.spec(chain)
+    params = parameters(root, chain)
+    for name in ("base", "carrier", "body1", "body3"):
+        modifier = AttributeModifier("body", name, "mass")
+        params.add(Parameter(name, root.body(name).mass, 0.0, 9.0, modifier=modifier))
+    for name in ("carrier", "body0"):
+        site = root.body(name).add_site(name=name, pos=[0.1, -0.05, 0.2], quat=[1, 2, -1, 0.5])
+        for kind in (mujoco.mjtSensor.mjSENS_FORCE, mujoco.mjtSensor.mjSENS_TORQUE):
+            root.add_sensor(
+                name=f"{kind.name}_{name}", type=kind, objname=site.name,
+                objtype=mujoco.mjtObj.mjOBJ_SITE,
+            )  # fmt: skip
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
 @pytest.mark.parametrize("kind", SENSORS, ids=lambda kind: mujoco.mjtSensor(kind).name)
 def test_every_row_of_the_table_of_sensors_agrees_with_central_differences(kind: int) -> None:
     chain = Chain(3, 2, "IMPLICITFAST", True, False, True)
@@ -508,6 +530,34 @@ def test_steps_with_contacts_that_are_not_known_are_differenced_alone(
     if moved_foot:
         assert sources.pop("foot") == "finite differences: it changes what touches the floor"
     assert set(sources.values()) == {"exact"}
+    (derivatives,) = problem.exact
+    assert derivatives is not None
+    assert 0.1 < derivatives.doubted < 0.75
+
+
+def test_forces_behind_which_a_foot_presses_are_differenced_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the floor bears is no part of the force between two bodies."""
+    text = STANDING.format(
+        timestep=chains.TIMESTEP, integrator="Euler", cone="elliptic", condim=3, friction="0.8",
+        height=0.14, foot=BALL, contact="",
+    )  # fmt: skip
+    text = text.replace('<geom name="foot"', '<site name="hip"/><geom name="foot"')
+    forces = '<force name="pull" site="hip"/><torque name="twist" site="hip"/>'
+    text = text.replace("</sensor>", forces + "</sensor>")
+    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
+    for element, name, attribute, value in (
+        ("joint", "joint0", "damping", 0.3), ("body", "base", "mass", 1.0),
+        ("body", "body0", "mass", 0.3),
+    ):  # fmt: skip
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(f"{name}_{attribute}", value, -5.0, 5.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    monkeypatch.setattr(uncovered_steps, "finite_differences", None)  # of whole runs
+    monkeypatch.setattr(uncovered_steps, "MAX_SHARE", 1.0)
+    assert largest_error(problem, problem.initial_point()) < 5e-4
+    assert set(problem.derivative_sources().values()) == {"exact"}
     (derivatives,) = problem.exact
     assert derivatives is not None
     assert 0.1 < derivatives.doubted < 0.75
