@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.engine.derivatives.connections import has_connections
 from sysid_ros.engine.derivatives.floor_contacts import has_feet
 from sysid_ros.engine.derivatives.lines import line_fields
 from sysid_ros.engine.derivatives.model_tables import (
@@ -45,7 +46,9 @@ class ModelChanges(NamedTuple):
     inertia: FloatArray  # (nbody, 10, n_model)
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     compensation: FloatArray  # (nbody, n_model)
-    body_weight: FloatArray  # (nbody, n_model): of inverse inertia, which contacts feel
+    body_weight: (
+        FloatArray  # (nbody, n_model): of inverse inertia, which contacts and connections feel
+    )
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class ChangingTables:
 
     model: mujoco.MjModel
     tables: tuple[FloatArray, ...]  # in the order of :class:`ModelChanges`
-    stands: bool  # whether anything may press on a floor
+    stands: bool  # whether anything may press on a floor, or is connected
     # where inverse inertia is told, if it follows from the other tables
     posture: ReferencePosture | None
     weights: InverseWeights | None  # how it follows from them: the tables have zeros for it
@@ -67,7 +70,8 @@ class ChangingTables:
           model: The model.
           before: Those of one that may have the same posture.
         """
-        stands, inertia = has_feet(model), inertial_parameters(model)
+        stands = has_feet(model) or has_connections(model)
+        inertia = inertial_parameters(model)
         tables = _changing(model, stands, inertia)
         if stands or tables[2].shape[1]:  # lines and bodies have inverse weights, too
             return cls(model, tables, stands, None, None)

@@ -38,9 +38,11 @@ from sysid_ros.engine.derivatives.spatial import (
     Six,
     Three,
     add,
+    at_point,
     cross,
     cross_force,
     dot,
+    force_at,
     into_body,
     load,
     multiply_inertia,
@@ -261,7 +263,7 @@ def _read_force(
 
 @compiled
 def _carries(t: Tables, body: int, other: int) -> bool:
-    """Whether a body carries the other, or is it."""
+    """Return whether a body carries the other, or is it."""
     while other > body:
         other = t.body_parentid[other]
     return other == body
@@ -279,7 +281,7 @@ def _measured_along(r: FrameReadings, k: int, w: Workspace) -> Six:
 
 @compiled
 def _frame(r: FrameReadings, k: int, w: Workspace) -> tuple[Three, Three]:
-    """Where a sensor is, and the direction of its component; its frame into ``w``."""
+    """A sensor's place and the direction of its component; its frame into ``w``."""
     body, component = r.item[k], r.component[k]
     turned, place, axes = w.frame_quaternion, w.frame_position, w.frame_axes
     a, b = w.pose.quaternion[body], r.quaternion[k]
@@ -311,7 +313,7 @@ def _covectors(r: FrameReadings, k: int, w: Workspace) -> tuple[Six, Six, Six]:
     turned, axes = w.frame_quaternion, w.frame_axes
     none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if quantity == PLACE:
-        return none, none, _force_at(x, e)
+        return none, none, force_at(x, e)
     if quantity == DIRECTION:
         i = r.axis[k]
         return none, none, _couple(cross((axes[0, i], axes[1, i], axes[2, i]), e))
@@ -339,16 +341,16 @@ def _motion_covectors(
     """The same for velocities and accelerations along ``e`` at the point ``x``."""
     none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     v, a = load(motion.velocity[body]), load(motion.acceleration[body])
-    spin, drift = (v[0], v[1], v[2]), _at_point(v, x)
-    force = _couple(e) if quantity in (SPIN, TURNING) else _force_at(x, e)
+    spin, drift = (v[0], v[1], v[2]), at_point(v, x)
+    force = _couple(e) if quantity in (SPIN, TURNING) else force_at(x, e)
     if quantity in (SPIN, DRIFT):
         value = spin if quantity == SPIN else drift
         return none, force, none if local else _couple(cross(value, e))
     moving, value = cross_force(v, force), (a[0], a[1], a[2])
     if quantity == PULL:
         # The point's acceleration is the body's there and spin x drift.
-        moving = add(moving, add(_couple(cross(drift, e)), _force_at(x, cross(e, spin))))
-        straight, turning = _at_point(a, x), cross(spin, drift)
+        moving = add(moving, add(_couple(cross(drift, e)), force_at(x, cross(e, spin))))
+        straight, turning = at_point(a, x), cross(spin, drift)
         value = (
             straight[0] + turning[0], straight[1] + turning[1], straight[2] + turning[2],
         )  # fmt: skip
@@ -365,20 +367,6 @@ def _quaternion_slope(w: float, x: float, y: float, z: float, component: int, i:
     third = 4 - i - component  # the axis that is neither, 0 to 2
     part = x if third == 0 else (y if third == 1 else z)
     return 0.5 * part if component % 3 == third else -0.5 * part
-
-
-@compiled
-def _at_point(m: Six, x: Three) -> Three:
-    """The linear part of a motion at a point."""
-    turned = cross((m[0], m[1], m[2]), x)
-    return m[3] + turned[0], m[4] + turned[1], m[5] + turned[2]
-
-
-@compiled
-def _force_at(x: Three, e: Three) -> Six:
-    """A force ``e`` that acts at ``x``."""
-    moment = cross(x, e)
-    return moment[0], moment[1], moment[2], e[0], e[1], e[2]
 
 
 @compiled

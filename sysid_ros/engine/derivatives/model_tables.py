@@ -12,6 +12,11 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.compiled import TERMS
+from sysid_ros.engine.derivatives.connections import (
+    Connections,
+    connections_of,
+    has_connections,
+)
 from sysid_ros.engine.derivatives.floor_contacts import Feet, feet_of
 from sysid_ros.engine.derivatives.lines import Lines, lines_of, unsupported_lines
 from sysid_ros.engine.elements import BALL, FREE, HINGE, SLIDE, inertial_parameters
@@ -79,6 +84,7 @@ class Tables(NamedTuple):
     jnt_forcerange: FloatArray  # (njnt, 2): of all actuators together, infinite where unlimited
     lines: Lines
     feet: Feet
+    connections: Connections
     elliptic: bool  # whether cones of friction are
     impratio: float
     actuator_dof: IntArray  # (nu,): -1 where it acts on a site or a tendon
@@ -143,6 +149,7 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         jnt_forcerange=_ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
         lines=lines_of(model),
         feet=feet_of(model),
+        connections=connections_of(model),
         elliptic=int(model.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC),
         impratio=float(model.opt.impratio),
         actuator_dof=_actuator_dofs(model),
@@ -230,6 +237,8 @@ def unsupported(model: mujoco.MjModel) -> str | None:
         return "the model moves in a fluid"
     if friction_rows(model) and int(model.opt.integrator) == RK4:
         return "a joint's friction depends on its load inside the stages of RK4"
+    if has_connections(model) and int(model.opt.integrator) == RK4:
+        return "an equality connects bodies inside the stages of RK4"
     if friction_rows(model) and (model.ntendon or model.neq):
         return "a joint's friction depends on its load beside tendons or equalities"
     return unsupported_lines(model) or _unsupported_joints(model) or _unsupported_actuators(model)

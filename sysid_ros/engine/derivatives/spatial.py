@@ -59,6 +59,20 @@ def cross(a: Three, b: Three) -> Three:
 
 
 @compiled
+def at_point(m: Six, x: Three) -> Three:
+    """The linear part of a motion at a point."""
+    turned = cross((m[0], m[1], m[2]), x)
+    return m[3] + turned[0], m[4] + turned[1], m[5] + turned[2]
+
+
+@compiled
+def force_at(x: Three, e: Three) -> Six:
+    """A force ``e`` that acts at ``x``."""
+    moment = cross(x, e)
+    return moment[0], moment[1], moment[2], e[0], e[1], e[2]
+
+
+@compiled
 def cross_motion(v: Six, m: Six) -> Six:
     """``v x m``: how a motion moved along with ``v`` changes."""
     return (

@@ -563,6 +563,54 @@ def test_forces_behind_which_a_foot_presses_are_differenced_alone(
     assert 0.1 < derivatives.doubted < 0.75
 
 
+LINKAGE = """<mujoco><option timestep="{timestep}" integrator="{integrator}" tolerance="1e-15"
+  iterations="200"><flag contact="disable"/></option><worldbody>
+  <body name="body0"><joint name="joint0" axis="0.1 1 0" damping="0.3" armature="0.01"
+  frictionloss="0.05" pos="0.02 0 0"/><inertial mass="1" pos="0.1 0.02 0.05"
+  fullinertia="0.02 0.03 0.04 0.001 0.002 -0.003"/>
+   <body name="body1" pos="0.2 0 0"><joint name="joint1" {ball} damping="0.1"/>
+   <inertial mass="0.5" pos="0.1 0 0.1" diaginertia="0.01 0.02 0.03"/>
+   <site name="tip" pos="0.25 0.02 0.1"/></body></body>
+  <body name="body2" pos="0.4 0 0"><joint name="joint2" axis="0 1 0.2" damping="0.2"
+  stiffness="3"/><inertial mass="0.7" pos="0 0 0.1" diaginertia="0.02 0.02 0.01"/>
+   <site name="end" pos="0.03 0 0.12"/></body>
+  <body name="apart"><joint name="joint3" axis="0 1 0" damping="0.2"/>
+   <inertial mass="0.7" pos="0 0 0.1" diaginertia="0.02 0.02 0.01"/></body></worldbody>
+  <equality>{connect}</equality>
+  <actuator><motor name="actuator0" joint="joint0"/><motor name="second" joint="joint2"/></actuator>
+  <sensor><jointpos name="mjSENS_JOINTPOS0" joint="joint0"/>
+  <jointpos name="two" joint="joint2"/><jointpos name="three" joint="joint3"/>
+  <framepos name="place" objtype="site" objname="tip"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast"])
+@pytest.mark.parametrize(
+    ("ball", "connect"),
+    [
+        ('type="hinge" axis="0 1 0"', '<connect site1="tip" site2="end" solref="0.03 1.2"/>'),
+        ('type="ball"', '<connect body1="body1" body2="body2" anchor="0.25 0 0.1"/>'),
+        ('type="ball"', '<connect body1="body1" anchor="0.2 0.1 0.1" solimp="0.8 0.95 0.02"/>'),
+    ],
+)
+def test_bodies_that_are_connected(integrator: str, ball: str, connect: str) -> None:
+    """Loops that are open at first and close, of two trees or to the world, beside another."""
+    text = LINKAGE.format(
+        timestep=chains.TIMESTEP, integrator=integrator, ball=ball, connect=connect
+    )
+    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
+    for element, name, attribute, value in (
+        ("joint", "joint0", "armature", 0.01), ("joint", "joint0", "frictionloss", 0.05),
+        ("joint", "joint2", "damping", 0.2), ("joint", "joint3", "damping", 0.2),
+        ("body", "body1", "mass", 0.5), ("body", "body2", "mass", 0.7),
+    ):  # fmt: skip
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(f"{name}_{attribute}", value, -5.0, 5.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
+
+
 def test_contacts_are_noticed() -> None:
     """What the pass has no contact for falls onto the floor, and meets nothing before."""
     root = mujoco.MjSpec.from_string(
