@@ -33,7 +33,7 @@ from sysid_ros.engine.derivatives.model_tables import (
     INVWEIGHT,
     Tables,
 )
-from sysid_ros.engine.derivatives.rigid_body import Motion, Pose, force_regressor, site_wrench
+from sysid_ros.engine.derivatives.rigid_body import Motion, Pose, felt, force_regressor, site_wrench
 from sysid_ros.engine.derivatives.spatial import dot, into_body, load, multiply_inertia
 
 
@@ -325,7 +325,7 @@ def _torque_regressor(
       basis: Scratch, (2, 6, 10).
       out: Written for the degrees of freedom that move the body, (nv, 10).
     """
-    force_regressor(t, pose, motion, body, basis)
+    force_regressor(pose, motion, body, felt(t, motion, body), basis)
     force = basis[1]
     i = t.body_lastdof[body]
     while i >= 0:

@@ -48,6 +48,7 @@ from sysid_ros.engine.derivatives.spatial import (
     multiply_inertia,
     multiply_product,
     quaternion_to_matrix,
+    scale,
 )
 
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
@@ -118,9 +119,8 @@ def _unsupported_force(model: mujoco.MjModel, body: int) -> str | None:
     """The same for the force between a body and its parent."""
     if int(model.body_weldid[body]) == 0:
         return "a force or torque sensor is on a body that stands still"
-    at_sites = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
-    if np.any(at_sites) or np.any(model.body_gravcomp):
-        return "a force or torque sensor is beside thrusters or gravity compensation"
+    if np.any(np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)):
+        return "a force or torque sensor is beside thrusters"
     return None
 
 
@@ -232,8 +232,12 @@ def _read_force(
     dv: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Add the derivative of the force between a body and its parent along ``twist``."""
+    """Add the derivative of the force between a body and its parent along ``twist``.
+
+    MuJoCo counts weight whether or not it is compensated.
+    """
     d, n = w.derivatives, dq.shape[1]
+    gravity = t.gravity[0], t.gravity[1], t.gravity[2]
     for j in range(dq.shape[0]):
         carried = t.dof_bodyid[j]
         outer = max(carried, body)
@@ -243,7 +247,9 @@ def _read_force(
         by_position = multiply_product(product, load(d.p[j]))
         by_position = add(by_position, multiply_inertia(inertia, load(d.r[j])))
         if carried > body:
-            by_position = add(by_position, cross_force(s, load(d.force[outer])))
+            lifted = multiply_inertia(d.lifted[outer], (0.0, 0.0, 0.0, *gravity))
+            force = add(load(d.force[outer]), scale(lifted, -1.0))
+            by_position = add(by_position, cross_force(s, force))
         by_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[j])))
         add_scaled(out, row, dot(twist, by_position), dq, j, n)
         add_scaled(out, row, dot(twist, by_velocity), dv, j, n)
@@ -252,7 +258,7 @@ def _read_force(
         first, last = m.body_first[behind], m.body_first[behind + 1]
         if first == last or not _carries(t, body, behind):
             continue
-        force_regressor(t, w.pose, w.motion, behind, w.basis)
+        force_regressor(w.pose, w.motion, behind, load(w.motion.acceleration[behind]), w.basis)
         along = into_body(twist, w.pose.rotation[behind], w.pose.position[behind])
         for e in range(first, last):
             for i in range(6):

@@ -338,19 +338,21 @@ def felt(t: Tables, motion: Motion, body: int) -> Six:
 
 
 @compiled
-def force_regressor(t: Tables, pose: Pose, motion: Motion, body: int, basis: FloatArray) -> None:
-    """The force that a body's motion takes by its inertial parameters, in its frame.
+def force_regressor(
+    pose: Pose, motion: Motion, body: int, acceleration: Six, basis: FloatArray
+) -> None:
+    """Write the derivative of the force that moves a body by its parameters, in its frame.
 
     Args:
-      t: The model.
       pose: Where everything is.
       motion: How everything moves.
       body: The body.
-      basis: Written, (2, 6, 10): scratch, and the regressor.
+      acceleration: Its acceleration with the reaction to gravity.
+      basis: Written, (2, 6, 10): scratch, and the derivative.
     """
     rotation, position = pose.rotation[body], pose.position[body]
     v = into_body(load(motion.velocity[body]), rotation, position)
-    a = into_body(felt(t, motion, body), rotation, position)
+    a = into_body(acceleration, rotation, position)
     momentum, force = basis[0], basis[1]
     momentum_basis(v, momentum)
     momentum_basis(a, force)

@@ -296,6 +296,7 @@ def test_forces_between_bodies_anywhere_in_a_tree(seed: int, integrator: str) ->
     for name in ("base", "carrier", "body1", "body3"):
         modifier = AttributeModifier("body", name, "mass")
         params.add(Parameter(name, root.body(name).mass, 0.0, 9.0, modifier=modifier))
+    root.body("body2").gravcomp = 0.7
     for name in ("carrier", "body0"):
         site = root.body(name).add_site(name=name, pos=[0.1, -0.05, 0.2], quat=[1, 2, -1, 0.5])
         for kind in (mujoco.mjtSensor.mjSENS_FORCE, mujoco.mjtSensor.mjSENS_TORQUE):
