@@ -15,6 +15,7 @@ from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with,
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
 from sysid_ros.engine.derivatives.contact_forces import add_footing_changes, add_product
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
+from sysid_ros.engine.derivatives.fluid import unit_force
 from sysid_ros.engine.derivatives.lines import (
     LINE_ARMATURE,
     LINE_DAMPING,
@@ -190,6 +191,8 @@ def _force_changes(
         spread_row(t.lines, k, 1.0, w.line_change, out)
         _line_inertia_changes(t, w, m, k, a, h, out)
     _inertia_changes(t, w, m, out)
+    if t.in_fluid:
+        _fluid_changes(t, w, m, out)
 
 
 @compiled
@@ -309,6 +312,25 @@ def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArra
             share = -dot(load(w.pose.subspace[i]), weight)
             add_scaled(out, i, share, m.compensation, body, m.compensation.shape[1])
             i = t.dof_parentid[i]
+
+
+@compiled
+def _fluid_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
+    """Add the derivative of the forces of the medium by its resistances."""
+    n_model = m.fluid.shape[2]
+    for body in range(1, t.body_parentid.size):
+        for k in range(6):
+            along = unit_force(
+                w.pose.rotation[body], w.pose.position[body], t.body_ipos[body],
+                t.body_frame[body], k,
+            )  # fmt: skip
+            speed = dot(load(w.motion.velocity[body]), along)
+            i = t.body_lastdof[body]
+            while i >= 0:
+                share = -dot(load(w.pose.subspace[i]), along) * speed
+                add_scaled(out, i, share, m.fluid[body], 0 if k < 3 else 1, n_model)
+                add_scaled(out, i, share * abs(speed), m.fluid[body], 2 + k, n_model)
+                i = t.dof_parentid[i]
 
 
 @compiled

@@ -18,6 +18,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.derivatives.connections import has_connections
 from sysid_ros.engine.derivatives.floor_contacts import has_feet
+from sysid_ros.engine.derivatives.fluid import fluid_fields
 from sysid_ros.engine.derivatives.lines import line_fields
 from sysid_ros.engine.derivatives.model_tables import (
     ARMATURE,
@@ -46,9 +47,8 @@ class ModelChanges(NamedTuple):
     inertia: FloatArray  # (nbody, 10, n_model)
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     compensation: FloatArray  # (nbody, n_model)
-    body_weight: (
-        FloatArray  # (nbody, n_model): of inverse inertia, which contacts and connections feel
-    )
+    body_weight: FloatArray  # (nbody, n_model): of inverse inertia, felt by what presses
+    fluid: FloatArray  # (nbody, 8 or 0, n_model): of the resistance of a medium
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,7 @@ def _changing(
         friction_fields(model),
         np.array(model.body_gravcomp),
         np.array(model.body_invweight0[:, 0]) * stands,
+        fluid_fields(model),
     )
 
 
@@ -140,6 +141,7 @@ class ModelDirections(NamedTuple):
     lifted: IntArray  # (k,): the bodies whose gravity compensation changes
     compensation: FloatArray  # (nbody, n_model)
     body_weight: FloatArray  # (nbody, n_model)
+    fluid: FloatArray  # (nbody, 8 or 0, n_model)
 
 
 class StepSlopes(NamedTuple):
@@ -185,7 +187,7 @@ class BatchDirections(NamedTuple):
 
 def model_directions(changes: ModelChanges) -> ModelDirections:
     """Find what is touched."""
-    dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation, _ = changes
+    dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation = changes[:6]
     body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
     return ModelDirections(
         np.ascontiguousarray(dof_fields),
@@ -201,6 +203,7 @@ def model_directions(changes: ModelChanges) -> ModelDirections:
         np.flatnonzero(np.any(compensation != 0.0, axis=1)).astype(np.int64),
         np.ascontiguousarray(compensation),
         np.ascontiguousarray(changes.body_weight),
+        np.ascontiguousarray(changes.fluid),
     )
 
 

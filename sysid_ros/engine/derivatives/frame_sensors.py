@@ -32,6 +32,7 @@ from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.acceleration import Workspace
 from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.derivatives.fluid import in_fluid
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.rigid_body import Motion, force_regressor
 from sysid_ros.engine.derivatives.spatial import (
@@ -39,6 +40,7 @@ from sysid_ros.engine.derivatives.spatial import (
     Three,
     add,
     at_point,
+    couple,
     cross,
     cross_force,
     dot,
@@ -121,6 +123,8 @@ def _unsupported_force(model: mujoco.MjModel, body: int) -> str | None:
         return "a force or torque sensor is on a body that stands still"
     if np.any(np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)):
         return "a force or torque sensor is beside thrusters"
+    if in_fluid(model):
+        return "a force or torque sensor is in a fluid"
     return None
 
 
@@ -322,15 +326,15 @@ def _covectors(r: FrameReadings, k: int, w: Workspace) -> tuple[Six, Six, Six]:
         return none, none, force_at(x, e)
     if quantity == DIRECTION:
         i = r.axis[k]
-        return none, none, _couple(cross((axes[0, i], axes[1, i], axes[2, i]), e))
+        return none, none, couple(cross((axes[0, i], axes[1, i], axes[2, i]), e))
     if quantity == FIELD:
-        return none, none, _couple(cross(e, (r.field[0], r.field[1], r.field[2])))
+        return none, none, couple(cross(e, (r.field[0], r.field[1], r.field[2])))
     if quantity == ORIENTATION:
         total = none
         for i in range(3):
             share = _quaternion_slope(turned[0], turned[1], turned[2], turned[3], component, i)
             along = share * axes[0, i], share * axes[1, i], share * axes[2, i]
-            total = add(total, _couple(along))
+            total = add(total, couple(along))
         return none, none, total
     return _motion_covectors(quantity, r.local[k] != 0, w.motion, body, x, e)
 
@@ -348,19 +352,19 @@ def _motion_covectors(
     none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     v, a = load(motion.velocity[body]), load(motion.acceleration[body])
     spin, drift = (v[0], v[1], v[2]), at_point(v, x)
-    force = _couple(e) if quantity in (SPIN, TURNING) else force_at(x, e)
+    force = couple(e) if quantity in (SPIN, TURNING) else force_at(x, e)
     if quantity in (SPIN, DRIFT):
         value = spin if quantity == SPIN else drift
-        return none, force, none if local else _couple(cross(value, e))
+        return none, force, none if local else couple(cross(value, e))
     moving, value = cross_force(v, force), (a[0], a[1], a[2])
     if quantity == PULL:
         # The point's acceleration is the body's there and spin x drift.
-        moving = add(moving, add(_couple(cross(drift, e)), force_at(x, cross(e, spin))))
+        moving = add(moving, add(couple(cross(drift, e)), force_at(x, cross(e, spin))))
         straight, turning = at_point(a, x), cross(spin, drift)
         value = (
             straight[0] + turning[0], straight[1] + turning[1], straight[2] + turning[2],
         )  # fmt: skip
-    return force, moving, none if local else _couple(cross(value, e))
+    return force, moving, none if local else couple(cross(value, e))
 
 
 @compiled
@@ -373,9 +377,3 @@ def _quaternion_slope(w: float, x: float, y: float, z: float, component: int, i:
     third = 4 - i - component  # the axis that is neither, 0 to 2
     part = x if third == 0 else (y if third == 1 else z)
     return 0.5 * part if component % 3 == third else -0.5 * part
-
-
-@compiled
-def _couple(e: Three) -> Six:
-    """A torque without force."""
-    return e[0], e[1], e[2], 0.0, 0.0, 0.0

@@ -116,6 +116,7 @@ def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:
         changes.friction_fields[:, own.dofs],
         changes.compensation[own.bodies],
         changes.body_weight[own.bodies],
+        changes.fluid[own.bodies],
     )
 
 

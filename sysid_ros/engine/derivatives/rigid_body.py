@@ -31,6 +31,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.derivatives.fluid import resist
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.spatial import (
     Six,
@@ -43,6 +44,7 @@ from sysid_ros.engine.derivatives.spatial import (
     momentum_basis,
     move_inertia,
     multiply_inertia,
+    multiply_matrix,
     multiply_product,
     multiply_product_transposed,
     multiply_quaternions,
@@ -84,6 +86,7 @@ class Derivatives(NamedTuple):
     inertia: FloatArray  # (nbody, 10): I of everything below, as its inertial parameters
     lifted: FloatArray  # (nbody, 10): the same times the share of gravity that is compensated
     product: FloatArray  # (nbody, 12): B of everything below, as of velocity_product
+    drag: FloatArray  # (nbody, 6, 6): the same of the medium, which is symmetric
     force: FloatArray  # (nbody, 6): f of everything below
     p: FloatArray  # (nv, 6)
     r: FloatArray  # (nv, 6)
@@ -122,6 +125,7 @@ def new_derivatives(nbody: int, nv: int) -> Derivatives:
         np.zeros((nbody, 10)),
         np.zeros((nbody, 10)),
         np.zeros((nbody, 12)),
+        np.zeros((nbody, 6, 6)),
         np.zeros((nbody, 6)),
         np.zeros((nv, 6)),
         np.zeros((nv, 6)),
@@ -292,6 +296,10 @@ def differentiate(
             above_position = add(above_position, multiply_inertia(d.lifted[body], turned))
             below_lifted = multiply_inertia(d.lifted[body], s)
         above_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[i])))
+        if t.in_fluid:
+            above_position = add(above_position, multiply_matrix(d.drag[body], load(d.p[i])))
+            slowed = multiply_matrix(d.drag[body], s)
+            above_velocity, below_product = add(above_velocity, slowed), add(below_product, slowed)
         d.torque[i] = dot(s, force)
         j = i
         while j >= 0:
@@ -376,6 +384,12 @@ def _composites(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: De
         turned = cross_force(v, multiply_inertia(inertia, v))
         store(add(multiply_inertia(inertia, a), turned), d.force[body])
         velocity_product(inertia, v, product)
+        if t.in_fluid:
+            d.drag[body] = 0.0
+            resist(
+                v, pose.rotation[body], pose.position[body], t.body_ipos[body],
+                t.body_frame[body], t.body_fluid[body], d.force[body], d.drag[body],
+            )  # fmt: skip
         for k in range(10):
             d.inertia[body, k] = inertia[k]
             d.lifted[body, k] = t.gravity_compensation[body] * inertia[k]
@@ -392,3 +406,7 @@ def _composites(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: De
             d.lifted[parent, k] += d.lifted[body, k]
         for k in range(12):
             d.product[parent, k] += d.product[body, k]
+        if t.in_fluid:
+            for k in range(6):
+                for j in range(6):
+                    d.drag[parent, k, j] += d.drag[body, k, j]

@@ -73,6 +73,12 @@ def force_at(x: Three, e: Three) -> Six:
 
 
 @compiled
+def couple(e: Three) -> Six:
+    """A torque without force."""
+    return e[0], e[1], e[2], 0.0, 0.0, 0.0
+
+
+@compiled
 def cross_motion(v: Six, m: Six) -> Six:
     """``v x m``: how a motion moved along with ``v`` changes."""
     return (
@@ -108,6 +114,49 @@ def multiply_inertia(p: FloatArray, m: Six) -> Six:
         p[0] * m[3] + m[1] * p[3] - m[2] * p[2],
         p[0] * m[4] + m[2] * p[1] - m[0] * p[3],
         p[0] * m[5] + m[0] * p[2] - m[1] * p[1],
+    )
+
+
+@compiled
+def multiply_matrix(a: FloatArray, m: Six) -> Six:
+    """``A m`` for a matrix (6, 6)."""
+    return (
+        a[0, 0] * m[0]
+        + a[0, 1] * m[1]
+        + a[0, 2] * m[2]
+        + a[0, 3] * m[3]
+        + a[0, 4] * m[4]
+        + a[0, 5] * m[5],
+        a[1, 0] * m[0]
+        + a[1, 1] * m[1]
+        + a[1, 2] * m[2]
+        + a[1, 3] * m[3]
+        + a[1, 4] * m[4]
+        + a[1, 5] * m[5],
+        a[2, 0] * m[0]
+        + a[2, 1] * m[1]
+        + a[2, 2] * m[2]
+        + a[2, 3] * m[3]
+        + a[2, 4] * m[4]
+        + a[2, 5] * m[5],
+        a[3, 0] * m[0]
+        + a[3, 1] * m[1]
+        + a[3, 2] * m[2]
+        + a[3, 3] * m[3]
+        + a[3, 4] * m[4]
+        + a[3, 5] * m[5],
+        a[4, 0] * m[0]
+        + a[4, 1] * m[1]
+        + a[4, 2] * m[2]
+        + a[4, 3] * m[3]
+        + a[4, 4] * m[4]
+        + a[4, 5] * m[5],
+        a[5, 0] * m[0]
+        + a[5, 1] * m[1]
+        + a[5, 2] * m[2]
+        + a[5, 3] * m[3]
+        + a[5, 4] * m[4]
+        + a[5, 5] * m[5],
     )
 
 

@@ -612,6 +612,21 @@ def test_bodies_that_are_connected(integrator: str, ball: str, connect: str) -> 
     assert [each.doubted for each in problem.exact if each is not None] == [0.0]
 
 
+@pytest.mark.parametrize("integrator", ["EULER", "RK4"])
+def test_bodies_in_a_fluid(integrator: str) -> None:
+    """A floating tree whose boxes resist along and about their own axes; masses shape the boxes."""
+    chain = Chain(5, 3, integrator, False, False, True, floating=True)
+    root = chains.spec(chain)
+    root.option.density, root.option.viscosity = 30.0, 0.4
+    params = parameters(root, chain)
+    for name in ("base", "body1"):
+        modifier = AttributeModifier("body", name, "mass")
+        params.add(Parameter(name, root.body(name).mass, 0.0, 9.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
 def test_contacts_are_noticed() -> None:
     """What the pass has no contact for falls onto the floor, and meets nothing before."""
     root = mujoco.MjSpec.from_string(
