@@ -153,7 +153,7 @@ class RecordingPlan:
     controllers: tuple[Controller, ...] = (Controller(),)  # topics of commands
     sensors: tuple[Readings, ...] = (JointStates(),)  # topics of measurements
     duration: float = 20.0  # s
-    settle: float = 0.5  # time simulated before the recording, with the motion's first command, s
+    settle: float = 0.5  # s simulated before the recording, held where the motion begins
     rate: float = 100.0  # commands per second
     timestep: float = 2.5e-4  # of the simulation, s
     seed: int = 0  # of the motion, the noise and the jitter

@@ -70,14 +70,17 @@ def simulate(
       ticks: (k,) s, when commands are sent; they are moved to the nearest step.
       delays: (nu,) s from then to their effect.
       instants: When each topic is measured, s; moved likewise.
-      settle: Seconds before the beginning, under the first command.
+      settle: Seconds before the beginning, under the commands of its first instant.
 
     Raises:
       RehearsalError: The simulation runs away.
     """
     step = float(model.opt.timestep)
     start.ctrl[:] = drive.controls(0.0, start)
-    for _ in range(round(settle / step)):
+    period = max(1, round(float(ticks[1] - ticks[0]) / step)) if len(ticks) > 1 else 1
+    for k in range(round(settle / step)):
+        if k % period == 0:  # what flies is held in the air
+            start.ctrl[:] = drive.controls(0.0, start)
         mujoco.mj_step(model, start)
     queue: list[_Event] = [(round(t / step), _TICK, "", k) for k, t in enumerate(ticks)]
     for topic, times in instants.items():

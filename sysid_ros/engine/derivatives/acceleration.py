@@ -27,6 +27,7 @@ from sysid_ros.engine.compiled import (
     factorize,
     solve_vector,
 )
+from sysid_ros.engine.derivatives.connection_forces import connect
 from sysid_ros.engine.derivatives.constraint_rows import (
     FrictionLimits,
     Rows,
@@ -91,8 +92,8 @@ class Workspace(NamedTuple):
     frame_axes: FloatArray  # (3, 3)
 
 
-def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n_feet: int, n: int) -> Workspace:
-    """Room for ``n`` directions."""
+def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n_held: int, n: int) -> Workspace:
+    """Room for ``n`` directions, with as many feet and connections as ``n_held``."""
     return Workspace(
         new_pose(nbody, nv),
         new_motion(nbody, nv),
@@ -100,7 +101,7 @@ def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n_feet: int, n: int
         new_forces(nv, nu, n_line),
         new_rows(nv),
         new_rows(n_line),
-        new_footing(n_feet, nv),
+        new_footing(n_held, nv),
         np.zeros((1, n)),
         new_friction_limits(nv, n),
         np.zeros((nv, nv)),
@@ -180,6 +181,7 @@ def evaluate(
     limit_friction(t, w.forces, w.derivatives, v, a, w.friction)
     constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
     stand(t, w.pose, v, w.qacc, touches, k, w.rows.force, w.footing)
+    connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, w.rows.force, w.footing)
     scale = 1e-12
     for i in range(nv):
         scale = max(scale, abs(w.forces.force[i]), abs(w.derivatives.torque[i]))
@@ -231,6 +233,7 @@ def _settled(
                 gone[i] += w.inertia[i, j] * step[j]
         constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
         stand(t, w.pose, v, w.qacc, touches, k, w.rows.force, w.footing)
+        connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, w.rows.force, w.footing)
         lacking = _lacking(w)
         if lacking <= EXACT * scale:
             break

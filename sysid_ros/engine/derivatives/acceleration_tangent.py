@@ -16,6 +16,7 @@ from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, ad
 from sysid_ros.engine.derivatives.constraint_rows import limit_changes
 from sysid_ros.engine.derivatives.contact_forces import add_footing_changes, add_product
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
+from sysid_ros.engine.derivatives.fluid import unit_force
 from sysid_ros.engine.derivatives.lines import (
     LINE_ARMATURE,
     LINE_DAMPING,
@@ -33,15 +34,8 @@ from sysid_ros.engine.derivatives.model_tables import (
     INVWEIGHT,
     Tables,
 )
-from sysid_ros.engine.derivatives.rigid_body import Motion, Pose, felt, site_wrench
-from sysid_ros.engine.derivatives.spatial import (
-    cross_force,
-    dot,
-    into_body,
-    load,
-    momentum_basis,
-    multiply_inertia,
-)
+from sysid_ros.engine.derivatives.rigid_body import Motion, Pose, felt, force_regressor, site_wrench
+from sysid_ros.engine.derivatives.spatial import dot, into_body, load, multiply_inertia
 
 
 @compiled_apart
@@ -197,6 +191,8 @@ def _force_changes(
         spread_row(t.lines, k, 1.0, w.line_change, out)
         _line_inertia_changes(t, w, m, k, a, h, out)
     _inertia_changes(t, w, m, out)
+    if t.in_fluid:
+        _fluid_changes(t, w, m, out)
 
 
 @compiled
@@ -319,6 +315,25 @@ def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArra
 
 
 @compiled
+def _fluid_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
+    """Add the derivative of the forces of the medium by its resistances."""
+    n_model = m.fluid.shape[2]
+    for body in range(1, t.body_parentid.size):
+        for k in range(6):
+            along = unit_force(
+                w.pose.rotation[body], w.pose.position[body], t.body_ipos[body],
+                t.body_frame[body], k,
+            )  # fmt: skip
+            speed = dot(load(w.motion.velocity[body]), along)
+            i = t.body_lastdof[body]
+            while i >= 0:
+                share = -dot(load(w.pose.subspace[i]), along) * speed
+                add_scaled(out, i, share, m.fluid[body], 0 if k < 3 else 1, n_model)
+                add_scaled(out, i, share * abs(speed), m.fluid[body], 2 + k, n_model)
+                i = t.dof_parentid[i]
+
+
+@compiled
 def _torque_regressor(
     t: Tables, pose: Pose, motion: Motion, body: int, basis: FloatArray, out: FloatArray
 ) -> None:
@@ -332,23 +347,11 @@ def _torque_regressor(
       basis: Scratch, (2, 6, 10).
       out: Written for the degrees of freedom that move the body, (nv, 10).
     """
-    rotation, position = pose.rotation[body], pose.position[body]
-    v = into_body(load(motion.velocity[body]), rotation, position)
-    a = into_body(felt(t, motion, body), rotation, position)
-    momentum, force = basis[0], basis[1]
-    momentum_basis(v, momentum)
-    momentum_basis(a, force)
-    for k in range(10):
-        column = (
-            momentum[0, k], momentum[1, k], momentum[2, k],
-            momentum[3, k], momentum[4, k], momentum[5, k],
-        )  # fmt: skip
-        turned = cross_force(v, column)
-        for i in range(6):
-            force[i, k] += turned[i]
+    force_regressor(pose, motion, body, felt(t, motion, body), basis)
+    force = basis[1]
     i = t.body_lastdof[body]
     while i >= 0:
-        s = into_body(load(pose.subspace[i]), rotation, position)
+        s = into_body(load(pose.subspace[i]), pose.rotation[body], pose.position[body])
         for k in range(10):
             total = 0.0
             for row in range(6):

@@ -373,6 +373,12 @@ def add_footing_changes(
                     out, i, footing.by_weight[k, i], body_weight, t.feet.body[k],
                     body_weight.shape[1],
                 )  # fmt: skip
+    for k in range(t.connections.weight.size):
+        for i in range(dq.shape[0]):
+            scale = footing.by_weight[t.feet.body.size + k, i]
+            if scale != 0.0:
+                for body in t.connections.body[k]:
+                    add_scaled(out, i, scale, body_weight, body, body_weight.shape[1])
 
 
 @compiled

@@ -16,7 +16,9 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.engine.derivatives.connections import has_connections
 from sysid_ros.engine.derivatives.floor_contacts import has_feet
+from sysid_ros.engine.derivatives.fluid import fluid_fields
 from sysid_ros.engine.derivatives.lines import line_fields
 from sysid_ros.engine.derivatives.model_tables import (
     ARMATURE,
@@ -45,7 +47,8 @@ class ModelChanges(NamedTuple):
     inertia: FloatArray  # (nbody, 10, n_model)
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     compensation: FloatArray  # (nbody, n_model)
-    body_weight: FloatArray  # (nbody, n_model): of inverse inertia, which contacts feel
+    body_weight: FloatArray  # (nbody, n_model): of inverse inertia, felt by what presses
+    fluid: FloatArray  # (nbody, 8 or 0, n_model): of the resistance of a medium
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class ChangingTables:
 
     model: mujoco.MjModel
     tables: tuple[FloatArray, ...]  # in the order of :class:`ModelChanges`
-    stands: bool  # whether anything may press on a floor
+    stands: bool  # whether anything may press on a floor, or is connected
     # where inverse inertia is told, if it follows from the other tables
     posture: ReferencePosture | None
     weights: InverseWeights | None  # how it follows from them: the tables have zeros for it
@@ -69,7 +72,7 @@ class ChangingTables:
         """
         same = before is not None and _weighs_alike(model, before.model)
         inertia = before.tables[3] if before and same else inertial_parameters(model)
-        stands = has_feet(model)
+        stands = has_feet(model) or has_connections(model)
         tables = _changing(model, stands, inertia)
         if stands or tables[2].shape[1]:  # lines and bodies have inverse weights, too
             return cls(model, tables, stands, None, None)
@@ -119,6 +122,7 @@ def _changing(
         friction_fields(model),
         np.array(model.body_gravcomp),
         np.array(model.body_invweight0[:, 0]) * stands,
+        fluid_fields(model),
     )
 
 
@@ -141,6 +145,7 @@ class ModelDirections(NamedTuple):
     lifted: IntArray  # (k,): the bodies whose gravity compensation changes
     compensation: FloatArray  # (nbody, n_model)
     body_weight: FloatArray  # (nbody, n_model)
+    fluid: FloatArray  # (nbody, 8 or 0, n_model)
 
 
 class StepSlopes(NamedTuple):
@@ -186,7 +191,7 @@ class BatchDirections(NamedTuple):
 
 def model_directions(changes: ModelChanges) -> ModelDirections:
     """Find what is touched."""
-    dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation, _ = changes
+    dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation = changes[:6]
     body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
     return ModelDirections(
         np.ascontiguousarray(dof_fields),
@@ -202,6 +207,7 @@ def model_directions(changes: ModelChanges) -> ModelDirections:
         np.flatnonzero(np.any(compensation != 0.0, axis=1)).astype(np.int64),
         np.ascontiguousarray(compensation),
         np.ascontiguousarray(changes.body_weight),
+        np.ascontiguousarray(changes.fluid),
     )
 
 

@@ -87,13 +87,13 @@ class Touches(NamedTuple):
 
 
 class Footing(NamedTuple):
-    """The feet that press at one instant: their part of the forces' derivatives, and scratch."""
+    """What presses at one instant, feet and connections: its forces' derivatives, and scratch."""
 
-    pressed: IntArray  # (1,): how many feet do
+    pressed: IntArray  # (1,): how many do
     stiffness: FloatArray  # (nv, nv): minus the derivative in the acceleration
     by_position: FloatArray  # (nv, nv)
     by_velocity: FloatArray  # (nv, nv)
-    by_weight: FloatArray  # (k, nv)
+    by_weight: FloatArray  # (k, nv): by the inverse inertia of feet, then of connections
     frame: FloatArray  # (3, 3): the normal and the tangents, in rows
     reach: FloatArray  # (3,): from the centre of a cylinder to the point; else zero
     roll: FloatArray  # (3, 3): its derivative by the body's rotation; else zero
@@ -107,11 +107,11 @@ class Footing(NamedTuple):
     gradient: FloatArray  # (6,)
 
 
-def new_footing(n_feet: int, nv: int) -> Footing:
+def new_footing(n_held: int, nv: int) -> Footing:
     """Room for a footing."""
     square, by_row = (nv, nv), (6, nv)
     sizes = (
-        square, square, square, (n_feet, nv), (3, 3), 3, (3, 3), 3, (6, 6), by_row, by_row, 6,
+        square, square, square, (n_held, nv), (3, 3), 3, (3, 3), 3, (6, 6), by_row, by_row, 6,
         (6, 6), 6, 6,
     )  # fmt: skip
     return Footing(np.zeros(1, dtype=np.int64), *(np.zeros(size) for size in sizes))

@@ -18,6 +18,7 @@ import numpy as np
 
 from sysid_ros.arrays import IndexArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
+from sysid_ros.engine.derivatives.connections import has_connections
 from sysid_ros.engine.derivatives.forward_rollout import new_room
 from sysid_ros.engine.derivatives.model_parts import ModelPart, model_parts, renewed_parts
 from sysid_ros.engine.derivatives.model_tables import RK4, Tables, tables_of, unsupported
@@ -134,6 +135,7 @@ class ForwardRuns:
         sensors = np.unique(sensors_of(model, self._addresses)).tolist()
         return bool(
             apart
+            and not has_connections(model)
             and not disabled & int(_DISABLE.mjDSBL_CONSTRAINT)
             and not model.opt.enableflags
             and int(model.opt.integrator) != RK4

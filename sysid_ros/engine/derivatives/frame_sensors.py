@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of sensors fixed to bodies: poses, velocities, accelerations, IMUs.
+"""Derivatives of sensors fixed to bodies: poses, velocities, accelerations, IMUs, forces.
 
 With S, P, R and W of :mod:`.rigid_body`, summed over the degrees of freedom j that move a body,
 
@@ -11,6 +11,14 @@ are the body's displacement and the changes of its velocity V and acceleration A
 the world they change by U + D x V and E + D x A. A sensor's component changes by ``f . E + u . U +
 d . D`` with three forces f, u and d that depend on the instant alone, so each costs three scalar
 products per degree of freedom.
+
+Force and torque sensors read the force F between a body and its parent, which everything behind
+needs to move. With I, B and f of everything behind the body or the degree of freedom j, whichever
+is further out, its body sees it change by
+
+    dF = sum (I R_j + B P_j) dq_j + (I W_j + B S_j) dv_j + I S_j da_j + (S_j x* f) dq_j,
+
+the last term for degrees of freedom behind the body only, and by its regressor times dpi.
 """
 
 from __future__ import annotations
@@ -23,17 +31,26 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.acceleration import Workspace
+from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.derivatives.fluid import in_fluid
 from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.rigid_body import Motion
+from sysid_ros.engine.derivatives.rigid_body import Motion, force_regressor
 from sysid_ros.engine.derivatives.spatial import (
     Six,
     Three,
     add,
+    at_point,
+    couple,
     cross,
     cross_force,
     dot,
+    force_at,
+    into_body,
     load,
+    multiply_inertia,
+    multiply_product,
     quaternion_to_matrix,
+    scale,
 )
 
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
@@ -43,6 +60,9 @@ PLACE, DIRECTION, ORIENTATION, SPIN, DRIFT, TURNING, PULL = range(7)
 angular and linear acceleration."""
 BALL_ORIENTATION, BALL_SPIN = 7, 8
 FIELD = 9  # the magnetic field, which is constant in the world
+FORCE, TORQUE = 10, 11  # between the body and its parent
+ACCELERATED = (TURNING, PULL, FORCE, TORQUE)
+"""What depends on accelerations."""
 
 # Sensors: the quantity, and whether it is given in the sensor's own frame.
 FRAME_SENSORS = {
@@ -59,6 +79,8 @@ FRAME_SENSORS = {
     int(_S.mjSENS_VELOCIMETER): (DRIFT, True),
     int(_S.mjSENS_ACCELEROMETER): (PULL, True),
     int(_S.mjSENS_MAGNETOMETER): (FIELD, True),
+    int(_S.mjSENS_FORCE): (FORCE, True),
+    int(_S.mjSENS_TORQUE): (TORQUE, True),
     int(_S.mjSENS_BALLQUAT): (BALL_ORIENTATION, True),
     int(_S.mjSENS_BALLANGVEL): (BALL_SPIN, True),
 }
@@ -78,6 +100,7 @@ class FrameReadings(NamedTuple):
     quaternion: FloatArray  # (k, 4)
     field: FloatArray  # (3,): magnetic
     accelerated: bool  # whether any measures accelerations
+    loaded: bool  # whether any measures forces between bodies
 
 
 def unsupported_frame(model: mujoco.MjModel, sensor: int) -> str | None:
@@ -89,6 +112,19 @@ def unsupported_frame(model: mujoco.MjModel, sensor: int) -> str | None:
         return "a sensor's frame is neither a site nor a body's"
     if int(model.sensor_refid[sensor]) >= 0:
         return "a sensor measures in a moving frame"
+    if FRAME_SENSORS[int(model.sensor_type[sensor])][0] in (FORCE, TORQUE):
+        return _unsupported_force(model, int(model.site_bodyid[int(model.sensor_objid[sensor])]))
+    return None
+
+
+def _unsupported_force(model: mujoco.MjModel, body: int) -> str | None:
+    """The same for the force between a body and its parent."""
+    if int(model.body_weldid[body]) == 0:
+        return "a force or torque sensor is on a body that stands still"
+    if np.any(np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)):
+        return "a force or torque sensor is beside thrusters"
+    if in_fluid(model):
+        return "a force or torque sensor is in a fluid"
     return None
 
 
@@ -116,7 +152,8 @@ def frame_readings(
         np.array([place[1] for place in places], dtype=np.float64).reshape(-1, 3),
         np.array([place[2] for place in places], dtype=np.float64).reshape(-1, 4),
         np.array(model.opt.magnetic, dtype=np.float64),
-        bool(np.isin(what[:, 0], (TURNING, PULL)).any()),
+        bool(np.isin(what[:, 0], ACCELERATED).any()),
+        bool(np.isin(what[:, 0], (FORCE, TORQUE)).any()),
     )
 
 
@@ -146,6 +183,7 @@ def frames_alike(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
 def read_frames(
     t: Tables,
     w: Workspace,
+    m: ModelDirections,
     r: FrameReadings,
     q: FloatArray,
     dq: FloatArray,
@@ -169,6 +207,9 @@ def read_frames(
                 share = _quaternion_slope(turn[0], turn[1], turn[2], turn[3], r.component[k], i)
                 add_scaled(out, row, share, dq, item + i, n)
             continue
+        if quantity in (FORCE, TORQUE):
+            _read_force(t, w, m, _measured_along(r, k, w), r.item[k], row, dq, dv, out)
+            continue
         accelerating, moving, displacing = _covectors(r, k, w)
         d = w.derivatives
         j = t.body_lastdof[item]
@@ -184,9 +225,74 @@ def read_frames(
 
 
 @compiled
-def _covectors(r: FrameReadings, k: int, w: Workspace) -> tuple[Six, Six, Six]:
-    """The forces f, u and d of one component."""
-    body, quantity, component = r.item[k], r.quantity[k], r.component[k]
+def _read_force(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    twist: Six,
+    body: int,
+    row: int,
+    dq: FloatArray,
+    dv: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Add the derivative of the force between a body and its parent along ``twist``.
+
+    MuJoCo counts weight whether or not it is compensated.
+    """
+    d, n = w.derivatives, dq.shape[1]
+    gravity = t.gravity[0], t.gravity[1], t.gravity[2]
+    for j in range(dq.shape[0]):
+        carried = t.dof_bodyid[j]
+        outer = max(carried, body)
+        if not _carries(t, min(carried, body), outer):
+            continue
+        s, inertia, product = load(w.pose.subspace[j]), d.inertia[outer], d.product[outer]
+        by_position = multiply_product(product, load(d.p[j]))
+        by_position = add(by_position, multiply_inertia(inertia, load(d.r[j])))
+        if carried > body:
+            lifted = multiply_inertia(d.lifted[outer], (0.0, 0.0, 0.0, *gravity))
+            force = add(load(d.force[outer]), scale(lifted, -1.0))
+            by_position = add(by_position, cross_force(s, force))
+        by_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[j])))
+        add_scaled(out, row, dot(twist, by_position), dq, j, n)
+        add_scaled(out, row, dot(twist, by_velocity), dv, j, n)
+        add_scaled(out, row, dot(twist, multiply_inertia(inertia, s)), w.d_qacc, j, n)
+    for behind in range(body, t.body_parentid.size):
+        first, last = m.body_first[behind], m.body_first[behind + 1]
+        if first == last or not _carries(t, body, behind):
+            continue
+        force_regressor(w.pose, w.motion, behind, load(w.motion.acceleration[behind]), w.basis)
+        along = into_body(twist, w.pose.rotation[behind], w.pose.position[behind])
+        for e in range(first, last):
+            for i in range(6):
+                for c in range(10):
+                    change = along[i] * w.basis[1, i, c] * m.inertia_change[e, c]
+                    out[row, m.inertia_direction[e]] += change
+
+
+@compiled
+def _carries(t: Tables, body: int, other: int) -> bool:
+    """Return whether a body carries the other, or is it."""
+    while other > body:
+        other = t.body_parentid[other]
+    return other == body
+
+
+@compiled
+def _measured_along(r: FrameReadings, k: int, w: Workspace) -> Six:
+    """The motion whose product with a force is what a force or torque sensor reads of it."""
+    x, e = _frame(r, k, w)
+    if r.quantity[k] == FORCE:
+        return 0.0, 0.0, 0.0, e[0], e[1], e[2]
+    drift = cross(x, e)
+    return e[0], e[1], e[2], drift[0], drift[1], drift[2]
+
+
+@compiled
+def _frame(r: FrameReadings, k: int, w: Workspace) -> tuple[Three, Three]:
+    """A sensor's place and the direction of its component; its frame into ``w``."""
+    body, component = r.item[k], r.component[k]
     turned, place, axes = w.frame_quaternion, w.frame_position, w.frame_axes
     a, b = w.pose.quaternion[body], r.quaternion[k]
     turned[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
@@ -206,20 +312,29 @@ def _covectors(r: FrameReadings, k: int, w: Workspace) -> tuple[Six, Six, Six]:
     )
     if r.local[k]:
         e = axes[0, component], axes[1, component], axes[2, component]
+    return x, e
+
+
+@compiled
+def _covectors(r: FrameReadings, k: int, w: Workspace) -> tuple[Six, Six, Six]:
+    """The forces f, u and d of one component."""
+    x, e = _frame(r, k, w)
+    body, quantity, component = r.item[k], r.quantity[k], r.component[k]
+    turned, axes = w.frame_quaternion, w.frame_axes
     none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if quantity == PLACE:
-        return none, none, _force_at(x, e)
+        return none, none, force_at(x, e)
     if quantity == DIRECTION:
         i = r.axis[k]
-        return none, none, _couple(cross((axes[0, i], axes[1, i], axes[2, i]), e))
+        return none, none, couple(cross((axes[0, i], axes[1, i], axes[2, i]), e))
     if quantity == FIELD:
-        return none, none, _couple(cross(e, (r.field[0], r.field[1], r.field[2])))
+        return none, none, couple(cross(e, (r.field[0], r.field[1], r.field[2])))
     if quantity == ORIENTATION:
         total = none
         for i in range(3):
             share = _quaternion_slope(turned[0], turned[1], turned[2], turned[3], component, i)
             along = share * axes[0, i], share * axes[1, i], share * axes[2, i]
-            total = add(total, _couple(along))
+            total = add(total, couple(along))
         return none, none, total
     return _motion_covectors(quantity, r.local[k] != 0, w.motion, body, x, e)
 
@@ -236,20 +351,20 @@ def _motion_covectors(
     """The same for velocities and accelerations along ``e`` at the point ``x``."""
     none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     v, a = load(motion.velocity[body]), load(motion.acceleration[body])
-    spin, drift = (v[0], v[1], v[2]), _at_point(v, x)
-    force = _couple(e) if quantity in (SPIN, TURNING) else _force_at(x, e)
+    spin, drift = (v[0], v[1], v[2]), at_point(v, x)
+    force = couple(e) if quantity in (SPIN, TURNING) else force_at(x, e)
     if quantity in (SPIN, DRIFT):
         value = spin if quantity == SPIN else drift
-        return none, force, none if local else _couple(cross(value, e))
+        return none, force, none if local else couple(cross(value, e))
     moving, value = cross_force(v, force), (a[0], a[1], a[2])
     if quantity == PULL:
         # The point's acceleration is the body's there and spin x drift.
-        moving = add(moving, add(_couple(cross(drift, e)), _force_at(x, cross(e, spin))))
-        straight, turning = _at_point(a, x), cross(spin, drift)
+        moving = add(moving, add(couple(cross(drift, e)), force_at(x, cross(e, spin))))
+        straight, turning = at_point(a, x), cross(spin, drift)
         value = (
             straight[0] + turning[0], straight[1] + turning[1], straight[2] + turning[2],
         )  # fmt: skip
-    return force, moving, none if local else _couple(cross(value, e))
+    return force, moving, none if local else couple(cross(value, e))
 
 
 @compiled
@@ -262,23 +377,3 @@ def _quaternion_slope(w: float, x: float, y: float, z: float, component: int, i:
     third = 4 - i - component  # the axis that is neither, 0 to 2
     part = x if third == 0 else (y if third == 1 else z)
     return 0.5 * part if component % 3 == third else -0.5 * part
-
-
-@compiled
-def _at_point(m: Six, x: Three) -> Three:
-    """The linear part of a motion at a point."""
-    turned = cross((m[0], m[1], m[2]), x)
-    return m[3] + turned[0], m[4] + turned[1], m[5] + turned[2]
-
-
-@compiled
-def _force_at(x: Three, e: Three) -> Six:
-    """A force ``e`` that acts at ``x``."""
-    moment = cross(x, e)
-    return moment[0], moment[1], moment[2], e[0], e[1], e[2]
-
-
-@compiled
-def _couple(e: Three) -> Six:
-    """A torque without force."""
-    return e[0], e[1], e[2], 0.0, 0.0, 0.0

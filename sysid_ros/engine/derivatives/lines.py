@@ -18,6 +18,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled
+from sysid_ros.engine.derivatives.connections import CONNECT, CONNECTS_EXACTLY
 from sysid_ros.engine.elements import SCALAR, related_dofs
 
 # Rows of Lines.fields: what a parameter may change about one line.
@@ -25,6 +26,7 @@ LINE_ARMATURE, LINE_FRICTIONLOSS, LINE_INVWEIGHT, LINE_DAMPING, LINE_STIFFNESS =
 N_LINE_FIELDS = 5
 
 _DISABLE = mujoco.mjtDisableBit
+_JOINT = int(mujoco.mjtEq.mjEQ_JOINT)
 
 
 class Lines(NamedTuple):
@@ -111,9 +113,11 @@ def unsupported_lines(model: mujoco.MjModel) -> str | None:
             return f"a tendon has {name.removeprefix('tendon_')}"
     if np.any(getattr(model, "tendon_plasticadr", np.full(1, -1)) >= 0):
         return "the model has plastic springs"
-    for k in range(model.neq):
-        if int(model.eq_type[k]) != int(mujoco.mjtEq.mjEQ_JOINT):
-            return "the model has equality constraints other than between joints"
+    active = [k for k in range(model.neq) if model.eq_active0[k]]
+    known = (_JOINT, CONNECT) if mujoco.mj_version() >= CONNECTS_EXACTLY else (_JOINT,)
+    if not np.all(np.isin(np.asarray(model.eq_type)[active], known)):
+        return "the model has equalities of other things than joints and points of bodies"
+    for k in _equalities(model):
         if np.any(model.eq_data[k, 2:5]):
             return "an equality couples joints by a polynomial"
         joints = [int(model.eq_obj1id[k]), int(model.eq_obj2id[k])]
@@ -123,10 +127,11 @@ def unsupported_lines(model: mujoco.MjModel) -> str | None:
 
 
 def _equalities(model: mujoco.MjModel) -> list[int]:
-    """The equalities that act from the start."""
+    """The equalities of joints that act from the start."""
     if int(model.opt.disableflags) & int(_DISABLE.mjDSBL_EQUALITY):
         return []
-    return [k for k in range(model.neq) if model.eq_active0[k]]
+    kinds = np.asarray(model.eq_type)
+    return [k for k in range(model.neq) if model.eq_active0[k] and int(kinds[k]) == _JOINT]
 
 
 def _of_tendon(model: mujoco.MjModel, k: int) -> tuple[list[int], list[float]]:

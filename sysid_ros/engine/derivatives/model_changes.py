@@ -24,6 +24,7 @@ import numpy.typing as npt
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.derivatives.directions import ChangingTables, ModelChanges
 from sysid_ros.engine.derivatives.floor_contacts import stand_alike
+from sysid_ros.engine.derivatives.fluid import in_fluid
 from sysid_ros.engine.derivatives.frame_sensors import frames_alike
 from sysid_ros.engine.derivatives.model_parts import (
     ModelPart,
@@ -95,6 +96,10 @@ class FollowedModel:
             return "jnt_stiffness"
         if not frames_alike(self._base, moved):
             return "an inertial frame that is measured"
+        if in_fluid(self._base) and np.any(self._base.body_ipos != moved.body_ipos):
+            return "body_ipos in a fluid"
+        if in_fluid(self._base) and np.any(self._base.body_iquat != moved.body_iquat):
+            return "body_iquat in a fluid"
         if not stand_alike(self._base, moved):
             return "what touches the floor"
         for name, array in self._arrays.items():
@@ -211,7 +216,7 @@ class TablesReader:
             tables, read = tables_of(base.model), readings(base.model, self._addresses)
             self._latest = model_parts(tables, read), whole_model(tables, read)
             return self._latest
-        dof, actuator, line, inertia, friction, compensation, _ = base.tables
+        dof, actuator, line, inertia, friction, compensation, _, fluid = base.tables
         dof = dof.copy()
         dof[INVWEIGHT] = base.model.dof_invweight0
         parts, whole = self._latest
@@ -223,6 +228,7 @@ class TablesReader:
             friction_fields=friction,
             gravity_compensation=compensation,
             compensates=bool(np.any(compensation)),
+            body_fluid=fluid,
         )
         return renewed(parts, tables), whole._replace(tables=tables)
 
@@ -344,6 +350,7 @@ class SharedMoves:
             found.friction_fields[..., of] * dof,
             found.compensation[..., of] * body,
             found.body_weight[..., of] * body,
+            found.fluid[..., of] * body[:, np.newaxis],
         )
 
 
@@ -356,7 +363,8 @@ def _touched(changes: ModelChanges) -> BoolArray:
             np.any(changes.line_fields, axis=0),
             np.any(changes.inertia, axis=1)
             | (changes.compensation != 0.0)
-            | (changes.body_weight != 0.0),
+            | (changes.body_weight != 0.0)
+            | np.any(changes.fluid, axis=1),
         ]
     )
 

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, IndexArray, IntArray
+from sysid_ros.engine.derivatives.connections import Connections
 from sysid_ros.engine.derivatives.directions import ModelChanges
 from sysid_ros.engine.derivatives.floor_contacts import Feet
 from sysid_ros.engine.derivatives.frame_sensors import (
+    ACCELERATED,
     BALL_ORIENTATION,
     BALL_SPIN,
-    PULL,
-    TURNING,
     FrameReadings,
 )
 from sysid_ros.engine.derivatives.lines import Lines
@@ -158,6 +158,7 @@ def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:
         changes.friction_fields[:, own.dofs],
         changes.compensation[own.bodies],
         changes.body_weight[own.bodies],
+        changes.fluid[own.bodies],
     )
 
 
@@ -168,6 +169,10 @@ def _owners(t: Tables) -> Elements:
         roots[i] = i if parent < 0 else roots[parent]
     for first, end in zip(t.lines.first[:-1], t.lines.first[1:], strict=True):
         coupled = roots[t.lines.dof[first:end]]
+        roots[np.isin(roots, coupled)] = coupled.min(initial=roots.size)
+    for bodies in t.connections.body:
+        ends = t.body_lastdof[bodies]
+        coupled = roots[ends[ends >= 0]]
         roots[np.isin(roots, coupled)] = coupled.min(initial=roots.size)
     dofs = np.unique(roots, return_inverse=True)[1].reshape(-1)
     # What belongs nowhere, such as a thruster at a fixed body, belongs to the first.
@@ -225,6 +230,8 @@ def _tables(t: Tables, own: Elements) -> Tables:
             result[name] = _lines(t.lines, own)
         elif name == "feet":
             result[name] = _feet(t.feet, own)
+        elif name == "connections":
+            result[name] = _connections(t, own)
         elif name in _LISTS:
             chosen = getattr(own, _LISTS[name])
             result[name] = _renumbered(table[np.isin(table, chosen)], chosen)
@@ -270,6 +277,16 @@ def _feet(feet: Feet, own: Elements) -> Feet:
     return Feet(**{**part, "body": _renumbered(part["body"], own.bodies)})
 
 
+def _connections(t: Tables, own: Elements) -> Connections:
+    """The connections of a part."""
+    ends = t.body_lastdof[t.connections.body].max(axis=1)
+    chosen = np.isin(ends, own.dofs)
+    part: dict[str, Any] = {
+        name: np.ascontiguousarray(table[chosen]) for name, table in t.connections._asdict().items()
+    }
+    return Connections(**{**part, "body": _renumbered(part["body"], own.bodies)})
+
+
 def _readings(r: Readings, rows: IndexArray, own: Elements) -> Readings:
     """The readings of a part."""
     scalar, framed = np.isin(r.row, rows), np.isin(r.frames.row, rows)
@@ -283,9 +300,9 @@ def _readings(r: Readings, rows: IndexArray, own: Elements) -> Readings:
     frames: dict[str, Any] = {
         name: table[framed]
         for name, table in r.frames._asdict().items()
-        if name not in ("row", "item", "field", "accelerated")
+        if name not in ("row", "item", "field", "accelerated", "loaded")
     }
-    frames["accelerated"] = bool(np.isin(frames["quantity"], (TURNING, PULL)).any())
+    frames["accelerated"] = bool(np.isin(frames["quantity"], ACCELERATED).any())
     return Readings(
         _renumbered(r.row[scalar], rows),
         r.quantity[scalar],

@@ -12,7 +12,18 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.compiled import TERMS
+from sysid_ros.engine.derivatives.connections import (
+    Connections,
+    connections_of,
+    has_connections,
+)
 from sysid_ros.engine.derivatives.floor_contacts import Feet, feet_of
+from sysid_ros.engine.derivatives.fluid import (
+    fluid_fields,
+    in_fluid,
+    inertial_frames,
+    unsupported_fluid,
+)
 from sysid_ros.engine.derivatives.lines import Lines, lines_of, unsupported_lines
 from sysid_ros.engine.elements import BALL, FREE, HINGE, SLIDE, inertial_parameters
 from sysid_ros.engine.friction import friction_rows
@@ -58,6 +69,10 @@ class Tables(NamedTuple):
     body_pos: FloatArray
     body_quat: FloatArray
     inertia: FloatArray  # (nbody, 10): inertial parameters in the body's frame
+    in_fluid: bool
+    body_ipos: FloatArray
+    body_frame: FloatArray  # (nbody, 3, 3): from the inertial frame to the body's
+    body_fluid: FloatArray  # (nbody, 8): resistances of the medium, (nbody, 0) without one
     jnt_type: IntArray
     jnt_qposadr: IntArray
     jnt_dofadr: IntArray
@@ -79,6 +94,7 @@ class Tables(NamedTuple):
     jnt_forcerange: FloatArray  # (njnt, 2): of all actuators together, infinite where unlimited
     lines: Lines
     feet: Feet
+    connections: Connections
     elliptic: bool  # whether cones of friction are
     impratio: float
     actuator_dof: IntArray  # (nu,): -1 where it acts on a site or a tendon
@@ -122,6 +138,10 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         body_pos=_floats(model.body_pos),
         body_quat=_floats(model.body_quat),
         inertia=inertial_parameters(model),
+        in_fluid=in_fluid(model),
+        body_ipos=_floats(model.body_ipos),
+        body_frame=inertial_frames(model),
+        body_fluid=fluid_fields(model),
         jnt_type=_ints(model.jnt_type),
         jnt_qposadr=_ints(model.jnt_qposadr),
         jnt_dofadr=_ints(model.jnt_dofadr),
@@ -143,6 +163,7 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         jnt_forcerange=_ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
         lines=lines_of(model),
         feet=feet_of(model),
+        connections=connections_of(model),
         elliptic=int(model.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC),
         impratio=float(model.opt.impratio),
         actuator_dof=_actuator_dofs(model),
@@ -226,13 +247,14 @@ def unsupported(model: mujoco.MjModel) -> str | None:
     for name, what in _COUNTED.items():
         if getattr(model, name, 0):
             return f"the model has {what}"
-    if model.opt.density or model.opt.viscosity:
-        return "the model moves in a fluid"
     if friction_rows(model) and int(model.opt.integrator) == RK4:
         return "a joint's friction depends on its load inside the stages of RK4"
+    if has_connections(model) and int(model.opt.integrator) == RK4:
+        return "an equality connects bodies inside the stages of RK4"
     if friction_rows(model) and (model.ntendon or model.neq):
         return "a joint's friction depends on its load beside tendons or equalities"
-    return unsupported_lines(model) or _unsupported_joints(model) or _unsupported_actuators(model)
+    obstacle = unsupported_lines(model) or unsupported_fluid(model)
+    return obstacle or _unsupported_joints(model) or _unsupported_actuators(model)
 
 
 _COUNTED = {"nflex": "flexible bodies", "nmocap": "mocap bodies", "nplugin": "plugins"}

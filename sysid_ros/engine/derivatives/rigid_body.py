@@ -31,6 +31,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, copy_vector
+from sysid_ros.engine.derivatives.fluid import resist
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.spatial import (
     Six,
@@ -38,9 +39,12 @@ from sysid_ros.engine.derivatives.spatial import (
     cross_force,
     cross_motion,
     dot,
+    into_body,
     load,
+    momentum_basis,
     move_inertia,
     multiply_inertia,
+    multiply_matrix,
     multiply_product,
     multiply_product_transposed,
     multiply_quaternions,
@@ -82,6 +86,7 @@ class Derivatives(NamedTuple):
     inertia: FloatArray  # (nbody, 10): I of everything below, as its inertial parameters
     lifted: FloatArray  # (nbody, 10): the same times the share of gravity that is compensated
     product: FloatArray  # (nbody, 12): B of everything below, as of velocity_product
+    drag: FloatArray  # (nbody, 36): the same of the medium, a symmetric matrix row by row
     force: FloatArray  # (nbody, 6): f of everything below
     p: FloatArray  # (nv, 6)
     r: FloatArray  # (nv, 6)
@@ -120,6 +125,7 @@ def new_derivatives(nbody: int, nv: int) -> Derivatives:
         np.zeros((nbody, 10)),
         np.zeros((nbody, 10)),
         np.zeros((nbody, 12)),
+        np.zeros((nbody, 36)),
         np.zeros((nbody, 6)),
         np.zeros((nv, 6)),
         np.zeros((nv, 6)),
@@ -290,6 +296,10 @@ def differentiate(
             above_position = add(above_position, multiply_inertia(d.lifted[body], turned))
             below_lifted = multiply_inertia(d.lifted[body], s)
         above_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[i])))
+        if t.in_fluid:
+            above_position = add(above_position, multiply_matrix(d.drag[body], load(d.p[i])))
+            slowed = multiply_matrix(d.drag[body], s)
+            above_velocity, below_product = add(above_velocity, slowed), add(below_product, slowed)
         d.torque[i] = dot(s, force)
         j = i
         while j >= 0:
@@ -355,6 +365,35 @@ def felt(t: Tables, motion: Motion, body: int) -> Six:
 
 
 @compiled
+def force_regressor(
+    pose: Pose, motion: Motion, body: int, acceleration: Six, basis: FloatArray
+) -> None:
+    """Write the derivative of the force that moves a body by its parameters, in its frame.
+
+    Args:
+      pose: Where everything is.
+      motion: How everything moves.
+      body: The body.
+      acceleration: Its acceleration with the reaction to gravity.
+      basis: Written, (2, 6, 10): scratch, and the derivative.
+    """
+    rotation, position = pose.rotation[body], pose.position[body]
+    v = into_body(load(motion.velocity[body]), rotation, position)
+    a = into_body(acceleration, rotation, position)
+    momentum, force = basis[0], basis[1]
+    momentum_basis(v, momentum)
+    momentum_basis(a, force)
+    for k in range(10):
+        column = (
+            momentum[0, k], momentum[1, k], momentum[2, k],
+            momentum[3, k], momentum[4, k], momentum[5, k],
+        )  # fmt: skip
+        turned = cross_force(v, column)
+        for i in range(6):
+            force[i, k] += turned[i]
+
+
+@compiled
 def _composites(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives) -> None:
     """Inertia, velocity products and force of each body, then of everything below it."""
     _forces(t, pose, motion, thrust, d)
@@ -367,6 +406,8 @@ def _composites(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: De
     _gather(t, d.inertia)
     _gather(t, d.lifted)
     _gather(t, d.product)
+    if t.in_fluid:
+        _gather(t, d.drag)
 
 
 @compiled
@@ -378,6 +419,12 @@ def _forces(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Deriva
         turned = cross_force(v, multiply_inertia(inertia, v))
         store(add(multiply_inertia(inertia, a), turned), d.force[body])
         copy_vector(inertia, d.inertia[body])
+        if t.in_fluid:
+            d.drag[body] = 0.0
+            resist(
+                v, pose.rotation[body], pose.position[body], t.body_ipos[body],
+                t.body_frame[body], t.body_fluid[body], d.force[body], d.drag[body],
+            )  # fmt: skip
     for k in range(t.site_actuators.size):
         u = t.site_actuators[k]
         body = t.actuator_bodyid[u]

@@ -60,8 +60,9 @@ def new_buffers(t: Tables, n: int) -> Buffers:
     """Room for ``n`` directions."""
     nbody, nq, nv = t.body_parentid.size, t.qpos0.size, t.dof_bodyid.size
     na = np.count_nonzero(t.actuator_act >= 0)
+    held = t.feet.body.size + t.connections.weight.size
     return Buffers(
-        new_workspace(nbody, nv, t.actuator_dof.size, t.lines.equality.size, t.feet.body.size, n),
+        new_workspace(nbody, nv, t.actuator_dof.size, t.lines.equality.size, held, n),
         _new_stage(nq, nv, n),
         np.zeros(t.actuator_dof.size),
         np.zeros((na, n)),
@@ -225,12 +226,14 @@ def _semi_implicit(
     inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
     if not evaluate(t, w, q, v, b.drive, now.a, touches, k, violation):
         return False
+    if r.frames.loaded and w.footing.pressed[0] > 0:  # what presses is not in these readings
+        violation[0] = max(violation[0], violation[1])
     read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
     wants = r.frames.accelerated
     if not tangent(t, w, m, v, now.a, now.dq, now.dv, inputs, t.timestep, wants, now.da):
         return False
     if r.frames.row.size:
-        read_frames(t, w, r.frames, q, now.dq, now.dv, out)
+        read_frames(t, w, m, r.frames, q, now.dq, now.dv, out)
     for i in range(now.dq.shape[0]):
         for c in range(now.dq.shape[1]):
             now.dv[i, c] += t.timestep * now.da[i, c]
@@ -273,7 +276,7 @@ def _runge_kutta(
             return False
         if part == 0:
             read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
-            read_frames(t, w, r.frames, q, now.dq, now.dv, out)
+            read_frames(t, w, m, r.frames, q, now.dq, now.dv, out)
         weight = 1.0 / 6.0 if part == 0 or part == 3 else 1.0 / 3.0
         ahead = t.timestep if part == 2 else 0.5 * t.timestep
         for i in range(nv):

@@ -59,6 +59,26 @@ def cross(a: Three, b: Three) -> Three:
 
 
 @compiled
+def at_point(m: Six, x: Three) -> Three:
+    """The linear part of a motion at a point."""
+    turned = cross((m[0], m[1], m[2]), x)
+    return m[3] + turned[0], m[4] + turned[1], m[5] + turned[2]
+
+
+@compiled
+def force_at(x: Three, e: Three) -> Six:
+    """A force ``e`` that acts at ``x``."""
+    moment = cross(x, e)
+    return moment[0], moment[1], moment[2], e[0], e[1], e[2]
+
+
+@compiled
+def couple(e: Three) -> Six:
+    """A torque without force."""
+    return e[0], e[1], e[2], 0.0, 0.0, 0.0
+
+
+@compiled
 def cross_motion(v: Six, m: Six) -> Six:
     """``v x m``: how a motion moved along with ``v`` changes."""
     return (
@@ -94,6 +114,19 @@ def multiply_inertia(p: FloatArray, m: Six) -> Six:
         p[0] * m[3] + m[1] * p[3] - m[2] * p[2],
         p[0] * m[4] + m[2] * p[1] - m[0] * p[3],
         p[0] * m[5] + m[0] * p[2] - m[1] * p[1],
+    )
+
+
+@compiled
+def multiply_matrix(a: FloatArray, m: Six) -> Six:
+    """``A m`` for a matrix row by row, (36,)."""
+    return (
+        dot(load(a[:6]), m),
+        dot(load(a[6:12]), m),
+        dot(load(a[12:18]), m),
+        dot(load(a[18:24]), m),
+        dot(load(a[24:30]), m),
+        dot(load(a[30:]), m),
     )
 
 

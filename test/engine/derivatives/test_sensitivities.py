@@ -286,6 +286,29 @@ def test_every_sensor_fixed_to_a_body_agrees_with_central_differences(kind: int)
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
+@pytest.mark.parametrize("seed", [1, 2, 4])
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+def test_forces_between_bodies_anywhere_in_a_tree(seed: int, integrator: str) -> None:
+    """Masses before, at and behind the sensor, joints that stick and slide, branches beside it."""
+    chain = Chain(seed, 4, integrator, integrator != "RK4", False, True, floating=True)
+    root = chains.spec(chain)
+    params = parameters(root, chain)
+    for name in ("base", "carrier", "body1", "body3"):
+        modifier = AttributeModifier("body", name, "mass")
+        params.add(Parameter(name, root.body(name).mass, 0.0, 9.0, modifier=modifier))
+    root.body("body2").gravcomp = 0.7
+    for name in ("carrier", "body0"):
+        site = root.body(name).add_site(name=name, pos=[0.1, -0.05, 0.2], quat=[1, 2, -1, 0.5])
+        for kind in (mujoco.mjtSensor.mjSENS_FORCE, mujoco.mjtSensor.mjSENS_TORQUE):
+            root.add_sensor(
+                name=f"{kind.name}_{name}", type=kind, objname=site.name,
+                objtype=mujoco.mjtObj.mjOBJ_SITE,
+            )  # fmt: skip
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
 @pytest.mark.parametrize("kind", SENSORS, ids=lambda kind: mujoco.mjtSensor(kind).name)
 def test_every_row_of_the_table_of_sensors_agrees_with_central_differences(kind: int) -> None:
     chain = Chain(3, 2, "IMPLICITFAST", True, False, True)
@@ -511,6 +534,97 @@ def test_steps_with_contacts_that_are_not_known_are_differenced_alone(
     (derivatives,) = problem.exact
     assert derivatives is not None
     assert 0.1 < derivatives.doubted < 0.75
+
+
+def test_forces_behind_which_a_foot_presses_are_differenced_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the floor bears is no part of the force between two bodies."""
+    text = STANDING.format(
+        timestep=chains.TIMESTEP, integrator="Euler", cone="elliptic", condim=3, friction="0.8",
+        height=0.14, foot=BALL, contact="",
+    )  # fmt: skip
+    text = text.replace('<geom name="foot"', '<site name="hip"/><geom name="foot"')
+    forces = '<force name="pull" site="hip"/><torque name="twist" site="hip"/>'
+    text = text.replace("</sensor>", forces + "</sensor>")
+    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
+    for element, name, attribute, value in (
+        ("joint", "joint0", "damping", 0.3), ("body", "base", "mass", 1.0),
+        ("body", "body0", "mass", 0.3),
+    ):  # fmt: skip
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(f"{name}_{attribute}", value, -5.0, 5.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    monkeypatch.setattr(uncovered_steps, "finite_differences", None)  # of whole runs
+    monkeypatch.setattr(uncovered_steps, "MAX_SHARE", 1.0)
+    assert largest_error(problem, problem.initial_point()) < 5e-4
+    assert set(problem.derivative_sources().values()) == {"exact"}
+    (derivatives,) = problem.exact
+    assert derivatives is not None
+    assert 0.1 < derivatives.doubted < 0.75
+
+
+LINKAGE = """<mujoco><option timestep="{timestep}" integrator="{integrator}" tolerance="1e-15"
+  iterations="200"><flag contact="disable"/></option><worldbody>
+  <body name="body0"><joint name="joint0" axis="0.1 1 0" damping="0.3" armature="0.01"
+  frictionloss="0.05" pos="0.02 0 0"/><inertial mass="1" pos="0.1 0.02 0.05"
+  fullinertia="0.02 0.03 0.04 0.001 0.002 -0.003"/>
+   <body name="body1" pos="0.2 0 0"><joint name="joint1" {ball} damping="0.1"/>
+   <inertial mass="0.5" pos="0.1 0 0.1" diaginertia="0.01 0.02 0.03"/>
+   <site name="tip" pos="0.25 0.02 0.1"/></body></body>
+  <body name="body2" pos="0.4 0 0"><joint name="joint2" axis="0 1 0.2" damping="0.2"
+  stiffness="3"/><inertial mass="0.7" pos="0 0 0.1" diaginertia="0.02 0.02 0.01"/>
+   <site name="end" pos="0.03 0 0.12"/></body>
+  <body name="apart"><joint name="joint3" axis="0 1 0" damping="0.2"/>
+   <inertial mass="0.7" pos="0 0 0.1" diaginertia="0.02 0.02 0.01"/></body></worldbody>
+  <equality>{connect}</equality>
+  <actuator><motor name="actuator0" joint="joint0"/><motor name="second" joint="joint2"/></actuator>
+  <sensor><jointpos name="mjSENS_JOINTPOS0" joint="joint0"/>
+  <jointpos name="two" joint="joint2"/><jointpos name="three" joint="joint3"/>
+  <framepos name="place" objtype="site" objname="tip"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast"])
+@pytest.mark.parametrize(
+    ("ball", "connect"),
+    [
+        ('type="hinge" axis="0 1 0"', '<connect site1="tip" site2="end" solref="0.03 1.2"/>'),
+        ('type="ball"', '<connect body1="body1" body2="body2" anchor="0.25 0 0.1"/>'),
+        ('type="ball"', '<connect body1="body1" anchor="0.2 0.1 0.1" solimp="0.8 0.95 0.02"/>'),
+    ],
+)
+def test_bodies_that_are_connected(integrator: str, ball: str, connect: str) -> None:
+    """Loops that are open at first and close, of two trees or to the world, beside another."""
+    text = LINKAGE.format(
+        timestep=chains.TIMESTEP, integrator=integrator, ball=ball, connect=connect
+    )
+    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
+    for element, name, attribute, value in (
+        ("joint", "joint0", "armature", 0.01), ("joint", "joint0", "frictionloss", 0.05),
+        ("joint", "joint2", "damping", 0.2), ("joint", "joint3", "damping", 0.2),
+        ("body", "body1", "mass", 0.5), ("body", "body2", "mass", 0.7),
+    ):  # fmt: skip
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(f"{name}_{attribute}", value, -5.0, 5.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
+
+
+@pytest.mark.parametrize("integrator", ["EULER", "RK4"])
+def test_bodies_in_a_fluid(integrator: str) -> None:
+    """A floating tree whose boxes resist along and about their own axes; masses shape the boxes."""
+    chain = Chain(5, 3, integrator, False, False, True, floating=True)
+    root = chains.spec(chain)
+    root.option.density, root.option.viscosity = 30.0, 0.4
+    params = parameters(root, chain)
+    for name in ("base", "body1"):
+        modifier = AttributeModifier("body", name, "mass")
+        params.add(Parameter(name, root.body(name).mass, 0.0, 9.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
 
 
 def test_contacts_are_noticed() -> None:

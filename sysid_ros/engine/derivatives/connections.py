@@ -1,0 +1,65 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Points of two bodies that an equality connects: closed loops of linkages and parallel robots.
+
+With r from the second point to the first and J the difference of their Jacobians, the three rows
+along the world's axes have the violation u = J qacc + dJ/dt v + B J v + K s r and the force -u / R,
+where the impedance s and with it the regularization R depend on |r|. The first two terms are the
+points' accelerations. See MuJoCo's documentation, Computation, "Constraint model",
+mj_instantiateEquality and mj_Jdotv, which it has since version 3.7.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IntArray
+
+CONNECT, _SITE = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtObj.mjOBJ_SITE)
+
+CONNECTS_EXACTLY = 3_007_000  # the first version of MuJoCo whose rows are those above
+
+
+class Connections(NamedTuple):
+    """The connected pairs of points."""
+
+    body: IntArray  # (k, 2)
+    local: FloatArray  # (k, 2, 3): in the bodies' frames, m
+    solref: FloatArray  # (k, 2)
+    solimp: FloatArray  # (k, 5)
+    weight: FloatArray  # (k,): inverse inertia of both bodies, 1/kg
+
+
+def connections_of(model: mujoco.MjModel) -> Connections:
+    """The connections of a model that act from the start."""
+    equalities = _connecting(model)
+    body, local = np.zeros((len(equalities), 2), dtype=np.int64), np.zeros((len(equalities), 2, 3))
+    for place, k in enumerate(equalities):
+        for side, item in enumerate((int(model.eq_obj1id[k]), int(model.eq_obj2id[k]))):
+            at_site = int(model.eq_objtype[k]) == _SITE
+            body[place, side] = model.site_bodyid[item] if at_site else item
+            data = model.eq_data[k, 3 * side : 3 * side + 3]
+            local[place, side] = model.site_pos[item] if at_site else data
+    return Connections(
+        body,
+        local,
+        np.ascontiguousarray(np.asarray(model.eq_solref)[equalities], dtype=np.float64),
+        np.ascontiguousarray(np.asarray(model.eq_solimp)[equalities], dtype=np.float64),
+        np.asarray(model.body_invweight0)[body, 0].sum(axis=1),
+    )
+
+
+def has_connections(model: mujoco.MjModel) -> bool:
+    """Return whether a model has any."""
+    return bool(_connecting(model))
+
+
+def _connecting(model: mujoco.MjModel) -> list[int]:
+    if int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_EQUALITY):
+        return []
+    kinds = np.asarray(model.eq_type) == CONNECT
+    return [int(k) for k in np.flatnonzero(kinds & np.asarray(model.eq_active0, dtype=bool))]
