@@ -473,14 +473,25 @@ def test_version_and_help_come_without_loading_the_simulator() -> None:
     process = start("--version")
     output, _ = process.communicate(timeout=PATIENCE)
     assert output == f"sysid_ros {sysid_ros.__version__}\n"
-    loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, sysid_ros.cli; print('mujoco' in sys.modules)"],
+    assert not loaded_by("import sysid_ros.cli, sysid_ros.commands") & {"mujoco", "numpy", "yaml"}
+
+
+def test_the_library_comes_without_what_only_some_of_it_needs() -> None:
+    loaded = loaded_by("import sysid_ros.sysid")
+    assert "mujoco" in loaded
+    assert not loaded & {"numba", "rich", "jinja2", "PIL", "rosbags", "scipy.optimize", "scipy.stats"}
+
+
+def loaded_by(program: str) -> set[str]:
+    """The modules that a program has loaded at its end."""
+    told = subprocess.run(
+        [sys.executable, "-c", f"{program}\nimport sys\nprint('\\n' + ' '.join(sys.modules))"],
         capture_output=True,
         text=True,
         check=True,
         cwd=ROOT,
     )
-    assert loaded.stdout == "False\n"
+    return set(told.stdout.splitlines()[-1].split())
 
 
 def test_what_was_imported_is_not_searched_for_cycles_at_the_end() -> None:

@@ -20,7 +20,6 @@ from sysid_ros.commands.common import (
     package_arguments,
 )
 from sysid_ros.errors import OutputError
-from sysid_ros.files import write_new_file
 from sysid_ros.printable import print_text
 
 if TYPE_CHECKING:
@@ -68,6 +67,7 @@ def _run(options: argparse.Namespace) -> int:
 
     announce("loading the model and the recordings")
     load_mujoco()
+    from sysid_ros.files import write_new_file
     from sysid_ros.proposal import propose
     from sysid_ros.terminal import FitProgress
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import density, lagged_products
@@ -109,7 +109,8 @@ def _normal_plot(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Standardised quantiles against those of a normal distribution."""
     levels = np.linspace(0.0, 1.0, 82)[1:-1]
     standardised = (np.quantile(values, levels) - values.mean()) / values.std()
-    return scipy.special.ndtri(levels), standardised
+    normal = NormalDist()
+    return np.array([normal.inv_cdf(level) for level in levels]), standardised
 
 
 def _autocorrelation(parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:

@@ -28,6 +28,8 @@ from sysid_ros.video.poses import poses, telling_stretch
 _REMEDY = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri lets EGL draw without a screen"
 _LARGEST = 64 << 20  # bytes of an animation; ours have a hundredth of that
 _PATIENCE = 60.0  # s; a few pictures take a few seconds even without a graphics card
+# Of Mesa, where there is no graphics card: small pictures, which threads only wait for.
+_ONE_THREAD = {"LP_NUM_THREADS": "1"}
 _SWITCHED_OFF = "MUJOCO_GL switches drawing off"
 _OFF = ("disable", "disabled", "off", "false", "0")  # as MuJoCo itself reads MUJOCO_GL
 
@@ -84,7 +86,7 @@ def drawing_poses(model: Path, shown: Poses | str) -> Iterator[Callable[[], Vide
         video = model.parent / VIDEO
         process = subprocess.Popen(
             [sys.executable, "-m", "sysid_ros.pictures", str(model), str(poses), str(video)],
-            env={**os.environ, "MUJOCO_GL": library},
+            env={**_ONE_THREAD, **os.environ, "MUJOCO_GL": library},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
