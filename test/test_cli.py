@@ -479,7 +479,15 @@ def test_version_and_help_come_without_loading_the_simulator() -> None:
 def test_the_library_comes_without_what_only_some_of_it_needs() -> None:
     loaded = loaded_by("import sysid_ros.sysid")
     assert "mujoco" in loaded
-    assert not loaded & {"numba", "rich", "jinja2", "PIL", "rosbags", "scipy.optimize", "scipy.stats"}
+    assert not loaded & {
+        "numba",
+        "rich",
+        "jinja2",
+        "PIL",
+        "rosbags",
+        "scipy.optimize",
+        "scipy.stats",
+    }
 
 
 def loaded_by(program: str) -> set[str]:
