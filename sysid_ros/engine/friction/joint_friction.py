@@ -125,7 +125,7 @@ def friction_rows(model: Any) -> dict[int, FloatArray]:
 
 
 def _row_starts(model: Any) -> dict[int, int]:
-    """Where the row of each joint that has one begins, by joint id."""
+    """The first place of each row in ``jnt_user``, by joint id."""
     if model.nuser_jnt < ROW:
         return {}
     starts = {i: _row_start(model.jnt_user[i]) for i in range(model.njnt)}
