@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import chains
 import mujoco
 import numpy as np
@@ -14,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives import sensitivities, uncovered_steps
+from sysid_ros.engine.derivatives import parameter_effects, sensitivities, uncovered_steps
 from sysid_ros.engine.derivatives.frame_sensors import FRAME_SENSORS
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, SENSORS, TENDON
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, parameters_of
@@ -683,16 +685,17 @@ def test_derivatives_that_contradict_rollouts_are_given_up(
 ) -> None:
     chain = Chain(1, 2, "IMPLICITFAST", True, False, False)
     root = chains.spec(chain)
-    right = sensitivities.model_derivative
+    right = parameter_effects.ParameterEffects.at
 
     def wrong(*arguments: object) -> object:
-        changes = right(*arguments)  # type: ignore[arg-type]
-        return changes._replace(dof_fields=1.5 * changes.dof_fields)
+        found = right(*arguments)  # type: ignore[arg-type]
+        changes = found.changes._replace(dof_fields=1.5 * found.changes.dof_fields)
+        return replace(found, changes=changes)
 
     sound = chains.problem(root, parameters(root, chain))
     sound.check_derivatives(sound.initial_point())
     assert set(sound.derivative_sources().values()) == {"exact"}
-    monkeypatch.setattr(sensitivities, "model_derivative", wrong)
+    monkeypatch.setattr(parameter_effects.ParameterEffects, "at", wrong)
     problem = chains.problem(root, parameters(root, chain))
     problem.check_derivatives(problem.initial_point())
     assert all("off a rollout" in source for source in problem.derivative_sources().values())
