@@ -39,7 +39,7 @@ from sysid_ros.diagnosis.torque_mistakes import (
     torque_explanations,
     torque_unit,
 )
-from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
+from sysid_ros.diagnosis.velocity_consistency import disagreement
 from sysid_ros.diagnosis.window_mistakes import WindowTest
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
@@ -187,24 +187,12 @@ def _consistency(state: _State) -> list[Finding]:
                     "correlation": contradiction.correlation,
                     "velocity_per_derivative": contradiction.slope,
                 },
-                _contradiction(change, contradiction),
+                contradiction.sentence(change),
                 alternatives=others,
             )
         )
         state.repair(change)
     return found
-
-
-def _contradiction(change: Change, seen: Disagreement) -> str:
-    if change.exchange:
-        return (
-            "Each measured velocity is the derivative of the other joint's position (correlation "
-            f"with that of its own: {seen.correlation:.2g})."
-        )
-    return (
-        f"The measured velocity is {seen.slope:.3g} times the derivative of the measured position "
-        f"(correlation {seen.correlation:.3g})."
-    )
 
 
 def _decided(
