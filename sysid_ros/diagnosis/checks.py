@@ -50,9 +50,7 @@ _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
 _SETTLED = 0.05  # of the power, that another gravity leaves if it is all
-_WINDOW_GROUNDS = (
-    "Windows that are simulated and fitted with whatever friction, armature and masses ask for it."
-)
+_WINDOW_GROUNDS = "Simulated windows, with whatever friction, armature and masses, ask for it."
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 
 

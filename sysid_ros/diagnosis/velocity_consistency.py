@@ -41,8 +41,8 @@ class Disagreement:
         """The grounds for one of the candidates."""
         if change.exchange:
             return (
-                "Each measured velocity is the derivative of the other joint's position (correlation "
-                f"with that of its own: {self.correlation:.2g})."
+                "Each measured velocity is the derivative of the other joint's position "
+                f"(correlation with that of its own: {self.correlation:.2g})."
             )
         return (
             f"The measured velocity is {self.slope:.3g} times the derivative of the measured "
