@@ -40,7 +40,7 @@ from sysid_ros.diagnosis.torque_mistakes import (
     torque_explanations,
     torque_unit,
 )
-from sysid_ros.diagnosis.velocity_consistency import Disagreement, disagreement
+from sysid_ros.diagnosis.velocity_consistency import disagreement
 from sysid_ros.diagnosis.window_mistakes import WindowTest
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
@@ -51,9 +51,7 @@ _MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
 _SETTLED = 0.05  # of the power, that another gravity leaves if it is all
-_WINDOW_GROUNDS = (
-    "Windows that are simulated and fitted with whatever friction, armature and masses ask for it."
-)
+_WINDOW_GROUNDS = "Simulated windows, with whatever friction, armature and masses, ask for it."
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 
 
@@ -189,24 +187,12 @@ def _consistency(state: _State) -> list[Finding]:
                     "correlation": contradiction.correlation,
                     "velocity_per_derivative": contradiction.slope,
                 },
-                _contradiction(change, contradiction),
+                contradiction.sentence(change),
                 alternatives=others,
             )
         )
         state.repair(change)
     return found
-
-
-def _contradiction(change: Change, seen: Disagreement) -> str:
-    if change.exchange:
-        return (
-            "Each measured velocity is the derivative of the other joint's position (correlation "
-            f"with that of its own: {seen.correlation:.2g})."
-        )
-    return (
-        f"The measured velocity is {seen.slope:.3g} times the derivative of the measured position "
-        f"(correlation {seen.correlation:.3g})."
-    )
 
 
 def _decided(

@@ -37,6 +37,18 @@ class Disagreement:
     correlation: float
     slope: float
 
+    def sentence(self, change: Change) -> str:
+        """The grounds for one of the candidates."""
+        if change.exchange:
+            return (
+                "Each measured velocity is the derivative of the other joint's position "
+                f"(correlation with that of its own: {self.correlation:.2g})."
+            )
+        return (
+            f"The measured velocity is {self.slope:.3g} times the derivative of the measured "
+            f"position (correlation {self.correlation:.3g})."
+        )
+
 
 def disagreement(recorded: Recorded) -> Disagreement | None:
     """The first contradiction between the positions and velocities of joints."""

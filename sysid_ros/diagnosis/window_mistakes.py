@@ -51,7 +51,8 @@ _BETTER_WINDOWS = 0.75  # of the windows, in which it must be better
 _FACTOR = 1.5  # of a force, from which on it is told
 _AS_A_SIGN = 0.3  # how near to -1 a factor is one
 _UNTESTED = (
-    "masses are not tested: the recordings have too few windows that the model can be simulated in"
+    "masses are not tested: there are too few windows, the model flies apart in them, or their "
+    "derivatives take too many simulations"
 )
 
 

@@ -30,7 +30,8 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 _VELOCITY_FILTER = 30.0  # Hz
 _LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
 _FEWEST, _MOST = 8, 16  # windows; the fewest where every column is a rollout
-_STEPS = 400_000  # of simulation, times columns of the Jacobian
+_STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
+_SHORTEST = 0.15  # s, of a window that shows anything
 _FIRST, _SECOND = 3, 2  # iterations, before noise levels are known and after
 _RIDGE = 1e-9  # of a column's own size, for what data leave open
 _OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
@@ -130,7 +131,7 @@ class WindowScores:
         length: float | None,
         pool: RolloutPool,
     ) -> WindowScores | None:
-        """Fit some windows and linearize them; ``None`` where they are too few or fly apart.
+        """Fit some windows and linearize them; ``None`` if too few, too dear, or they fly apart.
 
         Args:
           sequences: Of one model, repaired.
@@ -217,16 +218,18 @@ def _chosen(
     length = min(length or _LENGTH, _LENGTH)
     group = _group(sequences, params, length)
     problem = _problem(group.select([0]), params, pool)
-    steps = _STEPS
+    columns = params.size + suspects + group.batches[0].spread.shape[1]
+    step = float(group.batches[0].model.opt.timestep)
     if EXACT not in problem.derivative_sources().values():
-        steps, length = 0, min(length, _ROLLED)
+        length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
+        if length < _SHORTEST:
+            return problem, length, []
         group = _group(sequences, params, length)
-    batch = group.batches[0]
-    columns = params.size + suspects + batch.spread.shape[1]
-    each = columns * length / float(batch.model.opt.timestep)
+        most = _FEWEST
+    else:
+        most = min(max(round(_STEPS * step / (columns * length)), _FEWEST), _MOST)
     count = len(group.windows)
-    most = min(max(round(steps / each), _FEWEST), _MOST, count)
-    places = np.unique(np.linspace(0, count - 1, most).round().astype(int)).tolist()
+    places = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int)).tolist()
     return _problem(group.select(places), params, pool), length, places
 
 
