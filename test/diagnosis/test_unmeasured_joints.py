@@ -61,7 +61,9 @@ def test_joints_that_rest_though_nothing_holds_them_are_not_compared() -> None:
         free = group.spec.copy()
         for finger in ("left", "right"):
             free.delete(free.actuator(f"{finger}_effort"))
-        known = {f"{name}_effort": (SignalType.MjCtrl, [i]) for i, name in enumerate(JOINTS)}
+        known = {
+            f"{name}_effort": (SignalType.MjCtrl, np.array([i])) for i, name in enumerate(JOINTS)
+        }
         seen = recorded([group.replaced(spec=free, control=[TimeSeries(times, torque, known)])])
         powers = dict.fromkeys(seen.positions.values(), np.ones(1))
         assert {*powers} - {*Simulated(seen, {}).compared(powers)} == left_out
