@@ -93,8 +93,8 @@ def check_dataset(
             findings += _masses(state, on_note) if masses else []
             if seen.touching or seen.overlaps:
                 on_note("masses are not tested: bodies touch each other, nobody knows how hard")
-    findings = with_contradictions(experiment, dataset, findings, masses=masses)
-    return (*findings, *contradictions(dataset.quality))
+    found = with_contradictions(experiment, dataset, findings, masses=masses)
+    return (*found, *contradictions(dataset.quality))
 
 
 def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
