@@ -354,16 +354,19 @@ class McapStorage:
 
     def _torn_record(self, opcode: int, start: int) -> Iterator[_Block]:
         """Save what can be read of a record that the end of a cut-off file tore apart."""
-        self._note_cut(start)
         if opcode != Opcode.CHUNK:
+            self._note_cut(start)
             return
         self._file.seek(start + HEADER.size)
         try:
             content = self._file.read(min(self._end - self._file.tell(), LARGEST_CHUNK))
-            self._torn = start
-            yield _Block(start, unpack_torn_chunk(content), False)
+            records = unpack_torn_chunk(content)
         except UNPACKABLE:
+            self._note_cut(start)
             return  # nothing of it can be saved
+        self._torn = start
+        self._note_cut(start, ", and what is left of the chunk there")
+        yield _Block(start, records, False)
 
     def _skip(self, start: int, why: str) -> int:
         """Refuse the file, or go on with the next chunk that its summary knows."""
@@ -372,11 +375,11 @@ class McapStorage:
         self._refuse(start, why, f"bytes {start} to {position} are left out")
         return position
 
-    def _note_cut(self, position: int) -> None:
+    def _note_cut(self, position: int, further: str = "") -> None:
         if not self._complete:
             self._omissions.say(
                 f"{self._path.name} was cut off (its end mark is missing); "
-                f"read up to byte {position} of {self._size}."
+                f"read up to byte {position} of {self._size}{further}."
             )
 
     def _refuse(self, position: int, why: str, left_out: str = "it is left out") -> None:
