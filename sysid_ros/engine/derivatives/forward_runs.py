@@ -93,11 +93,15 @@ class ForwardRuns:
         return plain
 
     def _agree(self, own: BatchRollout, plain: BatchRollout) -> bool:
-        """Return whether two rollouts read the same."""
+        """Return whether two rollouts read the same, as far as they did not break off."""
         theirs = plain.sensordata[:, self._addresses]
-        size = np.nanstd(theirs, axis=0) + 1e-6 * np.nanmax(np.abs(theirs), axis=0, initial=0.0)
-        apart = np.abs(own.sensordata[:, self._addresses] - theirs)
-        return not bool(np.any(apart > AGREEMENT * size))
+        sound = np.isfinite(theirs).all(axis=1)
+        apart = np.abs(own.sensordata[sound][:, self._addresses] - theirs[sound])
+        theirs = theirs[sound]
+        if not len(theirs):
+            return False
+        size = theirs.std(axis=0) + 1e-6 * np.abs(theirs).max(axis=0)
+        return bool(np.all(apart <= AGREEMENT * size))
 
     def _simulated(self, jobs: Sequence[BatchSimulation]) -> list[BatchRollout] | None:
         """The rollouts; ``None`` where a model is not covered."""

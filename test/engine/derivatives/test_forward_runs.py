@@ -64,6 +64,8 @@ def batches(model: mujoco.MjModel, seed: int = 0) -> list[BatchSimulation]:
         starts = np.zeros((len(steps), 1 + model.nq + model.nv + model.na))
         starts[:, 0] = random.uniform(0.0, 3.0, len(steps))
         starts[:, 1 : 1 + model.nq] = model.qpos0 + random.uniform(-0.1, 0.1, model.nq)
+        for start in starts:
+            mujoco.mj_normalizeQuat(model, start[1 : 1 + model.nq])
         starts[:, 1 + model.nq :] = random.uniform(-0.3, 0.3, (len(steps), model.nv + model.na))
         controls = random.normal(0.0, 2.0, (int(steps.sum()), model.nu))
         found.append(BatchSimulation(model, starts, controls, steps))

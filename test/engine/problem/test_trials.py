@@ -23,6 +23,7 @@ from sysid_ros.engine.least_squares import (
     minimize,
 )
 from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.problem.exact import Simulator
 from sysid_ros.engine.problem.trials import FEWEST
 from sysid_ros.engine.signals import SignalType, TimeSeries, create_initial_state
 from sysid_ros.engine.simulation import RolloutPool
@@ -42,14 +43,13 @@ class OfAll(WindowedProblem):
 def simulated(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Simulations of each call."""
     counts: list[int] = []
-    run = RolloutPool.run
+    run = Simulator.run_group
 
-    def counted(pool: RolloutPool, jobs):
-        jobs = list(jobs)
-        counts.append(len(jobs))
-        return run(pool, jobs)
+    def counted(simulator: Simulator, group: int, jobs):
+        counts.append(sum(len(job.steps) for job in jobs))
+        return run(simulator, group, jobs)
 
-    monkeypatch.setattr(RolloutPool, "run", counted)
+    monkeypatch.setattr(Simulator, "run_group", counted)
     yield counts
 
 
