@@ -28,30 +28,26 @@ from sysid_ros.engine.compiled import (
     solve_vector,
 )
 from sysid_ros.engine.derivatives.connection_forces import connect
-from sysid_ros.engine.derivatives.constraint_rows import (
-    FrictionLimits,
-    Rows,
-    constrain,
-    limit_friction,
-    new_friction_limits,
-    new_rows,
-)
+from sysid_ros.engine.derivatives.constraint_rows import Rows, constrain, new_rows
 from sysid_ros.engine.derivatives.contact_forces import stand
 from sysid_ros.engine.derivatives.floor_contacts import Footing, Touches, new_footing
 from sysid_ros.engine.derivatives.forces import Forces, act, new_forces
-from sysid_ros.engine.derivatives.lines import LINE_ARMATURE, related_along, spread_square
-from sysid_ros.engine.derivatives.model_tables import ARMATURE, Tables
-from sysid_ros.engine.derivatives.rigid_body import (
-    Derivatives,
+from sysid_ros.engine.derivatives.kinematics import (
     Motion,
     Pose,
-    differentiate,
     move,
-    new_derivatives,
     new_motion,
     new_pose,
     propagate,
 )
+from sysid_ros.engine.derivatives.lines import LINE_ARMATURE, related_along, spread_square
+from sysid_ros.engine.derivatives.load_friction import (
+    FrictionLimits,
+    limit_friction,
+    new_friction_limits,
+)
+from sysid_ros.engine.derivatives.model_tables import ARMATURE, Tables
+from sysid_ros.engine.derivatives.rigid_body import Derivatives, differentiate, new_derivatives
 
 # Of the largest force: what an equation that holds may lack, and what a force may change by that
 # MuJoCo's constraint solver leaves to the steps that it does not take.

@@ -13,10 +13,11 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, solve_rows
 from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with, set_acceleration
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
-from sysid_ros.engine.derivatives.constraint_rows import limit_changes
 from sysid_ros.engine.derivatives.contact_forces import add_footing_changes, add_product
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.fluid import unit_force
+from sysid_ros.engine.derivatives.friction_limit_changes import limit_changes
+from sysid_ros.engine.derivatives.kinematics import Motion, Pose
 from sysid_ros.engine.derivatives.lines import (
     LINE_ARMATURE,
     LINE_DAMPING,
@@ -34,7 +35,7 @@ from sysid_ros.engine.derivatives.model_tables import (
     INVWEIGHT,
     Tables,
 )
-from sysid_ros.engine.derivatives.rigid_body import Motion, Pose, felt, force_regressor, site_wrench
+from sysid_ros.engine.derivatives.rigid_body import felt, force_regressor, site_wrench
 from sysid_ros.engine.derivatives.spatial import dot, into_body, load, multiply_inertia
 
 

@@ -12,8 +12,9 @@ from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.derivatives.constraint_rows import MIN_VALUE, impedance, reference
 from sysid_ros.engine.derivatives.contact_points import turned
 from sysid_ros.engine.derivatives.floor_contacts import Footing
+from sysid_ros.engine.derivatives.kinematics import Motion, Pose
 from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.rigid_body import Derivatives, Motion, Pose
+from sysid_ros.engine.derivatives.rigid_body import Derivatives
 from sysid_ros.engine.derivatives.spatial import (
     Six,
     Three,

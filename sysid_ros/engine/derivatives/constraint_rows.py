@@ -7,12 +7,6 @@ A row with regularization R = 1 / D has the force ``-D (J qacc - aref)`` in its 
 friction row outside of it slides with the full friction loss, a limit outside of it is open, and
 an equality is always in it. See
 MuJoCo's documentation, Computation, "Constraint model", and mj_makeImpedance for the formulas.
-
-Friction that depends on velocity and load follows the law that simulations run.
-The limit is Kc + L(v, tm, te) with tm the motor's torque at the joint and te that of everything
-else but friction and damping (:mod:`sysid_ros.engine.friction.native`). The torques of other
-constraints, which simulations take from the step before, are left out: where a limit or a contact
-acts on such a joint, the equation of motion shows it.
 """
 
 from __future__ import annotations
@@ -23,16 +17,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import (
-    TERMS,
-    add_scaled,
     compiled,
-    compiled_apart,
-    load_dependent,
-    load_dependent_slopes,
 )
-from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
-from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
-from sysid_ros.engine.derivatives.forces import Forces
 from sysid_ros.engine.derivatives.lines import (
     LINE_FRICTIONLOSS,
     LINE_INVWEIGHT,
@@ -40,8 +26,7 @@ from sysid_ros.engine.derivatives.lines import (
     length,
     spread,
 )
-from sysid_ros.engine.derivatives.model_tables import DAMPING, FRICTIONLOSS, INVWEIGHT, Tables
-from sysid_ros.engine.derivatives.rigid_body import Derivatives
+from sysid_ros.engine.derivatives.model_tables import FRICTIONLOSS, INVWEIGHT, Tables
 from sysid_ros.engine.elements import HINGE, SLIDE
 
 MIN_VALUE = 1e-15  # mjMINVAL
@@ -255,90 +240,3 @@ def impedance(solimp: FloatArray, depth: float) -> tuple[float, float]:
         slope = power * scale * (1.0 - x) ** (power - 1.0)
     sign = -1.0 if depth < 0.0 else 1.0
     return low + y * (high - low), slope * sign * (high - low) / width
-
-
-class FrictionLimits(NamedTuple):
-    """The largest friction of each degree of freedom, and what it depends on."""
-
-    limit: FloatArray  # (nv,)
-    motor: FloatArray  # (nv,): tm
-    external: FloatArray  # (nv,): te
-    by_term: FloatArray  # (TERMS,): scratch
-    change: FloatArray  # (nv, n): derivative of L, zero without a law
-    motor_change: FloatArray  # (1, n): scratch
-
-
-def new_friction_limits(nv: int, n: int) -> FrictionLimits:
-    """Room for limits."""
-    return FrictionLimits(
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(TERMS),
-        np.zeros((nv, n)),
-        np.zeros((1, n)),
-    )
-
-
-@compiled
-def limit_friction(
-    t: Tables, f: Forces, d: Derivatives, v: FloatArray, a: FloatArray, out: FrictionLimits
-) -> None:
-    """Write the limits, from the inverse dynamics at an acceleration ``a``, (nv,)."""
-    for i in range(v.size):
-        out.limit[i] = t.dof_fields[FRICTIONLOSS, i]
-    for k in range(t.friction_dofs.size):
-        i = t.friction_dofs[k]
-        low, high = t.jnt_forcerange[t.dof_jntid[i]]
-        out.motor[i] = min(max(f.total[i], low), high)
-        smooth = f.force[i] - d.torque[i]
-        for j in range(v.size):
-            smooth += d.mass[i, j] * a[j]
-        out.external[i] = smooth - out.motor[i] + t.dof_fields[DAMPING, i] * v[i]
-        row = t.friction_fields[:, i]
-        out.limit[i] += load_dependent(row, 0, v[i], out.motor[i], out.external[i])
-
-
-@compiled_apart
-def limit_changes(
-    t: Tables,
-    f: Forces,
-    m: ModelDirections,
-    v: FloatArray,
-    dq: FloatArray,
-    dv: FloatArray,
-    inputs: InputChanges,
-    out: FrictionLimits,
-) -> None:
-    """Write the derivatives of L.
-
-    Args:
-      t: The model.
-      f: The forces at this instant.
-      m: Directions of the model.
-      v: Joint velocities, (nv,).
-      dq: Derivatives of the positions, (nv, n).
-      dv: Derivatives of the velocities, (nv, n).
-      inputs: How what drives the actuators changes.
-      out: Its ``change`` holds the derivative of all smooth forces, and is overwritten.
-    """
-    n, n_model, motor = dq.shape[1], m.dof_fields.shape[2], out.motor_change
-    for k in range(t.friction_dofs.size):
-        i = t.friction_dofs[k]
-        motor[:] = 0.0
-        for u in range(t.actuator_dof.size):
-            if t.actuator_dof[u] == i:
-                add_actuator_force(
-                    t, f, m, u, f.actuator.transmitted[u], f.actuator.transmitted_by_gear[u],
-                    dq, dv, inputs, motor, 0,
-                )  # fmt: skip
-        by_speed, by_motor, by_external = load_dependent_slopes(
-            t.friction_fields[:, i], v[i], out.motor[i], out.external[i], out.by_term
-        )
-        for c in range(n):
-            out.change[i, c] *= by_external
-        add_scaled(out.change, i, by_motor - by_external, motor, 0, n)
-        add_scaled(out.change, i, by_speed + by_external * t.dof_fields[DAMPING, i], dv, i, n)
-        add_scaled(out.change, i, by_external * v[i], m.dof_fields[DAMPING], i, n_model)
-        for j in range(TERMS):
-            add_scaled(out.change, i, out.by_term[j], m.friction_fields[j], i, n_model)

@@ -12,8 +12,8 @@ from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.constraint_rows import impedance, reference
 from sysid_ros.engine.derivatives.contact_points import reach_rim, set_frame, turned
 from sysid_ros.engine.derivatives.floor_contacts import Footing, Touches
+from sysid_ros.engine.derivatives.kinematics import Pose
 from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.rigid_body import Pose
 from sysid_ros.engine.derivatives.spatial import Six, add, cross_motion, dot, load, scale, store
 
 

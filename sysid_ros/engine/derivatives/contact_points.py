@@ -10,8 +10,8 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
 from sysid_ros.engine.derivatives.floor_contacts import Footing
+from sysid_ros.engine.derivatives.kinematics import Pose
 from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.rigid_body import Pose
 from sysid_ros.engine.derivatives.spatial import Six, cross
 
 

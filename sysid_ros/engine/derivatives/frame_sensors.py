@@ -33,8 +33,9 @@ from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.acceleration import Workspace
 from sysid_ros.engine.derivatives.directions import ModelDirections
 from sysid_ros.engine.derivatives.fluid import in_fluid
+from sysid_ros.engine.derivatives.kinematics import Motion
 from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.rigid_body import Motion, force_regressor
+from sysid_ros.engine.derivatives.rigid_body import force_regressor
 from sysid_ros.engine.derivatives.spatial import (
     Six,
     Three,

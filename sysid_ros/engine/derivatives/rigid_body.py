@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinematics and the analytical derivatives of inverse dynamics, in world coordinates.
+"""Inverse dynamics and its analytical derivatives, in world coordinates.
 
 For degrees of freedom j at or above i in the tree, with S the motion subspaces, I, B and f the
 inertia, the velocity-product matrix and the force of everything below (composites),
@@ -32,6 +32,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, copy_vector
 from sysid_ros.engine.derivatives.fluid import resist
+from sysid_ros.engine.derivatives.kinematics import Motion, Pose, rotated
 from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.spatial import (
     Six,
@@ -42,38 +43,14 @@ from sysid_ros.engine.derivatives.spatial import (
     into_body,
     load,
     momentum_basis,
-    move_inertia,
     multiply_inertia,
     multiply_matrix,
     multiply_product,
     multiply_product_transposed,
-    multiply_quaternions,
-    quaternion_to_matrix,
     scale,
     store,
     velocity_product,
 )
-from sysid_ros.engine.elements import BALL, FREE, SLIDE
-
-
-class Pose(NamedTuple):
-    """The pose of everything, about the fixed point of this step."""
-
-    position: FloatArray  # (nbody, 3), m
-    quaternion: FloatArray  # (nbody, 4)
-    rotation: FloatArray  # (nbody, 3, 3)
-    subspace: FloatArray  # (nv, 6)
-    inertia: FloatArray  # (nbody, 10): inertial parameters of each body alone
-
-
-class Motion(NamedTuple):
-    """Velocities and accelerations; the accelerations include the reaction to gravity."""
-
-    velocity: FloatArray  # (nbody, 6)
-    acceleration: FloatArray  # (nbody, 6)
-    velocity_before: FloatArray  # (nv, 6): before the joint, or a free joint's part
-    acceleration_before: FloatArray  # (nv, 6)
-    velocity_behind: FloatArray  # (nv, 6): behind the joint
 
 
 class Derivatives(NamedTuple):
@@ -93,28 +70,6 @@ class Derivatives(NamedTuple):
     w: FloatArray  # (nv, 6): P + T
 
 
-def new_pose(nbody: int, nv: int) -> Pose:
-    """Room for a pose."""
-    return Pose(
-        np.zeros((nbody, 3)),
-        np.zeros((nbody, 4)),
-        np.zeros((nbody, 3, 3)),
-        np.zeros((nv, 6)),
-        np.zeros((nbody, 10)),
-    )
-
-
-def new_motion(nbody: int, nv: int) -> Motion:
-    """Room for a motion."""
-    return Motion(
-        np.zeros((nbody, 6)),
-        np.zeros((nbody, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((nv, 6)),
-    )
-
-
 def new_derivatives(nbody: int, nv: int) -> Derivatives:
     """Room for derivatives."""
     return Derivatives(
@@ -131,128 +86,6 @@ def new_derivatives(nbody: int, nv: int) -> Derivatives:
         np.zeros((nv, 6)),
         np.zeros((nv, 6)),
     )
-
-
-@compiled
-def move(t: Tables, q: FloatArray, pose: Pose) -> None:
-    """Forward kinematics: write ``pose`` for the joint positions ``q``, (nq,)."""
-    pose.quaternion[0, 0] = 1.0
-    quaternion_to_matrix(pose.quaternion[0], pose.rotation[0])
-    for body in range(1, t.body_parentid.size):
-        parent = t.body_parentid[body]
-        position, quaternion = pose.position[body], pose.quaternion[body]
-        for i in range(3):
-            position[i] = pose.position[parent, i]
-            for j in range(3):
-                position[i] += pose.rotation[parent, i, j] * t.body_pos[body, j]
-        a = pose.quaternion[parent]
-        multiply_quaternions(a[0], a[1], a[2], a[3], t.body_quat[body], quaternion)
-        quaternion_to_matrix(quaternion, pose.rotation[body])
-        for joint in range(t.body_jntadr[body], t.body_jntadr[body] + t.body_jntnum[body]):
-            _move_joint(t, q, joint, body, pose)
-        move_inertia(t.inertia[body], pose.rotation[body], position, pose.inertia[body])
-
-
-@compiled
-def _move_joint(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> None:
-    """Move a body by one of its joints and write the joint's motion subspace."""
-    position, rotation = pose.position[body], pose.rotation[body]
-    local, axis = t.jnt_pos[joint], t.jnt_axis[joint]
-    address = t.jnt_qposadr[joint]
-    if t.jnt_type[joint] == FREE or t.jnt_type[joint] == BALL:
-        _turn_freely(t, q, joint, body, pose)
-        return
-    x, y, z = _rotated(rotation, axis)
-    ox, oy, oz = _rotated(rotation, local)
-    px, py, pz = position[0] + ox, position[1] + oy, position[2] + oz
-    value = q[address] - t.qpos0[address]
-    s = pose.subspace[t.jnt_dofadr[joint]]
-    if t.jnt_type[joint] == SLIDE:
-        position[0] += value * x
-        position[1] += value * y
-        position[2] += value * z
-        store((0.0, 0.0, 0.0, x, y, z), s)
-        return
-    store((x, y, z, py * z - pz * y, pz * x - px * z, px * y - py * x), s)
-    # Turning about the world's axis on the left is turning about the body's on the right.
-    sine = np.sin(0.5 * value)
-    quaternion = pose.quaternion[body]
-    multiply_quaternions(np.cos(0.5 * value), sine * x, sine * y, sine * z, quaternion, quaternion)
-    quaternion_to_matrix(quaternion, rotation)
-    ox, oy, oz = _rotated(rotation, local)
-    position[0], position[1], position[2] = px - ox, py - oy, pz - oz
-
-
-@compiled
-def _turn_freely(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> None:
-    """The same for a ball or a free joint; the ball's axes are those of the body."""
-    position, rotation, quaternion = pose.position[body], pose.rotation[body], pose.quaternion[body]
-    local, address, dof = t.jnt_pos[joint], t.jnt_qposadr[joint], t.jnt_dofadr[joint]
-    ox, oy, oz = _rotated(rotation, local)
-    px, py, pz = position[0] + ox, position[1] + oy, position[2] + oz
-    if t.jnt_type[joint] == FREE:
-        px, py, pz = q[address], q[address + 1], q[address + 2]
-        for i in range(3):
-            quaternion[i + 1] = 0.0
-            for k in range(6):
-                pose.subspace[dof + i, k] = 1.0 if k == 3 + i else 0.0
-        quaternion[0] = 1.0
-        address, dof = address + 3, dof + 3
-    a, b = quaternion, q[address : address + 4]
-    size = np.sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2] + b[3] * b[3])
-    multiply_quaternions(a[0] / size, a[1] / size, a[2] / size, a[3] / size, b, quaternion)
-    quaternion_to_matrix(quaternion, rotation)
-    for k in range(3):
-        x, y, z = rotation[0, k], rotation[1, k], rotation[2, k]
-        store((x, y, z, py * z - pz * y, pz * x - px * z, px * y - py * x), pose.subspace[dof + k])
-    if t.jnt_type[joint] == BALL:
-        ox, oy, oz = _rotated(rotation, local)
-        px, py, pz = px - ox, py - oy, pz - oz
-    position[0], position[1], position[2] = px, py, pz
-
-
-@compiled
-def _rotated(rotation: FloatArray, x: FloatArray) -> tuple[float, float, float]:
-    return (
-        rotation[0, 0] * x[0] + rotation[0, 1] * x[1] + rotation[0, 2] * x[2],
-        rotation[1, 0] * x[0] + rotation[1, 1] * x[1] + rotation[1, 2] * x[2],
-        rotation[2, 0] * x[0] + rotation[2, 1] * x[1] + rotation[2, 2] * x[2],
-    )
-
-
-@compiled
-def propagate(t: Tables, pose: Pose, v: FloatArray, a: FloatArray, motion: Motion) -> None:
-    """Velocities and accelerations of all bodies.
-
-    Args:
-      t: The model.
-      pose: Where everything is.
-      v: Joint velocities, (nv,).
-      a: Joint accelerations, (nv,).
-      motion: Written.
-    """
-    for i in range(3):
-        motion.acceleration[0, 3 + i] = -t.gravity[i]
-    for body in range(1, t.body_parentid.size):
-        parent = t.body_parentid[body]
-        velocity = load(motion.velocity[parent])
-        acceleration = load(motion.acceleration[parent])
-        first, end = t.body_dofadr[body], t.body_dofadr[body] + t.body_dofnum[body]
-        while first < end:
-            last = first + t.dof_together[first]
-            behind, before = velocity, acceleration
-            for dof in range(first, last):
-                behind = add(behind, scale(load(pose.subspace[dof]), v[dof]))
-            for dof in range(first, last):
-                s = load(pose.subspace[dof])
-                store(velocity, motion.velocity_before[dof])
-                store(before, motion.acceleration_before[dof])
-                store(behind, motion.velocity_behind[dof])
-                turned = scale(cross_motion(behind, s), v[dof])
-                acceleration = add(acceleration, add(scale(s, a[dof]), turned))
-            velocity, first = behind, last
-        store(velocity, motion.velocity[body])
-        store(acceleration, motion.acceleration[body])
 
 
 @compiled
@@ -342,8 +175,8 @@ def site_wrench(t: Tables, pose: Pose, u: int) -> Six:
     """The wrench of an actuator at a site per unit of force, about the fixed point."""
     body, local = t.actuator_bodyid[u], t.actuator_wrench[u]
     p = pose.position[body]
-    tx, ty, tz = _rotated(pose.rotation[body], local[:3])
-    fx, fy, fz = _rotated(pose.rotation[body], local[3:])
+    tx, ty, tz = rotated(pose.rotation[body], local[:3])
+    fx, fy, fz = rotated(pose.rotation[body], local[3:])
     moment = p[1] * fz - p[2] * fy, p[2] * fx - p[0] * fz, p[0] * fy - p[1] * fx
     return tx + moment[0], ty + moment[1], tz + moment[2], fx, fy, fz
 
