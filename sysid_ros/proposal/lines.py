@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sysid_ros.experiment import added_input
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.recording.mapping import SignalKind
+from sysid_ros.recording.messages import reports_command
 
 SERVOS = (SignalKind.SERVO.value, SignalKind.VELOCITY_SERVO.value)  # that a model lacks
 
@@ -51,9 +52,8 @@ class Line:
     def interpolation(self) -> str:
         """The way its samples are joined, where it is not that of its message type; empty else.
 
-        The reference of a joint_trajectory_controller is a smooth curve of which its state shows
-        samples, unlike a command that holds until the next one. Held, it would be late by half
-        the time between them.
+        The reference that a controller's state tells moves on between two messages, unlike a
+        command that holds until the next one. Held, it would be late by half the time between them.
         """
-        of_trajectory = self.channel.msgtype.endswith("/JointTrajectoryControllerState")
-        return "linear" if of_trajectory and self.input else ""
+        sampled = reports_command(self.channel.msgtype, self.channel.field)
+        return "linear" if sampled and self.input else ""

@@ -183,7 +183,7 @@ def _with_servos(
     lines, possible = plain.lines, plain.possible
     for kind in kinds:
         taken = {line.name for line in lines if line.kind in SERVOS}
-        joints = {added_input(kind, joint): joint for joint in _left(spec, taken)}
+        joints = {added_input(kind, joint): joint for joint in _left(spec, taken, channels)}
         if not joints:
             continue
         found = map_channels(with_servos(spec, joints.values(), kind).compile(), channels, orders)
@@ -198,11 +198,15 @@ def _with_servos(
     return spec, replace(plain, lines=lines, possible=possible)
 
 
-def _left(spec: mujoco.MjSpec, taken: Collection[str]) -> list[str]:
-    """Hinges and slides without a servo."""
+def _left(spec: mujoco.MjSpec, taken: Collection[str], channels: Sequence[Channel]) -> list[str]:
+    """Hinges and slides that may have a servo; what mimics another only if commands name it."""
     model = spec.copy().compile()
     names = (str(model.joint(joint).name) for joint in scalar_joints(model))
-    return [name for name in names if name not in taken]
+    ties = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0)
+    mimics = {str(model.joint(int(joint)).name) for joint in model.eq_obj1id[ties]}
+    asked = [one.name for one in channels if one.command]
+    mimics = {one for one in mimics if not any(name.endswith(one) for name in asked)}
+    return [name for name in names if name not in taken and name not in mimics]
 
 
 def _says(channel: Channel, kind: SignalKind) -> bool:

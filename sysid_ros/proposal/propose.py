@@ -23,7 +23,7 @@ from sysid_ros.diagnosis import (
     motion_bandwidth,
     with_contradictions,
 )
-from sysid_ros.engine.elements import FREE, is_servo, joint_of
+from sysid_ros.engine.elements import FREE, discard_visuals, is_servo, joint_of
 from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
@@ -126,7 +126,7 @@ def propose(
     else:
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
-    spec.compiler.discardvisual = True  # of every copy; the spec itself holds no mesh
+    discard_visuals(spec)  # of every copy; the spec itself holds no mesh
     recorded = recorded_signals(spec, found, msg_path)
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)

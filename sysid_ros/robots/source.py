@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import mujoco
 
-from sysid_ros.engine.elements import add_unit_motor
+from sysid_ros.engine.elements import add_unit_motor, discard_visuals
 from sysid_ros.engine.signals import with_wrenches
 from sysid_ros.engine.simulation import collected_warnings
 from sysid_ros.errors import ModelError, unknown_name
@@ -66,7 +66,7 @@ def load_model(path: Path, packages: Packages | None = None) -> LoadedModel:
             original, spec = (mujoco.MjSpec.from_file(str(path)) for _ in range(2))
             for one in (original, spec):
                 warnings = (*without_missing_meshes(one, f"file {path}"), *name_actuators(one))
-            original.compiler.discardvisual = True  # reading what is drawn takes longest
+            discard_visuals(original)  # reading what is drawn takes longest
             _check_timestep(original.compile(), f"file {path}")
         except (ValueError, OSError) as error:
             raise ModelError(f"model {path} does not compile: {_one_line(error)}") from error

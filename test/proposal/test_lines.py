@@ -14,16 +14,23 @@ STATE = "control_msgs/msg/JointTrajectoryControllerState"
 
 
 @pytest.mark.parametrize(
-    ("kind", "msgtype", "interpolation"),
+    ("kind", "msgtype", "field", "interpolation"),
     [
-        ("actuator", STATE, "linear"),  # a curve, sampled
-        ("actuator", "std_msgs/msg/Float64MultiArray", ""),  # steps, each in force until the next
-        ("sensor", STATE, ""),  # feedback is joined by lines anyway
+        ("actuator", STATE, "reference.positions[elbow]", "linear"),  # a curve, sampled
+        ("actuator", "control_msgs/msg/JointControllerState", "set_point", "linear"),
+        (
+            "servo",
+            "control_msgs/msg/JointTrajectoryControllerState",
+            "output.positions[elbow]",
+            "linear",
+        ),
+        ("actuator", "sensor_msgs/msg/JointState", "position[elbow]", ""),  # a command itself
+        ("actuator", "std_msgs/msg/Float64MultiArray", "data[0]", ""),  # in force until the next
+        ("sensor", STATE, "feedback.positions[elbow]", ""),  # joined by lines anyway
     ],
 )
-def test_the_reference_of_a_trajectory_is_no_staircase(
-    kind: str, msgtype: str, interpolation: str
+def test_the_reference_that_a_state_tells_is_no_staircase(
+    kind: str, msgtype: str, field: str, interpolation: str
 ) -> None:
-    channel = Channel("/topic", msgtype, "reference.positions[elbow]", "elbow", "position", 0,
-                      True, (), ())  # fmt: skip
+    channel = Channel("/topic", msgtype, field, "elbow", "position", 0, True, (), ())
     assert Line(kind, "elbow", channel).interpolation == interpolation

@@ -113,6 +113,30 @@ def test_joints_without_actuators_get_servos_for_what_was_commanded() -> None:
     ]  # fmt: skip
 
 
+def test_a_joint_that_mimics_another_gets_no_servo_unless_a_command_names_it() -> None:
+    """Its motion may be more like the command than that of the joint that is driven."""
+    tie = '<equality><joint joint1="finger" joint2="elbow"/></equality></mujoco>'
+    spec = mujoco.MjSpec.from_string(HAND.replace("</mujoco>", tie))
+    shoulder, elbow, finger = states("/joint_states", "shoulder", "elbow", "finger")
+    finger = replace(finger, values=elbow.values)
+    late = np.sin(2.0 * (TIMES - 0.4))
+    told = [
+        replace(one, topic="/commands", msgtype="std_msgs/msg/Float64MultiArray", name="",
+                field=f"data[{i}]", index=i, quantity="", command=True)
+        for i, one in enumerate((shoulder, finger))
+    ]  # fmt: skip
+    elbow = replace(elbow, values=(late,))
+    positions = (shoulder, elbow, finger)
+    _, mapping = map_robot(spec, [*positions, *told])
+    assert {line.name for line in mapping.lines if line.kind == "servo"} == {"shoulder", "elbow"}
+    named = replace(
+        told[1], name="finger", msgtype="sensor_msgs/msg/JointState", field="position[finger]",
+        quantity="position", topic="/joint_command",
+    )  # fmt: skip
+    _, mapping = map_robot(spec, [*positions, named])
+    assert {line.name for line in mapping.lines if line.kind == "servo"} == {"finger"}
+
+
 def test_the_effort_of_a_joint_is_what_its_motor_gives_behind_the_gear() -> None:
     motor = '<actuator><motor name="motor" joint="elbow" gear="-50"/></actuator></mujoco>'
     model = mujoco.MjModel.from_xml_string(HAND.replace("</mujoco>", motor))

@@ -77,6 +77,7 @@ from sysid_ros.engine.elements.pseudo_inertia import (
 )
 from sysid_ros.engine.elements.slim_model import (
     SlimModel,
+    discard_visuals,
     remove_visuals,
     undrawn,
     without_visuals,

@@ -23,7 +23,7 @@ from sysid_ros.engine.elements.named_elements import find
 from sysid_ros.errors import ModelError
 
 _UNSEEN = 1e-6  # of an offset (m) or of a quaternion's vector part: the compiler sees none
-_ALWAYS = int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE)
+ALWAYS_INFERRED = int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE)
 _AUTO = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
 
 
@@ -191,7 +191,8 @@ def _overridden(spec: Any) -> bool:
     """Return whether the compiler would replace or rescale an explicit inertia."""
     if spec.compiler.settotalmass > 0.0:
         return True
-    return any(int(_compiler(spec, body).inertiafromgeom) == _ALWAYS for body in spec.bodies)
+    inferred = {int(compiler_of(spec, body).inertiafromgeom) for body in spec.bodies}
+    return ALWAYS_INFERRED in inferred
 
 
 def _make_all_explicit(spec: Any) -> None:
@@ -205,13 +206,13 @@ def _make_all_explicit(spec: Any) -> None:
                 "a body without a name keeps the inertia of others from being identified, because "
                 "the compiler sets inertiafromgeom='true' or settotalmass; give all bodies a name"
             )
-        compiler = _compiler(spec, body)
-        if int(compiler.inertiafromgeom) == _ALWAYS:
+        compiler = compiler_of(spec, body)
+        if int(compiler.inertiafromgeom) == ALWAYS_INFERRED:
             compiler.inertiafromgeom = _AUTO
     spec.compiler.settotalmass = -1.0
 
 
-def _compiler(spec: Any, body: Any) -> Any:
+def compiler_of(spec: Any, body: Any) -> Any:
     """The compiler options that apply to a body: its own where it was attached from elsewhere."""
     return getattr(body, "compiler", spec.compiler)
 

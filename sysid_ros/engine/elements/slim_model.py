@@ -13,7 +13,12 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements.body_inertia import read_inertia, write_inertias
+from sysid_ros.engine.elements.body_inertia import (
+    ALWAYS_INFERRED,
+    compiler_of,
+    read_inertia,
+    write_inertias,
+)
 from sysid_ros.errors import ModelError
 
 CHECKED_STATES = 200  # per simulation
@@ -48,9 +53,28 @@ def remove_visuals(in_spec: Any) -> Any:
     return spec
 
 
+def discard_visuals(spec: mujoco.MjSpec) -> None:
+    """Have a spec compile without its visual geoms; no body's inertia changes.
+
+    Under ``inertiafromgeom="true"`` MuJoCo refuses that. "auto" infers the same inertias where
+    bodies that have geoms give none, and keeps them.
+    """
+    spec.compiler.discardvisual = True
+    for body in spec.bodies:
+        if int(compiler_of(spec, body).inertiafromgeom) == ALWAYS_INFERRED and body.geoms:
+            body.explicitinertial = False  # all of it, or the rest counts
+            body.mass, body.inertia = 0.0, np.zeros(3)
+            body.ipos, body.fullinertia = np.full(3, np.nan), np.full(6, np.nan)
+    for body in spec.bodies:
+        compiler = compiler_of(spec, body)
+        if int(compiler.inertiafromgeom) == ALWAYS_INFERRED:
+            compiler.inertiafromgeom = _AUTO
+
+
 def _compiled_undrawn(spec: mujoco.MjSpec) -> mujoco.MjModel:
     """Remove what only rendering needs from a spec itself, and return what is left compiled."""
-    drawn, spec.compiler.discardvisual = spec.compiler.discardvisual, True
+    drawn = spec.compiler.discardvisual
+    discard_visuals(spec)
     try:
         model = spec.compile()  # which deletes it
     except ValueError as error:
@@ -68,7 +92,7 @@ def undrawn(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     shaped = [body.geoms for body in spec.bodies[1:] if body.geoms]
     collide = [any(geom.contype or geom.conaffinity for geom in geoms) for geoms in shaped]
     if all(collide) or not _compiles(spec):
-        copy.compiler.discardvisual = True
+        discard_visuals(copy)
     return copy
 
 

@@ -99,6 +99,15 @@ def _constraints(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[FloatArray
     return np.array(data.efc_pos[rows]), jacobian[rows]
 
 
+def free_directions(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
+    """The velocities that equalities leave free at a posture, as columns (nv, free)."""
+    _, jacobian = _constraints(model, data)
+    _, sizes, ways = np.linalg.svd(jacobian)
+    tied = np.count_nonzero(sizes > _SINGULAR * sizes.max(initial=0.0))
+    free: FloatArray = ways[tied:].T
+    return free
+
+
 def _places(model: mujoco.MjModel, dofs: IntArray) -> list[int]:
     """The places in qpos of the joints that some degrees of freedom belong to."""
     sizes = {FREE: 7, BALL: 4}

@@ -6,9 +6,9 @@
 Nothing measures that place, and commands tell its changes only: it is their integral and a constant
 of the recording. At every instant the servo holds about the place at which it exerts what the
 measured motion asks for; friction and acceleration, which are not known, hardly count in the mean
-over the recording, which the constant is taken from. Where the servo came to an end of its range,
-or commands do not tell its motion, the place is read off each instant by itself. The rest is
-estimated with the start.
+over the recording, which the constant is taken from. At an end of its range the integral stops.
+Where commands do not tell the servo's motion, the place is read off each instant by itself. The
+rest is estimated with the start.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import FREE, is_velocity_servo, takes_velocity
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import SignalIntegral, input_actuators
+from sysid_ros.engine.windows.closed_loops import free_directions
 
+_FINE = 0.01  # s, between instants at which an integral is held within its range
+_ROUNDS = 5  # in which a place that comes to an end of its range finds where it began
 _FOLLOWS = 0.5  # of a place's variation, up to which the integral may leave it unexplained
 
 
@@ -65,21 +68,21 @@ class HeldPlaces:
     def write(self, states: FloatArray) -> None:
         """Write the places into ``mjSTATE_FULLPHYSICS`` vectors (w, nstate), in place.
 
-        They are those at which the servos exert no force, each by itself.
+        They are those at which the servos bear gravity and dampers, each by itself.
         """
         if self._inputs:
-            states[:, self._addresses] = np.clip(self._places(states, loaded=False), *self._ends)
+            states[:, self._addresses] = np.clip(self._places(states), *self._ends)
 
     def along(self, times: FloatArray, states: FloatArray) -> PlacesAlong:
         """The places held at some instants (n,) s of a recording, from its states (n, nstate)."""
-        return PlacesAlong(times, self._places(states, loaded=True), self._ends, self._own)
+        return PlacesAlong(times, self._places(states), self._ends, self._own)
 
-    def _places(self, states: FloatArray, *, loaded: bool) -> FloatArray:
-        """Places (w, servos) without force, or with that against gravity and dampers."""
+    def _places(self, states: FloatArray) -> FloatArray:
+        """Places (w, servos) with the force against gravity and dampers; floors may bear some."""
         model, own, data = self._model, self._own, mujoco.MjData(self._model)
         first = 1 + model.nq + model.nv
         gain, bias = model.actuator_gainprm[own, 0], model.actuator_biasprm[own]
-        loaded = loaded and not np.any(np.asarray(model.jnt_type) == FREE)  # floors bear some
+        loaded = not np.any(np.asarray(model.jnt_type) == FREE)
         found = np.empty((len(states), len(own)))
         for place, state in zip(found, states, strict=True):
             data.qpos[:], data.qvel[:] = state[1 : 1 + model.nq], state[1 + model.nq : first]
@@ -93,12 +96,19 @@ class HeldPlaces:
 
 
 def _load(model: mujoco.MjModel, data: mujoco.MjData, own: IndexArray) -> FloatArray:
-    """The forces of some actuators that bear gravity and dampers, (servos,)."""
+    """The forces of some actuators that bear gravity and dampers, (servos,).
+
+    Only along what equalities leave free: a load on a joint that one ties is the servo's as well.
+    """
     moment = np.zeros((model.nu, model.nv))
     mujoco.mju_sparse2dense(
         moment, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
     )
-    forces: FloatArray = np.linalg.pinv(moment[own].T) @ (data.qfrc_bias - data.qfrc_passive)
+    asked, moment = data.qfrc_bias - data.qfrc_passive, moment[own]
+    if data.ne:
+        free = free_directions(model, data)
+        asked, moment = free.T @ asked, moment @ free
+    forces: FloatArray = np.linalg.pinv(moment.T) @ asked
     return forces
 
 
@@ -120,16 +130,48 @@ class PlacesAlong:
     ) -> FloatArray:
         """The place at some instants (w,) s; NaN where the command does not tell it."""
         own = int(np.flatnonzero(self.actuators == one.actuator)[0])
-        moved = _moved(integral, self.times, setting)
-        seen = self.places[:, own]
-        constant = np.mean(seen - moved) if len(seen) else np.nan
-        held = constant + moved
-        low, high = self.ends[:, own]
-        within = bool(np.all((held >= low) & (held <= high)))
-        if not within or np.std(seen - held) > _FOLLOWS * np.std(seen):
+        if not len(self.times):
             return np.full(len(begins), np.nan)
-        found: FloatArray = constant + _moved(integral, begins, setting)
-        return found
+        last = max(self.times[-1], np.max(begins, initial=-np.inf))
+        first = min(self.times[0], np.min(begins, initial=np.inf))
+        fine = np.arange(first, last, _FINE)
+        instants = np.unique(np.concatenate([fine, self.times, begins]))
+        seen, at = self.places[:, own], instants.searchsorted(self.times)
+        moved = _moved(integral, instants, setting)
+        held = _best_held(moved, self.ends[:, own], seen, at)
+        if np.std(seen - held[at]) > _FOLLOWS * np.std(seen):
+            return np.full(len(begins), np.nan)
+        return held[instants.searchsorted(begins)]
+
+
+def _best_held(moved: FloatArray, ends: FloatArray, seen: FloatArray, at: IndexArray) -> FloatArray:
+    """The places held at some instants (n,), which agree best with those ``seen`` at some of them.
+
+    Only from before the place comes to an end of its range do they tell where it began.
+    """
+    start = float(np.mean(seen - moved[at]))
+    held = _within(moved + start, ends)
+    if np.array_equal(held, moved + start):
+        return held
+    start = float(seen[0] - moved[at[0]])
+    for _ in range(_ROUNDS):
+        held = _within(moved + start, ends)
+        own = held[at] == moved[at] + start
+        own &= np.cumprod(own).astype(bool) if own[0] else ~own
+        start += float(np.mean((seen - held[at])[own])) if np.any(own) else 0.0
+    return _within(moved + start, ends)
+
+
+def _within(wanted: FloatArray, ends: FloatArray) -> FloatArray:
+    """An integral (n,) that stops at the ends of its range, and turns back from there at once."""
+    low, high = ends
+    if np.all((wanted >= low) & (wanted <= high)):
+        return wanted
+    held, place = np.empty_like(wanted), float(np.clip(wanted[0], low, high))
+    for k, step in enumerate(np.diff(wanted, prepend=wanted[0]).tolist()):
+        place = min(max(place + step, low), high)
+        held[k] = place
+    return held
 
 
 def _moved(integral: SignalIntegral, times: FloatArray, setting: SignalSettings) -> FloatArray:

@@ -25,6 +25,7 @@ from sysid_ros.recording.messages.message_types import (
     is_asked,
     is_command,
     message_type,
+    reports_command,
 )
 from sysid_ros.recording.messages.stored_message import Clock, Definition, RawMessage, ros2_type
 from sysid_ros.recording.messages.topic_columns import TopicColumns, TopicDecoder

@@ -104,9 +104,17 @@ def is_command(msgtype: str, field: str, topic: str) -> bool:
     hardware take it.
     """
     row = message_type(msgtype)
+    return reports_command(msgtype, field) or is_asked(topic) if row.measured else True
+
+
+def reports_command(msgtype: str, field: str) -> bool:
+    """Tell whether a field of a state is what was asked for, such as a controller's reference.
+
+    States are published at instants of their own, so that they show samples of it.
+    """
+    row = message_type(msgtype)
     parts = re.sub(r"\[[^\]]*\]", "", field).split(".")
-    told = any(part.startswith(row.commanded_fields) for part in parts)
-    return told or is_asked(topic) if row.measured else True
+    return row.measured and any(part.startswith(row.commanded_fields) for part in parts)
 
 
 def is_asked(topic: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 import sysid_problems
 
 from sysid_ros import sysid
-from sysid_ros.engine.elements.slim_model import SlimModel, without_visuals
+from sysid_ros.engine.elements.slim_model import SlimModel, discard_visuals, without_visuals
 
 
 def falling(height: float) -> mujoco.MjSpec:
@@ -119,3 +119,21 @@ def test_geoms_that_act_on_motion_or_sensors_are_simulated(change: str) -> None:
             intprm=[1, 0, 0],
         )
     assert len(without_visuals(spec).geoms) == 2
+
+
+def test_bodies_of_which_all_geoms_are_only_seen_keep_the_inertia_that_these_give() -> None:
+    """MuJoCo refuses to discard them under ``inertiafromgeom="true"``, which voids an inertial."""
+    text = """<mujoco><compiler inertiafromgeom="true"/><default><geom contype="0" conaffinity="0"/>
+        </default><worldbody><body name="seen"><joint name="j" axis="0 1 0"/>{}
+        <geom type="capsule" size=".02" fromto="0 0 0 .1 0 0"/></body>
+        <body name="bare" pos="1 0 0"><joint/><inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/>
+        </body></worldbody></mujoco>"""
+    for inertial in ("", '<inertial pos="0 0 0" mass="9" diaginertia="1 1 1"/>'):
+        spec = mujoco.MjSpec.from_string(text.format(inertial))
+        model, slim = spec.copy().compile(), without_visuals(spec).compile()
+        discarded = spec.copy()
+        discard_visuals(discarded)
+        assert discarded.compile().ngeom == 0
+        for other in (slim, discarded.compile()):
+            for name in ("body_mass", "body_inertia", "body_ipos", "body_iquat"):
+                np.testing.assert_allclose(getattr(other, name), getattr(model, name), atol=1e-15)
