@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What each parameter changes in the model, told by as few compiled models as can tell it.
+"""Effects of parameters on the model, told by as few compiled models as can tell them.
 
 At first all parameters move in two models, by other shares of their steps in the second: a number
 of the tables that one parameter changes shows which by how much of its change is left. Parameters

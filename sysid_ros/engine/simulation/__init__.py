@@ -14,7 +14,6 @@ from sysid_ros.engine.simulation.candidate import (
 )
 from sysid_ros.engine.simulation.compared_runs import compared_runs
 from sysid_ros.engine.simulation.finite_differences import (
-    THETA_STEP,
     Perturbation,
     Perturbations,
     directional_quotients,
