@@ -77,27 +77,24 @@ def check_dataset(
     """
     if simulated is None:
         simulated = FIT_METHODS[experiment.fit.method].simulates
-    state = _state(experiment, dataset)
+    state, length = _state(experiment, dataset), experiment.windows.length
     with single_blas_thread():
         findings = _of_values(state, simulated=simulated)
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:
-            sequences = apart(dataset.training.groups, seen)
-            findings += _simulated(state, sequences, experiment.windows.length)
+            findings += _simulated(state, apart(dataset.training.groups, seen), length)
         findings += beyond_ranges(state.recorded)
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
         findings += push_findings(state.recorded)
         if simulated:  # a fit to torque masks contacts, and takes lasting ones for a drawing
             # Nor can a simulation with guessed gains and no damping be expected to hold.
-            unsure = bool(findings or state.recorded.guessed)
-            findings += contact_findings(seen, mistaken=unsure)
+            findings += contact_findings(seen, mistaken=bool(findings or state.recorded.guessed))
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
         sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
         # What is repaired roughly shows nothing; masses beside measured torque are found with it.
         masses = not (seen.touching or seen.overlaps or sized)
         if experiment.fit.method != "inverse_dynamics":
-            length = experiment.windows.length
             findings += _in_windows(state, dataset, length, on_note) if masses else []
             if seen.touching or seen.overlaps:
                 on_note("masses are not tested: bodies touch each other, nobody knows how hard")

@@ -42,7 +42,7 @@ _LEAST_LEFT = 1e-2  # of what is left of a signal, that would be left with all s
 
 @dataclass(frozen=True)
 class Scores:
-    """What some suspects explain, whatever others do besides; w windows, s signals, c suspects.
+    """The shares that suspects explain, whatever others do; w windows, s signals, c suspects.
 
     Signals count by what is left of them with all suspects free.
     """

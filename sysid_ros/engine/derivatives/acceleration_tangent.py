@@ -3,40 +3,47 @@
 
 """The derivative of the integrated acceleration in all directions at once.
 
-The total derivative of the equation of motion in :mod:`.acceleration` is linear in the derivative
-of a. Rows of constraints in their quadratic zone couple to the derivative of qacc.
+The total derivative of the equation of motion (:mod:`sysid_ros.engine.mechanics.acceleration`) is
+linear in the derivative of a. Rows of constraints in their quadratic zone couple to the derivative of qacc.
 """
 
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, solve_rows
-from sysid_ros.engine.derivatives.acceleration import Workspace, factorize_with, set_acceleration
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
-from sysid_ros.engine.derivatives.contact_forces import add_footing_changes, add_product
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
-from sysid_ros.engine.derivatives.fluid import unit_force
 from sysid_ros.engine.derivatives.friction_limit_changes import limit_changes
-from sysid_ros.engine.derivatives.kinematics import Motion, Pose
-from sysid_ros.engine.derivatives.lines import (
-    LINE_ARMATURE,
-    LINE_DAMPING,
-    LINE_FRICTIONLOSS,
-    LINE_INVWEIGHT,
-    add_along,
-    related_along,
-    spread_row,
-)
-from sysid_ros.engine.derivatives.model_tables import (
+from sysid_ros.engine.mechanics import (
     ARMATURE,
     FRICTIONLOSS,
     GEAR,
     IMPLICITFAST,
     INVWEIGHT,
+    LINE_ARMATURE,
+    LINE_DAMPING,
+    LINE_FRICTIONLOSS,
+    LINE_INVWEIGHT,
+    Motion,
+    Pose,
     Tables,
+    Workspace,
+    add_along,
+    add_footing_changes,
+    add_product,
+    dot,
+    factorize_with,
+    felt,
+    force_regressor,
+    into_body,
+    load,
+    multiply_inertia,
+    related_along,
+    set_acceleration,
+    site_wrench,
+    spread_row,
+    unit_force,
 )
-from sysid_ros.engine.derivatives.rigid_body import felt, force_regressor, site_wrench
-from sysid_ros.engine.derivatives.spatial import dot, into_body, load, multiply_inertia
 
 
 @compiled_apart

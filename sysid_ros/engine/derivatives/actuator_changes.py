@@ -10,14 +10,14 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
-from sysid_ros.engine.derivatives.forces import Forces
-from sysid_ros.engine.derivatives.lines import add_along
-from sysid_ros.engine.derivatives.model_tables import (
+from sysid_ros.engine.mechanics import (
     FILTEREXACT,
     GEAR,
     INTEGRATOR,
     TIME,
+    Forces,
     Tables,
+    add_along,
 )
 
 

@@ -35,10 +35,9 @@ from sysid_ros.engine.derivatives.directions import (
     all_covered,
     model_directions,
 )
-from sysid_ros.engine.derivatives.floor_contacts import no_touches
 from sysid_ros.engine.derivatives.model_changes import model_derivative
-from sysid_ros.engine.derivatives.model_tables import tables_of
 from sysid_ros.engine.derivatives.sensors import readings
+from sysid_ros.engine.mechanics import no_touches, tables_of
 
 _SMALLEST = """<mujoco><worldbody><body><joint name="hinge"/><geom size="1"/></body></worldbody>
 <actuator><motor joint="hinge"/></actuator><sensor><jointpos joint="hinge"/></sensor></mujoco>"""
@@ -81,8 +80,8 @@ def hashed_files() -> list[Path]:
     They hold compiled functions, the named tuples that these take (machine code knows the places of
     fields, not their names), or say how functions are compiled.
     """
-    here = sorted(Path(__file__).parent.glob("*.py"))
-    texts = ((file, file.read_bytes()) for file in here)
+    rooms = Path(__file__).parent, Path(__file__).parents[1] / "mechanics"
+    texts = ((file, file.read_bytes()) for room in rooms for file in sorted(room.glob("*.py")))
     own = [file for file, text in texts if b"@compiled" in text or b"(NamedTuple)" in text]
     return own + [Path(file) for file in source_files()]
 

@@ -16,23 +16,23 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.derivatives.connections import has_connections
-from sysid_ros.engine.derivatives.floor_contacts import has_feet
-from sysid_ros.engine.derivatives.fluid import fluid_fields
-from sysid_ros.engine.derivatives.lines import line_fields
-from sysid_ros.engine.derivatives.model_tables import (
-    ARMATURE,
-    INVWEIGHT,
-    actuator_fields,
-    dof_fields,
-    friction_fields,
-)
 from sysid_ros.engine.elements import (
     BALL,
     FREE,
     InverseWeights,
     ReferencePosture,
     inertial_parameters,
+)
+from sysid_ros.engine.mechanics import (
+    ARMATURE,
+    INVWEIGHT,
+    actuator_fields,
+    dof_fields,
+    fluid_fields,
+    friction_fields,
+    has_connections,
+    has_feet,
+    line_fields,
 )
 from sysid_ros.engine.signals import rotation_between
 from sysid_ros.engine.simulation import Perturbation, RunBatch

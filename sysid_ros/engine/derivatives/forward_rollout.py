@@ -11,22 +11,25 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import compiled, copy_vector, solve_vector
-from sysid_ros.engine.derivatives.acceleration import (
+from sysid_ros.engine.derivatives.actuator_changes import drive, next_activation
+from sysid_ros.engine.derivatives.sensors import ACTUATOR, FORCE, POSITION, TENDON, Readings
+from sysid_ros.engine.mechanics import (
+    GEAR,
+    Tables,
     Workspace,
+    act,
+    advance,
+    along,
     copy_inertia,
     factorize_with,
+    fall,
+    length,
+    limit_friction,
+    move,
     new_workspace,
+    propagate,
     settle,
 )
-from sysid_ros.engine.derivatives.actuator_changes import drive, next_activation
-from sysid_ros.engine.derivatives.forces import act
-from sysid_ros.engine.derivatives.kinematics import move, propagate
-from sysid_ros.engine.derivatives.lines import along, length
-from sysid_ros.engine.derivatives.load_friction import limit_friction
-from sysid_ros.engine.derivatives.model_tables import GEAR, Tables
-from sysid_ros.engine.derivatives.positions import advance
-from sysid_ros.engine.derivatives.rigid_body import fall
-from sysid_ros.engine.derivatives.sensors import ACTUATOR, FORCE, POSITION, TENDON, Readings
 
 MAX_ACCELERATION = 1e10  # mjMAXVAL, where MuJoCo calls a simulation unstable
 

@@ -18,11 +18,10 @@ import numpy as np
 
 from sysid_ros.arrays import IndexArray
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
-from sysid_ros.engine.derivatives.connections import has_connections
 from sysid_ros.engine.derivatives.forward_rollout import new_room
 from sysid_ros.engine.derivatives.model_parts import ModelPart, model_parts, renewed_parts
-from sysid_ros.engine.derivatives.model_tables import RK4, Tables, tables_of, unsupported
 from sysid_ros.engine.derivatives.sensors import readings, sensors_of, unsupported_sensor
+from sysid_ros.engine.mechanics import RK4, Tables, has_connections, tables_of, unsupported
 from sysid_ros.engine.simulation import (
     BatchRollout,
     BatchSimulation,

@@ -3,7 +3,8 @@
 
 """Derivatives of sensors fixed to bodies: poses, velocities, accelerations, IMUs, forces.
 
-With S, P, R and W of :mod:`.rigid_body`, summed over the degrees of freedom j that move a body,
+With S, P, R and W of :mod:`sysid_ros.engine.mechanics.rigid_body`, summed over the degrees of
+freedom j that move a body,
 
     D = sum S_j dq_j,  U = sum S_j dv_j + P_j dq_j,  E = sum S_j da_j + W_j dv_j + R_j dq_j + U x V
 
@@ -30,15 +31,13 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
-from sysid_ros.engine.derivatives.acceleration import Workspace
 from sysid_ros.engine.derivatives.directions import ModelDirections
-from sysid_ros.engine.derivatives.fluid import in_fluid
-from sysid_ros.engine.derivatives.kinematics import Motion
-from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.rigid_body import force_regressor
-from sysid_ros.engine.derivatives.spatial import (
+from sysid_ros.engine.mechanics import (
+    Motion,
     Six,
+    Tables,
     Three,
+    Workspace,
     add,
     at_point,
     couple,
@@ -46,6 +45,8 @@ from sysid_ros.engine.derivatives.spatial import (
     cross_force,
     dot,
     force_at,
+    force_regressor,
+    in_fluid,
     into_body,
     load,
     multiply_inertia,

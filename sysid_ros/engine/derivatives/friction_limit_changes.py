@@ -9,9 +9,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import TERMS, add_scaled, compiled_apart, load_dependent_slopes
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
-from sysid_ros.engine.derivatives.forces import Forces
-from sysid_ros.engine.derivatives.load_friction import FrictionLimits
-from sysid_ros.engine.derivatives.model_tables import DAMPING, Tables
+from sysid_ros.engine.mechanics import DAMPING, Forces, FrictionLimits, Tables
 
 
 @compiled_apart

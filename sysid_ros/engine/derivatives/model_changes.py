@@ -23,8 +23,6 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.derivatives.directions import ChangingTables, ModelChanges
-from sysid_ros.engine.derivatives.floor_contacts import stand_alike
-from sysid_ros.engine.derivatives.fluid import in_fluid
 from sysid_ros.engine.derivatives.frame_sensors import frames_alike
 from sysid_ros.engine.derivatives.model_parts import (
     ModelPart,
@@ -32,9 +30,9 @@ from sysid_ros.engine.derivatives.model_parts import (
     renewed,
     whole_model,
 )
-from sysid_ros.engine.derivatives.model_tables import INVWEIGHT, TIME, tables_of
 from sysid_ros.engine.derivatives.sensors import readings
 from sysid_ros.engine.elements import BALL, FREE
+from sysid_ros.engine.mechanics import INVWEIGHT, TIME, in_fluid, stand_alike, tables_of
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation, size_signature
 
 # What a parameter may change in a model that the pass follows; the second group follows from the

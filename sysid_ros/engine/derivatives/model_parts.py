@@ -17,18 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, IndexArray, IntArray
-from sysid_ros.engine.derivatives.connections import Connections
 from sysid_ros.engine.derivatives.directions import ModelChanges
-from sysid_ros.engine.derivatives.floor_contacts import Feet
 from sysid_ros.engine.derivatives.frame_sensors import (
     ACCELERATED,
     BALL_ORIENTATION,
     BALL_SPIN,
     FrameReadings,
 )
-from sysid_ros.engine.derivatives.lines import Lines
-from sysid_ros.engine.derivatives.model_tables import Tables
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, TENDON, Readings
+from sysid_ros.engine.mechanics import Connections, Feet, Lines, Tables
 
 # What the first axis of a table counts, by the beginning of its name.
 _COUNTS = {

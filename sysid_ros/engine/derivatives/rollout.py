@@ -11,12 +11,6 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, copy_vector
-from sysid_ros.engine.derivatives.acceleration import (
-    Workspace,
-    evaluate,
-    new_workspace,
-    solve,
-)
 from sysid_ros.engine.derivatives.acceleration_tangent import tangent
 from sysid_ros.engine.derivatives.actuator_changes import advance_activations, drive
 from sysid_ros.engine.derivatives.directions import (
@@ -26,11 +20,19 @@ from sysid_ros.engine.derivatives.directions import (
     RolloutDirections,
     StepSlopes,
 )
-from sysid_ros.engine.derivatives.floor_contacts import Touches
 from sysid_ros.engine.derivatives.frame_sensors import read_frames
-from sysid_ros.engine.derivatives.model_tables import RK4, Tables
-from sysid_ros.engine.derivatives.positions import advance, advance_derivative
 from sysid_ros.engine.derivatives.sensors import Readings, read
+from sysid_ros.engine.mechanics import (
+    RK4,
+    Tables,
+    Touches,
+    Workspace,
+    advance,
+    advance_derivative,
+    evaluate,
+    new_workspace,
+    solve,
+)
 
 
 class Stage(NamedTuple):

@@ -15,7 +15,6 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray, IntArray
-from sysid_ros.engine.derivatives.acceleration import EXACT
 from sysid_ros.engine.derivatives.compilation import compilable, entry_points
 from sysid_ros.engine.derivatives.directions import (
     BatchDirections,
@@ -27,9 +26,9 @@ from sysid_ros.engine.derivatives.directions import (
     model_directions,
     start_directions,
 )
-from sysid_ros.engine.derivatives.floor_contacts import Touches, no_touches, touches_of
 from sysid_ros.engine.derivatives.model_parts import ModelPart, changes_of
 from sysid_ros.engine.derivatives.rollout import new_buffers
+from sysid_ros.engine.mechanics import EXACT, Touches, no_touches, touches_of
 from sysid_ros.engine.simulation import (
     BatchRollout,
     Perturbation,

@@ -20,11 +20,11 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
 from sysid_ros.engine.derivatives.model_changes import TablesReader
-from sysid_ros.engine.derivatives.model_tables import unsupported
 from sysid_ros.engine.derivatives.parameter_effects import ParameterEffects
 from sysid_ros.engine.derivatives.run_pass import MeshContacts, Pass, follow_runs
 from sysid_ros.engine.derivatives.sensors import sensors_of, unsupported_sensor
 from sysid_ros.engine.derivatives.uncovered_steps import differentiate_again
+from sysid_ros.engine.mechanics import unsupported
 from sysid_ros.engine.simulation import (
     BatchRollout,
     Candidate,

@@ -20,15 +20,13 @@ from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled_apart
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
-from sysid_ros.engine.derivatives.forces import Forces
 from sysid_ros.engine.derivatives.frame_sensors import (
     FRAME_SENSORS,
     FrameReadings,
     frame_readings,
     unsupported_frame,
 )
-from sysid_ros.engine.derivatives.lines import add_along, along, length
-from sysid_ros.engine.derivatives.model_tables import GEAR, Tables
+from sysid_ros.engine.mechanics import GEAR, Forces, Tables, add_along, along, length
 
 # The quantities that are read.
 POSITION, VELOCITY, FORCE = 0, 1, 2

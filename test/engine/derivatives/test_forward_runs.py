@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from sysid_ros.engine.derivatives import forward_runs
 from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
-from sysid_ros.engine.derivatives.model_tables import Tables, tables_of
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
+from sysid_ros.engine.mechanics.model_tables import Tables, tables_of
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 from sysid_ros.engine.simulation import BatchRollout, BatchSimulation, RolloutPool
 

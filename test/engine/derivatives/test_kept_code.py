@@ -22,8 +22,8 @@ from sysid_ros.engine.compiled import kept_code
 from sysid_ros.engine.compiled.kept_code import keeping, private_folder, turn
 from sysid_ros.engine.derivatives.compilation import hashed_files, start_compiling
 from sysid_ros.engine.derivatives.directions import BatchDirections, StepSlopes
-from sysid_ros.engine.derivatives.floor_contacts import Feet
-from sysid_ros.engine.derivatives.model_tables import Tables
+from sysid_ros.engine.mechanics.floor_contacts import Feet
+from sysid_ros.engine.mechanics.model_tables import Tables
 
 
 def twice(x: float) -> float:

@@ -13,9 +13,9 @@ from chains import Chain
 
 from sysid_ros.engine.derivatives import model_parts
 from sysid_ros.engine.derivatives.model_parts import Elements, ModelPart
-from sysid_ros.engine.derivatives.model_tables import Tables, tables_of
 from sysid_ros.engine.derivatives.sensors import readings
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
+from sysid_ros.engine.mechanics.model_tables import Tables, tables_of
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict

@@ -9,13 +9,13 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.derivatives.constraint_rows import MIN_VALUE, impedance, reference
-from sysid_ros.engine.derivatives.contact_points import turned
-from sysid_ros.engine.derivatives.floor_contacts import Footing
-from sysid_ros.engine.derivatives.kinematics import Motion, Pose
-from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.rigid_body import Derivatives
-from sysid_ros.engine.derivatives.spatial import (
+from sysid_ros.engine.mechanics.constraint_rows import MIN_VALUE, impedance, reference
+from sysid_ros.engine.mechanics.contact_points import turned
+from sysid_ros.engine.mechanics.floor_contacts import Footing
+from sysid_ros.engine.mechanics.kinematics import Motion, Pose
+from sysid_ros.engine.mechanics.model_tables import Tables
+from sysid_ros.engine.mechanics.rigid_body import Derivatives
+from sysid_ros.engine.mechanics.spatial import (
     Six,
     Three,
     add,

@@ -16,7 +16,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
-from sysid_ros.engine.derivatives.spatial import (
+from sysid_ros.engine.mechanics.spatial import (
     Six,
     Three,
     add,

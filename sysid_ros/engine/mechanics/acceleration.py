@@ -27,12 +27,12 @@ from sysid_ros.engine.compiled import (
     factorize,
     solve_vector,
 )
-from sysid_ros.engine.derivatives.connection_forces import connect
-from sysid_ros.engine.derivatives.constraint_rows import Rows, constrain, new_rows
-from sysid_ros.engine.derivatives.contact_forces import stand
-from sysid_ros.engine.derivatives.floor_contacts import Footing, Touches, new_footing
-from sysid_ros.engine.derivatives.forces import Forces, act, new_forces
-from sysid_ros.engine.derivatives.kinematics import (
+from sysid_ros.engine.mechanics.connection_forces import connect
+from sysid_ros.engine.mechanics.constraint_rows import Rows, constrain, new_rows
+from sysid_ros.engine.mechanics.contact_forces import stand
+from sysid_ros.engine.mechanics.floor_contacts import Footing, Touches, new_footing
+from sysid_ros.engine.mechanics.forces import Forces, act, new_forces
+from sysid_ros.engine.mechanics.kinematics import (
     Motion,
     Pose,
     move,
@@ -40,14 +40,14 @@ from sysid_ros.engine.derivatives.kinematics import (
     new_pose,
     propagate,
 )
-from sysid_ros.engine.derivatives.lines import LINE_ARMATURE, related_along, spread_square
-from sysid_ros.engine.derivatives.load_friction import (
+from sysid_ros.engine.mechanics.lines import LINE_ARMATURE, related_along, spread_square
+from sysid_ros.engine.mechanics.load_friction import (
     FrictionLimits,
     limit_friction,
     new_friction_limits,
 )
-from sysid_ros.engine.derivatives.model_tables import ARMATURE, Tables
-from sysid_ros.engine.derivatives.rigid_body import Derivatives, differentiate, new_derivatives
+from sysid_ros.engine.mechanics.model_tables import ARMATURE, Tables
+from sysid_ros.engine.mechanics.rigid_body import Derivatives, differentiate, new_derivatives
 
 # Of the largest force: what an equation that holds may lack, and what a force may change by that
 # MuJoCo's constraint solver leaves to the steps that it does not take.

@@ -9,10 +9,10 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
-from sysid_ros.engine.derivatives.floor_contacts import Footing
-from sysid_ros.engine.derivatives.kinematics import Pose
-from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.spatial import Six, cross
+from sysid_ros.engine.mechanics.floor_contacts import Footing
+from sysid_ros.engine.mechanics.kinematics import Pose
+from sysid_ros.engine.mechanics.model_tables import Tables
+from sysid_ros.engine.mechanics.spatial import Six, cross
 
 
 @compiled

@@ -12,21 +12,21 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.compiled import TERMS
-from sysid_ros.engine.derivatives.connections import (
+from sysid_ros.engine.elements import BALL, FREE, HINGE, SLIDE, inertial_parameters
+from sysid_ros.engine.friction import friction_rows
+from sysid_ros.engine.mechanics.connections import (
     Connections,
     connections_of,
     has_connections,
 )
-from sysid_ros.engine.derivatives.floor_contacts import Feet, feet_of
-from sysid_ros.engine.derivatives.fluid import (
+from sysid_ros.engine.mechanics.floor_contacts import Feet, feet_of
+from sysid_ros.engine.mechanics.fluid import (
     fluid_fields,
     in_fluid,
     inertial_frames,
     unsupported_fluid,
 )
-from sysid_ros.engine.derivatives.lines import Lines, lines_of, unsupported_lines
-from sysid_ros.engine.elements import BALL, FREE, HINGE, SLIDE, inertial_parameters
-from sysid_ros.engine.friction import friction_rows
+from sysid_ros.engine.mechanics.lines import Lines, lines_of, unsupported_lines
 
 _OPTION, _DISABLE = mujoco.mjtIntegrator, mujoco.mjtDisableBit
 EULER, RK4 = int(_OPTION.mjINT_EULER), int(_OPTION.mjINT_RK4)

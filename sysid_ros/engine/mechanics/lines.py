@@ -18,8 +18,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled
-from sysid_ros.engine.derivatives.connections import CONNECT, CONNECTS_EXACTLY
 from sysid_ros.engine.elements import SCALAR, related_dofs
+from sysid_ros.engine.mechanics.connections import CONNECT, CONNECTS_EXACTLY
 
 # Rows of Lines.fields: what a parameter may change about one line.
 LINE_ARMATURE, LINE_FRICTIONLOSS, LINE_INVWEIGHT, LINE_DAMPING, LINE_STIFFNESS = 0, 1, 2, 3, 4

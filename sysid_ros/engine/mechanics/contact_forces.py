@@ -9,12 +9,12 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
-from sysid_ros.engine.derivatives.constraint_rows import impedance, reference
-from sysid_ros.engine.derivatives.contact_points import reach_rim, set_frame, turned
-from sysid_ros.engine.derivatives.floor_contacts import Footing, Touches
-from sysid_ros.engine.derivatives.kinematics import Pose
-from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.spatial import Six, add, cross_motion, dot, load, scale, store
+from sysid_ros.engine.mechanics.constraint_rows import impedance, reference
+from sysid_ros.engine.mechanics.contact_points import reach_rim, set_frame, turned
+from sysid_ros.engine.mechanics.floor_contacts import Footing, Touches
+from sysid_ros.engine.mechanics.kinematics import Pose
+from sysid_ros.engine.mechanics.model_tables import Tables
+from sysid_ros.engine.mechanics.spatial import Six, add, cross_motion, dot, load, scale, store
 
 
 @compiled_apart

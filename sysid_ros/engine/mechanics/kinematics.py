@@ -11,8 +11,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
-from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.spatial import (
+from sysid_ros.engine.elements import BALL, FREE, SLIDE
+from sysid_ros.engine.mechanics.model_tables import Tables
+from sysid_ros.engine.mechanics.spatial import (
     add,
     cross_motion,
     load,
@@ -22,7 +23,6 @@ from sysid_ros.engine.derivatives.spatial import (
     scale,
     store,
 )
-from sysid_ros.engine.elements import BALL, FREE, SLIDE
 
 
 class Pose(NamedTuple):

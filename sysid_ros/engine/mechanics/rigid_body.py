@@ -31,10 +31,10 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, copy_vector
-from sysid_ros.engine.derivatives.fluid import resist
-from sysid_ros.engine.derivatives.kinematics import Motion, Pose, rotated
-from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.spatial import (
+from sysid_ros.engine.mechanics.fluid import resist
+from sysid_ros.engine.mechanics.kinematics import Motion, Pose, rotated
+from sysid_ros.engine.mechanics.model_tables import Tables
+from sysid_ros.engine.mechanics.spatial import (
     Six,
     add,
     cross_force,

@@ -19,15 +19,15 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import (
     compiled,
 )
-from sysid_ros.engine.derivatives.lines import (
+from sysid_ros.engine.elements import HINGE, SLIDE
+from sysid_ros.engine.mechanics.lines import (
     LINE_FRICTIONLOSS,
     LINE_INVWEIGHT,
     along,
     length,
     spread,
 )
-from sysid_ros.engine.derivatives.model_tables import FRICTIONLOSS, INVWEIGHT, Tables
-from sysid_ros.engine.elements import HINGE, SLIDE
+from sysid_ros.engine.mechanics.model_tables import FRICTIONLOSS, INVWEIGHT, Tables
 
 MIN_VALUE = 1e-15  # mjMINVAL
 MIN_IMPEDANCE, MAX_IMPEDANCE = 1e-4, 0.9999

@@ -17,9 +17,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import TERMS, compiled, load_dependent
-from sysid_ros.engine.derivatives.forces import Forces
-from sysid_ros.engine.derivatives.model_tables import DAMPING, FRICTIONLOSS, Tables
-from sysid_ros.engine.derivatives.rigid_body import Derivatives
+from sysid_ros.engine.mechanics.forces import Forces
+from sysid_ros.engine.mechanics.model_tables import DAMPING, FRICTIONLOSS, Tables
+from sysid_ros.engine.mechanics.rigid_body import Derivatives
 
 
 class FrictionLimits(NamedTuple):

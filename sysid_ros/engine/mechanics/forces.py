@@ -17,7 +17,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
-from sysid_ros.engine.derivatives.lines import (
+from sysid_ros.engine.mechanics.lines import (
     LINE_DAMPING,
     LINE_STIFFNESS,
     N_LINE_FIELDS,
@@ -25,7 +25,7 @@ from sysid_ros.engine.derivatives.lines import (
     length,
     spread,
 )
-from sysid_ros.engine.derivatives.model_tables import (
+from sysid_ros.engine.mechanics.model_tables import (
     BIAS,
     DAMPING,
     DAMPING_2,

@@ -17,9 +17,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.derivatives.model_tables import Tables
-from sysid_ros.engine.derivatives.spatial import multiply_quaternions
 from sysid_ros.engine.elements import FREE
+from sysid_ros.engine.mechanics.model_tables import Tables
+from sysid_ros.engine.mechanics.spatial import multiply_quaternions
 
 SMALL_ANGLE = 1e-3
 

@@ -1,0 +1,109 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The equation of motion of a model, compiled: inertia, forces, constraints, contacts."""
+
+from sysid_ros.engine.mechanics.acceleration import (
+    EXACT,
+    Workspace,
+    copy_inertia,
+    evaluate,
+    factorize_with,
+    new_workspace,
+    set_acceleration,
+    settle,
+    solve,
+)
+from sysid_ros.engine.mechanics.connections import (
+    Connections,
+    has_connections,
+)
+from sysid_ros.engine.mechanics.contact_forces import (
+    add_footing_changes,
+    add_product,
+)
+from sysid_ros.engine.mechanics.floor_contacts import (
+    Feet,
+    Touches,
+    has_feet,
+    no_touches,
+    stand_alike,
+    touches_of,
+)
+from sysid_ros.engine.mechanics.fluid import (
+    fluid_fields,
+    in_fluid,
+    unit_force,
+)
+from sysid_ros.engine.mechanics.forces import (
+    Forces,
+    act,
+)
+from sysid_ros.engine.mechanics.kinematics import (
+    Motion,
+    Pose,
+    move,
+    propagate,
+)
+from sysid_ros.engine.mechanics.lines import (
+    LINE_ARMATURE,
+    LINE_DAMPING,
+    LINE_FRICTIONLOSS,
+    LINE_INVWEIGHT,
+    Lines,
+    add_along,
+    along,
+    length,
+    line_fields,
+    related_along,
+    spread_row,
+)
+from sysid_ros.engine.mechanics.load_friction import (
+    FrictionLimits,
+    limit_friction,
+)
+from sysid_ros.engine.mechanics.model_tables import (
+    ARMATURE,
+    DAMPING,
+    FILTEREXACT,
+    FRICTIONLOSS,
+    GEAR,
+    IMPLICITFAST,
+    INTEGRATOR,
+    INVWEIGHT,
+    RK4,
+    TIME,
+    Tables,
+    actuator_fields,
+    dof_fields,
+    friction_fields,
+    tables_of,
+    unsupported,
+)
+from sysid_ros.engine.mechanics.positions import (
+    advance,
+    advance_derivative,
+)
+from sysid_ros.engine.mechanics.rigid_body import (
+    fall,
+    felt,
+    force_regressor,
+    site_wrench,
+)
+from sysid_ros.engine.mechanics.spatial import (
+    Six,
+    Three,
+    add,
+    at_point,
+    couple,
+    cross,
+    cross_force,
+    dot,
+    force_at,
+    into_body,
+    load,
+    multiply_inertia,
+    multiply_product,
+    quaternion_to_matrix,
+    scale,
+)
