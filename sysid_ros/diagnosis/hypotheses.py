@@ -18,7 +18,7 @@ import numpy as np
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import moves
-from sysid_ros.engine.elements import ON_JOINT, is_effort, is_velocity_servo
+from sysid_ros.engine.elements import is_effort, is_velocity_servo, tree_of
 
 Compared = TypeVar("Compared")
 DEGREE = math.pi / 180.0
@@ -380,19 +380,11 @@ class Simulated:
     def moves_with_others(self, actuator: int) -> bool:
         """Return whether other forces and torques move the same free body, or its limbs."""
         model = self.recorded.model
-        roots = [self._root(one) for one in self.inputs if is_effort(model, one)]
-        root = self._root(actuator)
+        roots = [tree_of(model, one) for one in self.inputs if is_effort(model, one)]
+        root = tree_of(model, actuator)
         joint = model.body_jntadr[root]
         free = joint >= 0 and int(model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
         return free and roots.count(root) > 1
-
-    def _root(self, actuator: int) -> int:
-        """The first body of the tree that an actuator of a joint or of a site moves, 0 for none."""
-        model, target = self.recorded.model, int(self.recorded.model.actuator_trnid[actuator, 0])
-        kind = int(model.actuator_trntype[actuator])
-        if kind == int(mujoco.mjtTrn.mjTRN_SITE):
-            return int(model.body_rootid[model.site_bodyid[target]])
-        return int(model.body_rootid[model.jnt_bodyid[target]]) if kind in ON_JOINT else 0
 
     def _families(self, label: str) -> Iterator[Family]:
         """Scales and offsets; the factor of what acts alone looks like that of masses."""

@@ -89,7 +89,7 @@ class Scores:
         return quantile * error / max(float(own.sum()), 1e-300)
 
     def better(self, place: int, start: float, end: float) -> tuple[float, float]:
-        """What a suspect's step explains more at its end than where it starts.
+        """The share that a suspect's step explains more at its end than where it starts.
 
         Returns:
           In squares, and in which share of the windows it is better, of those that it matters to.

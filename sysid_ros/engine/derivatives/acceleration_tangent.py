@@ -4,7 +4,8 @@
 """The derivative of the integrated acceleration in all directions at once.
 
 The total derivative of the equation of motion (:mod:`sysid_ros.engine.mechanics.acceleration`) is
-linear in the derivative of a. Rows of constraints in their quadratic zone couple to the derivative of qacc.
+linear in the derivative of a. Rows of constraints in their quadratic zone couple to the derivative
+of qacc.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ Part = tuple[Sequence[int], ModelChanges]
 
 @dataclass(frozen=True)
 class Effects:
-    """What the parameters change at one point."""
+    """The effects of the parameters at one point."""
 
     # all parameters, moved; those that change the model like others have no model of their own
     moved: tuple[Perturbation, ...]

@@ -22,6 +22,7 @@ from sysid_ros.engine.elements.actuators import (
     is_velocity_servo,
     joint_of,
     takes_velocity,
+    tree_of,
     usual_servo_gain,
 )
 from sysid_ros.engine.elements.body_inertia import (

@@ -35,6 +35,15 @@ def joint_of(model: Any, actuator: int) -> int | None:
     return int(model.actuator_trnid[actuator, 0])
 
 
+def tree_of(model: Any, actuator: int) -> int:
+    """The first body of the tree that an actuator of a joint or of a site moves, 0 for none."""
+    target = int(model.actuator_trnid[actuator, 0])
+    if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_SITE):
+        return int(model.body_rootid[model.site_bodyid[target]])
+    joint = joint_of(model, actuator)
+    return 0 if joint is None else int(model.body_rootid[model.jnt_bodyid[joint]])
+
+
 def actuators_on(model: Any, joint: int) -> list[int]:
     """The actuators that act on a joint, by number."""
     return [actuator for actuator in range(model.nu) if joint_of(model, actuator) == joint]
