@@ -55,7 +55,7 @@ class Effects:
 
 
 class ParameterEffects:
-    """What is known of the effects of the parameters of one model.
+    """The known effects of the parameters of one model.
 
     Attributes:
       unfollowed: By parameter, what it changes that the pass has no table for.
