@@ -87,7 +87,7 @@ class Touches(NamedTuple):
 
 
 class Footing(NamedTuple):
-    """What presses at one instant, feet and connections: its forces' derivatives, and scratch."""
+    """Feet and connections that press at one instant: their forces' derivatives, and scratch."""
 
     pressed: IntArray  # (1,): how many do
     stiffness: FloatArray  # (nv, nv): minus the derivative in the acceleration
