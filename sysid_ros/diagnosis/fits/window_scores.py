@@ -18,7 +18,6 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.derivatives import EXACT
 from sysid_ros.engine.least_squares import Point, SolverSettings, loss_named, minimize
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
@@ -215,6 +214,8 @@ def _chosen(
     pool: RolloutPool,
 ) -> tuple[WindowedProblem, float, list[int]]:
     """A problem of some windows, their length and their places, as far as time allows."""
+    from sysid_ros.engine.derivatives import EXACT  # numba takes half a second to load
+
     length = min(length or _LENGTH, _LENGTH)
     group = _group(sequences, params, length)
     problem = _problem(group.select([0]), params, pool)

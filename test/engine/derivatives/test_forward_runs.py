@@ -136,7 +136,7 @@ def test_a_model_with_other_values_is_followed() -> None:
     assert max(map(off, runs.run_batches(jobs), of(jobs[0].model).compared(jobs))) < TOLERANCE
 
 
-@pytest.mark.parametrize("what", ["contacts", "RK4", "frame sensor", "fluid"])
+@pytest.mark.parametrize("what", ["contacts", "RK4", "frame sensor", "connection"])
 def test_what_is_not_covered_is_simulated_by_mujoco(what: str) -> None:
     root = chains.spec(Chain(1, 2, "RK4" if what == "RK4" else "EULER", False, False, True))
     if what == "contacts":
@@ -147,14 +147,25 @@ def test_what_is_not_covered_is_simulated_by_mujoco(what: str) -> None:
             type=mujoco.mjtSensor.mjSENS_FRAMEPOS, objtype=mujoco.mjtObj.mjOBJ_XBODY,
             objname="body1",
         )  # fmt: skip
-    elif what == "fluid":
-        root.option.density = 1.0
+    elif what == "connection":
+        one = root.add_equality(type=mujoco.mjtEq.mjEQ_CONNECT, name1="body0", name2="body1")
+        one.objtype = mujoco.mjtObj.mjOBJ_BODY
     runs = of(model := root.compile())
     jobs = batches(model)
     plain = runs.compared(jobs)
     assert runs.trusted is None
     assert max(map(off, runs.run_batches(jobs), plain)) == 0.0
     assert not runs.used
+
+
+def test_bodies_in_a_fluid() -> None:
+    root = chains.spec(Chain(1, 2, "EULER", False, False, True))
+    root.option.density, root.option.viscosity = 30.0, 0.4
+    runs = of(model := root.compile())
+    jobs = batches(model)
+    plain = runs.compared(jobs)
+    assert runs.trusted
+    assert max(map(off, runs.run_batches(jobs), plain)) < TOLERANCE
 
 
 def test_a_difference_ends_the_trust(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives.directions import ChangingTables
+from sysid_ros.engine.derivatives.directions import ChangingTables, ModelChanges
 from sysid_ros.engine.derivatives.model_changes import model_derivative
 from sysid_ros.engine.derivatives.parameter_effects import (
     TABLE_STEP,
@@ -29,6 +29,7 @@ ARM = """<mujoco><worldbody><body name="a"><joint name="hip" axis="0 1 0"/>
 <geom size="0.1" mass="1"/><body name="b" pos="0 0 0.3"><joint name="knee" axis="0 1 0"/>
 <geom size="0.1" mass="0.5" pos="0.1 0 0.1"/></body></body></worldbody></mujoco>"""
 Write = Callable[[Any, FloatArray], None]
+N_TABLES = len(ModelChanges._fields)
 
 
 def armature(joint: str) -> Write:
@@ -169,21 +170,24 @@ def test_vectors_and_what_is_not_followed_are_moved_alone() -> None:
 
 
 def test_only_numbers_that_one_parameter_changes_tell_it() -> None:
-    old, shares = [np.ones(3)] * 7, np.array([0.5, 0.7, 0.8])
+    old, shares = [np.ones(3)] * N_TABLES, np.array([0.5, 0.7, 0.8])
     steps, own = np.array([1e-6, 2e-6, -1e-6]), np.array([3.0, -2.0, 5.0])
-    whole, partly = [old[0] + own * steps] * 7, [old[0] + shares * own * steps] * 7
+    whole, partly = [old[0] + own * steps] * N_TABLES, [old[0] + shares * own * steps] * N_TABLES
     found = told_apart(old, (whole, partly), shares, steps)
     assert found is not None
     for table in found:
         np.testing.assert_allclose(table, np.diag(own), rtol=1e-8)
-    both = [old[0] + [5e-6, 0.0, 0.0]] * 7, [old[0] + [0.5 * 3e-6 + 0.7 * 2e-6, 0.0, 0.0]] * 7
+    both = (
+        [old[0] + [5e-6, 0.0, 0.0]] * N_TABLES,
+        [old[0] + [0.5 * 3e-6 + 0.7 * 2e-6, 0.0, 0.0]] * N_TABLES,
+    )
     assert told_apart(old, both, shares, steps) is None
 
 
 @pytest.mark.parametrize("limit", [np.inf, -np.inf])
 def test_infinite_limits_stay(limit: float) -> None:
-    tables = [np.array([limit, 1.0])] * 7
-    moved = [np.array([limit, 1.0 + 1e-6])] * 7, [np.array([limit, 1.0 + 0.6e-6])] * 7
+    tables = [np.array([limit, 1.0])] * N_TABLES
+    moved = [np.array([limit, 1.0 + 1e-6])] * N_TABLES, [np.array([limit, 1.0 + 0.6e-6])] * N_TABLES
     found = told_apart(tables, moved, np.array([0.6]), np.array([1e-6]))
     assert found is not None
     np.testing.assert_allclose(found.dof_fields[:, 0], [0.0, 1.0])
