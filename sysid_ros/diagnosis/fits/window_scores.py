@@ -214,14 +214,12 @@ def _chosen(
     pool: RolloutPool,
 ) -> tuple[WindowedProblem, float, list[int]]:
     """A problem of some windows, their length and their places, as far as time allows."""
-    from sysid_ros.engine.derivatives import EXACT  # numba takes half a second to load
-
     length = min(length or _LENGTH, _LENGTH)
     group = _group(sequences, params, length)
     problem = _problem(group.select([0]), params, pool)
     columns = params.size + suspects + group.batches[0].spread.shape[1]
     step = float(group.batches[0].model.opt.timestep)
-    if EXACT not in problem.derivative_sources().values():
+    if not any(exact is not None and not exact.gave_up for exact in problem.exact):
         length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
         if length < _SHORTEST:
             return problem, length, []
