@@ -62,8 +62,8 @@ PLACE, DIRECTION, ORIENTATION, SPIN, DRIFT, TURNING, PULL = range(7)
 angular and linear acceleration."""
 BALL_ORIENTATION, BALL_SPIN = 7, 8
 FIELD = 9  # the magnetic field, which is constant in the world
-FORCE, TORQUE = 10, 11  # between the body and its parent
-ACCELERATED = (TURNING, PULL, FORCE, TORQUE)
+INTERACTION_FORCE, INTERACTION_TORQUE = 10, 11  # between the body and its parent
+ACCELERATED = (TURNING, PULL, INTERACTION_FORCE, INTERACTION_TORQUE)
 """What depends on accelerations."""
 
 # Sensors: the quantity, and whether it is given in the sensor's own frame.
@@ -81,8 +81,8 @@ FRAME_SENSORS = {
     int(_S.mjSENS_VELOCIMETER): (DRIFT, True),
     int(_S.mjSENS_ACCELEROMETER): (PULL, True),
     int(_S.mjSENS_MAGNETOMETER): (FIELD, True),
-    int(_S.mjSENS_FORCE): (FORCE, True),
-    int(_S.mjSENS_TORQUE): (TORQUE, True),
+    int(_S.mjSENS_FORCE): (INTERACTION_FORCE, True),
+    int(_S.mjSENS_TORQUE): (INTERACTION_TORQUE, True),
     int(_S.mjSENS_BALLQUAT): (BALL_ORIENTATION, True),
     int(_S.mjSENS_BALLANGVEL): (BALL_SPIN, True),
 }
@@ -114,7 +114,7 @@ def unsupported_frame(model: mujoco.MjModel, sensor: int) -> str | None:
         return "a sensor's frame is neither a site nor a body's"
     if int(model.sensor_refid[sensor]) >= 0:
         return "a sensor measures in a moving frame"
-    if FRAME_SENSORS[int(model.sensor_type[sensor])][0] in (FORCE, TORQUE):
+    if FRAME_SENSORS[int(model.sensor_type[sensor])][0] in (INTERACTION_FORCE, INTERACTION_TORQUE):
         return _unsupported_force(model, int(model.site_bodyid[int(model.sensor_objid[sensor])]))
     return None
 
@@ -155,7 +155,7 @@ def frame_readings(
         np.array([place[2] for place in places], dtype=np.float64).reshape(-1, 4),
         np.array(model.opt.magnetic, dtype=np.float64),
         bool(np.isin(what[:, 0], ACCELERATED).any()),
-        bool(np.isin(what[:, 0], (FORCE, TORQUE)).any()),
+        bool(np.isin(what[:, 0], (INTERACTION_FORCE, INTERACTION_TORQUE)).any()),
     )
 
 
@@ -209,7 +209,7 @@ def read_frames(
                 share = _quaternion_slope(turn[0], turn[1], turn[2], turn[3], r.component[k], i)
                 add_scaled(out, row, share, dq, item + i, n)
             continue
-        if quantity in (FORCE, TORQUE):
+        if quantity in (INTERACTION_FORCE, INTERACTION_TORQUE):
             _read_force(t, w, m, _measured_along(r, k, w), r.item[k], row, dq, dv, out)
             continue
         accelerating, moving, displacing = _covectors(r, k, w)
@@ -285,7 +285,7 @@ def _carries(t: Tables, body: int, other: int) -> bool:
 def _measured_along(r: FrameReadings, k: int, w: Workspace) -> Six:
     """The motion whose product with a force is what a force or torque sensor reads of it."""
     x, e = _frame(r, k, w)
-    if r.quantity[k] == FORCE:
+    if r.quantity[k] == INTERACTION_FORCE:
         return 0.0, 0.0, 0.0, e[0], e[1], e[2]
     drift = cross(x, e)
     return e[0], e[1], e[2], drift[0], drift[1], drift[2]

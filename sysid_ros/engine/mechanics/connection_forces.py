@@ -10,7 +10,6 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.mechanics.constraint_rows import MIN_VALUE, impedance, reference
-from sysid_ros.engine.mechanics.contact_points import turned
 from sysid_ros.engine.mechanics.floor_contacts import Footing
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
@@ -25,6 +24,7 @@ from sysid_ros.engine.mechanics.spatial import (
     dot,
     force_at,
     load,
+    rotated,
     scale,
 )
 
@@ -79,8 +79,13 @@ def _hold(
     share, slope = impedance(t.connections.solimp[k], gap)
     resistance = max(MIN_VALUE, (1.0 - share) / share * weight)
     _set_rows(t, pose, k, points, out.rows)
-    first = _rates(t, motion, k, 0, points[0], (v, acceleration), pose, damping)
-    second = _rates(t, motion, k, 1, points[1], (v, acceleration), pose, damping)
+    rates = v, acceleration
+    whole = (
+        _accelerated(t, pose, motion, t.connections.body[k, 0], rates, -1),
+        _accelerated(t, pose, motion, t.connections.body[k, 1], rates, -1),
+    )
+    first = _rates(t, motion, k, 0, points[0], whole[0], damping)
+    second = _rates(t, motion, k, 1, points[1], whole[1], damping)
     for d in range(3):
         f[d] = -(first[d] - second[d] + stiffness * share * r[d]) / resistance
     out.pressed[0] += 1
@@ -99,10 +104,13 @@ def _hold(
     if gap > MIN_VALUE:
         opened = r[0] / gap, r[1] / gap, r[2] / gap
     softer = slope / (share * (1.0 - share)) if resistance > MIN_VALUE else 0.0
-    rates = v, acceleration
     for j in range(nv):
-        one, one_faster = _changes(t, pose, motion, derivatives, k, 0, j, points[0], rates, damping)
-        two, two_faster = _changes(t, pose, motion, derivatives, k, 1, j, points[1], rates, damping)
+        one, one_faster = _changes(
+            t, pose, motion, derivatives, k, 0, j, points[0], whole[0], rates, damping
+        )
+        two, two_faster = _changes(
+            t, pose, motion, derivatives, k, 1, j, points[1], whole[1], rates, damping
+        )
         both = add(one, scale(two, -1.0))
         wider = opened[0] * both[0] + opened[1] * both[1] + opened[2] * both[2]
         for d in range(3):
@@ -120,11 +128,8 @@ def _point(t: Tables, pose: Pose, k: int, side: int) -> Three:
     """The place of one of the connected points."""
     body, local = t.connections.body[k, side], t.connections.local[k, side]
     rotation, position = pose.rotation[body], pose.position[body]
-    return (
-        position[0] + turned(rotation, 0, local),
-        position[1] + turned(rotation, 1, local),
-        position[2] + turned(rotation, 2, local),
-    )
+    x, y, z = rotated(rotation, local)
+    return position[0] + x, position[1] + y, position[2] + z
 
 
 @compiled
@@ -174,20 +179,11 @@ def _accelerated(
 
 @compiled
 def _rates(
-    t: Tables,
-    motion: Motion,
-    k: int,
-    side: int,
-    point: Three,
-    rates: tuple[FloatArray, FloatArray],
-    pose: Pose,
-    damping: float,
+    t: Tables, motion: Motion, k: int, side: int, point: Three, acceleration: Six, damping: float
 ) -> Three:
-    """A point's acceleration and ``damping`` times its velocity."""
-    body = t.connections.body[k, side]
-    velocity = load(motion.velocity[body])
-    drift = at_point(velocity, point)
-    straight = at_point(_accelerated(t, pose, motion, body, rates, -1), point)
+    """A point's acceleration and ``damping`` times its velocity, by its body's acceleration."""
+    velocity = load(motion.velocity[t.connections.body[k, side]])
+    drift, straight = at_point(velocity, point), at_point(acceleration, point)
     turning = cross((velocity[0], velocity[1], velocity[2]), drift)
     return (
         straight[0] + turning[0] + damping * drift[0],
@@ -206,6 +202,7 @@ def _changes(
     side: int,
     j: int,
     point: Three,
+    a: Six,
     rates: tuple[FloatArray, FloatArray],
     damping: float,
 ) -> tuple[Six, Three]:
@@ -218,7 +215,6 @@ def _changes(
     if not _carries(t, j, body):
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     s, p, v = load(pose.subspace[j]), load(derivatives.p[j]), load(motion.velocity[body])
-    a = _accelerated(t, pose, motion, body, rates, -1)
     before = _accelerated(t, pose, motion, body, rates, j)
     r = add(cross_motion(before, s), cross_motion(load(motion.velocity_before[j]), p))
     dv, step = add(p, cross_motion(s, v)), at_point(s, point)

@@ -18,18 +18,18 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
 from sysid_ros.engine.mechanics.spatial import (
     Six,
-    Three,
     add,
     couple,
     dot,
     force_at,
     load,
+    rotated,
     scale,
     store,
 )
 
 _MIN_VALUE = 1e-15  # mjMINVAL
-_HALF_EDGE = ((1, 2), (0, 2), (0, 1))  # the other two axes
+_OTHERS = ((1, 2), (0, 2), (0, 1))  # axes, beside each
 
 
 def in_fluid(model: mujoco.MjModel) -> bool:
@@ -68,7 +68,7 @@ def fluid_fields(model: mujoco.MjModel) -> FloatArray:
         diameter, viscosity = float(box.mean()), float(model.opt.viscosity)
         result[body, 0] = 3.0 * np.pi * diameter * viscosity
         result[body, 1] = np.pi * diameter**3 * viscosity
-        for k, (i, j) in enumerate(_HALF_EDGE):
+        for k, (i, j) in enumerate(_OTHERS):
             result[body, 2 + k] = 0.5 * density * box[i] * box[j]
             result[body, 5 + k] = density * box[k] * (box[i] ** 4 + box[j] ** 4) / 64.0
     return result
@@ -121,33 +121,8 @@ def unit_force(
     rotation: FloatArray, position: FloatArray, center: FloatArray, frame: FloatArray, k: int
 ) -> Six:
     """A unit force along axis ``k`` of an inertial frame, or from 3 on a torque about it."""
-    axis = k % 3
-    e = (
-        _across(rotation, 0, frame, axis),
-        _across(rotation, 1, frame, axis),
-        _across(rotation, 2, frame, axis),
-    )
+    e = rotated(rotation, frame[:, k % 3])
     if k >= 3:
         return couple(e)
-    x: Three = (
-        position[0] + _turned(rotation, 0, center),
-        position[1] + _turned(rotation, 1, center),
-        position[2] + _turned(rotation, 2, center),
-    )
-    return force_at(x, e)
-
-
-@compiled
-def _across(rotation: FloatArray, i: int, frame: FloatArray, axis: int) -> float:
-    result: float = (
-        rotation[i, 0] * frame[0, axis]
-        + rotation[i, 1] * frame[1, axis]
-        + rotation[i, 2] * frame[2, axis]
-    )
-    return result
-
-
-@compiled
-def _turned(rotation: FloatArray, i: int, x: FloatArray) -> float:
-    result: float = rotation[i, 0] * x[0] + rotation[i, 1] * x[1] + rotation[i, 2] * x[2]
-    return result
+    x, y, z = rotated(rotation, center)
+    return force_at((position[0] + x, position[1] + y, position[2] + z), e)

@@ -20,6 +20,7 @@ from sysid_ros.engine.mechanics.spatial import (
     move_inertia,
     multiply_quaternions,
     quaternion_to_matrix,
+    rotated,
     scale,
     store,
 )
@@ -143,16 +144,6 @@ def _turn_freely(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) ->
         ox, oy, oz = rotated(rotation, local)
         px, py, pz = px - ox, py - oy, pz - oz
     position[0], position[1], position[2] = px, py, pz
-
-
-@compiled
-def rotated(rotation: FloatArray, x: FloatArray) -> tuple[float, float, float]:
-    """A vector of a body in the world, (3,)."""
-    return (
-        rotation[0, 0] * x[0] + rotation[0, 1] * x[1] + rotation[0, 2] * x[2],
-        rotation[1, 0] * x[0] + rotation[1, 1] * x[1] + rotation[1, 2] * x[2],
-        rotation[2, 0] * x[0] + rotation[2, 1] * x[1] + rotation[2, 2] * x[2],
-    )
 
 
 @compiled

@@ -32,7 +32,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, copy_vector
 from sysid_ros.engine.mechanics.fluid import resist
-from sysid_ros.engine.mechanics.kinematics import Motion, Pose, rotated
+from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
 from sysid_ros.engine.mechanics.spatial import (
     Six,
@@ -47,6 +47,7 @@ from sysid_ros.engine.mechanics.spatial import (
     multiply_matrix,
     multiply_product,
     multiply_product_transposed,
+    rotated,
     scale,
     store,
     velocity_product,

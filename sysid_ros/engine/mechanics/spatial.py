@@ -79,6 +79,16 @@ def couple(e: Three) -> Six:
 
 
 @compiled
+def rotated(rotation: FloatArray, x: FloatArray) -> Three:
+    """A vector of a body in the world, (3,)."""
+    return (
+        rotation[0, 0] * x[0] + rotation[0, 1] * x[1] + rotation[0, 2] * x[2],
+        rotation[1, 0] * x[0] + rotation[1, 1] * x[1] + rotation[1, 2] * x[2],
+        rotation[2, 0] * x[0] + rotation[2, 1] * x[1] + rotation[2, 2] * x[2],
+    )
+
+
+@compiled
 def cross_motion(v: Six, m: Six) -> Six:
     """``v x m``: how a motion moved along with ``v`` changes."""
     return (
