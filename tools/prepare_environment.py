@@ -49,7 +49,9 @@ INTERFACES = (
 )
 FOR_TESTS = (ROOT / "tools" / "controller_manager_msgs",)  # which robots bring along
 CMAKE_SCRIPTS = (ROOT / "tools" / "python_only.cmake", ROOT / "tools" / "ros_wheels.cmake")
-COMPILED = [ROOT / "sysid_ros" / "engine" / room for room in ("compiled", "derivatives")]
+COMPILED = [
+    ROOT / "sysid_ros" / "engine" / room for room in ("compiled", "derivatives", "mechanics")
+]
 COMPILE = (str(PYTHON), "-m", "sysid_ros.engine.derivatives")  # from the clone's folder
 
 installer = Installer(PYTHON, PASSING, REQUIREMENTS / "installer.txt")
