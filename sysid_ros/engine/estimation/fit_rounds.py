@@ -127,6 +127,8 @@ class FitRounds:
             iterations += solution.iterations
             stopped = solution.status not in (FitStatus.CONVERGED, FitStatus.STALLED)
             if stopped or solution.linearization is None:
+                if solution.status is not FitStatus.CANCELED:
+                    self._check_derivatives(point)
                 return self._result(solution, iterations)
             trusted = self._with_other_windows(solution)
             if trusted is not None:
@@ -136,9 +138,12 @@ class FitRounds:
                 better = self._better_place(solution, iterations)
                 if better is None:
                     further = self._without_time_step(solution, iterations)
-                    if further is None:
+                    if further is not None:
+                        better, iterations = further.point, iterations + further.iterations
+                    elif self._check_derivatives(point):
                         return self._result(solution, iterations)
-                    better, iterations = further.point, iterations + further.iterations
+                    else:  # the search saw residuals that MuJoCo does not confirm
+                        better = point
                 point, damping = better, INITIAL_DAMPING
                 self._rounds = NOISE_ROUNDS if self._unknown_noise() else 0
                 continue
@@ -207,9 +212,11 @@ class FitRounds:
         """The share of a limited time that is left by what says how wrong the result may be."""
         return 1.0 / (1.0 + SHARE) if self._alternatives else 1.0
 
-    def _check_derivatives(self, point: Point) -> None:
+    def _check_derivatives(self, point: Point) -> bool:
+        """Check them; return whether the residuals that a search saw are still MuJoCo's."""
         with suppress(StopRequestedError):  # whoever simulates next is stopped as well
-            self._problem.check_derivatives(point)
+            return self._problem.check_derivatives(point)
+        return True
 
     def _unknown_noise(self) -> bool:
         return any(sensor_of(name) not in self._levels for name in self._problem.noise)
@@ -306,8 +313,6 @@ class FitRounds:
 
     def _result(self, solution: Solution, iterations: int) -> FitResult:
         problem = self._problem
-        if solution.status is not FitStatus.CANCELED:
-            self._check_derivatives(solution.point)
         uncertainty = uncertainty_of(problem, solution, self._settings.intervals)
         residuals = self._residuals(solution)  # first: the problem still knows the rollouts there
         beyond_noise = self._model_error(solution, uncertainty)

@@ -345,8 +345,12 @@ class WindowedProblem:
             for batch, own in zip(group.batches, starts[g], strict=True):
                 yield finite_differences(self._rollouts, batch, own, columns)
 
-    def check_derivatives(self, point: Point) -> None:
-        """Compare exact derivatives with rollouts in one direction; give up those that differ."""
+    def check_derivatives(self, point: Point) -> bool:
+        """Compare exact derivatives with rollouts in one direction; give up those that differ.
+
+        Returns:
+          Whether the residuals that the search saw are still those of MuJoCo.
+        """
         trusted = [each for each in self.exact if each is not None and not each.gave_up]
         known: Iterator[RunJacobian] | None = None
         if self._keeps and trusted:  # whoever checks them needs them next
@@ -357,8 +361,8 @@ class WindowedProblem:
                 exact.check(point.theta, np.concatenate(starts), own)
         if any(each.gave_up or each.runs.trusted is False for each in trusted):
             self._latest = self.linearized = None
-        if self._finer is not None:
-            self._finer.check_derivatives(point)
+        finer = self._finer is None or self._finer.check_derivatives(point)
+        return finer and not any(each.runs.used and each.runs.trusted is False for each in trusted)
 
     def _at_half_steps(self, learned: Sequence[Sensitivities | None]) -> WindowedProblem | None:
         """The same windows at half the time step, where the groups have them."""

@@ -10,12 +10,14 @@ import numpy as np
 import pendulum
 import pytest
 
+from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.least_squares.search_progress import FitStatus, Iteration
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.signals.timeseries import TimeSeries
+from sysid_ros.engine.simulation import BatchSimulation
 from sysid_ros.errors import DataError, ExperimentError
 
 
@@ -65,6 +67,37 @@ def test_a_start_at_the_initial_values_is_simulated_once() -> None:
         fit(data, params, settings, start=start).evaluations for start in (None, params.as_vector())
     ]
     assert evaluations[0] == evaluations[1]
+
+
+def test_a_search_goes_on_where_mujoco_does_not_confirm_what_it_saw(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As if the compiled equation missed something that acts after the first comparison only."""
+    data = [pendulum.sequences(*pendulum.recording(duration=4.0, noise=1e-3))]
+    settings = FitSettings(model_error=False)
+    expected = fit(data, pendulum.parameters(), settings)
+    assert expected.simulated == "compiled"
+    simulate, compare = ForwardRuns._simulated, ForwardRuns.compared
+    compared = []
+
+    def wrong_once_confirmed(runs: ForwardRuns, jobs: list[BatchSimulation]) -> object:
+        found = simulate(runs, jobs)
+        for batch in (found or []) if runs.trusted else []:
+            batch.sensordata[:] *= 1.05
+        return found
+
+    def remembered(runs: ForwardRuns, jobs: list[BatchSimulation]) -> object:
+        compared.append(runs.trusted)
+        return compare(runs, jobs)
+
+    monkeypatch.setattr(ForwardRuns, "_simulated", wrong_once_confirmed)
+    monkeypatch.setattr(ForwardRuns, "compared", remembered)
+    result = fit(data, pendulum.parameters(), settings)
+    assert compared.count(True) == 1  # and it did not agree
+    assert result.simulated == "mujoco"
+    assert result.cost_final == pytest.approx(expected.cost_final, rel=1e-3)
+    for name in pendulum.TRUTH:
+        assert result[name].value == pytest.approx(expected[name].value, rel=1e-3), name
 
 
 def test_a_silent_parameter_is_named_and_claims_nothing() -> None:
