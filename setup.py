@@ -143,7 +143,7 @@ setup(
     },
     entry_points={
         "console_scripts": [
-            "sysid_ros = sysid_ros.cli:main",
+            "sysid_ros = sysid_ros.__main__:main",
             "excite = sysid_ros.nodes.excite.__main__:main",
             "fit_server = sysid_ros.nodes.fit_server.__main__:main",
             "identify = sysid_ros.nodes.identify.__main__:main",

@@ -1,8 +1,20 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""``python -m sysid_ros``: the command line."""
+"""Runs the command line: ``sysid_ros`` or ``python -m sysid_ros``."""
 
-from sysid_ros.cli import main
+import signal
+import sys
 
-raise SystemExit(main())
+
+def main() -> int:
+    """Run a command; see ``cli``. A Ctrl-C while it is being imported just ends the process."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as by nohup
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from sysid_ros import cli
+
+    return cli.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -79,6 +79,7 @@ def _run(options: argparse.Namespace) -> int:
             package_path=[Path(path) for path in options.package_path],
             msg_path=[Path(path) for path in options.msg_path],
             on_stage=progress.stage,
+            on_note=progress.note,
         )
     write_new_file(output, proposal.text)
     if options.json:

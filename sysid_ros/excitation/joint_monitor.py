@@ -147,12 +147,13 @@ class JointMonitor:
         missing = ~np.isfinite(self._instants[_POSITION])
         if np.any(missing):
             return f"no position of joint {self._joints[int(np.argmax(missing))]!r} has arrived"
-        silent = now - self._received
+        # What was received in the future was received before the clock was set back.
+        silent = np.where(self._received > now, np.inf, now - self._received)
         if np.all(silent > self._timeout):
-            return f"no joint states for {silent.min():.2f} s"
+            return f"no joint states {_long(silent.min())}"
         if np.any(silent > self._timeout):
             longest = int(np.argmax(silent))
-            return f"no joint states of joint {self._joints[longest]!r} for {silent.max():.2f} s"
+            return f"no joint states of joint {self._joints[longest]!r} {_long(silent.max())}"
         needed = self._expected.copy()
         needed[_POSITION] = True
         ages = np.where(needed, now - self._instants, 0.0)
@@ -191,3 +192,7 @@ class JointMonitor:
                     f"{side} its limit {limit[i]:.4g}"
                 )
         return None
+
+
+def _long(silent: float) -> str:
+    return f"for {silent:.2f} s" if np.isfinite(silent) else "since the clock was set back"

@@ -13,6 +13,8 @@ from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
 
+from sysid_ros.recording.mapping import CLOCK_TOPIC
+
 
 def uses_simulated_time(node: Node) -> bool:
     """Return whether the node's time comes from the topic ``/clock``."""
@@ -72,7 +74,9 @@ class ClockWatch:
             return ""
         self.jumps += 1
         direction = "forward" if jump > 0.0 else "back"
-        return f"the clock jumped {direction} by {abs(jump):.3g} s; recording goes on"
+        said = f"the clock jumped {direction} by {abs(jump):.3g} s; recording goes on"
+        nodes = self._node.count_publishers(CLOCK_TOPIC) if self._simulated else 1
+        return f"{said}; {nodes} nodes publish {CLOCK_TOPIC}" if nodes > 1 else said
 
     def _on_jump(self, jump: TimeJump) -> None:
         if not self._begun:  # from zero to the simulation's first time

@@ -56,9 +56,12 @@ def run_node(
       done: Whether the node has nothing more to do and ends by itself.
 
     Returns:
-      The exit status: 0, or the code of the error that kept the node from starting or ended it.
+      The exit status: 0, also where a signal came before the node was made, or the code of the
+      error that kept it from starting or ended it.
     """
     ending = EndRequest.listen()
+    if ending.made():  # while the node was imported; it would still configure itself and begin
+        return 0
     try:
         node = started(make_node, args)
     except SysidError as error:

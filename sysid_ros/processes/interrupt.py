@@ -25,7 +25,8 @@ def lasting_interrupts() -> Iterator[None]:
     the main thread only, and where a signal has not been given another meaning.
     """
     alone = threading.current_thread() is threading.main_thread()
-    if not alone or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    usual = signal.getsignal(signal.SIGINT)
+    if not alone or usual not in (signal.default_int_handler, signal.SIG_DFL):
         yield
         return
     over, reminds = threading.Event(), threading.Event()
@@ -54,7 +55,7 @@ def lasting_interrupts() -> Iterator[None]:
         if reminder.ident is not None:
             reminder.join()
         sys.unraisablehook = previous
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, usual)
 
 
 def _remind(over: threading.Event, reminds: threading.Event) -> None:

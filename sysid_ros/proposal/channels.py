@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -137,6 +137,7 @@ def read_channels(
     msg_path: Sequence[Path] = (),
     *,
     corrected: bool = False,
+    on_note: Callable[[str], None] = lambda _: None,
 ) -> list[Channel]:
     """Read every number of some topics.
 
@@ -145,6 +146,7 @@ def read_channels(
       topics: Topics that each of them has.
       msg_path: Definitions of message types that the bags lack.
       corrected: Whether header stamps are translated to the recorder's clock.
+      on_note: Told the faults of recordings, such as that the end is missing.
 
     Raises:
       BagError: A bag is damaged.
@@ -165,6 +167,8 @@ def read_channels(
                 if found
             }
             tables = read_columns(recording, fields)
+            for fault in recording.warnings:
+                on_note(f"{bag.name}: {fault}")
             simulation = simulation_time(tables)
             if simulation is not None and not simulation.dates(tables.values()):
                 simulation = None

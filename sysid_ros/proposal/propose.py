@@ -102,6 +102,7 @@ def propose(
     package_path: Sequence[Path] = (),
     msg_path: Sequence[Path] = (),
     on_stage: Callable[[str], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
 ) -> Proposal:
     """Write the experiment file that a model and some recordings suggest.
 
@@ -112,6 +113,7 @@ def propose(
       package_path: Folders of ROS packages that the model names.
       msg_path: Definitions of message types that the bags lack.
       on_stage: Told what is being done.
+      on_note: Told the faults of recordings, such as that the end is missing.
 
     Returns:
       The proposal; nothing is written.
@@ -127,7 +129,7 @@ def propose(
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
     discard_visuals(spec)  # of every copy; the spec itself holds no mesh
-    recorded = recorded_signals(spec, found, msg_path)
+    recorded = recorded_signals(spec, found, msg_path, on_note)
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
@@ -319,11 +321,7 @@ def _load(experiment: Experiment) -> Dataset:
 
 
 def _with_parameters(
-    draft: Draft,
-    spec: mujoco.MjSpec,
-    mapping: Mapping,
-    output: Path,
-    masses: Sequence[Candidate],
+    draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output: Path, masses: Sequence[Candidate]
 ) -> Draft:
     """Choose the parameters that the recordings determine, some masses before others."""
     resting = resting_joints(spec.copy().compile(), mapping.lines)

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -41,9 +42,15 @@ class RecordedSignals:
 
 
 def recorded_signals(
-    spec: mujoco.MjSpec, bags: list[Path], msg_path: Sequence[Path]
+    spec: mujoco.MjSpec,
+    bags: list[Path],
+    msg_path: Sequence[Path],
+    on_note: Callable[[str], None] = lambda _: None,
 ) -> RecordedSignals:
-    """Map the topics that most recordings share; the recordings without them are left out."""
+    """Map the topics that most recordings share; the recordings without them are left out.
+
+    ``on_note`` is told the faults of those that are read.
+    """
     topics = topics_of(bags, msg_path)
     counts: dict[str, int] = {}
     for one in topics:
@@ -56,7 +63,7 @@ def recorded_signals(
         complete = [bag for bag, one in zip(bags, topics, strict=True) if set(common) <= set(one)]
         if complete:
             break
-    channels = _channels(complete, common, msg_path)
+    channels = _channels(complete, common, msg_path, on_note=on_note)
     orders = stated_orders(complete[0], msg_path) if complete else []
     given = spec
     spec, mapping = map_robot(given, channels, orders)
@@ -124,11 +131,9 @@ def at_commanded_speeds(recorded: RecordedSignals) -> RecordedSignals | None:
 
 
 def _channels(
-    bags: list[Path], topics: list[str], msg_path: Sequence[Path], *, corrected: bool = False
+    bags: list[Path], topics: list[str], msg_path: Sequence[Path], **how: Any
 ) -> list[Channel]:
-    if not bags:
-        return []
-    return read_channels(_spread(bags, MOST_READ), topics, msg_path, corrected=corrected)
+    return read_channels(_spread(bags, MOST_READ), topics, msg_path, **how) if bags else []
 
 
 def _spread(bags: list[Path], most: int) -> list[Path]:

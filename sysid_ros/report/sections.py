@@ -145,7 +145,8 @@ def _video(shown: Shown) -> Content:
 
 
 def _data(shown: Shown) -> Content | None:
-    return {} if shown.outcome.quality else None
+    quality = shown.outcome.quality
+    return {"clock_relation": table_rows.clock_relation} if quality else None
 
 
 def _history(shown: Shown) -> Content | None:

@@ -25,6 +25,8 @@ from sysid_ros.judgement import (
     SignalFit,
     prediction_errors,
 )
+from sysid_ros.recording.bags import FASTEST_CLOCK
+from sysid_ros.recording.mapping import TopicQuality
 from sysid_ros.report.svg import bounds_bar, number, to_error, unit, with_unit
 
 _TELLING = 1000.0  # %, beyond which a value is as good as zero
@@ -45,6 +47,16 @@ class ParameterRow:
     value_sort: float
     initial_sort: float
     relative_sort: float
+
+
+def clock_relation(topic: TopicQuality) -> str:
+    """The offset of a topic's clock from the recorder's and its drift, in words."""
+    if topic.clock_offset is None or topic.clock_drift is None:
+        return ""
+    if abs(topic.clock_drift) > FASTEST_CLOCK:  # of a simulation, whose zero means nothing either
+        return "not the recorder's time"
+    offset, drift = number(1e3 * topic.clock_offset, 3), number(1e6 * topic.clock_drift, 2)
+    return f"{offset} ms, {drift} ppm{', corrected' if topic.clock_corrected else ''}"
 
 
 def parameter_rows(fit: FitResult) -> list[ParameterRow]:

@@ -34,6 +34,18 @@ def test_the_file_loads_and_is_not_overwritten(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["arm.xml", "bag", output.name]
 
 
+def test_a_recording_without_its_end_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "arm.xml").write_text(arm_model(0, 1))
+    write_bag(tmp_path / "bag", simulate(arm_model(0, 1), 0, duration=6.0))
+    (storage,) = (tmp_path / "bag").glob("*.mcap")
+    storage.write_bytes(storage.read_bytes()[:-2000])
+    arguments = ["init", "--model", str(tmp_path / "arm.xml"), "--bag", str(tmp_path / "bag")]
+    assert main([*arguments, "--output", str(tmp_path / "experiment.yaml")]) == 0
+    assert f"bag: {storage.name} was cut off" in capsys.readouterr().err
+
+
 def test_the_model_may_come_from_the_recording(tmp_path: Path) -> None:
     urdf_robot.write_bag(tmp_path / "bag", urdf_robot.urdf(damping=0.3), damping=0.12)
     package = urdf_robot.write_package(tmp_path / "src" / "swing_description")

@@ -78,6 +78,16 @@ def test_monitor_notices_joint_states_that_stop_or_never_come():
     assert watch.fault(1.35) == "no joint states for 0.35 s"
 
 
+def test_what_came_before_a_simulation_began_anew_does_not_count():
+    watch = monitor(timeout=0.2)
+    watch.observe(100.0, JOINTS, ZERO)
+    assert watch.fault(3.0) == "no joint states since the clock was set back"
+    watch.observe(3.0, JOINTS[:1], ZERO[:1])
+    assert watch.fault(3.1) == "no joint states of joint 'elbow' since the clock was set back"
+    watch.observe(3.1, JOINTS, ZERO)
+    assert watch.fault(3.1) is None
+
+
 @pytest.mark.parametrize("kind", [1, 2])
 def test_a_measurement_that_turns_nan_is_a_fault(kind):
     watch = moving()

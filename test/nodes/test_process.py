@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from sysid_ros.errors import ExperimentError
+from sysid_ros.errors import ErrorCode, ExperimentError
 from sysid_ros.nodes import parameters
+from sysid_ros.nodes.ending import EndRequest
+from sysid_ros.nodes.identify.node import main as identify
 from sysid_ros.nodes.process import run_node, started
 
 
@@ -39,6 +43,18 @@ def test_a_node_whose_callback_fails_comes_to_rest_before_it_ends() -> None:
     with pytest.raises(ZeroDivisionError):
         run_node(make, [], ready_to_end=lambda node: node.ticks >= 6)
     assert made[0].ticks == 6
+
+
+@pytest.mark.usefixtures("signals", "ros_environment")
+def test_a_signal_that_came_before_the_node_was_made_keeps_it_from_beginning() -> None:
+    EndRequest.listen()
+    signal.raise_signal(signal.SIGINT)
+
+    def make() -> Node:
+        raise AssertionError("it would configure itself and begin a bag")
+
+    assert run_node(make, []) == 0
+    assert identify(["--ros-args", "-p", "experiment:=/nowhere"]) == ErrorCode.CANCELED
 
 
 class _Asking(Node):

@@ -259,3 +259,9 @@ def test_the_bias_check_says_what_moved() -> None:
     assert "Refits were not made: they take three more fits" in text(
         render_report(replace(made, bias=None))
     )
+
+
+def test_jitter_below_the_resolution_of_stamps_is_none() -> None:
+    made = synthetic()
+    words = text(render_report(replace(made, quality=(replace(made.quality[0], jitter=2e-15),))))
+    assert " 0 ms " in words

@@ -9,7 +9,12 @@ from dataclasses import replace
 
 from outcomes import outcome
 
-from sysid_ros.report.table_rows import first_shown, parameter_rows, sequence_rows
+from sysid_ros.report.table_rows import (
+    clock_relation,
+    first_shown,
+    parameter_rows,
+    sequence_rows,
+)
 
 
 def test_a_part_of_a_recording_is_as_long_as_the_part() -> None:
@@ -33,3 +38,12 @@ def test_what_is_as_good_as_zero_reads_so() -> None:
     beside_nothing = replace(fit.parameters[0], value=5e-18, standard_error=0.027)
     (row,) = parameter_rows(replace(fit, parameters=(beside_nothing,)))
     assert (row.value, row.relative) == ("0", "")
+
+
+def test_the_time_of_a_simulation_is_not_compared_with_the_recorders() -> None:
+    topic = replace(outcome().quality[0], clock_offset=0.0025, clock_drift=4e-6)
+    assert clock_relation(topic) == "2.5 ms, 4 ppm"
+    assert clock_relation(replace(topic, clock_corrected=True)) == "2.5 ms, 4 ppm, corrected"
+    simulated = replace(topic, clock_offset=1.8e9, clock_drift=0.26)
+    assert clock_relation(simulated) == "not the recorder's time"
+    assert clock_relation(replace(topic, clock_offset=None, clock_drift=None)) == ""

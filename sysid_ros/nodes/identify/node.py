@@ -41,6 +41,8 @@ def main(args: Sequence[str] | None = None) -> int:
       those are given), an error code otherwise.
     """
     ending = EndRequest.listen()
+    if ending.made():  # while this was imported: nothing has begun
+        return int(ErrorCode.CANCELED)
     try:
         node = started(lambda: Identification(is_to_end=ending.made), args)
     except SysidError as error:

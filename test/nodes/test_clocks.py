@@ -1,0 +1,35 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The clock that dates messages: what is said of its jumps."""
+
+from __future__ import annotations
+
+from rclpy.parameter import Parameter
+from ros_client import RosClient
+from rosgraph_msgs.msg import Clock
+
+from sysid_ros.nodes.clocks import ClockWatch
+
+
+def test_two_simulations_at_once_are_named(client: RosClient):
+    node = client.node
+    node.set_parameters([Parameter("use_sim_time", value=True)])
+    watch = ClockWatch(node)
+    first, second = (node.create_publisher(Clock, "/clock", 10) for _ in range(2))
+
+    def jumped(seconds: int) -> str:
+        message = Clock()
+        message.clock.sec = seconds
+        first.publish(message)
+        client.wait_until(lambda: node.get_clock().now().nanoseconds == seconds * 10**9)
+        return watch.look()
+
+    client.wait_until(lambda: first.get_subscription_count() == 1)
+    client.wait_until(lambda: node.count_publishers("/clock") == 2)
+    assert jumped(10) == ""
+    said = "the clock jumped forward by 50 s; recording goes on"
+    assert jumped(60) == f"{said}; 2 nodes publish /clock"
+    node.destroy_publisher(second)
+    client.wait_until(lambda: node.count_publishers("/clock") == 1)
+    assert jumped(110) == said
