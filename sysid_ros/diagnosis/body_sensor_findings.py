@@ -23,6 +23,8 @@ from sysid_ros.recording.mapping import SignalKind
 
 _RELATED = 0.9  # correlation from which a sensor shows the motion
 _MUCH_BETTER = 0.3  # of what is uncorrelated, at most, may be left with the axes exchanged
+_MOSTLY = 0.6  # of a velocity, that is in the other frame at the least
+_FRAMED = 0.1  # how far from all of it the interval may end
 _AS_GOOD = 0.02  # less correlation: a half that turns about the vertical only fits either frame
 _FACTOR = 1.3  # a scale further from one is wrong; lever arms in models are not exact
 _GRAVITY = UNITS["g"]
@@ -83,8 +85,9 @@ def _framed_twists(
 
 
 def _is_framed(seen: Agreement) -> bool:
-    better = 1.0 - seen.other_frame**2 < _MUCH_BETTER * (1.0 - seen.correlation**2)
-    return better and seen.other_frame >= _RELATED
+    low, high = seen.in_other
+    whole = low <= 1.0 + _FRAMED and high >= 1.0 - _FRAMED
+    return low >= _MOSTLY and whole and seen.other_frame >= _RELATED
 
 
 def _frame_finding(twist: str, halves: Sequence[Agreement], lines: ExperimentLines) -> Finding:
@@ -98,10 +101,16 @@ def _frame_finding(twist: str, halves: Sequence[Agreement], lines: ExperimentLin
     return Finding(
         FindingKind.SWAP,
         (twist,),
-        {"correlation": seen.correlation, "correlation_turned": seen.other_frame},
+        {
+            "correlation": seen.correlation,
+            "correlation_turned": seen.other_frame,
+            "in_other_low": seen.in_other[0],
+            "in_other_high": seen.in_other[1],
+        },
         f"{what} {'is' if len(framed) == 1 else 'are'} in the axes of the {other}, not of the "
-        f"{said} (correlation with the motion that the positions show: {seen.correlation:.2g}, "
-        f"in the {other}'s axes {seen.other_frame:.3g})."
+        f"{said} (correlation with the motion that the positions show: {seen.correlation:.3g}, in "
+        f"the {other}'s axes {seen.other_frame:.3g}; the share that is in these, by the parts in "
+        f"which both differ, is {seen.in_other[0]:.2g} to {seen.in_other[1]:.2g})."
         + ("" if both else " The other half is not: no frame of the whole twist is right."),
         repair.text,
         repair.overrides,

@@ -19,6 +19,7 @@ from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.sampling_mistakes import moves
 from sysid_ros.engine.elements import is_effort, is_velocity_servo, tree_of
+from sysid_ros.engine.uncertainty import sensor_of
 
 Compared = TypeVar("Compared")
 DEGREE = math.pi / 180.0
@@ -252,7 +253,7 @@ class Simulated:
                 name for signals in self.recorded.vectors for name in signals
                 if not any(part in name for part in ("_position", "_orientation"))
             }  # fmt: skip
-        return {k: power for k, power in powers.items() if k.partition("[")[0] not in left_out}
+        return {k: power for k, power in powers.items() if sensor_of(k) not in left_out}
 
     @cached_property
     def _resting(self) -> frozenset[str]:

@@ -46,6 +46,7 @@ _CUTOFF = 5.0  # Hz, of the low-pass on either side
 _RATE_SHARE = 0.15  # of the slowest signal's rate, the low-pass at most
 _GRID = 8.0  # grid points per period of the low-pass
 _LEAST_ROWS = 50
+_SAME_FRAME = 1e-9  # of a velocity's power, that axes of body and world differ by at the least
 _LAGS = np.linspace(-0.3, 0.3, 61)  # s
 
 
@@ -64,6 +65,9 @@ class Agreement:
     # the correlation of a velocity if it is one in the axes of the world rather than of the body,
     # or the other way round; 0 of others
     other_frame: float
+    # 95 % interval, from tenths of the recordings, of the share of a velocity that is in the other
+    # frame: 0 if it is in the axes of its own, 1 if it is in those of the other
+    in_other: tuple[float, float]
     lag: float  # by how much the measured sensor is late [s], with which the correlation is largest
     lag_interval: tuple[float, float]  # 95 % interval of the lag, from tenths of the recordings
     lagged: float  # the correlation at that lag, means subtracted
@@ -226,11 +230,37 @@ def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
         product / max(power, 1e-300),
         (measured.T @ expected) / size,
         float(np.sum(measured * framed)) / alike,
+        _in_other(pairs),
         lag,
         (lag - spread, lag + spread),
         float(np.interp(lag, _LAGS, cosine)),
         float(np.interp(0.0, _LAGS, cosine)),
     )
+
+
+def _in_other(pairs: list[_Pair]) -> tuple[float, float]:
+    """95 % interval of the share of velocities that is in the other frame.
+
+    The measured is a factor times what its own frame expects and the part of what the other expects
+    that is not: however little both differ, only that part tells them apart.
+    """
+    parts = [
+        tuple(x[part] for x in (pair.measured, pair.expected, pair.framed))
+        for pair in pairs for part in _tenths(pair)
+    ]  # fmt: skip
+    grams = [np.array([[np.sum(a * b) for a in (e, f - e, m)] for b in (e, f - e, m)])
+             for m, e, f in parts]  # fmt: skip
+    whole = np.sum(grams, axis=0)
+    slope = whole[1, 0] / max(whole[0, 0], 1e-300)  # of the difference on what is expected
+    own = whole[1, 1] - slope * whole[0, 1]
+    if own <= _SAME_FRAME * whole[0, 0] or len(parts) < 2:
+        return 0.0, 0.0
+    other = (whole[1, 2] - slope * whole[0, 2]) / own
+    factor = (whole[0, 2] - other * whole[0, 1]) / whole[0, 0]
+    rest = [(one @ (-factor, -other, 1.0))[:2] @ (-slope, 1.0) for one in grams]
+    error = float(np.linalg.norm(rest)) * (len(rest) / (len(rest) - 1)) ** 0.5 / own
+    ends = np.array([other - 2.26 * error, other + 2.26 * error]) / (factor or 1e-300)
+    return float(ends.min()), float(ends.max())
 
 
 def _tenths(pair: _Pair) -> list[slice]:

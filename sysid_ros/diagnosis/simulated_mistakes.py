@@ -43,6 +43,7 @@ from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.errors import DataError
 
 _ROUNDS = 3
@@ -80,7 +81,7 @@ class _Tried:
     def may_be_accepted(self, before: Mapping[str, FloatArray]) -> bool:
         """Return whether it helps its own signals, if it has any, or others, and spoils none."""
         labels = self.changes[0].signals
-        own = {name for name in before if name.partition("[")[0] in labels}
+        own = {name for name in before if sensor_of(name) in labels}
         return not spoils(before, self.powers) and helps(before, self.powers, own)
 
     def left_of(self, names: Sequence[str]) -> float:
@@ -318,7 +319,7 @@ class _Search:
 
     def _measured(self, bad: list[str]) -> list[str]:
         """Entries of signals, the first few."""
-        found = dict.fromkeys(name.partition("[")[0] for name in bad)
+        found = dict.fromkeys(sensor_of(name) for name in bad)
         return [label for label in found if label in self._could_be.topics][:_WORST]
 
     def _accepted(self, before: Mapping[str, FloatArray], one: _Tried) -> bool:

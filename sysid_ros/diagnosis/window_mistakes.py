@@ -40,6 +40,7 @@ from sysid_ros.diagnosis.repair import body_label, freed_mass
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.errors import DataError, listed
 
 _ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zeros of commands do
@@ -292,7 +293,7 @@ class WindowTest:
 
     def _moved(self, signal: str) -> str:
         """The joint that a signal is measured on, or the signal."""
-        label = signal.partition("[")[0]
+        label = sensor_of(signal)
         told = (*self.recorded.positions.items(), *self.recorded.velocities.items())
         joints = [joint for joint, own in told if own == label]
         return self.recorded.joint_name(joints[0]) if joints else label

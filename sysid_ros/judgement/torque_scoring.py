@@ -14,6 +14,7 @@ from sysid_ros.dataset import FitInputs, SequenceSet, torque_settings
 from sysid_ros.engine.estimation import TorqueFindings
 from sysid_ros.engine.measured_torque import TorqueTrace, torque_traces
 from sysid_ros.engine.regressor import SHARP
+from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.judgement.outcome import ResidualTrend, Score, SequenceFit, SignalFit
 from sysid_ros.judgement.residual_trends import JointSamples, binned_trends
 from sysid_ros.judgement.scoring import pooled_score
@@ -42,7 +43,8 @@ def torque_predictions(
     cutoffs = None
     if findings is not None:
         creep = findings.creep if findings.sharp_friction else None
-        motion = {one.joint.partition("[")[0]: one.motion_cutoff for one in findings.joints}
+        by_name = {one.joint: one.motion_cutoff for one in findings.joints}
+        motion = {sensor_of(name): cutoff for name, cutoff in by_name.items()} | by_name
         cutoffs = motion, findings.row_cutoff
     return torque_traces(
         used.groups, inputs.params, values, used.excluded, torque_settings(inputs.experiment),

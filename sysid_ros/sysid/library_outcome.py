@@ -22,6 +22,7 @@ from sysid_ros.engine.uncertainty import (
     describe_open_directions,
     estimates,
     no_covariance,
+    sensor_of,
 )
 from sysid_ros.judgement import (
     Outcome,
@@ -141,7 +142,7 @@ def _score(models: Sequence[ModelSequences], sequences: Sequence[SequenceFit]) -
             initial.setdefault(signal.name, []).append(_errors(signal, signal.initial))
             fitted.setdefault(signal.name, []).append(_errors(signal, signal.fitted))
             units[signal.name] = signal.unit
-    positions = [name for name in units if _is_position(models, name.split("[")[0])]
+    positions = [name for name in units if _is_position(models, sensor_of(name))]
     return pooled_score(initial, fitted, units, positions, len(sequences))
 
 

@@ -47,14 +47,18 @@ signals:
 """
 
 
-def measured(xml: str, seed: int) -> dict[str, Samples]:
-    """What the sensors of a robot read on a smooth random motion, with noise."""
+def measured(xml: str, seed: int, turning: float = 1.0, noise: float = 1e-3) -> dict[str, Samples]:
+    """What the sensors of a robot read on a smooth random motion, with noise.
+
+    ``turning`` is the size of what follows the first three velocities.
+    """
     model = mujoco.MjModel.from_xml_string(xml)
     data = mujoco.MjData(model)
     rng = np.random.default_rng(seed)
     frequency, phase = rng.uniform(0.2, 1.0, model.nv), rng.uniform(0.0, 6.0, model.nv)
     times = np.arange(0.0, 10.0, 0.005)
     pulse = 2.0 * np.pi * frequency
+    size = np.where(np.arange(model.nv) < 3, 1.0, turning)
     readings = np.empty((len(times), model.nsensordata))
     for i, t in enumerate(times):
         if i:
@@ -62,17 +66,17 @@ def measured(xml: str, seed: int) -> dict[str, Samples]:
         else:
             data.qpos[:] = model.qpos0
         at = t + 0.0025  # between two positions
-        data.qvel[:] = np.cos(pulse * t + phase)
+        data.qvel[:] = size * np.cos(pulse * t + phase)
         mujoco.mj_fwdPosition(model, data)
         mujoco.mj_fwdVelocity(model, data)
-        data.qacc[:] = -pulse * np.sin(pulse * t + phase)
+        data.qacc[:] = -size * pulse * np.sin(pulse * t + phase)
         mujoco.mj_sensorPos(model, data)
         mujoco.mj_sensorVel(model, data)
         mujoco.mj_rnePostConstraint(model, data)
         mujoco.mj_sensorAcc(model, data)
         readings[i] = data.sensordata
-        data.qvel[:] = np.cos(pulse * at + phase)
-    readings += 1e-3 * rng.standard_normal(readings.shape)
+        data.qvel[:] = size * np.cos(pulse * at + phase)
+    readings += noise * rng.standard_normal(readings.shape)
     return {
         str(model.sensor(k).name): Samples(
             times, readings[:, a : a + d] if d > 1 else readings[:, a]
@@ -82,9 +86,11 @@ def measured(xml: str, seed: int) -> dict[str, Samples]:
     }
 
 
-def findings(xml: str, label: str, change: Callable[[Samples], Samples]) -> tuple[Finding, ...]:
+def findings(
+    xml: str, label: str, change: Callable[[Samples], Samples], **motion: float
+) -> tuple[Finding, ...]:
     model = mujoco.MjModel.from_xml_string(xml)
-    signals = measured(xml, 1)
+    signals = measured(xml, 1, **motion)
     for changed in label.split():
         signals[changed] = change(signals[changed])
     scalar = {name: one for name, one in signals.items() if one.values.ndim == 1}
@@ -144,15 +150,18 @@ TWIST = FREE.replace("imu", "base_qvel_frame").replace("speed", "base_qvel_linea
 )  # fmt: skip
 
 
-def test_a_twist_in_the_worlds_axes_is_told_once_with_its_repair() -> None:
-    turned = measured(TWIST, 1)["base_qpos_orientation"].values
-
-    def in_world(one: Samples) -> Samples:
+def turned_by(quaternions: FloatArray) -> Callable[[Samples], Samples]:
+    def turned(one: Samples) -> Samples:
         rows = np.empty_like(one.values)
-        for row, quaternion, value in zip(rows, turned, one.values, strict=True):
+        for row, quaternion, value in zip(rows, quaternions, one.values, strict=True):
             mujoco.mju_rotVecQuat(row, value, quaternion)
         return Samples(one.times, rows)
 
+    return turned
+
+
+def test_a_twist_in_the_worlds_axes_is_told_once_with_its_repair() -> None:
+    in_world = turned_by(measured(TWIST, 1)["base_qpos_orientation"].values)
     assert findings(TWIST, "base_qvel_linear", lambda one: one) == ()
     (half,) = findings(TWIST, "base_qvel_linear", in_world)
     assert (half.kind, half.signals) == (FindingKind.SWAP, ("base_qvel",))
@@ -160,3 +169,13 @@ def test_a_twist_in_the_worlds_axes_is_told_once_with_its_repair() -> None:
     assert "The other half is not" in half.sentence and half.overrides == ()
     (both,) = findings(TWIST, "base_qvel_linear base_qvel_angular", in_world)
     assert both.overrides == ("signals[3].frame=world",)
+
+
+def test_the_frame_of_a_twist_shows_where_the_base_hardly_turns_and_noise_is_much_more() -> None:
+    motion = {"turning": 0.1, "noise": 0.05}
+    in_world = turned_by(measured(TWIST, 1, turning=0.1, noise=0.0)["base_qpos_orientation"].values)
+    both = "base_qvel_linear base_qvel_angular"
+    assert findings(TWIST, both, lambda one: one, **motion) == ()
+    (told,) = findings(TWIST, both, in_world, **motion)
+    assert (told.kind, told.signals) == (FindingKind.SWAP, ("base_qvel",))
+    assert told.evidence["correlation_turned"] - told.evidence["correlation"] < 0.02

@@ -51,8 +51,8 @@ from sysid_ros.engine.uncertainty import (
     describe_open_directions,
     estimated_noise,
     estimates,
+    is_known,
     residual_sizes,
-    sensor_of,
     uncertainty_of,
 )
 from sysid_ros.engine.windows import WindowGroup
@@ -219,7 +219,7 @@ class FitRounds:
         return True
 
     def _unknown_noise(self) -> bool:
-        return any(sensor_of(name) not in self._levels for name in self._problem.noise)
+        return any(not is_known(name, self._levels) for name in self._problem.noise)
 
     def _tell(self, step: Step) -> None:
         """Have the state kept first, so that no step that was announced can be lost."""

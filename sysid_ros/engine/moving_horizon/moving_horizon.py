@@ -49,7 +49,7 @@ from sysid_ros.engine.uncertainty import (
     describe_open_directions,
     enough_clusters,
     estimates,
-    sensor_of,
+    is_known,
     wanted_blocks,
 )
 
@@ -303,7 +303,7 @@ class MovingHorizon:
         found = noise_levels(self._shares(), self._theta.size, self._least)
         for name, level in found.items():
             moved = abs(level / self._noise[name] - 1.0) > NOISE_MOVED
-            if moved and sensor_of(name) not in self._known:
+            if moved and not is_known(name, self._known):
                 self._noise[name] = level
 
     @property
@@ -347,9 +347,7 @@ class MovingHorizon:
         recent = noise_levels(
             [w.share(self._noise) for w in self._windows], theta.size, self._least
         )
-        known = {
-            name: level for name, level in self._noise.items() if sensor_of(name) in self._known
-        }
+        known = {name: level for name, level in self._noise.items() if is_known(name, self._known)}
         names = tuple(self._params.scalar_names())
         if self._horizon.forgetting is not None:
             self._anchor = np.where(np.isfinite(found.errors), theta, self._anchor)

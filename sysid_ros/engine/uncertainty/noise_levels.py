@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.windows import SequenceData, WindowGroup, WindowSimulation
 
 MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
+_COMPONENT = re.compile(r"\[\d+\]$")  # which one of a sensor's values
 
 
 def estimated_noise(
@@ -35,7 +37,7 @@ def estimated_noise(
     correction = total / max(1, total - unknowns)
     levels, spreads = dict(problem.noise), problem.spreads
     for name, (square, count) in linearization.squares.items():
-        if sensor_of(name) not in known and count:
+        if not is_known(name, known) and count:
             level = math.sqrt(square / count * correction)
             # An axis without motion or noise is as good as the sensor's others.
             same = [other for other in levels if sensor_of(other) == sensor_of(name)]
@@ -61,5 +63,10 @@ def _sequences(windows: Iterable[WindowSimulation]) -> list[SequenceData]:
 
 
 def sensor_of(signal_name: str) -> str:
-    """The sensor's name of a channel: ``imu[2]`` belongs to ``imu``."""
-    return signal_name.split("[")[0]
+    """The sensor's name of a channel: ``imu[2]`` belongs to ``imu``, ``leg[0]_pos`` to itself."""
+    return _COMPONENT.sub("", signal_name)
+
+
+def is_known(signal_name: str, known: Collection[str]) -> bool:
+    """Return whether a channel is of one of some sensors, by their names."""
+    return signal_name in known or sensor_of(signal_name) in known

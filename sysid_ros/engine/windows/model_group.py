@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.parameters import ParameterDict, corrects
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, control_integrals, portions
 from sysid_ros.engine.windows.cutting import SequenceData, cut, signal_columns, window_bounds
@@ -25,6 +25,7 @@ from sysid_ros.engine.windows.window_simulation import WindowSimulation
 from sysid_ros.errors import DataError
 
 LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
+_MOVES = 0.01  # of an input's range, from which on it does not stand still
 BATCH_BYTES = 64 << 20  # of the arrays that a simulation of a batch and its derivatives take
 
 
@@ -100,7 +101,10 @@ def model_group(
             sequences,
             number,
             model,
-            window_bounds(span, window_length, overlap, gaps.get(name, ())),
+            _told(
+                window_bounds(span, window_length, overlap, gaps.get(name, ())),
+                told_from(sequences.control[number], params),
+            ),
             estimate_starts=estimate_starts,
             velocity_filter=velocity_filter,
         )
@@ -128,6 +132,35 @@ def usable_span(sequences: ModelSequences, number: int) -> tuple[float, float]:
         min(float(measured.times[-1]), float(control.times[-1]) if driven else math.inf)
         + LAST_SAMPLE,
     )
+
+
+def told_from(control: TimeSeries, params: ParameterDict) -> float:
+    """The instant from which on it is known what acts, s; minus infinity where it always is.
+
+    What acts until the first message takes effect was told before it. That is taken to be the
+    same, unless the input changes from the first on: then the robot was recorded in motion.
+
+    Args:
+      control: The inputs of a sequence.
+      params: Delays of inputs among them; those that are free may be as long as they are allowed.
+    """
+    found = -math.inf
+    for parameter in params.values():
+        late = float(np.max(parameter.value if parameter.frozen else parameter.max_value))
+        for name in {*corrects(parameter, "delay")} & {*(control.signal_mapping or {})}:
+            times, values = control.known(name)
+            first = values[times <= times[0] + late] if len(times) and late > 0.0 else values[:0]
+            if len(first) and np.any(np.ptp(first, axis=0) > _MOVES * np.ptp(values, axis=0)):
+                found = max(found, float(times[0]) + late)
+    return found
+
+
+def _told(bounds: Sequence[tuple[float, float]], first: float) -> list[tuple[float, float]]:
+    """Windows of which the first begins once it is known what acts, half as long at the least."""
+    return [
+        (max(begin, min(first, 0.5 * (begin + end))) if place == 0 else begin, end)
+        for place, (begin, end) in enumerate(bounds)
+    ]
 
 
 def cut_sequence(

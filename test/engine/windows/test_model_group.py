@@ -1,0 +1,80 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The beginning of a recording in which the commands that act are not known is left out."""
+
+from __future__ import annotations
+
+import math
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+import pendulum
+import pytest
+
+from sysid_ros.engine.estimation.fit import fit
+from sysid_ros.engine.estimation.fit_settings import FitSettings
+from sysid_ros.engine.parameters.modifiers import SignalModifier
+from sysid_ros.engine.parameters.parameter import Parameter
+from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.mappings import SignalType
+from sysid_ros.engine.signals.timeseries import TimeSeries
+from sysid_ros.engine.signals.trajectory import ModelSequences
+from sysid_ros.engine.windows.model_group import model_group, told_from
+
+LATE = 0.08  # s
+NOISE = 1e-4  # rad
+
+
+def late_pendulum(begin: float, still: float = 0.0) -> ModelSequences:
+    """A pendulum driven late, recorded from an instant on; it is told nothing at first."""
+    times = pendulum.TIMESTEP * np.arange(round(8.0 / pendulum.TIMESTEP))
+
+    def told(at: np.ndarray) -> np.ndarray:
+        return np.where(at < still, 0.0, pendulum.torque(at) - pendulum.torque(np.array([still])))
+
+    model = pendulum.spec(pendulum.TRUTH).compile()
+    start = create_initial_state(model, np.zeros(1), np.zeros(1))
+    _, angles = mujoco.rollout.rollout(
+        model, mujoco.MjData(model), start[None], told(times - LATE)[None, :, None]
+    )
+    noisy = angles[0] + NOISE * np.random.default_rng(2).normal(size=angles[0].shape)
+    kept = times >= begin
+    command, sensor = (SignalType.MjCtrl, np.array([0])), (SignalType.MjSensor, np.array([0]))
+    return pendulum.sequences(
+        TimeSeries(times[kept], told(times)[kept, None], {"motor": command}),
+        TimeSeries(times[kept], noisy[kept], {"angle": sensor}),
+    )
+
+
+def delay(most: float = 0.1) -> Parameter:
+    return Parameter("delay", 0.02, 0.0, most, modifier=SignalModifier("motor", "delay"))
+
+
+def test_what_was_recorded_in_motion_is_fitted_to_its_noise() -> None:
+    params = pendulum.parameters()
+    params.add(delay())
+    result = fit([late_pendulum(4.0)], params, FitSettings())
+    assert result["delay"].value == pytest.approx(LATE, abs=2e-4)
+    assert result.noise["angle"] == pytest.approx(NOISE, rel=0.05)
+
+
+def test_only_the_beginning_of_motion_is_left_out() -> None:
+    params = pendulum.parameters()
+    params.add(delay())
+    assert told_from(late_pendulum(3.0).control[0], params) == pytest.approx(3.1)
+    assert told_from(late_pendulum(0.0, still=0.5).control[0], params) == -math.inf
+    assert told_from(late_pendulum(3.0).control[0], pendulum.parameters()) == -math.inf
+
+
+@pytest.mark.parametrize(("most", "begin"), [(0.1, 3.1), (10.0, 3.5)])
+def test_half_of_the_first_window_is_left_at_least(most: float, begin: float) -> None:
+    params = ParameterDict({"delay": delay(most)})
+    group = model_group(
+        late_pendulum(3.0), params, window_length=1.0, estimate_starts=True, velocity_filter=30.0,
+        gaps={},
+    )  # fmt: skip
+    starts = [one.window.start for one in group.windows]
+    assert starts[:2] == pytest.approx([begin, 4.0], abs=pendulum.TIMESTEP)
