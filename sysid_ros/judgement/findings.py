@@ -130,13 +130,14 @@ def torque_shares(torques: Iterable[JointTorque]) -> tuple[float, float]:
     """Errors of the torque asked for over the torque measured, initial and fitted.
 
     Root mean square over the joints; NaN without any. A joint whose torque is less than a
-    twentieth of the largest counts as if it were that.
+    twentieth of the largest counts as if it were that. Of a joint that nothing drives what
+    accelerates it counts, since gravity and inertia cancel there.
     """
     known = list(torques)
     if not known:
         return math.nan, math.nan
     largest = max(one.measured for one in known)
-    sizes = np.array([max(one.measured, _SMALL * largest, 1e-300) for one in known])
+    sizes = np.array([max(one.measured, one.moving, _SMALL * largest, 1e-300) for one in known])
     initial, fitted = (
         float(np.sqrt(np.mean((np.array(errors) / sizes) ** 2)))
         for errors in ([one.rmse_initial for one in known], [one.rmse for one in known])

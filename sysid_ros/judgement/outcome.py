@@ -149,6 +149,7 @@ class JointTorque:
     measured: float  # root mean square of the torque measured; zero where nothing drives the joint
     rmse: float  # of what the fitted model asks for
     rmse_initial: float  # of what the initial model asks for
+    moving: float = 0.0  # root mean square of what accelerates a joint that nothing drives
 
 
 @dataclass(frozen=True)

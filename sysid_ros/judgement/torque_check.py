@@ -74,7 +74,7 @@ def torque_errors(
     ]
     if any(error is None for error in errors):
         return ()
-    (_, initial), (measured, fitted) = [error for error in errors if error is not None]
+    (_, initial, _), (measured, fitted, moving) = [one for one in errors if one is not None]
     return tuple(
         JointTorque(
             joint=seen.joint_name(joint),
@@ -82,6 +82,7 @@ def torque_errors(
             measured=float(measured[k]),
             rmse=float(fitted[k]),
             rmse_initial=float(initial[k]),
+            moving=0.0 if sources[joint] else float(moving[k]),
         )
         for k, joint in enumerate(sources)
     )
@@ -110,8 +111,8 @@ def _errors(
     sources: dict[int, tuple[str, ...]],
     signals: Sequence[TorqueSignal],
     candidate: Candidate,
-) -> tuple[FloatArray, FloatArray] | None:
-    """Root mean squares of measured torque and of the error, (joints,) each."""
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Root mean squares of measured torque, its error and what accelerates, (joints,) each."""
     telling = {s.name: s for s in signals if any(s.name in told for told in sources.values())}
     data = _corrected(seen, telling.values(), candidate)
     if data is None:
@@ -123,12 +124,14 @@ def _errors(
     used = _unconstrained(model, motion.qpos)
     if np.count_nonzero(used) < _FEWEST:
         return None
-    wanted = mujoco_torque(model, Motion(*(part[used] for part in motion)))[:, list(sources)]
+    moved = Motion(*(part[used] for part in motion))
+    wanted = mujoco_torque(model, moved)[:, list(sources)]
+    held = mujoco_torque(model, moved._replace(qacc=np.zeros_like(moved.qacc)))[:, list(sources)]
     measured = np.zeros_like(wanted)
     for k, (joint, names) in enumerate(sources.items()):
         for name in names:
             measured[:, k] += telling[name].moment[joint] * data.value[name][used]
-    return _rms(measured), _rms(measured - wanted)
+    return _rms(measured), _rms(measured - wanted), _rms(wanted - held)
 
 
 def _corrected(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import mujoco
+import numpy as np
 
 from sysid_ros.engine.elements import FREE
 from sysid_ros.proposal.channels import Channel
@@ -63,6 +64,33 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
             lines += _one("sensor", name, [name, site], types, channels)
     sensed = {line.channel.topic for line in lines}
     return [*_wrenches(model, [one for one in channels if one.topic not in sensed]), *lines]
+
+
+def tendon_lengths(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
+    """Propose the signals of the model's sensors of tendons' lengths, as winches tell them.
+
+    Args:
+      model: The compiled model.
+      channels: What was recorded. A position counts that is named after the sensor or its tendon,
+        and after no joint.
+    """
+    joints = [str(model.joint(joint).name) for joint in range(model.njnt)]
+    told = [
+        one
+        for one in channels
+        if one.quantity == "position"
+        and not one.command
+        and max((similarity(joint, one.name) for joint in joints), default=0.0) < _SAME_NAME
+    ]
+    lines = []
+    for sensor in np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TENDONPOS):
+        name = str(model.sensor(int(sensor)).name)
+        names = [name, str(model.tendon(int(model.sensor_objid[sensor])).name)]
+        same = (one for one in told if _likeness(names, one.name) >= _SAME_NAME)
+        first = next(same, None)
+        if name and first is not None:
+            lines.append(Line("sensor", name, first))
+    return lines
 
 
 def _one(

@@ -16,7 +16,7 @@ from sysid_ros.engine.elements import FREE, is_effort, joint_of
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.actuator_inputs import command_lines
-from sysid_ros.proposal.bodies import body_lines
+from sysid_ros.proposal.bodies import body_lines, tendon_lengths
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.drives import drives_of, moved_by
 from sysid_ros.proposal.lines import SERVOS, Line
@@ -38,7 +38,7 @@ class Mapping:
     """The signals of a proposal, and what has none."""
 
     lines: tuple[Line, ...]  # the signals of hinges, slides and actuators
-    bodies: tuple[Line, ...]  # those of free joints and of sensors on bodies
+    bodies: tuple[Line, ...]  # those of free joints and of sensors on bodies and tendons
     unmapped: tuple[str, ...]  # sentences about joints and actuators without a signal
     joints: tuple[str, ...]  # names of the hinges and slides whose position is measured
     # names of those whose position nothing measures, where sensors on bodies tell of it
@@ -81,7 +81,10 @@ def map_channels(
       orders: Orders of joints that the recording states.
     """
     moving = [channel for channel in channels if channel.moves]
-    positions = measured_positions(model, moving)
+    lengths = tendon_lengths(model, moving)
+    taken = {(line.channel.topic, line.channel.field) for line in lengths}
+    others = [one for one in moving if (one.topic, one.field) not in taken]
+    positions = measured_positions(model, others)
     lines = [_position_line(model, joint, *found) for joint, found in positions.items()]
     joints = [model.joint(joint).name for joint in positions]
     unmapped = rival_topics(moving, list(positions.values()))
@@ -118,11 +121,11 @@ def map_channels(
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
     unmapped += [*idle, *(_speeds_of_a_base(moving) if idle else ())]
-    bodies = body_lines(model, moving)
+    bodies = [*body_lines(model, moving), *lengths]
     unmapped += _floating_blindly(model, bodies)
     undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
     unmapped += [
-        f"the header stamps of {topic} are zero, so that it is dated by when it was published"
+        f"the header stamps of {topic} never change, so that it is dated by when it was published"
         for topic in sorted(undated)
     ]
     told = len(scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)

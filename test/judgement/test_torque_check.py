@@ -9,11 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import mujoco
+import mujoco.rollout
 import numpy as np
 import pytest
 from arm_recording import ArmRecording, arm_model, simulate, write_bag
 
 from sysid_ros.dataset import FitInputs
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals.initial_state import create_initial_state
+from sysid_ros.engine.signals.mappings import SignalType
 from sysid_ros.experiment import load_experiment
 from sysid_ros.judgement.findings import torque_shares
 from sysid_ros.judgement.outcome import JointTorque, Judgement
@@ -94,6 +99,41 @@ def test_a_scale_of_the_torque_shows(tmp_path: Path) -> None:
     inputs = FitInputs.read(load_experiment(file), None)
     before, after = torque_shares(errors(inputs, inputs.params.as_vector()))
     assert before == after == pytest.approx(0.5, abs=0.05)
+
+
+WHEEL_ON_A_PENDULUM = """<mujoco><option timestep="0.002"/><worldbody><body pos="0 0 0.5">
+  <joint name="pivot" axis="0 1 0" damping="0.002"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.01" mass="0.35"/>
+  <body pos="0 0 -0.2"><joint name="wheel" axis="0 1 0" damping="1e-4"/>
+    <geom type="cylinder" size="0.07 0.008" euler="90 0 0" mass="0.25" contype="0"/></body></body>
+  </worldbody><actuator><motor name="motor" joint="wheel"/></actuator>
+  <sensor><jointpos name="swing" joint="pivot"/><jointpos name="turn" joint="wheel"/></sensor>
+</mujoco>"""
+
+
+@pytest.mark.parametrize(("gravity", "contradicted"), [(9.81, False), (5.0, True)])
+def test_a_joint_that_nothing_drives_is_held_against_what_accelerates_it(
+    gravity: float, contradicted: bool
+) -> None:
+    model = mujoco.MjModel.from_xml_string(WHEEL_ON_A_PENDULUM)
+    times = 0.002 * np.arange(6000)
+    pushed = 0.08 * np.sin(8.0 * times) + 0.08 * np.sin(5.2 * times)
+    start = create_initial_state(model, model.qpos0, np.zeros(model.nv))
+    _, seen = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], pushed[None, :, None])
+    told = mujoco.MjSpec.from_string(WHEEL_ON_A_PENDULUM)
+    told.option.gravity = [0.0, 0.0, -gravity]
+    recorded = ModelSequences(
+        "pendulum", told, "recording", start,
+        TimeSeries(times, pushed[:, None], {"motor": (SignalType.MjCtrl, np.array([0]))}),
+        TimeSeries(times + 0.002, seen[0], {
+            name: (SignalType.MjSensor, np.array([k])) for k, name in enumerate(("swing", "turn"))
+        }),
+    )  # fmt: skip
+    assert np.std(seen[0, :, 0]) > 0.3, "it swings far enough to pass through the low-pass bent"
+    params = ParameterDict()
+    found = torque_errors([recorded], params, params.as_vector())
+    assert [one.joint for one in found] == ["pivot", "wheel"]
+    assert (torque_shares(found)[1] > 0.3) == contradicted
 
 
 def test_nothing_is_said_where_another_force_acts(good: FitInputs) -> None:

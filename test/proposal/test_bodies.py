@@ -13,6 +13,7 @@ import pytest
 
 from sysid_ros.proposal.bodies import body_lines
 from sysid_ros.proposal.channels import Channel
+from sysid_ros.proposal.mapping import map_channels
 
 MODEL = """<mujoco>
   <worldbody><body name="base"><freejoint/><geom size=".1"/><site name="imu"/></body></worldbody>
@@ -78,3 +79,37 @@ def test_poses_of_other_types_are_taken_and_goals_are_not() -> None:
     wheel = channel("/tf", frames, "transforms[wheel].transform.translation.x")
     goal = channel("/goal_pose", "geometry_msgs/msg/PoseStamped", "pose.position.x")
     assert not body_lines(model, [replace(wheel, name="wheel"), goal])
+
+
+FINGER = """<mujoco><worldbody><body><joint name="proximal" axis="0 1 0"/><geom size=".02" mass=".1"/>
+  <body pos=".1 0 0"><joint name="distal" axis="0 1 0"/><geom size=".02" mass=".1"/></body></body>
+  </worldbody>
+  <tendon><fixed name="flexor"><joint joint="proximal" coef=".01"/></fixed>
+    <fixed name="extensor"><joint joint="distal" coef=".01"/></fixed></tendon>
+  <sensor><tendonpos name="flexor_length" tendon="flexor"/><tendonpos name="pull" tendon="extensor"/>
+  </sensor></mujoco>"""
+
+
+def position(name: str) -> Channel:
+    part = np.arange(3.0)
+    field = f"position[{name}]"
+    topic, msgtype = "/winches", "sensor_msgs/msg/JointState"
+    return Channel(topic, msgtype, field, name, "position", 0, False, (part,), (part,))
+
+
+@pytest.mark.parametrize("extensor", ["extensor", "pull"])
+def test_lengths_of_cables_are_no_positions_of_as_many_joints(extensor: str) -> None:
+    model = mujoco.MjModel.from_xml_string(FINGER)
+    told = map_channels(model, [position(extensor), position("flexor")])
+    assert [(one.kind, one.name, one.channel.name) for one in told.signals] == [
+        ("sensor", "flexor_length", "flexor"),
+        ("sensor", "pull", extensor),
+    ]
+    assert told.joints == (), "two numbers and two joints without a position"
+    assert told.carried == ("proximal", "distal")
+
+
+def test_what_is_named_after_a_joint_is_that_joints_position() -> None:
+    model = mujoco.MjModel.from_xml_string(FINGER.replace("flexor_length", "proximal"))
+    told = map_channels(model, [position("proximal")])
+    assert [(one.kind, one.name) for one in told.signals] == [("qpos", "proximal")]

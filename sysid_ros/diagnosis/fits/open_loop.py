@@ -34,6 +34,7 @@ from sysid_ros.engine.windows import (
     usable_span,
     window_bounds,
 )
+from sysid_ros.errors import DataError
 
 Repair = Callable[[TimeSeries], TimeSeries]
 
@@ -187,6 +188,8 @@ class OpenLoop:
             velocity_filter=_VELOCITY_FILTER, gaps={},
         )  # fmt: skip
         later = [one for one in group.windows if one.window.start >= self._skipped]
+        if not later:
+            raise DataError(f"no window begins {self._skipped} s after a recording's first or later")
         places = np.linspace(0, len(later) - 1, _WINDOWS).round().astype(int)
         chosen: dict[int, list[tuple[float, float]]] = {}
         for place in np.unique(places):

@@ -63,9 +63,10 @@ def choose_stamps(
     if wanted is Clock.HEADER and columns.header_ns is not None:
         if message_type(columns.msgtype).zero_stamp_is_now:
             return _starting_now(columns, simulation)
-        if len(columns.header_ns) and not columns.header_ns.any():
+        if not _filled_in(columns.header_ns, columns.log_ns):
+            same = "the same" if columns.header_ns.any() else "zero"
             raise DataError(
-                f"topic {columns.topic}: every header stamp is zero; choose another clock, "
+                f"topic {columns.topic}: every header stamp is {same}; choose another clock, "
                 "such as 'clock: receive' for its signals"
             )
         return Clock.HEADER, columns.header_ns
@@ -83,15 +84,24 @@ def _without_header(
     return Clock.RECEIVE, columns.log_ns
 
 
+def _filled_in(header: IntArray, log: IntArray) -> bool:
+    """False where all stamps are zero, or all that of a message that is sent again and again."""
+    if not len(header):
+        return True
+    lasts = int(np.ptp(log)) > _LARGEST_DISORDER_NS
+    return bool(header.any()) and not (lasts and bool(np.all(header == header[0])))
+
+
 def _starting_now(
     columns: TopicColumns, simulation: SimulationTime | None
 ) -> tuple[Clock, IntArray]:
-    """Date trajectories: a stamp of zero means at once, when it was published."""
+    """Date trajectories: a stamp that was not filled in means at once, when it was published."""
     header = columns.header_ns
-    if header is not None and header.all():
+    filled_in = header is not None and _filled_in(header, columns.log_ns)
+    if header is not None and filled_in and header.all():
         return Clock.HEADER, header
     clock, sent = _without_header(columns, Clock.HEADER, simulation)
-    return clock, sent if header is None else np.where(header == 0, sent, header)
+    return clock, np.where(header == 0, sent, header) if header is not None and filled_in else sent
 
 
 def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:

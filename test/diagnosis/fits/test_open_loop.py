@@ -21,6 +21,7 @@ from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.mappings import SignalType
 from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.errors import DataError
 
 SWING = """<mujoco><option timestep="0.002"/><worldbody><body>
   <joint name="swing" axis="0 1 0" frictionloss="0.01" damping="0.01" armature="0.05"/>
@@ -63,6 +64,17 @@ def test_a_joint_is_harder_to_move_than_its_parameter_says(attribute: str) -> No
         joint.frictionloss = 0.21
     expected = OpenLoop(plain, none, None, pool).powers(lambda one: one, {})["angle"]
     np.testing.assert_allclose(harder, expected, rtol=1e-9)
+
+
+def test_a_recording_that_ends_before_joints_have_forgotten_their_start() -> None:
+    short = sequences()
+    short = short.replaced(
+        control=[one.slice_by_time(0.0, 0.8) for one in short.control],
+        sensordata=[one.slice_by_time(0.0, 0.8) for one in short.sensordata],
+    )
+    test = OpenLoop(short, ParameterDict(), None, RolloutPool(1)).shortened()
+    with pytest.raises(DataError, match="no window begins 1.0 s after"):
+        test.powers(lambda one: one, {})
 
 
 def test_what_some_windows_leave_is_what_all_of_them_leave_there() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,6 +53,25 @@ def test_the_wanted_clock_or_the_next_best(wanted, publish, header, used, stamps
 def test_header_stamps_that_were_never_filled_in() -> None:
     with pytest.raises(DataError, match=r"/a: every header stamp is zero; .*'clock: receive'"):
         choose_stamps(columns(PUBLISH, np.zeros(3, int)), Clock.HEADER)
+
+
+LATE = 10**9 * np.array([1, 2, 3])
+
+
+def test_the_stamp_of_one_message_that_is_sent_again_and_again() -> None:
+    once = replace(columns(PUBLISH, np.full(3, 7)), log_ns=LATE)
+    with pytest.raises(DataError, match=r"/a: every header stamp is the same; .*'clock: receive'"):
+        choose_stamps(once, Clock.HEADER)
+    goals = replace(once, msgtype="trajectory_msgs/msg/JointTrajectory")
+    clock, chosen = choose_stamps(goals, Clock.HEADER)  # each begins when it is sent
+    assert clock is Clock.PUBLISH
+    np.testing.assert_array_equal(chosen, PUBLISH)
+
+
+def test_several_messages_of_one_instant_keep_their_stamp() -> None:
+    clock, chosen = choose_stamps(columns(PUBLISH, np.full(3, 7)), Clock.HEADER)
+    assert clock is Clock.HEADER
+    np.testing.assert_array_equal(chosen, [7, 7, 7])
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40))
