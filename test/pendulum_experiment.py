@@ -21,7 +21,7 @@ TRUE = {"pivot_armature": 0.02, "pivot_damping": 0.15}
 
 MODEL = """
 <mujoco>
-  <option timestep="0.001" integrator="implicitfast"/>
+  <option timestep="0.0025" integrator="implicitfast"/>
   <worldbody>
     <body name="arm">
       <joint name="pivot" axis="0 1 0" armature="{armature}" damping="{damping}"/>

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from dataclasses import field as key  # SignalConfig has a field called "field"
+from dataclasses import field as required  # SignalConfig has a field called "field"
 from pathlib import Path
 from typing import Any
 
 from sysid_ros.choices import LOG_NAMES
 from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, WindowConfig
-from sysid_ros.experiment.rules import rule
+from sysid_ros.experiment.rules import key, rule
 from sysid_ros.experiment.units import UNITS
 from sysid_ros.recording.mapping import ClockCorrection as ClockCorrection
 from sysid_ros.recording.mapping import Interpolation as Interpolation
@@ -37,13 +37,13 @@ _NOT_HUGE = {"minimum": -1e12, "maximum": 1e12}  # squares of what is larger ove
 class MaskConfig:
     """A message field that says when something counts: powered, in a mode, in sight."""
 
-    topic: str = key(metadata=rule("topic of the recording"))
-    field: str = key(metadata=rule("boolean or number within the message"))
+    topic: str = required(metadata=rule("topic of the recording"))
+    field: str = required(metadata=rule("boolean or number within the message"))
     equals: float | tuple[float, ...] | None = key(
-        default=None, metadata=rule("the value or values that mean enabled; any but 0 if left out")
+        None, "the value or values that mean enabled; any but 0 if left out"
     )
-    invert: bool = key(default=False, metadata=rule("enabled when this does not hold"))
-    clock: Clock | None = key(default=None, metadata=rule("as the experiment's if left out"))
+    invert: bool = key(False, "enabled when this does not hold")
+    clock: Clock | None = key(None, "as the experiment's if left out")
 
 
 @dataclass(frozen=True)
@@ -55,68 +55,49 @@ class SignalConfig:
 
     kind: SignalKind
     name: str  # actuator, sensor or joint name in the model
-    topic: str = key(metadata=rule("topic of the recording"))
-    field: str = key(
+    topic: str = required(metadata=rule("topic of the recording"))
+    field: str = required(
         metadata=rule(
             "number within the message: `position[elbow]` (by joint name), "
             "`linear_acceleration.x`, `data[1]`; or a vector, orientation, pose or twist as a "
             "whole; or all points of a trajectory: `points[*].positions[elbow]`"
         )
     )
-    scale: float = key(
-        default=1.0,
-        metadata=rule("the value used is scale * field + offset", nonzero=True, **_NOT_HUGE),
-    )
+    scale: float = key(1.0, "the value used is scale * field + offset", nonzero=True, **_NOT_HUGE)
     unit: str | None = key(
-        default=None,
-        metadata=rule(
-            "of the field, where it is not the model's (radians, metres, seconds, newtons)",
-            choices=tuple(UNITS),
-        ),
+        None,
+        "of the field, where it is not the model's (radians, metres, seconds, newtons)",
+        choices=tuple(UNITS),
     )
-    offset: float = key(default=0.0, metadata=rule("see scale; in the model's unit", **_NOT_HUGE))
+    offset: float = key(0.0, "see scale; in the model's unit", **_NOT_HUGE)
     noise: float | None = key(
-        default=None,
-        metadata=rule(
-            "standard deviation of the measurement in the model's unit; estimated if left out",
-            above=0,
-            minimum=1e-12,
-            maximum=1e12,
-        ),
+        None,
+        "standard deviation of the measurement in the model's unit; estimated if left out",
+        above=0,
+        minimum=1e-12,
+        maximum=1e12,
     )
     interpolation: Interpolation | None = key(
-        default=None,
-        metadata=rule(
-            "between samples: `hold` the last value (commands) or `linear` (measurements); "
-            "by message type if left out"
-        ),
+        None,
+        "between samples: `hold` the last value (commands) or `linear` (measurements); "
+        "by message type if left out",
     )
-    clock: Clock | None = key(default=None, metadata=rule("as the experiment's if left out"))
+    clock: Clock | None = key(None, "as the experiment's if left out")
     enabled_when: tuple[MaskConfig, ...] = key(
-        default=(),
-        metadata=rule(
-            "a field, or a list of fields that must all hold, without which the signal does not "
-            "count; see `enabled_when`"
-        ),
+        (),
+        "a field, or a list of fields that must all hold, without which the signal does not "
+        "count; see `enabled_when`",
     )
     frame: str = key(
-        default="body",
-        metadata=rule(
-            "of a free joint's velocity: `body` as the twist of an Odometry, or `world`",
-            choices=("body", "world"),
-        ),
+        "body",
+        "of a free joint's velocity: `body` as the twist of an Odometry, or `world`",
+        choices=("body", "world"),
     )
     type: str | None = key(
-        default=None,
-        metadata=rule(
-            "of a `sensor` that the model lacks and that a copy gets", choices=SENSOR_TYPES
-        ),
+        None, "of a `sensor` that the model lacks and that a copy gets", choices=SENSOR_TYPES
     )
     at: str | None = key(
-        default=None,
-        metadata=rule(
-            "the site, body or link, or for `jointactuatorfrc` the joint, at which that sensor is"
-        ),
+        None, "the site, body or link, or for `jointactuatorfrc` the joint, at which that sensor is"
     )
     wrench: str | None = None  # the site, for the six signals of a wrench
     effort: str | None = None  # the joint, for an effort on it without an actuator of the model
@@ -140,31 +121,22 @@ class SignalConfig:
 class SequenceConfig:
     """One recording used by the experiment."""
 
-    bag: str = key(metadata=rule("folder or file, looked for under --data, then beside this file"))
-    model: str | None = key(
-        default=None, metadata=rule("model of this recording; the experiment's if left out")
+    bag: str = required(
+        metadata=rule("folder or file, looked for under --data, then beside this file")
     )
+    model: str | None = key(None, "model of this recording; the experiment's if left out")
     conditions: Mapping[str, float | str] = key(
-        default_factory=dict,
-        metadata=rule("what was set for this recording, such as {kp: 8}; see validation.condition"),
+        dict, "what was set for this recording, such as {kp: 8}; see validation.condition"
     )
     robot: str | None = key(
-        default=None,
-        metadata=rule(
-            "which of several identical robots, see `per_robot`; where the bag has its topics "
-            "under this name (`/unit_2/joint_states`), those are read"
-        ),
+        None,
+        "which of several identical robots, see `per_robot`; where the bag has its topics "
+        "under this name (`/unit_2/joint_states`), those are read",
     )
-    loaded: bool = key(default=True, metadata=rule("false where the `payload` was not held"))
-    start: float | None = key(
-        default=None, metadata=rule("s after the bag's first message; its beginning", minimum=0)
-    )
-    end: float | None = key(
-        default=None, metadata=rule("s after the bag's first message; its end", above=0)
-    )
-    motion: str | None = key(
-        default=None, metadata=rule("motion of sysid_ros design played, looked for like the bag")
-    )
+    loaded: bool = key(True, "false where the `payload` was not held")
+    start: float | None = key(None, "s after the bag's first message; its beginning", minimum=0)
+    end: float | None = key(None, "s after the bag's first message; its end", above=0)
+    motion: str | None = key(None, "motion of sysid_ros design played, looked for like the bag")
 
     @property
     def name(self) -> str:
@@ -180,22 +152,17 @@ class SequenceConfig:
 class ValidationConfig:
     """The data held out of the fit; at most one of the four is set."""
 
-    bags: tuple[SequenceConfig, ...] = key(
-        default=(), metadata=rule("recordings, written as under `sequences`")
-    )
+    bags: tuple[SequenceConfig, ...] = key((), "recordings, written as under `sequences`")
     fraction: float | None = key(
-        default=None,
-        metadata=rule("this part of each recording, a block at its end", above=0, below=1),
+        None, "this part of each recording, a block at its end", above=0, below=1
     )
     condition: Mapping[str, float | str] | None = key(
-        default=None, metadata=rule("the sequences whose conditions agree, such as {kp: 8}")
+        None, "the sequences whose conditions agree, such as {kp: 8}"
     )
     folds: int | None = key(
-        default=None,
-        metadata=rule(
-            "cross-validate: fit as often, each time without another part of the sequences",
-            minimum=2,
-        ),
+        None,
+        "cross-validate: fit as often, each time without another part of the sequences",
+        minimum=2,
     )
 
 
@@ -203,29 +170,27 @@ class ValidationConfig:
 class PriorConfig:
     """A Gaussian pull of one parameter towards ``mean``, ``None`` for its start."""
 
-    std: float | tuple[float, ...] = key(
+    std: float | tuple[float, ...] = required(
         metadata=rule("standard deviation, in the parameter's unit", above=0)
     )
-    mean: float | tuple[float, ...] | None = key(
-        default=None, metadata=rule("expected value; `initial` if left out")
-    )
+    mean: float | tuple[float, ...] | None = key(None, "expected value; `initial` if left out")
 
 
 @dataclass(frozen=True)
 class PayloadConfig:
     """A payload of unknown inertia that a body of the robot holds."""
 
-    body: str = key(metadata=rule("what holds it; its frame is the payload's"))
-    mass: float = key(default=1.0, metadata=rule("kg, to start from", minimum=1e-4, maximum=1e4))
+    body: str = required(metadata=rule("what holds it; its frame is the payload's"))
+    mass: float = key(1.0, "kg, to start from", minimum=1e-4, maximum=1e4)
 
 
 @dataclass(frozen=True)
 class CouplingConfig:
     """A motor that turns with two joints, as in many wrists."""
 
-    joint: str = key(metadata=rule("the joint that the motor drives"))
-    other: str = key(metadata=rule("the joint that turns the motor as well"))
-    ratio: float = key(default=1.0, metadata=rule("turns by the second joint over the first's"))
+    joint: str = required(metadata=rule("the joint that the motor drives"))
+    other: str = required(metadata=rule("the joint that turns the motor as well"))
+    ratio: float = key(1.0, "turns by the second joint over the first's")
 
 
 @dataclass(frozen=True)
@@ -236,28 +201,22 @@ class ParameterConfig:
     pattern: str  # shell-style, matched against element names
     attribute: str  # armature, damping, mass, gain, delay, ...
     initial: float | tuple[float, ...] | None = key(
-        default=None, metadata=rule("where the fit starts; the model's value if left out")
+        None, "where the fit starts; the model's value if left out"
     )
     min: float | tuple[float, ...] | None = key(
-        default=None, metadata=rule("lower bound; the attribute's own if left out")
+        None, "lower bound; the attribute's own if left out"
     )
     max: float | tuple[float, ...] | None = key(
-        default=None, metadata=rule("upper bound; the attribute's own if left out")
+        None, "upper bound; the attribute's own if left out"
     )
-    prior: PriorConfig | None = key(
-        default=None, metadata=rule("what is known beforehand: {mean: 0.5, std: 0.1}")
-    )
-    shared: bool = key(
-        default=False, metadata=rule("one value for all matches instead of one each")
-    )
+    prior: PriorConfig | None = key(None, "what is known beforehand: {mean: 0.5, std: 0.1}")
+    shared: bool = key(False, "one value for all matches instead of one each")
     per_robot: bool = key(
-        default=False,
-        metadata=rule("one value for each robot that `sequences` name, as `unit_2/elbow_damping`"),
+        False, "one value for each robot that `sequences` name, as `unit_2/elbow_damping`"
     )
-    frozen: bool = key(default=False, metadata=rule("set to `initial` and not fitted"))
+    frozen: bool = key(False, "set to `initial` and not fitted")
     form: str | None = key(
-        default=None,
-        metadata=rule("of several, for inertia: pseudo, mass, mass_ipos, symmetric_y, ..."),
+        None, "of several, for inertia: pseudo, mass, mass_ipos, symmetric_y, ..."
     )
     line: int | None = None  # where it stands in the experiment file, for messages
 
@@ -267,119 +226,91 @@ class AlternativeConfig:
     """Another structure of the model, to be compared with the experiment's own."""
 
     parameters: tuple[ParameterConfig, ...] | None = key(
-        default=None, metadata=rule("instead of the experiment's `parameters`")
+        None, "instead of the experiment's `parameters`"
     )
     add: tuple[ParameterConfig, ...] = key(
-        default=(), metadata=rule("parameters besides those, written as under `parameters`")
+        (), "parameters besides those, written as under `parameters`"
     )
-    model: str | None = key(default=None, metadata=rule("instead of the experiment's `model`"))
-    modifiers: str | None = key(
-        default=None, metadata=rule("instead of the experiment's `modifiers`")
-    )
+    model: str | None = key(None, "instead of the experiment's `model`")
+    modifiers: str | None = key(None, "instead of the experiment's `modifiers`")
 
 
 @dataclass(frozen=True)
 class Experiment:
     """A validated experiment file."""
 
-    model: str | None = key(
+    model: str | None = required(
         metadata=rule(
             "MJCF or URDF, beside this file, then under --data; package:// works; or "
             "`{robot_description: /robot_description}`, as `model_topic`"
         )
     )
-    sequences: tuple[SequenceConfig, ...] = key(
+    sequences: tuple[SequenceConfig, ...] = required(
         metadata=rule("the recordings to fit: bags, or mappings with the keys of `sequences[]`")
     )
-    signals: tuple[SignalConfig, ...] = key(
+    signals: tuple[SignalConfig, ...] = required(
         metadata=rule("what in the recordings is what in the model, see `signals[]`")
     )
-    parameters: tuple[ParameterConfig, ...] = key(
+    parameters: tuple[ParameterConfig, ...] = required(
         metadata=rule("what to identify, see `parameters[]`")
     )
-    model_topic: str | None = key(
-        default=None, metadata=rule("instead of `model`: a robot_description topic in the bag")
-    )
+    model_topic: str | None = key(None, "instead of `model`: a robot_description topic in the bag")
     package_path: tuple[str, ...] = key(
-        default=(),
-        metadata=rule(
-            "folders of ROS packages or workspaces in which package:// and meshes are looked for, "
-            "before sourced installations"
-        ),
+        (),
+        "folders of ROS packages or workspaces in which package:// and meshes are looked for, "
+        "before sourced installations",
     )
     msg_path: tuple[str, ...] = key(
-        default=(),
-        metadata=rule(
-            "`.msg` or `.idl` files, packages or folders of them, for message types that a bag "
-            "does not define"
-        ),
+        (),
+        "`.msg` or `.idl` files, packages or folders of them, for message types that a bag "
+        "does not define",
     )
     payload: PayloadConfig | None = key(
-        default=None,
-        metadata=rule(
-            "one more body, `payload`, whose whole inertia is identified unless `parameters` name "
-            "it: `{body: hand}`"
-        ),
+        None,
+        "one more body, `payload`, whose whole inertia is identified unless `parameters` name "
+        "it: `{body: hand}`",
     )
     couplings: tuple[CouplingConfig, ...] = key(
-        default=(),
-        metadata=rule(
-            "a mapping, or a list of them, of motors that turn with two joints: "
-            "`{joint: wrist_3, other: wrist_2}` adds a fixed tendon, `wrist_3_with_wrist_2`, whose "
-            "armature, damping and friction are identified unless `parameters` name it"
-        ),
+        (),
+        "a mapping, or a list of them, of motors that turn with two joints: "
+        "`{joint: wrist_3, other: wrist_2}` adds a fixed tendon, `wrist_3_with_wrist_2`, whose "
+        "armature, damping and friction are identified unless `parameters` name it",
     )
     validation: ValidationConfig = key(
-        default=ValidationConfig(), metadata=rule("what is held out of the fit, one of four")
+        ValidationConfig(), "what is held out of the fit, one of four"
     )
     clock: Clock = key(
-        default=Clock.HEADER,
-        metadata=rule(
-            "what dates a message; `header` falls back to the publish time, `simulation` is the "
-            "bag's /clock"
-        ),
+        Clock.HEADER,
+        "what dates a message; `header` falls back to the publish time, `simulation` is the "
+        "bag's /clock",
     )
     clock_correction: ClockCorrection = key(
-        default=ClockCorrection.NONE,
-        metadata=rule(
-            "for topics stamped on different computers: take out the `offset` of their stamps to "
-            "the recorder's clock, or offset and `drift`"
-        ),
+        ClockCorrection.NONE,
+        "for topics stamped on different computers: take out the `offset` of their stamps to "
+        "the recorder's clock, or offset and `drift`",
     )
     enabled_when: tuple[MaskConfig, ...] = key(
-        default=(),
-        metadata=rule(
-            "a field, or a list of fields that must all hold, without which nothing counts; see "
-            "`enabled_when`"
-        ),
+        (),
+        "a field, or a list of fields that must all hold, without which nothing counts; see "
+        "`enabled_when`",
     )
-    windows: WindowConfig = key(
-        default=WindowConfig(), metadata=rule("how recordings are cut for the fit")
-    )
+    windows: WindowConfig = key(WindowConfig(), "how recordings are cut for the fit")
     scoring: WindowConfig | None = key(
-        default=None, metadata=rule("how they are cut for the scores; as `windows` if left out")
+        None, "how they are cut for the scores; as `windows` if left out"
     )
-    initial_state: InitialStateConfig = key(
-        default=InitialStateConfig(), metadata=rule("where each window starts")
-    )
-    fit: FitConfig = key(default=FitConfig(), metadata=rule("how the fit is run"))
+    initial_state: InitialStateConfig = key(InitialStateConfig(), "where each window starts")
+    fit: FitConfig = key(FitConfig(), "how the fit is run")
     alternatives: Mapping[str, AlternativeConfig] = key(
-        default_factory=dict,
-        metadata=rule(
-            "other model structures by name, for `sysid_ros compare`; see `alternatives`"
-        ),
+        dict, "other model structures by name, for `sysid_ros compare`; see `alternatives`"
     )
     output: str = key(
-        default="results",
-        metadata=rule("folder for result folders, below the current one; others with `--output`"),
+        "results", "folder for result folders, below the current one; others with `--output`"
     )
     logs: tuple[str, ...] = key(
-        default=(),
-        metadata=rule("records of a fit's course, besides its `progress.csv`", choices=LOG_NAMES),
+        (), "records of a fit's course, besides its `progress.csv`", choices=LOG_NAMES
     )
     modifiers: str | None = key(
-        default=None,
-        metadata=rule("`my_module:function` that adds parameters this file cannot describe"),
+        None, "`my_module:function` that adds parameters this file cannot describe"
     )
     path: Path | None = None  # the file it came from; None for text
     text: str = ""  # its source, kept for provenance

@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from dataclasses import field as key
 
 from sysid_ros.choices import FIT_METHODS, SEARCH_METHODS
-from sysid_ros.experiment.rules import rule
+from sysid_ros.experiment.rules import key
 
 LEFT_OUT = "left_out"
 
@@ -19,31 +18,24 @@ class WindowConfig:
     """The cutting of recordings; ``length`` in seconds, ``None`` for the whole recording."""
 
     length: float | None = key(
-        default=1.0,
-        metadata=rule(
-            "s; `whole` for the whole recording", above=0, minimum=1e-3, none_word="whole"
-        ),
+        1.0, "s; `whole` for the whole recording", above=0, minimum=1e-3, none_word="whole"
     )
     overlap: float = key(
-        default=0.0,
-        metadata=rule(
-            "fraction of the length; only `scoring` may overlap, and where recordings are held "
-            "out only theirs do",
-            minimum=0,
-            maximum=0.95,
-        ),
+        0.0,
+        "fraction of the length; only `scoring` may overlap, and where recordings are held "
+        "out only theirs do",
+        minimum=0,
+        maximum=0.95,
     )
     contacts: str = key(
-        default="simulated",
-        metadata=rule(
-            "`left_out`: no window touches a stretch in which bodies of the model touch, those "
-            "apart that touch in more than 30 % of the recorded postures; bodies that overlap by "
-            "more than 5 mm, which real ones cannot, pass through each other, as do a link and a "
-            "base that stands still and that it turns on, if they touch in more than 30 %; where "
-            "no other "
-            "contacts stay, none are simulated; not for `scoring`, which leaves out the same",
-            choices=("simulated", LEFT_OUT),
-        ),
+        "simulated",
+        "`left_out`: no window touches a stretch in which bodies of the model touch, those "
+        "apart that touch in more than 30 % of the recorded postures; bodies that overlap by "
+        "more than 5 mm, which real ones cannot, pass through each other, as do a link and a "
+        "base that stands still and that it turns on, if they touch in more than 30 %; where "
+        "no other "
+        "contacts stay, none are simulated; not for `scoring`, which leaves out the same",
+        choices=("simulated", LEFT_OUT),
     )
 
 
@@ -52,12 +44,10 @@ class InitialStateConfig:
     """The start of each window: estimated with the parameters, or taken from measurements."""
 
     estimate: bool = key(
-        default=True,
-        metadata=rule("estimate each window's start; otherwise take it from the measurements"),
+        True, "estimate each window's start; otherwise take it from the measurements"
     )
     velocity_filter: float = key(
-        default=30.0,
-        metadata=rule("Hz; zero-phase low-pass before differentiating positions", minimum=0.01),
+        30.0, "Hz; zero-phase low-pass before differentiating positions", minimum=0.01
     )
 
 
@@ -66,39 +56,27 @@ class SearchConfig:
     """The search for a start, if it is not that of the parameters."""
 
     method: str = key(
-        default="starts",
-        metadata=rule(
-            "`starts`: fits from the best of points that fill the bounds; `cma-es` (restarted, "
-            "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs; "
-            "`inverse_dynamics` where joint torque is measured",
-            choices=SEARCH_METHODS,
-        ),
+        "starts",
+        "`starts`: fits from the best of points that fill the bounds; `cma-es` (restarted, "
+        "BIPOP) and `random` for costs that are not smooth; `nsga2` for two costs; "
+        "`inverse_dynamics` where joint torque is measured",
+        choices=SEARCH_METHODS,
     )
-    trials: int = key(
-        default=200, metadata=rule("candidates to simulate", minimum=1, maximum=1_000_000)
-    )
-    starts: int = key(
-        default=4, metadata=rule("how many of the best to fit from, for `starts`", minimum=1)
-    )
-    seed: int = key(default=0, metadata=rule("same seed, same answer", minimum=0))
+    trials: int = key(200, "candidates to simulate", minimum=1, maximum=1_000_000)
+    starts: int = key(4, "how many of the best to fit from, for `starts`", minimum=1)
+    seed: int = key(0, "same seed, same answer", minimum=0)
     costs: tuple[str, ...] = key(
-        default=(),
-        metadata=rule(
-            "patterns of signal names, one cost each, as `nsga2` needs two of; the candidate with "
-            "the smallest sum is fitted"
-        ),
+        (),
+        "patterns of signal names, one cost each, as `nsga2` needs two of; the candidate with "
+        "the smallest sum is fitted",
     )
     study: str | None = key(
-        default=None,
-        metadata=rule(
-            "Optuna study to continue and to share: a database file (`.db`), a journal (`.log`), "
-            "or a URL of Optuna's; in the file only a file below the output folder, the rest with "
-            "`--set`"
-        ),
+        None,
+        "Optuna study to continue and to share: a database file (`.db`), a journal (`.log`), "
+        "or a URL of Optuna's; in the file only a file below the output folder, the rest with "
+        "`--set`",
     )
-    study_name: str | None = key(
-        default=None, metadata=rule("its name there; by default that of the only one")
-    )
+    study_name: str | None = key(None, "its name there; by default that of the only one")
 
 
 def _optimizers() -> tuple[str, ...]:
@@ -118,57 +96,41 @@ class TorqueFitConfig:
     """The settings of a fit by inverse dynamics."""
 
     motion_cutoff: float | None = key(
-        default=None,
-        metadata=rule(
-            "Hz; low-pass in front of derivatives of positions; chosen from their spectra if left "
-            "out",
-            above=0,
-        ),
+        None,
+        "Hz; low-pass in front of derivatives of positions; chosen from their spectra if left out",
+        above=0,
     )
     row_cutoff: float | None = key(
-        default=None,
-        metadata=rule("Hz; low-pass on torque and on what predicts it; likewise", above=0),
+        None, "Hz; low-pass on torque and on what predicts it; likewise", above=0
     )
     torque_offsets: bool = key(
-        default=True,
-        metadata=rule(
-            "estimate a constant torque of every joint whose torque is measured, as its "
-            "`torque_offset`, unless `parameters` name that or the signal's `bias`"
-        ),
+        True,
+        "estimate a constant torque of every joint whose torque is measured, as its "
+        "`torque_offset`, unless `parameters` name that or the signal's `bias`",
     )
     torque_delay: bool = key(
-        default=True,
-        metadata=rule(
-            "estimate the delay of each topic's torque against positions, unless `parameters` "
-            "name one"
-        ),
+        True,
+        "estimate the delay of each topic's torque against positions, unless `parameters` name one",
     )
     prior: str = key(
-        default="entropic",
-        metadata=rule(
-            "the distance that keeps bodies near the model where torque leaves them open",
-            choices=("entropic", "gaussian"),
-        ),
+        "entropic",
+        "the distance that keeps bodies near the model where torque leaves them open",
+        choices=("entropic", "gaussian"),
     )
     spread: float = key(
-        default=1.0,
-        metadata=rule(
-            "how wrong the model's bodies may be, relative to themselves", minimum=1e-3, maximum=1e3
-        ),
+        1.0,
+        "how wrong the model's bodies may be, relative to themselves",
+        minimum=1e-3,
+        maximum=1e3,
     )
-    hulls: bool = key(
-        default=True, metadata=rule("keep centres of mass within their body's geometry")
-    )
+    hulls: bool = key(True, "keep centres of mass within their body's geometry")
     total_mass: float | None = key(
-        default=None,
-        metadata=rule("kg, of all moving bodies together, where known", minimum=1e-3, maximum=1e6),
+        None, "kg, of all moving bodies together, where known", minimum=1e-3, maximum=1e6
     )
     beside_simulation: bool = key(
-        default=True,
-        metadata=rule(
-            "`method: forward` compares torque sensors with what the measured motion takes, not "
-            "with the simulated servo's torque"
-        ),
+        True,
+        "`method: forward` compares torque sensors with what the measured motion takes, not "
+        "with the simulated servo's torque",
     )
 
 
@@ -177,91 +139,60 @@ class FitConfig:
     """The settings of the fit."""
 
     method: str = key(
-        default="forward",
-        metadata=rule(
-            "`forward` compares simulated with measured signals; `inverse_dynamics` measured "
-            "torque with what the measured motion takes, see inverse_dynamics.md",
-            choices=tuple(FIT_METHODS),
-        ),
+        "forward",
+        "`forward` compares simulated with measured signals; `inverse_dynamics` measured "
+        "torque with what the measured motion takes, see inverse_dynamics.md",
+        choices=tuple(FIT_METHODS),
     )
-    inverse_dynamics: TorqueFitConfig = key(
-        default=TorqueFitConfig(), metadata=rule("settings of that method")
-    )
+    inverse_dynamics: TorqueFitConfig = key(TorqueFitConfig(), "settings of that method")
     optimizer: str = key(
-        default="auto",
-        metadata=rule(
-            "solver; `scipy_parallel_fd` is deprecated: `scipy` batches its differences too",
-            choices=_optimizers,
-        ),
+        "auto",
+        "solver; `scipy_parallel_fd` is deprecated: `scipy` batches its differences too",
+        choices=_optimizers,
     )
     loss: str = key(
-        default="linear",
-        metadata=rule(
-            "how residuals count: squared (`linear`), by their size (`absolute`, as in the mean "
-            "absolute error), or forgiving outliers",
-            choices=_losses,
-        ),
+        "linear",
+        "how residuals count: squared (`linear`), by their size (`absolute`, as in the mean "
+        "absolute error), or forgiving outliers",
+        choices=_losses,
     )
-    max_iterations: int = key(default=100, metadata=rule("accepted steps at most", minimum=1))
+    max_iterations: int = key(100, "accepted steps at most", minimum=1)
     time_limit: float | None = key(
-        default=None,
-        metadata=rule(
-            "s for all of it, reading, scoring and writing included; none if left out", above=0
-        ),
+        None, "s for all of it, reading, scoring and writing included; none if left out", above=0
     )
-    threads: int | None = key(
-        default=None, metadata=rule("all cores if left out", minimum=1, maximum=1024)
-    )
+    threads: int | None = key(None, "all cores if left out", minimum=1, maximum=1024)
     intervals: str = key(
-        default="clustered",
-        metadata=rule(
-            "`clustered` by window, honest with correlated residuals, or `white`",
-            choices=("clustered", "white"),
-        ),
+        "clustered",
+        "`clustered` by window, honest with correlated residuals, or `white`",
+        choices=("clustered", "white"),
     )
     engine: str = key(
-        default="auto",
-        metadata=rule(
-            "derivatives: `auto` exact where known, `reference` by finite differences",
-            choices=("auto", "reference"),
-        ),
+        "auto",
+        "derivatives: `auto` exact where known, `reference` by finite differences",
+        choices=("auto", "reference"),
     )
-    max_gap: float = key(
-        default=0.1, metadata=rule("s; longer gaps in a signal are masked, never bridged", above=0)
-    )
+    max_gap: float = key(0.1, "s; longer gaps in a signal are masked, never bridged", above=0)
     model_error: bool = key(
-        default=True,
-        metadata=rule(
-            "widen intervals by what half the time step and other windows move, to first order, "
-            "and by what recordings differ; flag it"
-        ),
+        True,
+        "widen intervals by what half the time step and other windows move, to first order, "
+        "and by what recordings differ; flag it",
     )
     bias_check: bool = key(
-        default=False,
-        metadata=rule(
-            "refit with half the time step, other windows and another filter; flag what moves"
-        ),
+        False, "refit with half the time step, other windows and another filter; flag what moves"
     )
     window_check: bool = key(
-        default=False,
-        metadata=rule(
-            "estimate anew with windows of 0.5 s, of 1 s and whole, and from halves of the "
-            "recordings; say which windows can be trusted"
-        ),
+        False,
+        "estimate anew with windows of 0.5 s, of 1 s and whole, and from halves of the "
+        "recordings; say which windows can be trusted",
     )
     chunk: int | None = key(
-        default=None,
-        metadata=rule(
-            "recordings that are in memory at once, see large_fits.md; all if left out", minimum=1
-        ),
+        None, "recordings that are in memory at once, see large_fits.md; all if left out", minimum=1
     )
     search: SearchConfig | None = key(
-        default=None,
-        metadata=rule("look for a start all over the bounds; the parameters' own if left out"),
+        None, "look for a start all over the bounds; the parameters' own if left out"
     )
     landscapes: int = key(
-        default=1,
-        metadata=rule("pairs of parameters to map the cost around the optimum for", minimum=0),
+        1, "pairs of parameters to map the cost around the optimum for", minimum=0
     )
 
     @property

@@ -11,7 +11,7 @@ disagree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 _METADATA_KEY = "rule"
@@ -72,6 +72,12 @@ class Rule:
 def rule(doc: str, **limits: Any) -> dict[str, Rule]:
     """Metadata for :func:`dataclasses.field`; ``limits`` are the fields of :class:`Rule`."""
     return {_METADATA_KEY: Rule(doc, **limits)}
+
+
+def key(default: Any, doc: str, **limits: Any) -> Any:
+    """A field that is a YAML key with a default, or with a function that makes it, and a rule."""
+    of = {"default_factory" if callable(default) else "default": default}
+    return field(**of, metadata=rule(doc, **limits))
 
 
 def rule_of(metadata: Any) -> Rule | None:

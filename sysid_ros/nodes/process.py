@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -39,6 +40,7 @@ def run_node(
     make_executor: Callable[[], Executor] = SingleThreadedExecutor,
     ready_to_end: Callable[[AnyNode], bool] = lambda node: True,
     done: Callable[[AnyNode], bool] = lambda node: False,
+    is_busy: Callable[[AnyNode], bool] = lambda node: False,
 ) -> int:
     """Run one node until SIGINT or SIGTERM, or until it is done.
 
@@ -54,6 +56,8 @@ def run_node(
       make_executor: Creates the executor.
       ready_to_end: Asked repeatedly after the signal, while the node still spins, until true.
       done: Whether the node has nothing more to do and ends by itself.
+      is_busy: Whether a thread of it still works at the end, which Python would wait for, such as
+        for code being compiled; the process ends without it.
 
     Returns:
       The exit status: 0, also where a signal came before the node was made, or the code of the
@@ -71,12 +75,13 @@ def run_node(
     for sentence in parameters.unknown(node):
         log_of(node).warning(sentence)
     _say_if_time_stands(node)
+    code = 0
     try:
         executor.add_node(node)
         _spin(executor, lambda: ending.made() or done(node), lambda: ready_to_end(node))
     except SysidError as error:
         log_of(node).error(str(error))
-        return int(error.code)
+        code = int(error.code)
     finally:
         # Its end goes on for a while, in which a signal would count as its death.
         EndRequest.ignore()
@@ -84,7 +89,19 @@ def run_node(
         executor.shutdown()
         node.destroy_node()
         rclpy.shutdown()
-    return 0
+    if is_busy(node):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def stand_back(node: Node, usual: int) -> None:
+    """Let this process stand back behind the robot's, by what the parameter ``nice`` says."""
+    nice = parameters.integer(
+        node, "nice", usual, "0 to 19: how much this stands back behind the robot's processes"
+    )
+    os.nice(min(max(nice, 0), 19))
 
 
 def started(make_node: Callable[[], AnyNode], args: Sequence[str] | None) -> AnyNode:

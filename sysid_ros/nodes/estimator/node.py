@@ -10,8 +10,6 @@ that the node answers meanwhile.
 from __future__ import annotations
 
 import math
-import os
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -40,7 +38,7 @@ from sysid_ros.nodes.estimator.waiting_messages import WaitingMessages
 from sysid_ros.nodes.lifecycle import bring_up, reported
 from sysid_ros.nodes.number_topics import NumberTopics
 from sysid_ros.nodes.printable_log import log_of
-from sysid_ros.nodes.process import run_node
+from sysid_ros.nodes.process import run_node, stand_back
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, topics_of
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
 from sysid_ros.recording.bags import LiveTopics
@@ -369,31 +367,16 @@ class Estimator(LifecycleNode):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node.
-
-    Returns:
-      The exit status.
-    """
+    """Run the node and return its exit status."""
 
     def make() -> Estimator:
         node = Estimator()
-        nice = parameters.integer(
-            node, "nice", 5, "0 to 19: how much this stands back behind the robot's processes"
-        )
-        os.nice(min(max(nice, 0), 19))
+        stand_back(node, 5)
         bring_up(node)
         return node
 
-    left: list[Estimator] = []
-
     def ready_to_end(node: Estimator) -> bool:
         node.stop()
-        left.append(node)
         return True
 
-    code = run_node(make, args, ready_to_end=ready_to_end)
-    if left and left[0].is_busy:  # Python would wait for its thread
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    return code
+    return run_node(make, args, ready_to_end=ready_to_end, is_busy=lambda node: node.is_busy)

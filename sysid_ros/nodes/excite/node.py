@@ -206,9 +206,5 @@ class Excite(Node):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node.
-
-    Returns:
-      The exit status.
-    """
+    """Run the node and return its exit status."""
     return run_node(Excite, args, ready_to_end=Excite.come_to_rest)

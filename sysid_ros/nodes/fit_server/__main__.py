@@ -5,16 +5,9 @@
 
 import sys
 
-from sysid_ros.nodes.ending import EndRequest
+from sysid_ros.nodes.ending import program
 
-
-def main() -> int:
-    """Run the node; see there. A signal counts while it is still being imported."""
-    EndRequest.listen()
-    from sysid_ros.nodes.fit_server import node
-
-    return node.main()
-
+main = program("sysid_ros.nodes.fit_server")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -226,11 +226,7 @@ def _ending(result: FitModel.Result) -> str:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node.
-
-    Returns:
-      The exit status.
-    """
+    """Run the node and return its exit status."""
     return run_node(
         FitServer,
         args,

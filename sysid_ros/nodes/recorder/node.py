@@ -379,11 +379,7 @@ class Recorder(LifecycleNode):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node.
-
-    Returns:
-      The exit status.
-    """
+    """Run the node and return its exit status."""
 
     def make() -> Recorder:
         recorder = Recorder()

@@ -164,9 +164,5 @@ def _transform(frame: Frame, parent: str, child: str, stamp: Any) -> TransformSt
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node.
-
-    Returns:
-      The exit status.
-    """
+    """Run the node and return its exit status."""
     return run_node(Replay, args, done=lambda node: node.done)

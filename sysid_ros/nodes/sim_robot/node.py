@@ -178,9 +178,5 @@ def _command_delay(truth: Sequence[TrueParameter]) -> float:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node.
-
-    Returns:
-      The exit status.
-    """
+    """Run the node and return its exit status."""
     return run_node(SimRobot, args, ready_to_end=SimRobot.report_late_commands)

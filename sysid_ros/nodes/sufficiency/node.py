@@ -9,8 +9,6 @@ and stands back behind the robot's processes.
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -29,7 +27,7 @@ from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.number_topics import NumberTopics
 from sysid_ros.nodes.printable_log import log_of
-from sysid_ros.nodes.process import run_node
+from sysid_ros.nodes.process import run_node, stand_back
 from sysid_ros_interfaces import msg
 
 _LOOK_PERIOD = 0.2  # s between looks at whether it is time for a judgement
@@ -194,24 +192,13 @@ class SufficiencyNode(Node):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node.
-
-    Returns:
-      The exit status.
-    """
-    made: list[SufficiencyNode] = []
+    """Run the node and return its exit status."""
 
     def make() -> SufficiencyNode:
         node = SufficiencyNode()
-        made.append(node)
-        nice = parameters.integer(
-            node, "nice", 10, "0 to 19: how much this stands back behind the robot's processes"
-        )
-        os.nice(min(max(nice, 0), 19))
+        stand_back(node, 10)
         return node
 
-    status = run_node(make, args, ready_to_end=SufficiencyNode.ready_to_end)
-    if made and made[0].busy:  # Python would wait for it, such as for code being compiled
-        sys.stdout.flush()
-        os._exit(status)
-    return status
+    return run_node(
+        make, args, ready_to_end=SufficiencyNode.ready_to_end, is_busy=lambda node: node.busy
+    )

@@ -12,10 +12,12 @@ off or have no index, and cannot lose connections whose QoS text differs between
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
 
+from sysid_ros.recording.bags.omissions import Omissions
 from sysid_ros.recording.messages import Definition, RawMessage
 
 
@@ -32,29 +34,47 @@ class StoredTopic:
     qos: str = ""  # the offered QoS profiles as text, empty where unknown
 
 
-class Storage(Protocol):
+class Storage(ABC):
     """One open bag file."""
 
-    @property
-    def format(self) -> str:
-        """``"mcap"``, ``"sqlite3"`` or ``"rosbag1"``."""
+    format: str  # ``"mcap"``, ``"sqlite3"`` or ``"rosbag1"``
 
-    @property
-    def topics(self) -> Sequence[StoredTopic]:
-        """The file's topics; a topic recorded over several connections appears once for each."""
+    def __init__(self, path: Path, *, salvage: bool = False, shown: Path | None = None) -> None:
+        """Open a file and learn its topics.
+
+        Args:
+          path: The file.
+          salvage: Whether damaged parts are left out with a warning, where the format allows.
+          shown: What messages call the file, if not ``path``.
+
+        Raises:
+          BagError: It is not of this format or is damaged.
+        """
+        self._path = shown or path
+        self._salvage = salvage
+        self._omissions = Omissions(self._path.name)
 
     @property
     def warnings(self) -> Sequence[str]:
         """Sentences on what was wrong with the file; complete after ``messages`` ran to its end."""
+        return self._omissions.sentences()
 
     @property
+    @abstractmethod
+    def topics(self) -> Sequence[StoredTopic]:
+        """The file's topics; a topic recorded over several connections appears once for each."""
+
+    @property
+    @abstractmethod
     def checks(self) -> Sequence[str]:
         """Sentences on what vouches for what was read; complete after ``messages`` ran."""
 
     @property
+    @abstractmethod
     def progress(self) -> float:
         """The share of the file that ``messages`` has read, 0 to 1."""
 
+    @abstractmethod
     def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
         """Yield the messages of some topics in the order in which they lie in the file.
 
@@ -62,5 +82,6 @@ class Storage(Protocol):
           BagError: The file is damaged.
         """
 
+    @abstractmethod
     def close(self) -> None:
         """Close the file."""

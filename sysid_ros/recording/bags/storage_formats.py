@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,37 +20,12 @@ ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _LONGEST_MAGIC = 16  # bytes
 
 
-@dataclass(frozen=True)
-class StorageFormat:
-    """One format of bag files.
-
-    Attributes:
-      magic: What its files start with.
-      open: Opens a file, given how messages call it and whether damaged parts are left out.
-    """
-
-    magic: bytes
-    open: Callable[[Path, Path, bool], Storage]
-
-
-STORAGE_FORMATS = (
-    StorageFormat(
-        mcap_records.MAGIC,
-        lambda path, shown, salvage: storage_mcap.McapStorage(path, salvage=salvage, shown=shown),
-    ),
-    StorageFormat(
-        storage_sqlite3.MAGIC,
-        lambda path, shown, salvage: storage_sqlite3.Sqlite3Storage(
-            path, salvage=salvage, shown=shown
-        ),
-    ),
-    StorageFormat(
-        storage_rosbag1.MAGIC,
-        lambda path, shown, salvage: storage_rosbag1.Rosbag1Storage(
-            path, salvage=salvage, shown=shown
-        ),
-    ),
-)
+# By what their files start with.
+STORAGE_FORMATS: Mapping[bytes, type[Storage]] = {
+    mcap_records.MAGIC: storage_mcap.McapStorage,
+    storage_sqlite3.MAGIC: storage_sqlite3.Sqlite3Storage,
+    storage_rosbag1.MAGIC: storage_rosbag1.Rosbag1Storage,
+}
 
 
 def open_storage(path: Path, stack: ExitStack, salvage: bool) -> Storage:
@@ -72,9 +46,9 @@ def open_storage(path: Path, stack: ExitStack, salvage: bool) -> Storage:
             decompress_file(path, folder / path.stem)
             path = folder / path.stem
             start = _start(path)
-        for form in STORAGE_FORMATS:
-            if start.startswith(form.magic):
-                return form.open(path, shown, salvage)
+        for magic, form in STORAGE_FORMATS.items():
+            if start.startswith(magic):
+                return form(path, salvage=salvage, shown=shown)
     except UNDECOMPRESSABLE as error:
         raise BagError(f"{path} cannot be read: {error}") from error
     what = f"starts with {start[:8].hex(' ')}" if start else "is empty (0 bytes)"

@@ -38,8 +38,7 @@ from sysid_ros.recording.bags.mcap_records import (
     unpack_chunk,
     unpack_torn_chunk,
 )
-from sysid_ros.recording.bags.omissions import Omissions
-from sysid_ros.recording.bags.storage import StoredTopic
+from sysid_ros.recording.bags.storage import Storage, StoredTopic
 from sysid_ros.recording.messages import Definition, RawMessage, ros2_type
 
 _LANGUAGES = {"ros2msg": "msg", "ros1msg": "msg", "ros2idl": "idl"}
@@ -70,27 +69,16 @@ class _Block(NamedTuple):
     is_chunk: bool
 
 
-class McapStorage:
+class McapStorage(Storage):
     """One open MCAP file."""
 
     format = "mcap"
 
     def __init__(self, path: Path, *, salvage: bool = False, shown: Path | None = None) -> None:
-        """Open a file and learn its topics.
-
-        Args:
-          path: The ``.mcap`` file.
-          salvage: Whether damaged chunks are left out with a warning.
-          shown: What messages call the file, if not ``path``.
-
-        Raises:
-          BagError: It is not an MCAP file or is damaged.
-        """
-        self._path = shown or path
-        self._salvage = salvage
+        """Open a file; damaged chunks can be left out."""
+        super().__init__(path, salvage=salvage, shown=shown)
         self._file: BinaryIO = open_regular(path)
         self._size = path.stat().st_size
-        self._omissions = Omissions(self._path.name)
         self._torn = 0  # where the record lies that a cut tore apart
         self._checked = self._unchecked = 0  # chunks with and without a checksum
         self._held: Counter[int] | None = None  # messages by channel of the chunk read last
@@ -102,11 +90,6 @@ class McapStorage:
         except BaseException:
             self._file.close()
             raise
-
-    @property
-    def warnings(self) -> list[str]:
-        """Faults of the file; see :class:`~.storage.Storage`."""
-        return self._omissions.sentences()
 
     @property
     def checks(self) -> list[str]:

@@ -18,8 +18,7 @@ from typing import BinaryIO, NamedTuple
 from sysid_ros.errors import BagError
 from sysid_ros.files import open_regular
 from sysid_ros.recording.bags.decompression import LARGEST_CHUNK, UNDECOMPRESSABLE, decompress
-from sysid_ros.recording.bags.omissions import Omissions
-from sysid_ros.recording.bags.storage import StoredTopic
+from sysid_ros.recording.bags.storage import Storage, StoredTopic
 from sysid_ros.recording.messages import Definition, RawMessage, ros2_type
 
 MAGIC = b"#ROSBAG V"
@@ -54,27 +53,16 @@ class _Counts(NamedTuple):
     by_connection: tuple[tuple[int, int], ...]
 
 
-class Rosbag1Storage:
+class Rosbag1Storage(Storage):
     """One open ROS 1 bag; it keeps receive times only."""
 
     format = "rosbag1"
 
     def __init__(self, path: Path, *, salvage: bool = False, shown: Path | None = None) -> None:
-        """Open a bag and learn its topics.
-
-        Args:
-          path: The ``.bag`` file.
-          salvage: Whether to go on where messages cannot be told to a topic.
-          shown: What messages call the file, if not ``path``.
-
-        Raises:
-          BagError: It is not a ROS 1 bag of format 2.0 or is damaged.
-        """
-        self._path = shown or path
+        """Open a bag; if damaged, it is read on where messages cannot be told to a topic."""
+        super().__init__(path, salvage=salvage, shown=shown)
         self._size = path.stat().st_size
-        self._salvage = salvage
         self._file: BinaryIO = open_regular(path)
-        self._omissions = Omissions(self._path.name)
         self._redeclared: set[int] = set()
         self._read_to = 0  # byte at which a file without an index ends
         try:
@@ -83,11 +71,6 @@ class Rosbag1Storage:
         except BaseException:
             self._file.close()
             raise
-
-    @property
-    def warnings(self) -> list[str]:
-        """Faults of the file; see :class:`~.storage.Storage`."""
-        return self._omissions.sentences()
 
     @property
     def checks(self) -> list[str]:

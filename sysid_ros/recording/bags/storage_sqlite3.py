@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 
 from sysid_ros.errors import BagError
 from sysid_ros.files import check_regular
-from sysid_ros.recording.bags.omissions import Omissions
-from sysid_ros.recording.bags.storage import StoredTopic
+from sysid_ros.recording.bags.storage import Storage, StoredTopic
 from sysid_ros.recording.messages import Definition, RawMessage, ros2_type
 
 MAGIC = b"SQLite format 3\0"
@@ -34,32 +33,21 @@ _DAMAGE = (
 _LANGUAGES = {"ros2msg": "msg", "ros2idl": "idl"}
 
 
-class Sqlite3Storage:
+class Sqlite3Storage(Storage):
     """One open SQLite bag file; it keeps receive times only."""
 
     format = "sqlite3"
 
     def __init__(self, path: Path, *, salvage: bool = False, shown: Path | None = None) -> None:
-        """Open a file and learn its topics.
-
-        Args:
-          path: The ``.db3`` file.
-          salvage: Whether to read what SQLite still finds in a damaged file.
-          shown: What messages call the file, if not ``path``.
-
-        Raises:
-          BagError: It is not a bag or is damaged.
-        """
+        """Open a file; of a damaged one, what SQLite still finds can be read."""
+        super().__init__(path, salvage=salvage, shown=shown)
         self._file = path
-        self._path = shown or path
-        self._salvage = salvage
-        self._omissions = Omissions(self._path.name)
         self._read = self._wanted = 0
         self._stack = ExitStack()
         try:
             self._database = self._connect()
             self._check_pages()
-            self.topics = self._read_topics()
+            self._topics = self._read_topics()
         except _DAMAGE as error:
             self.close()
             raise self._damaged(error) from error
@@ -68,9 +56,9 @@ class Sqlite3Storage:
             raise
 
     @property
-    def warnings(self) -> list[str]:
-        """Faults of the file; see :class:`~.storage.Storage`."""
-        return self._omissions.sentences()
+    def topics(self) -> list[StoredTopic]:
+        """The file's topics."""
+        return self._topics
 
     @property
     def checks(self) -> list[str]:

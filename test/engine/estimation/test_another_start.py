@@ -15,7 +15,6 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitSettings, fit
 from sysid_ros.engine.estimation.another_start import Bowl, end_of_another_start
 from sysid_ros.engine.least_squares import Linearization, Point, eliminate_starts
-from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.errors import DataError
 
 WINDOWS, ROWS = 20, 30
@@ -90,16 +89,8 @@ def test_a_simulation_that_diverges_says_so() -> None:
         Bench(diverged).end(np.arange(WINDOWS))
 
 
-def test_it_is_a_tenth_of_a_smooth_fit_and_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps: list[int] = []
-    linearize = WindowedProblem.linearize
-
-    def counted(problem: WindowedProblem, point: Point) -> Linearization:
-        steps.append(sum(window.window.steps for window in problem.windows))
-        return linearize(problem, point)
-
+def test_it_is_a_tenth_of_a_smooth_fit_and_moves_nothing(steps: list[int]) -> None:
     data = [pendulum.sequences(*pendulum.recording(duration=10.0, noise=5e-3))]
-    monkeypatch.setattr(WindowedProblem, "linearize", counted)
     result = fit(data, pendulum.parameters(), FitSettings(threads=1))
     assert result.model_error is not None
     *others, last = result.model_error.shifts

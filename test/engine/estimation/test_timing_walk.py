@@ -93,17 +93,7 @@ def test_a_place_where_a_window_diverges_widens_nothing() -> None:
         assert timing_walk._told(place, 4, np.zeros(1)) == told
 
 
-def test_where_there_is_one_optimum_nothing_changes_and_it_costs_little(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    steps: list[int] = []
-    linearize = WindowedProblem.linearize
-
-    def counted(problem: WindowedProblem, point: Point) -> Linearization:
-        steps.append(sum(window.window.steps for window in problem.windows))
-        return linearize(problem, point)
-
-    monkeypatch.setattr(WindowedProblem, "linearize", counted)
+def test_where_there_is_one_optimum_nothing_changes_and_it_costs_little(steps: list[int]) -> None:
     data = late(pendulum.torque, noise=1e-3)
     by_noise = fitted(data, 0.03, model_error=False)
     alone = sum(steps)
