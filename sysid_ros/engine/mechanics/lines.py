@@ -79,9 +79,9 @@ def lines_of(model: mujoco.MjModel) -> Lines:
     entries = [_of_tendon(model, k) for k in range(model.ntendon)]
     entries += [_of_equality(model, k) for k in equalities]
     entries += [([], [])] * (len(paths) - len(entries))
-    for place, path in enumerate(paths):
-        if path:
-            dofs = moved_by(model, path)
+    for place, segments in enumerate(paths):
+        if segments:
+            dofs = moved_by(model, segments)
             entries[place] = dofs, [0.0] * len(dofs)
     first = np.cumsum([0] + [len(dofs) for dofs, _ in entries])
     count, coupled = len(entries), slice(model.ntendon, model.ntendon + len(equalities))
@@ -137,7 +137,7 @@ def with_own_course(lines: Lines) -> Lines:
 
 def line_of_crank(model: mujoco.MjModel, actuator: int) -> int:
     """The line of an actuator that acts on a slider-crank."""
-    before = model.ntendon + len(_equalities(model))
+    before = int(model.ntendon) + len(_equalities(model))
     return before + crank_actuators(model).index(actuator)
 
 

@@ -69,11 +69,9 @@ def lay(t: Tables, q: FloatArray, pose: Pose, bends: bool) -> None:
 def _add_segment(t: Tables, pose: Pose, k: int, s: int, bends: bool) -> None:
     """Add one segment's share to its line."""
     lines, path, course = t.lines, t.lines.path, t.lines.course
-    x, y, centre = (
-        _in_world(pose, path.body[s, FIRST], path.point[s, FIRST]),
-        _in_world(pose, path.body[s, SECOND], path.point[s, SECOND]),
-        _in_world(pose, path.body[s, FRAME], path.centre[s]),
-    )
+    x = _in_world(pose, path.body[s, FIRST], path.point[s, FIRST])
+    y = _in_world(pose, path.body[s, SECOND], path.point[s, SECOND])
+    centre = _in_world(pose, path.body[s, FRAME], path.centre[s])
     share = path.share[s]
     course.extent[k] += share * _measure(t, pose, s, x, y, centre)
     g = course.gradient
@@ -177,7 +175,7 @@ def _measure(t: Tables, pose: Pose, s: int, x: Three, y: Three, centre: Three) -
     side = side[0] - centre[0], side[1] - centre[1], side[2] - centre[2]
     flat, height = (0.0, 0.0, 0.0), 0.0
     if path.kind[s] == AROUND_CYLINDER:
-        height = dot3(two, axis) - dot3(one, axis)
+        height = _dot3(two, axis) - _dot3(one, axis)
         flat = axis
     length = _go_around(
         _flattened(one, flat), _flattened(two, flat), _flattened(side, flat), path.size[s],
@@ -189,7 +187,7 @@ def _measure(t: Tables, pose: Pose, s: int, x: Three, y: Three, centre: Three) -
 
 
 @compiled
-def dot3(a: Three, b: Three) -> float:
+def _dot3(a: Three, b: Three) -> float:
     """Scalar product of two vectors."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
@@ -203,7 +201,7 @@ def _along(a: Three, s: float, b: Three, r: float) -> Three:
 @compiled
 def _flattened(a: Three, axis: Three) -> Three:
     """A vector without its part along an axis."""
-    return _along(a, 1.0, axis, -dot3(a, axis))
+    return _along(a, 1.0, axis, -_dot3(a, axis))
 
 
 @compiled
@@ -224,7 +222,7 @@ def _set_gradient(course: Course, place: int, g: Three) -> None:
 def _distance(x: Three, y: Three, course: Course) -> float:
     """The distance of two points."""
     away, h = _along(x, 1.0, y, -1.0), course.curvature
-    length = np.sqrt(dot3(away, away))
+    length: float = np.sqrt(_dot3(away, away))
     if length < _TINY:
         return length
     u = _along(away, 1.0 / length, away, 0.0)
@@ -241,12 +239,12 @@ def _distance(x: Three, y: Three, course: Course) -> float:
 @compiled
 def _push_rod(pin: Three, axis: Three, rod: float, course: Course) -> float:
     """The place along its axis of a slider that a rod connects with a pin."""
-    place, away = dot3(pin, axis), _flattened(pin, axis)
-    square = rod * rod - dot3(away, away)
+    place, away = _dot3(pin, axis), _flattened(pin, axis)
+    square = rod * rod - _dot3(away, away)
     _set_gradient(course, 0, axis)
     if square <= 0.0:
         return place
-    reach = np.sqrt(square)
+    reach: float = np.sqrt(square)
     _set_gradient(course, 0, _along(axis, 1.0, away, 1.0 / reach))
     for i in range(3):
         for j in range(3):
@@ -270,20 +268,20 @@ def _go_around(
       flat: Whether the points stay in one plane.
       course: Gradient and Hessian are written.
     """
-    r, s = np.sqrt(dot3(one, one)), np.sqrt(dot3(two, two))
+    r, s = np.sqrt(_dot3(one, one)), np.sqrt(_dot3(two, two))
     if r < max(radius, _TINY) or s < max(radius, _TINY):
         return -1.0
     u, v = _along(one, 1.0 / r, one, 0.0), _along(two, 1.0 / s, two, 0.0)
-    cosine = dot3(u, v)
+    cosine = _dot3(u, v)
     normal = cross(u, v)
-    sine = np.sqrt(dot3(normal, normal))
+    sine = np.sqrt(_dot3(normal, normal))
     if sine < _TINY:
         return -1.0
     to_two, to_one = (
         _along(v, 1.0 / sine, u, -cosine / sine),
         _along(u, 1.0 / sine, v, -cosine / sine),
     )
-    sign = _direction(r, s, cosine, sine, (dot3(side, u), dot3(side, to_two)), radius, sided)
+    sign = _direction(r, s, cosine, sine, (_dot3(side, u), _dot3(side, to_two)), radius, sided)
     if sign == 0.0:
         return -1.0
     angle = np.arctan2(sine, cosine)
@@ -297,14 +295,15 @@ def _go_around(
         _add_outer(h, 3, 0, -bent / (sine * r * s), normal, normal)
         _add_bow(h, 0, r, normal, radius)
         _add_bow(h, 3, s, normal, radius)
-    turned = angle if sign > 0.0 else 2.0 * np.pi - angle
+    turned: float = angle if sign > 0.0 else 2.0 * np.pi - angle
     return _straight_part(r, radius) + _straight_part(s, radius) + radius * turned
 
 
 @compiled
 def _straight_part(r: float, radius: float) -> float:
     """The tangent from a distance to a circle less the arc that it saves."""
-    return np.sqrt(r * r - radius * radius) - radius * np.arccos(radius / r)
+    tangent: float = np.sqrt(r * r - radius * radius) - radius * np.arccos(radius / r)
+    return tangent
 
 
 @compiled
@@ -334,7 +333,8 @@ def _add_bow(h: FloatArray, place: int, r: float, normal: Three, radius: float) 
 @compiled
 def _unroll(flat: float, height: float, axis: Three, course: Course) -> float:
     """From the length around a circle to that around a cylinder, with gradient and Hessian."""
-    length, g, h = np.sqrt(flat * flat + height * height), course.gradient, course.curvature
+    length: float = np.sqrt(flat * flat + height * height)
+    g, h = course.gradient, course.curvature
     for i in range(6):
         rise_i = -axis[i] if i < 3 else axis[i - 3]
         for j in range(6):

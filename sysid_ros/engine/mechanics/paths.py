@@ -102,15 +102,15 @@ def segment_of_crank(model: mujoco.MjModel, actuator: int) -> Segment:
 
 def crank_actuators(model: mujoco.MjModel) -> list[int]:
     """The actuators that act on slider-cranks."""
-    return np.flatnonzero(np.asarray(model.actuator_trntype) == _CRANK).tolist()
+    return [u for u in range(model.nu) if int(model.actuator_trntype[u]) == _CRANK]
 
 
 def moved_by(model: mujoco.MjModel, segments: list[Segment]) -> list[int]:
     """The degrees of freedom that move the bodies of segments relative to each other, ascending."""
     found: set[int] = set()
     for segment in segments:
-        chains = [set(_chain(model, body)) for body in segment.body]
-        found |= set.union(*chains) - set.intersection(*chains)
+        one, two, frame = (set(_chain(model, body)) for body in segment.body)
+        found |= (one | two | frame) - (one & two & frame)
     return sorted(found)
 
 
