@@ -32,7 +32,6 @@ from sysid_ros.engine.mechanics import (
     Tables,
     Workspace,
     add_along,
-    add_along_bend,
     add_footing_changes,
     add_product,
     dot,
@@ -44,8 +43,7 @@ from sysid_ros.engine.mechanics import (
     multiply_inertia,
     set_acceleration,
     site_wrench,
-    spread_bend,
-    spread_row,
+    spread_changes,
     unit_force,
 )
 
@@ -120,7 +118,7 @@ def tangent(
         for k in range(t.lines.equality.size):
             w.line_change[:] = 0.0
             add_along(t.lines, k, -w.line_rows.stiffness[k], w.d_qacc, w.line_change, 0, n)
-            spread_row(t.lines, k, 1.0, w.line_change, w.d_rows)
+            spread_changes(t.lines, k, 0.0, w.moved_lines.turned, w.line_change, w.d_rows)
         if w.footing.pressed[0] > 0:
             add_product(w.footing.stiffness, -1.0, w.d_qacc, w.d_rows)
     for i in range(nv):
@@ -154,11 +152,12 @@ def _row_changes(
         change[:] = 0.0
         add_scaled(change, 0, rows.by_position[k], moved.extent, k, n)
         add_scaled(change, 0, rows.by_velocity[k], moved.speed, k, n)
-        add_along_bend(t.lines, k, -rows.stiffness[k], w.qacc, moved.turned, change, 0)
+        for i in range(t.lines.first[k], t.lines.first[k + 1]):
+            scale = -rows.stiffness[k] * w.qacc[t.lines.dof[i]]
+            add_scaled(change, 0, scale, moved.turned, i, n)
         add_scaled(change, 0, rows.by_frictionloss[k], m.line_fields[LINE_FRICTIONLOSS], k, n_model)
         add_scaled(change, 0, rows.by_invweight[k], m.line_fields[LINE_INVWEIGHT], k, n_model)
-        spread_row(t.lines, k, 1.0, change, w.d_rows)
-        spread_bend(t.lines, k, rows.force[k], moved.turned, w.d_rows)
+        spread_changes(t.lines, k, rows.force[k], moved.turned, change, w.d_rows)
     add_footing_changes(t, w.footing, m.body_weight, dq, dv, w.d_rows)
     for k in range(t.friction_dofs.size):
         i = t.friction_dofs[k]
@@ -203,8 +202,7 @@ def _force_changes(
     _actuator_changes(t, w, m, a, inputs, h, out)
     for k in range(t.lines.equality.size):
         line_changes(t, w, m, k, dq, dv, inputs)
-        spread_row(t.lines, k, 1.0, w.line_change, out)
-        spread_bend(t.lines, k, f.line.force[k], w.moved_lines.turned, out)
+        spread_changes(t.lines, k, f.line.force[k], w.moved_lines.turned, w.line_change, out)
         line_inertia_changes(t, w, m, k, a, h, out)
     _inertia_changes(t, w, m, out)
     if t.in_fluid:

@@ -15,8 +15,6 @@ from sysid_ros.engine.mechanics import (
     LINE_DAMPING,
     Tables,
     Workspace,
-    add_along,
-    add_along_bend,
     related_along,
 )
 
@@ -28,16 +26,16 @@ def move_lines(t: Tables, w: Workspace, v: FloatArray, dq: FloatArray, dv: Float
     for k in range(lines.equality.size):
         moved.extent[k] = 0.0
         moved.speed[k] = 0.0
-        add_along(lines, k, 1.0, dq, moved.extent, k, n)
-        add_along(lines, k, 1.0, dv, moved.speed, k, n)
-        if lines.path.first[k] == lines.path.first[k + 1]:
-            continue
         first, last = lines.first[k], lines.first[k + 1]
+        bends = lines.path.first[k] < lines.path.first[k + 1]
         for i in range(first, last):
             moved.turned[i] = 0.0
-            for j in range(last - first):
+            for j in range(last - first if bends else 0):
                 add_scaled(moved.turned, i, lines.course.bend[i, j], dq, lines.dof[first + j], n)
-        add_along_bend(lines, k, 1.0, v, moved.turned, moved.speed, k)
+            dof, coefficient = lines.dof[i], lines.coefficient[i]
+            for c in range(n):
+                moved.extent[k, c] += coefficient * dq[dof, c]
+                moved.speed[k, c] += coefficient * dv[dof, c] + v[dof] * moved.turned[i, c]
 
 
 @compiled
@@ -83,11 +81,11 @@ def line_inertia_changes(
         speed, dof = related_along(lines, line, i, a), lines.dof[i]
         pull, turned, n = lines.coefficient[i] * speed, w.moved_lines.turned, out.shape[1]
         if bends and held != 0.0:
-            add_scaled(out, dof, -held * speed, turned, i, n)
             for j in range(lines.first[line], lines.first[line + 1]):
+                scale = held * speed if i == j else 0.0
                 if lines.related[dof, lines.dof[j]]:
-                    scale = -held * lines.coefficient[i] * a[lines.dof[j]]
-                    add_scaled(out, dof, scale, turned, j, n)
+                    scale += held * lines.coefficient[i] * a[lines.dof[j]]
+                add_scaled(out, dof, -scale, turned, j, n)
         for k in range(m.line_touched.shape[0]):
             field, other = m.line_touched[k]
             if other == line and field == LINE_ARMATURE:

@@ -51,12 +51,10 @@ from sysid_ros.engine.mechanics.lines import (
     Lines,
     MovedLines,
     add_along,
-    add_along_bend,
     along,
     line_fields,
     related_along,
-    spread_bend,
-    spread_row,
+    spread_changes,
     with_own_course,
 )
 from sysid_ros.engine.mechanics.load_friction import (

@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import add_scaled, compiled
+from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.elements import SCALAR, related_dofs
 from sysid_ros.engine.mechanics.connections import CONNECT, CONNECTS_EXACTLY
 from sysid_ros.engine.mechanics.paths import (
@@ -272,29 +272,24 @@ def spread(lines: Lines, k: int, scale: float, out: FloatArray) -> None:
         out[lines.dof[i]] += scale * lines.coefficient[i]
 
 
-@compiled
-def spread_row(lines: Lines, k: int, scale: float, row: FloatArray, out: FloatArray) -> None:
-    """``out[dof] += scale * c * row[0]`` for the joints of a line, row of shape (1, columns)."""
-    for i in range(lines.first[k], lines.first[k + 1]):
-        add_scaled(out, lines.dof[i], scale * lines.coefficient[i], row, 0, row.shape[1])
-
-
-@compiled
-def spread_bend(lines: Lines, k: int, scale: float, turned: FloatArray, out: FloatArray) -> None:
-    """``out[dof] += scale * dc`` for the joints of a path, with dc of shape (entries, columns)."""
-    if lines.path.first[k] < lines.path.first[k + 1]:
-        for i in range(lines.first[k], lines.first[k + 1]):
-            add_scaled(out, lines.dof[i], scale, turned, i, turned.shape[1])
-
-
-@compiled
-def add_along_bend(
-    lines: Lines, k: int, scale: float, x: FloatArray, turned: FloatArray, out: FloatArray, row: int
+@compiled_apart
+def spread_changes(
+    lines: Lines, k: int, force: float, turned: FloatArray, change: FloatArray, out: FloatArray
 ) -> None:
-    """``out[row] += scale * (dc . x)`` for a path, with x of shape (nv,)."""
-    if lines.path.first[k] < lines.path.first[k + 1]:
-        for i in range(lines.first[k], lines.first[k + 1]):
-            add_scaled(out, row, scale * x[lines.dof[i]], turned, i, turned.shape[1])
+    """Add the derivative of ``force * c`` to the rows of a line's joints, (nv, n).
+
+    Args:
+      lines: The lines.
+      k: The line.
+      force: Along it.
+      turned: The derivatives of all coefficients, (entries, n).
+      change: That of the force, (1, n).
+      out: Added to.
+    """
+    for i in range(lines.first[k], lines.first[k + 1]):
+        dof, coefficient = lines.dof[i], lines.coefficient[i]
+        for c in range(out.shape[1]):
+            out[dof, c] += coefficient * change[0, c] + force * turned[i, c]
 
 
 @compiled

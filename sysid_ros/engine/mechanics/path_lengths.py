@@ -204,7 +204,7 @@ def _flattened(a: Three, axis: Three) -> Three:
     return _along(a, 1.0, axis, -_dot3(a, axis))
 
 
-@compiled
+@compiled_apart
 def _add_outer(h: FloatArray, row: int, column: int, s: float, a: Three, b: Three) -> None:
     """Add ``s a b^T`` to a block of a Hessian."""
     for i in range(3):
@@ -218,7 +218,7 @@ def _set_gradient(course: Course, place: int, g: Three) -> None:
         course.gradient[place + i] = g[i]
 
 
-@compiled
+@compiled_apart
 def _distance(x: Three, y: Three, course: Course) -> float:
     """The distance of two points."""
     away, h = _along(x, 1.0, y, -1.0), course.curvature
@@ -285,16 +285,14 @@ def _go_around(
     if sign == 0.0:
         return -1.0
     angle = np.arctan2(sine, cosine)
-    _add_end(course, 0, r, u, to_two, sign * radius, radius)
-    _add_end(course, 3, s, v, to_one, sign * radius, radius)
+    bent, h = sign * radius, course.curvature
+    normal = _along(normal, 1.0 / sine, normal, 0.0)
+    across = bent / sine
+    _add_end(course, 0, r, (u, to_two, normal), bent, across * cosine, flat)
+    _add_end(course, 3, s, (v, to_one, normal), bent, across * cosine, flat)
     if not flat:
-        normal, bent, h = _along(normal, 1.0 / sine, normal, 0.0), sign * radius, course.curvature
-        _add_outer(h, 0, 0, bent * cosine / (sine * r * r), normal, normal)
-        _add_outer(h, 3, 3, bent * cosine / (sine * s * s), normal, normal)
-        _add_outer(h, 0, 3, -bent / (sine * r * s), normal, normal)
-        _add_outer(h, 3, 0, -bent / (sine * r * s), normal, normal)
-        _add_bow(h, 0, r, normal, radius)
-        _add_bow(h, 3, s, normal, radius)
+        _add_outer(h, 0, 3, -across / (r * s), normal, normal)
+        _add_outer(h, 3, 0, -across / (r * s), normal, normal)
     turned: float = angle if sign > 0.0 else 2.0 * np.pi - angle
     return _straight_part(r, radius) + _straight_part(s, radius) + radius * turned
 
@@ -306,28 +304,37 @@ def _straight_part(r: float, radius: float) -> float:
     return tangent
 
 
-@compiled
+@compiled_apart
 def _add_end(
-    course: Course, place: int, r: float, u: Three, m: Three, bent: float, radius: float
+    course: Course,
+    place: int,
+    r: float,
+    axes: tuple[Three, Three, Three],
+    bent: float,
+    bow: float,
+    flat: bool,
 ) -> None:
-    """Add one point's part of gradient and Hessian within the plane of both.
+    """Add one point's part of gradient and Hessian.
 
-    ``u`` is its direction and ``m`` the one across it towards the other point.
+    Args:
+      course: Added to.
+      place: Of the point in them.
+      r: Its distance from the centre.
+      axes: Towards it; across that towards the other point; across the plane of both.
+      bent: The radius, negative for the other way around.
+      bow: What the angle between the points adds across their plane.
+      flat: Whether the points stay in it.
     """
-    tangent, h = np.sqrt(r * r - radius * radius), course.curvature
+    (u, m, b), h = axes, course.curvature
+    tangent = np.sqrt(r * r - bent * bent)
     _set_gradient(course, place, _along(u, tangent / r, m, -bent / r))
     if tangent > _TINY:
-        _add_outer(h, place, place, radius * radius / (r * r * tangent), u, u)
+        _add_outer(h, place, place, bent * bent / (r * r * tangent), u, u)
     _add_outer(h, place, place, tangent / (r * r), m, m)
     _add_outer(h, place, place, bent / (r * r), u, m)
     _add_outer(h, place, place, bent / (r * r), m, u)
-
-
-@compiled
-def _add_bow(h: FloatArray, place: int, r: float, normal: Three, radius: float) -> None:
-    """Add what the distance of a point contributes across the plane of both."""
-    tangent = np.sqrt(r * r - radius * radius)
-    _add_outer(h, place, place, tangent / (r * r), normal, normal)
+    if not flat:
+        _add_outer(h, place, place, (tangent + bow) / (r * r), b, b)
 
 
 @compiled

@@ -34,7 +34,7 @@ MACHINE = """<mujoco><worldbody>
 <tendon><spatial name="around"><site site="a"/><geom geom="round" SIDED/><site site="b"/></spatial>
 <spatial name="far"><site site="fixed"/><site site="a"/><site site="on_bracket"/>
 <site site="side"/><pulley divisor="2"/><site site="b"/><site site="fixed"/>
-<pulley divisor="-3"/><site site="a"/><site site="b"/></spatial></tendon>
+<pulley divisor="3"/><site site="a"/><site site="b"/></spatial></tendon>
 <actuator><motor cranksite="b" slidersite="slide" cranklength="1"/>
 <motor cranksite="a" slidersite="slide" cranklength=".1"/></actuator></mujoco>"""
 
