@@ -12,17 +12,19 @@ from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, solve_rows
-from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
+from sysid_ros.engine.derivatives.actuator_changes import add_input_change
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.friction_limit_changes import limit_changes
+from sysid_ros.engine.derivatives.line_changes import (
+    line_changes,
+    line_inertia_changes,
+    move_lines,
+)
 from sysid_ros.engine.mechanics import (
     ARMATURE,
     FRICTIONLOSS,
     GEAR,
-    IMPLICITFAST,
     INVWEIGHT,
-    LINE_ARMATURE,
-    LINE_DAMPING,
     LINE_FRICTIONLOSS,
     LINE_INVWEIGHT,
     Motion,
@@ -39,10 +41,9 @@ from sysid_ros.engine.mechanics import (
     into_body,
     load,
     multiply_inertia,
-    related_along,
     set_acceleration,
     site_wrench,
-    spread_row,
+    spread_changes,
     unit_force,
 )
 
@@ -81,6 +82,7 @@ def tangent(
       Whether the linear systems could be solved.
     """
     nv, n = dq.shape
+    move_lines(t, w, v, dq, dv)
     quadratic, damped = w.footing.pressed[0] > 0, False
     for i in range(nv):
         quadratic |= w.rows.stiffness[i] > 0.0
@@ -101,7 +103,7 @@ def tangent(
             set_acceleration(t, w, v, acceleration)
         _force_changes(t, w, m, acceleration, dq, dv, inputs, step, target)
         if part == 0:
-            limit_changes(t, w.forces, m, v, dq, dv, inputs, w.friction)
+            limit_changes(t, w.forces, m, v, dq, dv, w.moved_lines, inputs, w.friction)
     if not separate:
         copy_matrix(out, w.d_qacc)
     _row_changes(t, w, m, dq, dv)
@@ -116,7 +118,7 @@ def tangent(
         for k in range(t.lines.equality.size):
             w.line_change[:] = 0.0
             add_along(t.lines, k, -w.line_rows.stiffness[k], w.d_qacc, w.line_change, 0, n)
-            spread_row(t.lines, k, 1.0, w.line_change, w.d_rows)
+            spread_changes(t.lines, k, 0.0, w.moved_lines.turned, w.line_change, w.d_rows)
         if w.footing.pressed[0] > 0:
             add_product(w.footing.stiffness, -1.0, w.d_qacc, w.d_rows)
     for i in range(nv):
@@ -146,13 +148,16 @@ def _row_changes(
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], m.dof_fields[FRICTIONLOSS], i, n_model)
         add_scaled(w.d_rows, i, w.rows.by_invweight[i], m.dof_fields[INVWEIGHT], i, n_model)
     for k in range(t.lines.equality.size):
-        rows, change = w.line_rows, w.line_change
+        rows, change, moved = w.line_rows, w.line_change, w.moved_lines
         change[:] = 0.0
-        add_along(t.lines, k, rows.by_position[k], dq, change, 0, n)
-        add_along(t.lines, k, rows.by_velocity[k], dv, change, 0, n)
+        add_scaled(change, 0, rows.by_position[k], moved.extent, k, n)
+        add_scaled(change, 0, rows.by_velocity[k], moved.speed, k, n)
+        for i in range(t.lines.first[k], t.lines.first[k + 1]):
+            scale = -rows.stiffness[k] * w.qacc[t.lines.dof[i]]
+            add_scaled(change, 0, scale, moved.turned, i, n)
         add_scaled(change, 0, rows.by_frictionloss[k], m.line_fields[LINE_FRICTIONLOSS], k, n_model)
         add_scaled(change, 0, rows.by_invweight[k], m.line_fields[LINE_INVWEIGHT], k, n_model)
-        spread_row(t.lines, k, 1.0, change, w.d_rows)
+        spread_changes(t.lines, k, rows.force[k], moved.turned, change, w.d_rows)
     add_footing_changes(t, w.footing, m.body_weight, dq, dv, w.d_rows)
     for k in range(t.friction_dofs.size):
         i = t.friction_dofs[k]
@@ -196,9 +201,9 @@ def _force_changes(
         add_scaled(out, i, scale, m.dof_fields[field], i, n_model)
     _actuator_changes(t, w, m, a, inputs, h, out)
     for k in range(t.lines.equality.size):
-        _line_changes(t, w, m, k, dq, dv, inputs)
-        spread_row(t.lines, k, 1.0, w.line_change, out)
-        _line_inertia_changes(t, w, m, k, a, h, out)
+        line_changes(t, w, m, k, dq, dv, inputs)
+        spread_changes(t.lines, k, f.line.force[k], w.moved_lines.turned, w.line_change, out)
+        line_inertia_changes(t, w, m, k, a, h, out)
     _inertia_changes(t, w, m, out)
     if t.in_fluid:
         _fluid_changes(t, w, m, out)
@@ -242,58 +247,6 @@ def _actuator_changes(
                     scale = share * actuator.by_field[field, u]
                     add_scaled(out, i, scale, m.actuator_fields[field], u, n_model)
             i = t.dof_parentid[i]
-
-
-@compiled
-def _line_changes(
-    t: Tables,
-    w: Workspace,
-    m: ModelDirections,
-    line: int,
-    dq: FloatArray,
-    dv: FloatArray,
-    inputs: InputChanges,
-) -> None:
-    """Derivative of the force along a line, into scratch."""
-    f, change, n = w.forces, w.line_change, dq.shape[1]
-    n_model = m.dof_fields.shape[2]
-    change[:] = 0.0
-    add_along(t.lines, line, f.line.by_position[line], dq, change, 0, n)
-    add_along(t.lines, line, f.line.by_velocity[line], dv, change, 0, n)
-    for k in range(m.line_touched.shape[0]):
-        field, other = m.line_touched[k]
-        if other != line:
-            continue
-        add_scaled(change, 0, f.line.by_field[field, line], m.line_fields[field], line, n_model)
-    for u in range(t.actuator_line.size):
-        if t.actuator_line[u] != line:
-            continue
-        actuator = f.actuator
-        add_actuator_force(
-            t, f, m, u, actuator.transmitted[u], actuator.transmitted_by_gear[u], dq, dv, inputs,
-            change, 0,
-        )  # fmt: skip
-
-
-@compiled
-def _line_inertia_changes(
-    t: Tables, w: Workspace, m: ModelDirections, line: int, a: FloatArray, h: float, out: FloatArray
-) -> None:
-    """Add the derivative of armature and implicit damping along a line, at a fixed acceleration."""
-    lines, n_model = t.lines, m.dof_fields.shape[2]
-    for i in range(lines.first[line], lines.first[line + 1]):
-        pull, dof = lines.coefficient[i] * related_along(lines, line, i, a), lines.dof[i]
-        for k in range(m.line_touched.shape[0]):
-            field, other = m.line_touched[k]
-            if other == line and field == LINE_ARMATURE:
-                add_scaled(out, dof, -pull, m.line_fields[field], line, n_model)
-            if other == line and field == LINE_DAMPING and t.integrator == IMPLICITFAST:
-                add_scaled(out, dof, -h * pull, m.line_fields[field], line, n_model)
-        for k in range(m.actuator_touched.shape[0]):
-            field, u = m.actuator_touched[k]
-            if t.actuator_line[u] == line:
-                scale = -h * pull * w.forces.actuator.implicit_by_field[field, u]
-                add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
 
 
 @compiled

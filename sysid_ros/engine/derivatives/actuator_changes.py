@@ -16,8 +16,8 @@ from sysid_ros.engine.mechanics import (
     INTEGRATOR,
     TIME,
     Forces,
+    MovedLines,
     Tables,
-    add_along,
 )
 
 
@@ -38,6 +38,7 @@ def add_actuator_force(
     by_gear: float,
     dq: FloatArray,
     dv: FloatArray,
+    lines: MovedLines,
     inputs: InputChanges,
     out: FloatArray,
     row: int,
@@ -49,8 +50,8 @@ def add_actuator_force(
         add_scaled(out, row, scale * actuator.by_position[u], dq, dof, n)
         add_scaled(out, row, scale * actuator.by_velocity[u], dv, dof, n)
     elif t.actuator_line[u] >= 0:
-        add_along(t.lines, t.actuator_line[u], scale * actuator.by_position[u], dq, out, row, n)
-        add_along(t.lines, t.actuator_line[u], scale * actuator.by_velocity[u], dv, out, row, n)
+        add_scaled(out, row, scale * actuator.by_position[u], lines.extent, t.actuator_line[u], n)
+        add_scaled(out, row, scale * actuator.by_velocity[u], lines.speed, t.actuator_line[u], n)
     for k in range(m.actuator_touched.shape[0]):
         field, other = m.actuator_touched[k]
         if other == u:

@@ -23,7 +23,7 @@ from sysid_ros.engine.mechanics import (
     copy_inertia,
     factorize_with,
     fall,
-    length,
+    lay,
     limit_friction,
     move,
     new_workspace,
@@ -47,7 +47,7 @@ def new_room(t: Tables) -> Room:
     """Room for a model without feet."""
     nv, nu = t.dof_bodyid.size, t.actuator_dof.size
     return Room(
-        new_workspace(t.body_parentid.size, nv, nu, t.lines.equality.size, 0, 0),
+        new_workspace(t, 0, 0),
         np.zeros(nu),
         np.zeros(nv),
         np.zeros(nv),
@@ -104,8 +104,9 @@ def simulate_rollouts(
 def _accelerate(t: Tables, b: Room, q: FloatArray, v: FloatArray) -> bool:
     """Write the acceleration of the constraint solver and that of the integrator."""
     w = b.workspace
-    act(t, q, v, b.drive, w.forces)
     move(t, q, w.pose)
+    lay(t, q, w.pose, False)
+    act(t, q, v, b.drive, w.forces)
     b.integrated[:] = 0.0
     propagate(t, w.pose, v, b.integrated, w.motion)
     fall(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
@@ -150,7 +151,8 @@ def _read(
                 low, high = t.jnt_forcerange[t.dof_jntid[dof]]
                 value = min(max(w.forces.total[dof], low), high)
         elif line >= 0:
-            value = length(t.lines, line, q) if quantity == POSITION else along(t.lines, line, v)
+            extent = t.lines.course.extent[line]
+            value = extent if quantity == POSITION else along(t.lines, line, v)
             value *= gear
         else:
             value = q[t.jnt_qposadr[t.dof_jntid[dof]]] if quantity == POSITION else v[dof]

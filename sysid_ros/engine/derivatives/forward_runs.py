@@ -21,7 +21,14 @@ from sysid_ros.engine.derivatives.compilation import compilable, entry_points
 from sysid_ros.engine.derivatives.forward_rollout import new_room
 from sysid_ros.engine.derivatives.model_parts import ModelPart, model_parts, renewed_parts
 from sysid_ros.engine.derivatives.sensors import readings, sensors_of, unsupported_sensor
-from sysid_ros.engine.mechanics import RK4, Tables, has_connections, tables_of, unsupported
+from sysid_ros.engine.mechanics import (
+    RK4,
+    Tables,
+    has_connections,
+    tables_of,
+    unsupported,
+    with_own_course,
+)
 from sysid_ros.engine.simulation import (
     BatchRollout,
     BatchSimulation,
@@ -186,12 +193,13 @@ class _Together:
         """Simulate some runs in a part of the model, on any thread."""
         number, begin, end = piece
         part, (first, last) = self._parts[number], self._edges[[begin, end]].tolist()
+        tables = part.tables._replace(lines=with_own_course(part.tables.lines))
         entry_points().simulate_rollouts(
-            part.tables,
+            tables,
             part.readings,
             self._steps[begin:end],
             self._controls[number][first:last],
-            new_room(part.tables),
+            new_room(tables),
             self._states[number][first + begin : last + end],
             self._readings[number][first:last],
             self._whole[number, begin:end],

@@ -9,7 +9,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import TERMS, add_scaled, compiled_apart, load_dependent_slopes
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
-from sysid_ros.engine.mechanics import DAMPING, Forces, FrictionLimits, Tables
+from sysid_ros.engine.mechanics import DAMPING, Forces, FrictionLimits, MovedLines, Tables
 
 
 @compiled_apart
@@ -20,6 +20,7 @@ def limit_changes(
     v: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
+    lines: MovedLines,
     inputs: InputChanges,
     out: FrictionLimits,
 ) -> None:
@@ -32,6 +33,7 @@ def limit_changes(
       v: Joint velocities, (nv,).
       dq: Derivatives of the positions, (nv, n).
       dv: Derivatives of the velocities, (nv, n).
+      lines: How lines change.
       inputs: How what drives the actuators changes.
       out: Its ``change`` holds the derivative of all smooth forces, and is overwritten.
     """
@@ -43,7 +45,7 @@ def limit_changes(
             if t.actuator_dof[u] == i:
                 add_actuator_force(
                     t, f, m, u, f.actuator.transmitted[u], f.actuator.transmitted_by_gear[u],
-                    dq, dv, inputs, motor, 0,
+                    dq, dv, lines, inputs, motor, 0,
                 )  # fmt: skip
         by_speed, by_motor, by_external = load_dependent_slopes(
             t.friction_fields[:, i], v[i], out.motor[i], out.external[i], out.by_term

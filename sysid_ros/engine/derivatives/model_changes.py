@@ -32,7 +32,14 @@ from sysid_ros.engine.derivatives.model_parts import (
 )
 from sysid_ros.engine.derivatives.sensors import readings
 from sysid_ros.engine.elements import BALL, FREE
-from sysid_ros.engine.mechanics import INVWEIGHT, TIME, in_fluid, stand_alike, tables_of
+from sysid_ros.engine.mechanics import (
+    INVWEIGHT,
+    TIME,
+    in_fluid,
+    stand_alike,
+    tables_of,
+    unfollowed_path,
+)
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation, size_signature
 
 # What a parameter may change in a model that the pass follows; the second group follows from the
@@ -107,7 +114,7 @@ class FollowedModel:
             # Most are the same byte by byte, which is seen sooner.
             if array.tobytes() != after.tobytes() and (array != after).any():
                 return name
-        return None
+        return unfollowed_path(self._base, moved)
 
 
 def model_derivative(

@@ -25,7 +25,7 @@ from sysid_ros.engine.derivatives.frame_sensors import (
     FrameReadings,
 )
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, TENDON, Readings
-from sysid_ros.engine.mechanics import Connections, Feet, Lines, Tables
+from sysid_ros.engine.mechanics import Connections, Feet, Lines, Paths, Tables
 
 # What the first axis of a table counts, by the beginning of its name.
 _COUNTS = {
@@ -258,11 +258,31 @@ def _lines(lines: Lines, own: Elements) -> Lines:
         "coefficient": lines.coefficient[entries],
         "related": np.ascontiguousarray(lines.related[np.ix_(own.dofs, own.dofs)]),
         "fields": np.ascontiguousarray(lines.fields[:, own.lines]),
+        "path": _paths(lines.path, own),
+        "course": lines.course._replace(
+            extent=lines.course.extent[own.lines], bend=lines.course.bend[entries]
+        ),
     }
     rest = {
         name: table[own.lines] for name, table in lines._asdict().items() if name not in changed
     }
     return Lines(**changed, **rest)
+
+
+def _paths(paths: Paths, own: Elements) -> Paths:
+    """The paths of the lines of a part."""
+    counts = np.diff(paths.first)
+    chosen = np.isin(np.repeat(np.arange(counts.size), counts), own.lines)
+    changed: dict[str, Any] = {
+        "first": np.append(0, np.cumsum(counts[own.lines])).astype(np.int64),
+        "body": _renumbered(paths.body[chosen], own.bodies),
+    }
+    rest = {
+        name: np.ascontiguousarray(table[chosen])
+        for name, table in paths._asdict().items()
+        if name not in changed
+    }
+    return Paths(**changed, **rest)
 
 
 def _feet(feet: Feet, own: Elements) -> Feet:

@@ -60,11 +60,11 @@ class Buffers(NamedTuple):
 
 def new_buffers(t: Tables, n: int) -> Buffers:
     """Room for ``n`` directions."""
-    nbody, nq, nv = t.body_parentid.size, t.qpos0.size, t.dof_bodyid.size
+    nq, nv = t.qpos0.size, t.dof_bodyid.size
     na = np.count_nonzero(t.actuator_act >= 0)
     held = t.feet.body.size + t.connections.weight.size
     return Buffers(
-        new_workspace(nbody, nv, t.actuator_dof.size, t.lines.equality.size, held, n),
+        new_workspace(t, held, n),
         _new_stage(nq, nv, n),
         np.zeros(t.actuator_dof.size),
         np.zeros((na, n)),
@@ -230,10 +230,10 @@ def _semi_implicit(
         return False
     if r.frames.loaded and w.footing.pressed[0] > 0:  # what presses is not in these readings
         violation[0] = max(violation[0], violation[1])
-    read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
     wants = r.frames.accelerated
     if not tangent(t, w, m, v, now.a, now.dq, now.dv, inputs, t.timestep, wants, now.da):
         return False
+    read(t, w.forces, m, r, q, v, now.dq, now.dv, w.moved_lines, inputs, out)
     if r.frames.row.size:
         read_frames(t, w, m, r.frames, q, now.dq, now.dv, out)
     for i in range(now.dq.shape[0]):
@@ -277,7 +277,7 @@ def _runge_kutta(
         if not tangent(t, w, m, s.v, s.a, s.dq, s.dv, inputs, 0.0, wants, s.da):
             return False
         if part == 0:
-            read(t, w.forces, m, r, q, v, now.dq, now.dv, inputs, out)
+            read(t, w.forces, m, r, q, v, now.dq, now.dv, w.moved_lines, inputs, out)
             read_frames(t, w, m, r.frames, q, now.dq, now.dv, out)
         weight = 1.0 / 6.0 if part == 0 or part == 3 else 1.0 / 3.0
         ahead = t.timestep if part == 2 else 0.5 * t.timestep

@@ -28,7 +28,13 @@ from sysid_ros.engine.derivatives.directions import (
 )
 from sysid_ros.engine.derivatives.model_parts import ModelPart, changes_of
 from sysid_ros.engine.derivatives.rollout import new_buffers
-from sysid_ros.engine.mechanics import EXACT, Touches, no_touches, touches_of
+from sysid_ros.engine.mechanics import (
+    EXACT,
+    Touches,
+    no_touches,
+    touches_of,
+    with_own_course,
+)
 from sysid_ros.engine.simulation import (
     BatchRollout,
     Perturbation,
@@ -185,8 +191,9 @@ class BatchPass:
         own = self._parts[part]
         first, last = self._first_step[[runs.start, runs.stop]].tolist()
         out = np.empty((last - first, own.part.rows.size, own.columns.size))
+        tables = own.part.tables._replace(lines=with_own_course(own.part.tables.lines))
         entry_points().differentiate_rollouts(
-            own.part.tables,
+            tables,
             own.model,
             own.part.readings,
             BatchDirections(
@@ -199,7 +206,7 @@ class BatchPass:
             self._steps[runs],
             own.states[first + runs.start : last + runs.stop],
             own.control[first:last],
-            new_buffers(own.part.tables, own.columns.size),
+            new_buffers(tables, own.columns.size),
             out,
             own.violation[first:last],
         )

@@ -26,7 +26,7 @@ from sysid_ros.engine.derivatives.frame_sensors import (
     frame_readings,
     unsupported_frame,
 )
-from sysid_ros.engine.mechanics import GEAR, Forces, Tables, add_along, along, length
+from sysid_ros.engine.mechanics import GEAR, Forces, MovedLines, Tables, along
 
 # The quantities that are read.
 POSITION, VELOCITY, FORCE = 0, 1, 2
@@ -78,7 +78,7 @@ def unsupported_sensor(model: mujoco.MjModel, sensors: Collection[int]) -> str |
         elif kind in SENSORS and kind not in _FORCES and _reads_site_actuator(model, sensor):
             return "a sensor reads the length or speed of an actuator at a site"
         elif kind == int(_S.mjSENS_JOINTACTFRC) and _acts_elsewhere(model):
-            return "a joint's actuator force includes actuators at sites or on tendons"
+            return "a joint's actuator force includes actuators at sites or along lines"
         elif kind not in SENSORS:
             name = mujoco.mjtSensor(kind).name.removeprefix("mjSENS_").lower()
             return f"the derivative of a {name} sensor is not known"
@@ -88,7 +88,13 @@ def unsupported_sensor(model: mujoco.MjModel, sensors: Collection[int]) -> str |
 
 
 def _acts_elsewhere(model: mujoco.MjModel) -> bool:
-    kinds = (int(mujoco.mjtTrn.mjTRN_SITE), int(mujoco.mjtTrn.mjTRN_TENDON))
+    transmissions = mujoco.mjtTrn
+    kinds = [
+        int(kind)
+        for kind in (
+            transmissions.mjTRN_SITE, transmissions.mjTRN_TENDON, transmissions.mjTRN_SLIDERCRANK,
+        )
+    ]  # fmt: skip
     return bool(np.any(np.isin(np.asarray(model.actuator_trntype), kinds)))
 
 
@@ -135,6 +141,7 @@ def read(
     v: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
+    lines: MovedLines,
     inputs: InputChanges,
     out: FloatArray,
 ) -> None:
@@ -144,14 +151,15 @@ def read(
     for i in range(r.item.size):
         k, quantity, element, item = r.row[i], r.quantity[i], r.element[i], r.item[i]
         source = dq if quantity == POSITION else dv
+        along_line = lines.extent if quantity == POSITION else lines.speed
         if quantity == FORCE and element == ACTUATOR:
-            add_actuator_force(t, f, m, item, 1.0, 0.0, dq, dv, inputs, out, k)
+            add_actuator_force(t, f, m, item, 1.0, 0.0, dq, dv, lines, inputs, out, k)
         elif quantity == FORCE:
             for u in range(t.actuator_dof.size):
                 if t.actuator_dof[u] == item:
                     add_actuator_force(
                         t, f, m, u, f.actuator.transmitted[u], f.actuator.transmitted_by_gear[u],
-                        dq, dv, inputs, out, k,
+                        dq, dv, lines, inputs, out, k,
                     )  # fmt: skip
         elif element == ACTUATOR:
             dof, line, gear = (
@@ -160,15 +168,14 @@ def read(
                 t.actuator_fields[GEAR, item],
             )
             if line >= 0:
-                value = (
-                    length(t.lines, line, q) if quantity == POSITION else along(t.lines, line, v)
-                )
-                add_along(t.lines, line, gear, source, out, k, n)
+                extent = t.lines.course.extent[line]
+                value = extent if quantity == POSITION else along(t.lines, line, v)
+                add_scaled(out, k, gear, along_line, line, n)
             else:
                 value = q[t.jnt_qposadr[t.dof_jntid[dof]]] if quantity == POSITION else v[dof]
                 add_scaled(out, k, gear, source, dof, n)
             add_scaled(out, k, value, m.actuator_fields[GEAR], item, m.dof_fields.shape[2])
         elif element == TENDON:
-            add_along(t.lines, item, 1.0, source, out, k, n)
+            add_scaled(out, k, 1.0, along_line, item, n)
         else:
             add_scaled(out, k, 1.0, source, item, n)

@@ -5,11 +5,9 @@
 
 from sysid_ros.engine.mechanics.acceleration import (
     EXACT,
-    Workspace,
     copy_inertia,
     evaluate,
     factorize_with,
-    new_workspace,
     set_acceleration,
     settle,
     solve,
@@ -51,12 +49,13 @@ from sysid_ros.engine.mechanics.lines import (
     LINE_FRICTIONLOSS,
     LINE_INVWEIGHT,
     Lines,
+    MovedLines,
     add_along,
     along,
-    length,
     line_fields,
     related_along,
-    spread_row,
+    spread_changes,
+    with_own_course,
 )
 from sysid_ros.engine.mechanics.load_friction import (
     FrictionLimits,
@@ -80,6 +79,8 @@ from sysid_ros.engine.mechanics.model_tables import (
     tables_of,
     unsupported,
 )
+from sysid_ros.engine.mechanics.path_lengths import lay
+from sysid_ros.engine.mechanics.paths import Paths, unfollowed_path
 from sysid_ros.engine.mechanics.positions import (
     advance,
     advance_derivative,
@@ -106,4 +107,8 @@ from sysid_ros.engine.mechanics.spatial import (
     multiply_product,
     quaternion_to_matrix,
     scale,
+)
+from sysid_ros.engine.mechanics.workspace import (
+    Workspace,
+    new_workspace,
 )

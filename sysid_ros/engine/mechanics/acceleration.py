@@ -14,8 +14,6 @@ the same equation without K.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -28,26 +26,26 @@ from sysid_ros.engine.compiled import (
     solve_vector,
 )
 from sysid_ros.engine.mechanics.connection_forces import connect
-from sysid_ros.engine.mechanics.constraint_rows import Rows, constrain, new_rows
+from sysid_ros.engine.mechanics.constraint_rows import constrain
 from sysid_ros.engine.mechanics.contact_forces import stand
-from sysid_ros.engine.mechanics.floor_contacts import Footing, Touches, new_footing
-from sysid_ros.engine.mechanics.forces import Forces, act, new_forces
+from sysid_ros.engine.mechanics.floor_contacts import Touches
+from sysid_ros.engine.mechanics.forces import act
 from sysid_ros.engine.mechanics.kinematics import (
-    Motion,
-    Pose,
     move,
-    new_motion,
-    new_pose,
     propagate,
 )
-from sysid_ros.engine.mechanics.lines import LINE_ARMATURE, related_along, spread_square
+from sysid_ros.engine.mechanics.lines import (
+    LINE_ARMATURE,
+    related_along,
+    spread_square,
+)
 from sysid_ros.engine.mechanics.load_friction import (
-    FrictionLimits,
     limit_friction,
-    new_friction_limits,
 )
 from sysid_ros.engine.mechanics.model_tables import ARMATURE, Tables
-from sysid_ros.engine.mechanics.rigid_body import Derivatives, differentiate, new_derivatives
+from sysid_ros.engine.mechanics.path_lengths import lay
+from sysid_ros.engine.mechanics.rigid_body import differentiate
+from sysid_ros.engine.mechanics.workspace import Workspace
 
 # Of the largest force: what an equation that holds may lack, and what a force may change by that
 # MuJoCo's constraint solver leaves to the steps that it does not take.
@@ -56,67 +54,6 @@ MAX_SETTLING_STEPS = 5
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 40
 NEWTON_TOLERANCE = 1e-10  # of the largest force
-
-
-class Workspace(NamedTuple):
-    """Everything evaluated at one instant, in room that is reused."""
-
-    pose: Pose
-    motion: Motion
-    derivatives: Derivatives
-    forces: Forces
-    rows: Rows
-    line_rows: Rows
-    footing: Footing
-    line_change: FloatArray  # (1, n): scratch
-    friction: FrictionLimits
-    inertia: FloatArray  # (nv, nv): mass matrix with armature
-    system: FloatArray  # (nv, nv): a matrix to factorize
-    factor: FloatArray  # (nv, nv)
-    qacc: FloatArray  # (nv,)
-    residual: FloatArray  # (nv,)
-    smooth: FloatArray  # (nv,)
-    step: FloatArray  # (nv,)
-    trial: FloatArray  # (nv,)
-    gradient: FloatArray  # (nv,)
-    basis: FloatArray  # (2, 6, 10)
-    regressor: FloatArray  # (nv, 10)
-    d_qacc: FloatArray  # (nv, n): of qacc, where constraints or accelerometers need it
-    d_rows: FloatArray  # (nv, n)
-    frame_quaternion: FloatArray  # (4,): of a sensor
-    frame_position: FloatArray  # (3,)
-    frame_axes: FloatArray  # (3, 3)
-
-
-def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n_held: int, n: int) -> Workspace:
-    """Room for ``n`` directions, with as many feet and connections as ``n_held``."""
-    return Workspace(
-        new_pose(nbody, nv),
-        new_motion(nbody, nv),
-        new_derivatives(nbody, nv),
-        new_forces(nv, nu, n_line),
-        new_rows(nv),
-        new_rows(n_line),
-        new_footing(n_held, nv),
-        np.zeros((1, n)),
-        new_friction_limits(nv, n),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros((2, 6, 10)),
-        np.zeros((nv, 10)),
-        np.zeros((nv, n)),
-        np.zeros((nv, n)),
-        np.zeros(4),
-        np.zeros(3),
-        np.zeros((3, 3)),
-    )
 
 
 @compiled
@@ -149,8 +86,9 @@ def evaluate(
       Whether it could be evaluated.
     """
     nv, h = v.size, t.timestep
-    act(t, q, v, control, w.forces)
     move(t, q, w.pose)
+    lay(t, q, w.pose, True)
+    act(t, q, v, control, w.forces)
     propagate(t, w.pose, v, a, w.motion)
     differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
     copy_inertia(t, w)
@@ -256,9 +194,10 @@ def solve(
     Returns:
       Whether it converged.
     """
+    move(t, q, w.pose)
+    lay(t, q, w.pose, True)
     act(t, q, v, control, w.forces)
     w.qacc[:] = 0.0
-    move(t, q, w.pose)
     set_acceleration(t, w, v, w.qacc)
     copy_inertia(t, w)
     limit_friction(t, w.forces, w.derivatives, v, w.qacc, w.friction)

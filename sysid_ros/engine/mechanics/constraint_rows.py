@@ -24,7 +24,6 @@ from sysid_ros.engine.mechanics.lines import (
     LINE_FRICTIONLOSS,
     LINE_INVWEIGHT,
     along,
-    length,
     spread,
 )
 from sysid_ros.engine.mechanics.model_tables import FRICTIONLOSS, INVWEIGHT, Tables
@@ -65,7 +64,7 @@ def constrain(
     """Evaluate the rows.
 
     Args:
-      t: The model.
+      t: The model, its lines laid.
       loss: Largest friction of each degree of freedom, (nv,).
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
@@ -90,7 +89,7 @@ def constrain(
             )  # fmt: skip
     _clear(lines)
     for k in range(t.lines.equality.size):
-        _line(t, k, length(t.lines, k, q), v, acceleration, lines)
+        _line(t, k, t.lines.course.extent[k], v, acceleration, lines)
         spread(t.lines, k, lines.force[k], out.force)
 
 

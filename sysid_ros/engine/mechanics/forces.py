@@ -22,7 +22,6 @@ from sysid_ros.engine.mechanics.lines import (
     LINE_STIFFNESS,
     N_LINE_FIELDS,
     along,
-    length,
     spread,
 )
 from sysid_ros.engine.mechanics.model_tables import (
@@ -61,8 +60,9 @@ class Forces(NamedTuple):
 
 
 class LineForces(NamedTuple):
-    """Derivatives of the springs and dampers along lines."""
+    """Forces along lines, with the derivatives of their springs and dampers."""
 
+    force: FloatArray  # (n_line,): also of actuators along the line
     by_position: FloatArray  # (n_line,): in the length
     by_velocity: FloatArray  # (n_line,)
     by_field: FloatArray  # (N_LINE_FIELDS, n_line)
@@ -106,7 +106,11 @@ def new_forces(nv: int, nu: int, n_line: int) -> Forces:
             np.zeros((N_ACTUATOR_FIELDS, nu)),
         ),
         LineForces(
-            np.zeros(n_line), np.zeros(n_line), np.zeros((N_LINE_FIELDS, n_line)), np.zeros(n_line)
+            np.zeros(n_line),
+            np.zeros(n_line),
+            np.zeros(n_line),
+            np.zeros((N_LINE_FIELDS, n_line)),
+            np.zeros(n_line),
         ),
     )
 
@@ -116,7 +120,7 @@ def act(t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, out: Force
     """Evaluate all forces.
 
     Args:
-      t: The model.
+      t: The model, its lines laid.
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
       control: What drives each actuator, its control or its activation, (nu,).
@@ -125,7 +129,7 @@ def act(t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, out: Force
     _dampers(t, v, out)
     _springs(t, q, out)
     for k in range(t.lines.equality.size):
-        _line(t, k, length(t.lines, k, q), along(t.lines, k, v), out)
+        _line(t, k, t.lines.course.extent[k], along(t.lines, k, v), out)
     for k in range(control.size):
         _actuator(t, k, q, v, control[k], out)
     _transmit(t, control.size, out)
@@ -183,7 +187,7 @@ def _line(t: Tables, k: int, extent: float, speed: float, out: Forces) -> None:
     out.line.by_field[LINE_STIFFNESS, k] = -stretch
     out.line.by_field[LINE_DAMPING, k] = -speed
     out.line.implicit[k] = damping if t.integrator == IMPLICITFAST else 0.0
-    spread(t.lines, k, -stiffness * stretch - damping * speed, out.force)
+    out.line.force[k] = -stiffness * stretch - damping * speed
 
 
 @compiled
@@ -195,7 +199,7 @@ def _actuator(t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, o
         position, velocity = q[t.jnt_qposadr[t.dof_jntid[dof]]], v[dof]
     elif t.actuator_line[k] >= 0:
         line = t.actuator_line[k]
-        position, velocity = length(t.lines, line, q), along(t.lines, line, v)
+        position, velocity = t.lines.course.extent[line], along(t.lines, line, v)
     clamped = control
     if t.actuator_act[k] < 0:
         low, high = t.ctrl_range[k]
@@ -249,7 +253,7 @@ def _transmit(t: Tables, nu: int, out: Forces) -> None:
             actuator.transmitted[k] = t.actuator_fields[GEAR, k]
             actuator.transmitted_by_gear[k] = actuator.force[k]
             out.line.implicit[line] += actuator.implicit[k]
-            spread(t.lines, line, actuator.transmitted[k] * actuator.force[k], out.force)
+            out.line.force[line] += actuator.transmitted[k] * actuator.force[k]
         if dof < 0:
             continue
         low, high = t.jnt_forcerange[t.dof_jntid[dof]]
@@ -262,3 +266,5 @@ def _transmit(t: Tables, nu: int, out: Forces) -> None:
             out.implicit[dof] += actuator.implicit[k]
         else:
             actuator.implicit_by_field[:, k] = 0.0
+    for line in range(out.line.force.size):
+        spread(t.lines, line, out.line.force[line], out.force)

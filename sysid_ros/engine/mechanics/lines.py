@@ -1,11 +1,13 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lengths that are linear in joint positions: fixed tendons, and joints that an equality couples.
+"""Lengths that forces act along: tendons, slider-cranks, and joints that an equality couples.
 
-A line has the length c . q. Springs, dampers, actuators, armature and the rows of the constraint
-solver act along it as they do at a joint, and reach the joints through c. MuJoCo keeps matrices of
-inertia and of what is implicit only where one joint carries the other, so that armature and
+A fixed tendon or an equality of joints has the length c . q; what has a path through space
+(:mod:`.paths`) has the slope c at the position where it was last laid. Springs, dampers, actuators,
+armature and the rows of the constraint
+solver act along a line as they do at a joint, and reach the joints through c. MuJoCo keeps matrices
+of inertia and of what is implicit only where one joint carries the other, so that armature and
 implicit damping along a line do not couple the fingers of a hand; rows of constraints do.
 """
 
@@ -17,24 +19,43 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import add_scaled, compiled
+from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.elements import SCALAR, related_dofs
 from sysid_ros.engine.mechanics.connections import CONNECT, CONNECTS_EXACTLY
+from sysid_ros.engine.mechanics.paths import (
+    Paths,
+    Segment,
+    crank_actuators,
+    moved_by,
+    paths_of,
+    segment_of_crank,
+    segments_of_tendon,
+    unsupported_paths,
+)
 
 # Rows of Lines.fields: what a parameter may change about one line.
 LINE_ARMATURE, LINE_FRICTIONLOSS, LINE_INVWEIGHT, LINE_DAMPING, LINE_STIFFNESS = 0, 1, 2, 3, 4
 N_LINE_FIELDS = 5
 
 _DISABLE = mujoco.mjtDisableBit
-_JOINT = int(mujoco.mjtEq.mjEQ_JOINT)
+_JOINT, _FIXED = int(mujoco.mjtEq.mjEQ_JOINT), int(mujoco.mjtWrap.mjWRAP_JOINT)
+
+
+class Course(NamedTuple):
+    """The lines at one position: written by what lays them, so not to be shared by threads."""
+
+    extent: FloatArray  # (n,): lengths
+    bend: FloatArray  # (entries, width): of paths, the coefficients' slopes by the line's joints
+    gradient: FloatArray  # (6,): scratch
+    curvature: FloatArray  # (6, 6): scratch
 
 
 class Lines(NamedTuple):
-    """The lines of a model, tendons first, then its active equalities of joints."""
+    """The lines of a model: tendons, then its active equalities of joints, then slider-cranks."""
 
     first: IntArray  # (n + 1,): where the joints of each begin
     dof: IntArray  # (entries,)
-    coefficient: FloatArray  # (entries,)
+    coefficient: FloatArray  # (entries,): of a path written with its course
     address: IntArray  # (entries,): of the joint in qpos
     related: IntArray  # (nv, nv): 1 where one degree of freedom carries the other
     fields: FloatArray  # (N_LINE_FIELDS, n)
@@ -48,42 +69,92 @@ class Lines(NamedTuple):
     solimp: FloatArray  # (n, 5)
     friction_solref: FloatArray  # (n, 2)
     friction_solimp: FloatArray  # (n, 5)
+    path: Paths
+    course: Course
 
 
 def lines_of(model: mujoco.MjModel) -> Lines:
     """The lines of a model that :func:`unsupported_lines` has nothing against."""
-    equalities = _equalities(model)
+    equalities, paths = _equalities(model), _paths(model)
     entries = [_of_tendon(model, k) for k in range(model.ntendon)]
     entries += [_of_equality(model, k) for k in equalities]
+    entries += [([], [])] * (len(paths) - len(entries))
+    for place, segments in enumerate(paths):
+        if segments:
+            dofs = moved_by(model, segments)
+            entries[place] = dofs, [0.0] * len(dofs)
     first = np.cumsum([0] + [len(dofs) for dofs, _ in entries])
-    none, count = np.zeros(len(equalities)), model.ntendon + len(equalities)
+    count, coupled = len(entries), slice(model.ntendon, model.ntendon + len(equalities))
     limits = not int(model.opt.disableflags) & int(_DISABLE.mjDSBL_LIMIT)
-    limited = np.asarray(model.tendon_limited) * limits
+    path = paths_of(model, paths, [dofs for dofs, _ in entries])
+    dofs = [dof for own, _ in entries for dof in own]
+    equality, target = np.zeros(count), np.zeros(count)
+    equality[coupled] = 1
+    target[coupled] = [_target(model, k) for k in equalities]
     solref = np.asarray(model.eq_solref)[equalities]
     solimp = np.asarray(model.eq_solimp)[equalities]
     return Lines(
         first=_ints(first),
-        dof=_ints(dofs := [dof for own, _ in entries for dof in own]),
+        dof=_ints(dofs),
         address=_ints([int(model.jnt_qposadr[int(model.dof_jntid[dof])]) for dof in dofs]),
         related=related_dofs(model),
         coefficient=_floats([value for _, values in entries for value in values]),
         fields=line_fields(model),
-        relaxed=_rows(model.tendon_lengthspring, np.zeros((len(equalities), 2))),
-        equality=_ints(np.arange(count) >= model.ntendon),
-        target=_floats(np.append(np.zeros(model.ntendon), [_target(model, k) for k in equalities])),
-        limited=_ints(np.append(limited, none)),
-        range=_rows(model.tendon_range, np.zeros((len(equalities), 2))),
-        margin=_floats(np.append(model.tendon_margin, none)),
-        solref=_rows(model.tendon_solref_lim, solref),
-        solimp=_rows(model.tendon_solimp_lim, solimp),
-        friction_solref=_rows(model.tendon_solref_fri, solref),
-        friction_solimp=_rows(model.tendon_solimp_fri, solimp),
+        relaxed=_rows(count, model.tendon_lengthspring),
+        equality=_ints(equality),
+        target=_floats(target),
+        limited=_ints(_rows(count, np.asarray(model.tendon_limited) * limits)),
+        range=_rows(count, model.tendon_range),
+        margin=_rows(count, model.tendon_margin),
+        solref=_rows(count, np.vstack([model.tendon_solref_lim, solref])),
+        solimp=_rows(count, np.vstack([model.tendon_solimp_lim, solimp])),
+        friction_solref=_rows(count, model.tendon_solref_fri),
+        friction_solimp=_rows(count, model.tendon_solimp_fri),
+        path=path,
+        course=_new_course(count, len(dofs), path.carried.shape[2]),
     )
+
+
+class MovedLines(NamedTuple):
+    """Derivatives of lines at one instant in all directions."""
+
+    extent: FloatArray  # (n_line, n): of the lengths
+    speed: FloatArray  # (n_line, n)
+    turned: FloatArray  # (entries, n): of the coefficients of paths
+
+
+def new_moved_lines(lines: Lines, n: int) -> MovedLines:
+    """Room for ``n`` directions."""
+    n_line, entries = lines.equality.size, lines.dof.size
+    return MovedLines(np.zeros((n_line, n)), np.zeros((n_line, n)), np.zeros((entries, n)))
+
+
+def with_own_course(lines: Lines) -> Lines:
+    """The same lines with room of their own for what changes with the position."""
+    course = _new_course(lines.equality.size, *lines.course.bend.shape)
+    return lines._replace(coefficient=lines.coefficient.copy(), course=course)
+
+
+def line_of_crank(model: mujoco.MjModel, actuator: int) -> int:
+    """The line of an actuator that acts on a slider-crank."""
+    before = int(model.ntendon) + len(_equalities(model))
+    return before + crank_actuators(model).index(actuator)
+
+
+def _new_course(n_line: int, entries: int, width: int) -> Course:
+    return Course(np.zeros(n_line), np.zeros((entries, width)), np.zeros(6), np.zeros((6, 6)))
+
+
+def _paths(model: mujoco.MjModel) -> list[list[Segment]]:
+    """The segments of every line, none where its length is linear in joint positions."""
+    tendons = [segments_of_tendon(model, k) for k in range(model.ntendon)]
+    equalities: list[list[Segment]] = [[] for _ in _equalities(model)]
+    return tendons + equalities + [[segment_of_crank(model, u)] for u in crank_actuators(model)]
 
 
 def line_fields(model: mujoco.MjModel) -> FloatArray:
     """Values of each line that a parameter may change, (N_LINE_FIELDS, n)."""
-    equalities = _equalities(model)
+    equalities, cranks = _equalities(model), crank_actuators(model)
     tendons = np.zeros((N_LINE_FIELDS, model.ntendon))
     disabled = int(model.opt.disableflags)
     tendons[LINE_ARMATURE] = model.tendon_armature
@@ -99,13 +170,13 @@ def line_fields(model: mujoco.MjModel) -> FloatArray:
         coupled[LINE_INVWEIGHT, place] = sum(
             float(model.dof_invweight0[dof]) for dof in _of_equality(model, k)[0]
         )
-    return np.ascontiguousarray(np.hstack([tendons, coupled]))
+    return np.ascontiguousarray(
+        np.hstack([tendons, coupled, np.zeros((N_LINE_FIELDS, len(cranks)))])
+    )
 
 
 def unsupported_lines(model: mujoco.MjModel) -> str | None:
     """Return why the pass does not know a tendon or an equality, ``None`` if it knows them all."""
-    if np.any(np.asarray(model.wrap_type) != int(mujoco.mjtWrap.mjWRAP_JOINT)):
-        return "the model has spatial tendons"
     if np.any(model.tendon_actfrclimited):
         return "a tendon limits the force of its actuators"
     for name in ("tendon_dampingpoly", "tendon_stiffnesspoly"):
@@ -123,7 +194,7 @@ def unsupported_lines(model: mujoco.MjModel) -> str | None:
         joints = [int(model.eq_obj1id[k]), int(model.eq_obj2id[k])]
         if any(int(model.jnt_type[joint]) not in SCALAR for joint in joints if joint >= 0):
             return "an equality couples a ball or free joint"
-    return None
+    return unsupported_paths(model)
 
 
 def _equalities(model: mujoco.MjModel) -> list[int]:
@@ -135,7 +206,10 @@ def _equalities(model: mujoco.MjModel) -> list[int]:
 
 
 def _of_tendon(model: mujoco.MjModel, k: int) -> tuple[list[int], list[float]]:
+    """The joints of a fixed tendon with their coefficients, none of another."""
     own = slice(int(model.tendon_adr[k]), int(model.tendon_adr[k] + model.tendon_num[k]))
+    if int(model.wrap_type[own.start]) != _FIXED:
+        return [], []
     dofs = np.asarray(model.jnt_dofadr)[np.asarray(model.wrap_objid)[own]]
     return [int(dof) for dof in dofs], [float(value) for value in model.wrap_prm[own]]
 
@@ -159,8 +233,10 @@ def _target(model: mujoco.MjModel, k: int) -> float:
     return at_reference + float(model.eq_data[k, 0])
 
 
-def _rows(tendons: Any, equalities: FloatArray) -> FloatArray:
-    return _floats(np.vstack([np.asarray(tendons), equalities]))
+def _rows(count: int, known: Any) -> FloatArray:
+    """An array of so many lines of which the first are known and the others zero."""
+    rows = np.asarray(known)
+    return _floats(np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]))]))
 
 
 def _floats(values: Any) -> FloatArray:
@@ -169,15 +245,6 @@ def _floats(values: Any) -> FloatArray:
 
 def _ints(values: Any) -> IntArray:
     return np.ascontiguousarray(values, dtype=np.int64)
-
-
-@compiled
-def length(lines: Lines, k: int, q: FloatArray) -> float:
-    """The length of a line at joint positions, (nq,)."""
-    total = 0.0
-    for i in range(lines.first[k], lines.first[k + 1]):
-        total += lines.coefficient[i] * q[lines.address[i]]
-    return total
 
 
 @compiled
@@ -205,11 +272,24 @@ def spread(lines: Lines, k: int, scale: float, out: FloatArray) -> None:
         out[lines.dof[i]] += scale * lines.coefficient[i]
 
 
-@compiled
-def spread_row(lines: Lines, k: int, scale: float, row: FloatArray, out: FloatArray) -> None:
-    """``out[dof] += scale * c * row[0]`` for the joints of a line, row of shape (1, columns)."""
+@compiled_apart
+def spread_changes(
+    lines: Lines, k: int, force: float, turned: FloatArray, change: FloatArray, out: FloatArray
+) -> None:
+    """Add the derivative of ``force * c`` to the rows of a line's joints, (nv, n).
+
+    Args:
+      lines: The lines.
+      k: The line.
+      force: Along it.
+      turned: The derivatives of all coefficients, (entries, n).
+      change: That of the force, (1, n).
+      out: Added to.
+    """
     for i in range(lines.first[k], lines.first[k + 1]):
-        add_scaled(out, lines.dof[i], scale * lines.coefficient[i], row, 0, row.shape[1])
+        dof, coefficient = lines.dof[i], lines.coefficient[i]
+        for c in range(out.shape[1]):
+            out[dof, c] += coefficient * change[0, c] + force * turned[i, c]
 
 
 @compiled

@@ -26,7 +26,8 @@ from sysid_ros.engine.mechanics.fluid import (
     inertial_frames,
     unsupported_fluid,
 )
-from sysid_ros.engine.mechanics.lines import Lines, lines_of, unsupported_lines
+from sysid_ros.engine.mechanics.lines import Lines, line_of_crank, lines_of, unsupported_lines
+from sysid_ros.engine.mechanics.paths import crank_actuators
 
 _OPTION, _DISABLE = mujoco.mjtIntegrator, mujoco.mjtDisableBit
 EULER, RK4 = int(_OPTION.mjINT_EULER), int(_OPTION.mjINT_RK4)
@@ -97,8 +98,8 @@ class Tables(NamedTuple):
     connections: Connections
     elliptic: bool  # whether cones of friction are
     impratio: float
-    actuator_dof: IntArray  # (nu,): -1 where it acts on a site or a tendon
-    actuator_line: IntArray  # (nu,): the tendon that it acts on, -1 for none
+    actuator_dof: IntArray  # (nu,): -1 where it acts on a site or along a line
+    actuator_line: IntArray  # (nu,): the line that it acts along, -1 for none
     site_actuators: IntArray  # those that do
     actuator_bodyid: IntArray  # (nu,): the body of the site
     actuator_wrench: FloatArray  # (nu, 6): torque and force per unit, in the body's frame
@@ -167,7 +168,7 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         elliptic=int(model.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC),
         impratio=float(model.opt.impratio),
         actuator_dof=_actuator_dofs(model),
-        actuator_line=_actuator_tendons(model),
+        actuator_line=_actuator_lines(model),
         site_actuators=_ints(np.flatnonzero(_acts_on_sites(model))),
         actuator_bodyid=_ints(_site_wrenches(model)[0]),
         actuator_wrench=_floats(_site_wrenches(model)[1]),
@@ -277,17 +278,17 @@ def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
         return "actuation is disabled"
     joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
     on_joint = np.isin(np.asarray(model.actuator_trntype), joint)
-    on_tendon = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_TENDON)
+    along = _actuator_lines(model) >= 0
     at_site = _acts_on_sites(model)
-    if not np.all(on_joint | on_tendon | at_site):
-        return "an actuator acts on something else than a joint, a tendon or a site"
+    if not np.all(on_joint | along | at_site):
+        return "an actuator acts on something else than a joint, a tendon, a slider-crank or a site"
     targets = np.asarray(model.actuator_trnid)[on_joint, 0]
     if np.any(np.isin(np.asarray(model.jnt_type)[targets], (FREE, BALL))):
         return "an actuator acts on a ball or free joint"
     if np.any(model.actuator_gainprm[at_site, 1:3]) or np.any(model.actuator_biasprm[at_site, 1:3]):
         return "an actuator at a site depends on its velocity"
-    if np.any(at_site | on_tendon) and np.any(model.jnt_actfrclimited):
-        return "a joint's force limit includes actuators at sites or on tendons"
+    if np.any(at_site | along) and np.any(model.jnt_actfrclimited):
+        return "a joint's force limit includes actuators at sites, on tendons or slider-cranks"
     gains = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
     biases = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
     if not np.all(np.isin(np.asarray(model.actuator_gaintype), gains)):
@@ -314,16 +315,19 @@ def _acts_on_sites(model: mujoco.MjModel) -> BoolArray:
     return marked
 
 
-def _actuator_tendons(model: mujoco.MjModel) -> IntArray:
-    """The tendon of each actuator, -1 for those that act on none."""
+def _actuator_lines(model: mujoco.MjModel) -> IntArray:
+    """The line that each actuator acts along, -1 for those that act along none."""
     on_tendon = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_TENDON)
-    return _ints(np.where(on_tendon, np.asarray(model.actuator_trnid)[:, 0], -1))
+    lines = np.where(on_tendon, np.asarray(model.actuator_trnid)[:, 0], -1)
+    for actuator in crank_actuators(model):
+        lines[actuator] = line_of_crank(model, actuator)
+    return _ints(lines)
 
 
 def _actuator_dofs(model: mujoco.MjModel) -> IntArray:
-    """The degree of freedom of each actuator, -1 for those at sites and on tendons."""
+    """The degree of freedom of each actuator, -1 for those at sites and along lines."""
     dofs = np.full(model.nu, -1)
-    joints = ~_acts_on_sites(model) & (_actuator_tendons(model) < 0)
+    joints = ~_acts_on_sites(model) & (_actuator_lines(model) < 0)
     dofs[joints] = np.asarray(model.jnt_dofadr)[np.asarray(model.actuator_trnid)[joints, 0]]
     return _ints(dofs)
 

@@ -40,20 +40,27 @@ LINES = """<mujoco><option timestep="0.002" tolerance="1e-15" integrator="INTEGR
 <body pos="0.2 0 0"><joint name="b" axis="0 0 1" armature="0.02" frictionloss="0.1"/>
 <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.03"/></body></body>
 <body pos="0 1 0"><joint name="c" axis="0 1 0" armature="0.02" damping="0.1"/>
+<site name="pin" pos="0.1 0 0"/>
 <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.03"/></body>
-<body pos="0 2 0"><joint name="d" type="ball" damping="0.1"/>
+<site name="post" pos="0.2 0.5 0.4"/><site name="slide" pos="0 1 -0.5"/>
+<body pos="0 2 0"><joint name="d" type="ball" damping="0.1"/><site name="knob" pos="0.1 0.1 0.1"/>
 <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.03"/></body></worldbody>
 <tendon><fixed name="t" damping="0.2" stiffness="2" frictionloss="0.05" limited="true"
 range="-0.2 0.2" armature="0.01"><joint joint="a" coef="1"/><joint joint="b" coef="-0.7"/>
-</fixed></tendon><equality><joint joint1="a" joint2="c" polycoef="0.1 1.5 0 0 0"/></equality>
-<actuator><position name="p" tendon="t" kp="3" kv="0.2"/><motor site="tip" gear="0 0 1 0 0 0.1"/>
+</fixed><spatial name="s" damping="0.3" stiffness="5" frictionloss="0.02"><site site="post"/>
+<site site="tip"/><pulley divisor="2"/><site site="tip"/><site site="knob"/></spatial></tendon>
+<equality><joint joint1="a" joint2="c" polycoef="0.1 1.5 0 0 0"/></equality>
+<actuator><position name="p" tendon="t" kp="3" kv="0.2"/>
+<position name="k" cranksite="pin" slidersite="slide" cranklength="0.7" kp="8" kv="0.3"/>
+<position tendon="s" kp="3" kv="0.2"/><motor site="tip" gear="0 0 1 0 0 0.1"/>
 <position joint="a" kp="5" timeconst="0.02"/>
 <intvelocity name="i" joint="b" kp="5" actrange="-0.01 0.01"/></actuator>
 <sensor><jointpos joint="a"/><jointvel joint="b"/>
 <actuatorpos actuator="p"/>
 <actuatorvel actuator="p"/><actuatorfrc actuator="i"/>
 <tendonpos tendon="t"/>
-<tendonvel tendon="t"/><jointpos joint="c"/></sensor></mujoco>"""
+<tendonvel tendon="t"/><tendonvel tendon="s"/><actuatorpos actuator="k"/>
+<actuatorvel actuator="k"/><jointpos joint="c"/></sensor></mujoco>"""
 
 
 def batches(model: mujoco.MjModel, seed: int = 0) -> list[BatchSimulation]:

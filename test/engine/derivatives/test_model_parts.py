@@ -31,7 +31,7 @@ def parts_of(root: mujoco.MjSpec) -> tuple[ModelPart, ...]:
 
 
 def add_all_kinds(root: mujoco.MjSpec) -> None:
-    """A tendon between two trees, a lagging servo, a thruster, an IMU, a friction law."""
+    """Tendons, one from a stand, a slider-crank, a lagging servo, a thruster, an IMU."""
     tendon = root.add_tendon(name="split", frictionloss=0.3)
     tendon.wrap_joint("joint0", 0.5)
     tendon.wrap_joint("joint2", -0.8)
@@ -42,7 +42,14 @@ def add_all_kinds(root: mujoco.MjSpec) -> None:
     servo.dyntype = mujoco.mjtDyn.mjDYN_FILTEREXACT
     servo.dynprm = np.resize([0.03], np.size(servo.dynprm))
     root.body("body5").add_site(name="imu", pos=[0.1, 0.0, 0.2])
-    root.worldbody.add_body(name="stand").add_site(name="fixed")
+    root.worldbody.add_body(name="stand", pos=[0, 0, 1]).add_site(name="fixed", pos=[0, 0.3, 0])
+    cable = root.add_tendon(name="cable")
+    cable.stiffness = np.resize([20.0, 0.0, 0.0], np.size(cable.stiffness))
+    cable.springlength = [0.1, 0.1]
+    cable.wrap_site("fixed")
+    cable.wrap_site("imu")
+    crank = root.add_actuator(name="crank", target="imu", trntype=mujoco.mjtTrn.mjTRN_SLIDERCRANK)
+    crank.slidersite, crank.cranklength = "fixed", 3.0
     site = mujoco.mjtTrn.mjTRN_SITE
     for name in ("imu", "fixed"):
         root.add_actuator(name=f"at_{name}", target=name, trntype=site, gear=[1, 2, 0, 0, 0, 0])

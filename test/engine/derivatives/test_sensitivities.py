@@ -234,6 +234,162 @@ def test_fixed_tendons_and_coupled_joints(seed: int, integrator: str) -> None:
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
+def add_cable(root: mujoco.MjSpec, path: tuple[str, ...], *, seed: int) -> None:
+    """A cable from the world over bodies to a pulley, elastic, damped, with friction and ends."""
+    random = np.random.default_rng(seed)
+    cable = root.add_tendon(name="cable")
+    for k, body in enumerate(["world", *path]):
+        place = root.worldbody if body == "world" else root.body(body)
+        place.add_site(
+            name=f"eye{k}", pos=random.uniform(-0.3, 0.3, 3) + np.array([0.0, 0.2 * k, 0.0])
+        )
+        cable.wrap_site(f"eye{k}")
+    cable.wrap_pulley(2.0)
+    root.worldbody.add_site(name="winch", pos=[0.5, 0.4, 0.2])
+    cable.wrap_site(f"eye{len(path)}")
+    cable.wrap_site("winch")
+    length = float(root.copy().compile().tendon_length0[0])
+    cable.limited, cable.range = 1, [length - 0.01, length + 0.02]
+    cable.springlength = [length - 0.001, length + 0.002]
+    cable.frictionloss = 0.3
+    for name, value in (("stiffness", 30.0), ("damping", 0.4)):
+        setattr(cable, name, np.resize([value, 0.0, 0.0], np.size(getattr(cable, name))))
+
+
+def add_servo_along(root: mujoco.MjSpec, kind: mujoco.mjtTrn, target: str) -> mujoco.MjsActuator:
+    """A servo along a line, and all that sensors tell of it."""
+    servo = root.add_actuator(name="pull", target=target, trntype=kind)
+    servo.gear = [1.3, 0, 0, 0, 0, 0]
+    servo.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    servo.gainprm[0] = 20.0
+    servo.biasprm[1:3] = -20.0, -2.0
+    for name in ("POS", "VEL", "FRC"):
+        root.add_sensor(
+            name=f"pull_{name}", type=getattr(mujoco.mjtSensor, f"mjSENS_ACTUATOR{name}"),
+            objtype=mujoco.mjtObj.mjOBJ_ACTUATOR, objname="pull",
+        )  # fmt: skip
+    return servo
+
+
+def assert_exact(
+    root: mujoco.MjSpec, chain: Chain, attributes: tuple[tuple[str, str, str, float], ...]
+) -> None:
+    """Every column of parameters and starts is right, and no step was differenced."""
+    params = parameters(root, chain)
+    for element, name, attribute, value in attributes:
+        modifier = AttributeModifier(element, name, attribute)
+        added = Parameter(f"{name}_{attribute}", value, value - 5.0, value + 5.0, modifier=modifier)
+        params.add(added)
+    problem = chains.problem(root, params, seed=chain.seed)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
+
+
+OF_PULL = (("actuator", "pull", "gear", 1.3), ("actuator", "pull", "kv", 2.0))
+
+
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+@pytest.mark.parametrize("seed", [3, 4, 7])
+def test_cables(seed: int, integrator: str) -> None:
+    chain = Chain(seed, 3, integrator, False, False, True)
+    root = chains.spec(chain)
+    add_cable(root, ("body0", "body2"), seed=seed)
+    add_servo_along(root, mujoco.mjtTrn.mjTRN_TENDON, "cable")
+    for name in ("POS", "VEL"):
+        root.add_sensor(
+            name=f"cable_{name}", type=getattr(mujoco.mjtSensor, f"mjSENS_TENDON{name}"),
+            objtype=mujoco.mjtObj.mjOBJ_TENDON, objname="cable",
+        )  # fmt: skip
+    attributes = (("damping", 0.4), ("stiffness", 30.0), ("frictionloss", 0.3))
+    of_cable = tuple(("tendon", "cable", name, value) for name, value in attributes)
+    assert_exact(root, chain, (*of_cable, *OF_PULL))
+
+
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+def test_a_cable_to_a_body_that_flies(integrator: str) -> None:
+    chain = Chain(2, 2, integrator, False, False, True, floating=True)
+    root = chains.spec(chain)
+    add_cable(root, ("carrier", "body1"), seed=5)
+    add_servo_along(root, mujoco.mjtTrn.mjTRN_TENDON, "cable")
+    assert_exact(root, chain, OF_PULL)
+
+
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+@pytest.mark.parametrize("kind", ["SPHERE", "CYLINDER"])
+def test_cables_around_geoms(kind: str, integrator: str) -> None:
+    chain = Chain(7, 3, integrator, False, False, True)
+    root = chains.spec(chain)
+    centre, across = np.array([0.0, 0.0, 0.4]), np.array([0.02, 0.3, -0.05])
+    stand = root.worldbody.add_body(name="drum_stand", pos=centre)
+    shape = getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")
+    stand.add_geom(name="drum", type=shape, size=[0.1, 0.4, 0.0], quat=[1.0, 0.3, 0.2, 0.1])
+    stand.add_site(name="end", pos=across)
+    data = mujoco.MjData(root.copy().compile())
+    mujoco.mj_forward(data.model, data)
+    body = data.body("body1")
+    local = body.xmat.reshape(3, 3).T @ (centre + np.array([0.03, -0.3, 0.04]) - body.xpos)
+    root.body("body1").add_site(name="eye", pos=local)
+    cable = root.add_tendon(name="cable")
+    cable.wrap_site("end")
+    cable.wrap_geom("drum", "")
+    cable.wrap_site("eye")
+    cable.stiffness = np.resize([40.0, 0.0, 0.0], np.size(cable.stiffness))
+    cable.springlength = [0.5, 0.5]
+    add_servo_along(root, mujoco.mjtTrn.mjTRN_TENDON, "cable")
+    data = mujoco.MjData(root.copy().compile())
+    mujoco.mj_forward(data.model, data)
+    assert data.ten_wrapnum[0] == 4  # it goes around
+    assert_exact(root, chain, (("tendon", "cable", "stiffness", 40.0), *OF_PULL))
+
+
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+@pytest.mark.parametrize(("seed", "floating"), [(3, False), (7, False), (2, True)])
+def test_slider_cranks(seed: int, floating: bool, integrator: str) -> None:
+    chain = Chain(seed, 3, integrator, False, False, True, floating=floating)
+    root, random = chains.spec(chain), np.random.default_rng(seed)
+    root.body("body0").add_site(name="slide", pos=[0.1, 0.0, 0.1], quat=random.normal(size=4))
+    root.body("body2").add_site(name="pin", pos=random.uniform(-0.2, 0.2, 3))
+    crank = add_servo_along(root, mujoco.mjtTrn.mjTRN_SLIDERCRANK, "pin")
+    crank.slidersite, crank.cranklength = "slide", 1.0
+    assert_exact(root, chain, OF_PULL)
+
+
+@pytest.mark.parametrize("what", ["radius", "eye", "armature"])
+def test_what_changes_a_path_is_left_to_finite_differences(what: str) -> None:
+    chain = Chain(7, 2, "IMPLICITFAST", False, False, True)
+    root = chains.spec(chain)
+    root.worldbody.add_geom(name="drum", size=[0.1, 0.0, 0.0], pos=[0.0, 0.0, 0.1])
+    root.worldbody.add_site(name="end", pos=[0.02, 0.3, 0.05])
+    root.body("body1").add_site(name="eye", pos=[0.1, 0.0, 0.0])
+    cable = root.add_tendon(name="cable")
+    cable.wrap_site("end")
+    cable.wrap_geom("drum", "")
+    cable.wrap_site("eye")
+    cable.stiffness = np.resize([40.0, 0.0, 0.0], np.size(cable.stiffness))
+    cable.springlength = [0.1, 0.1]
+
+    def change(spec: mujoco.MjSpec, parameter: Parameter) -> None:
+        if what == "radius":
+            spec.geom("drum").size = [parameter.value[0], 0.0, 0.0]
+        elif what == "eye":
+            spec.site("eye").pos = [parameter.value[0], 0.0, 0.0]
+        elif parameter.value[0] > 0.1:  # of a tendon without armature nothing is left out
+            spec.tendon("cable").armature = parameter.value[0] - 0.1
+
+    params = parameters(root, chain)
+    params.add(Parameter("changed", 0.1, 0.0, 1.0, modifier=change))
+    problem = chains.problem(root, params)
+    problem.window_rows(problem.initial_point())
+    reasons = {
+        "radius": "what a tendon goes around", "eye": "site_pos",
+        "armature": "tendon_armature of a spatial tendon",
+    }  # fmt: skip
+    sources = problem.derivative_sources()
+    assert sources.pop("changed") == f"finite differences: it changes {reasons[what]}"
+    assert set(sources.values()) == {"exact"}
+
+
 @pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
 @pytest.mark.parametrize("law", ["m2", "m3", "m4", "m5", "m6"])
 def test_friction_laws(law: str, integrator: str) -> None:
