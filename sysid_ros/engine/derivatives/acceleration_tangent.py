@@ -14,6 +14,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, solve_rows
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
+from sysid_ros.engine.derivatives.displacement_changes import add_displaced_forces
 from sysid_ros.engine.derivatives.friction_limit_changes import limit_changes
 from sysid_ros.engine.mechanics import (
     ARMATURE,
@@ -202,6 +203,8 @@ def _force_changes(
     _inertia_changes(t, w, m, out)
     if t.in_fluid:
         _fluid_changes(t, w, m, out)
+    if m.displacements.direction.size:
+        add_displaced_forces(t, w, m.displacements, out)
 
 
 @compiled

@@ -26,13 +26,19 @@ from sysid_ros.engine.elements import (
 from sysid_ros.engine.mechanics import (
     ARMATURE,
     INVWEIGHT,
+    Displacements,
+    Tables,
     actuator_fields,
+    body_places,
+    displacements_of,
     dof_fields,
     fluid_fields,
     friction_fields,
     has_connections,
     has_feet,
+    joint_places,
     line_fields,
+    local_twists,
 )
 from sysid_ros.engine.signals import rotation_between
 from sysid_ros.engine.simulation import Perturbation, RunBatch
@@ -49,6 +55,8 @@ class ModelChanges(NamedTuple):
     compensation: FloatArray  # (nbody, n_model)
     body_weight: FloatArray  # (nbody, n_model): of inverse inertia, felt by what presses
     fluid: FloatArray  # (nbody, 8 or 0, n_model): of the resistance of a medium
+    body_places: FloatArray  # (nbody, 7, n_model)
+    joint_places: FloatArray  # (njnt, 6, n_model)
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,9 @@ class ChangingTables:
         fields[INVWEIGHT] = self.weights.by_armature @ fields[ARMATURE]
         if np.any(changes.inertia):
             fields[INVWEIGHT] += np.tensordot(self.weights.by_inertia, changes.inertia, 2)
+        if np.any(changes.body_places) or np.any(changes.joint_places):
+            twists = local_twists(self.model, changes.body_places, changes.joint_places)
+            fields[INVWEIGHT] += np.tensordot(self.weights.by_displacement, twists, 2)
         return changes._replace(dof_fields=fields)
 
 
@@ -123,6 +134,8 @@ def _changing(
         np.array(model.body_gravcomp),
         np.array(model.body_invweight0[:, 0]) * stands,
         fluid_fields(model),
+        body_places(model),
+        joint_places(model),
     )
 
 
@@ -146,6 +159,7 @@ class ModelDirections(NamedTuple):
     compensation: FloatArray  # (nbody, n_model)
     body_weight: FloatArray  # (nbody, n_model)
     fluid: FloatArray  # (nbody, 8 or 0, n_model)
+    displacements: Displacements
 
 
 class StepSlopes(NamedTuple):
@@ -189,8 +203,8 @@ class BatchDirections(NamedTuple):
     control_change: FloatArray  # (steps, n_control, nu)
 
 
-def model_directions(changes: ModelChanges) -> ModelDirections:
-    """Find what is touched."""
+def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:
+    """Find what is touched of a model."""
     dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation = changes[:6]
     body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
     return ModelDirections(
@@ -208,6 +222,7 @@ def model_directions(changes: ModelChanges) -> ModelDirections:
         np.ascontiguousarray(compensation),
         np.ascontiguousarray(changes.body_weight),
         np.ascontiguousarray(changes.fluid),
+        displacements_of(t, changes.body_places, changes.joint_places),
     )
 
 

@@ -32,6 +32,11 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.derivatives.displacement_changes import (
+    add_displaced_force,
+    add_displaced_reading,
+    carries,
+)
 from sysid_ros.engine.mechanics import (
     Motion,
     Six,
@@ -212,7 +217,9 @@ def read_frames(
         if quantity in (INTERACTION_FORCE, INTERACTION_TORQUE):
             _read_force(t, w, m, _measured_along(r, k, w), r.item[k], row, dq, dv, out)
             continue
-        accelerating, moving, displacing = _covectors(r, k, w)
+        covectors = _covectors(r, k, w)
+        accelerating, moving, displacing = covectors
+        add_displaced_reading(t, w, m.displacements, item, covectors, row, out)
         d = w.derivatives
         j = t.body_lastdof[item]
         while j >= 0:
@@ -242,12 +249,13 @@ def _read_force(
 
     MuJoCo counts weight whether or not it is compensated.
     """
+    add_displaced_force(t, w, m.displacements, body, twist, row, out)
     d, n = w.derivatives, dq.shape[1]
     gravity = t.gravity[0], t.gravity[1], t.gravity[2]
     for j in range(dq.shape[0]):
         carried = t.dof_bodyid[j]
         outer = max(carried, body)
-        if not _carries(t, min(carried, body), outer):
+        if not carries(t, min(carried, body), outer):
             continue
         s, inertia, product = load(w.pose.subspace[j]), d.inertia[outer], d.product[outer]
         by_position = multiply_product(product, load(d.p[j]))
@@ -262,7 +270,7 @@ def _read_force(
         add_scaled(out, row, dot(twist, multiply_inertia(inertia, s)), w.d_qacc, j, n)
     for behind in range(body, t.body_parentid.size):
         first, last = m.body_first[behind], m.body_first[behind + 1]
-        if first == last or not _carries(t, body, behind):
+        if first == last or not carries(t, body, behind):
             continue
         force_regressor(w.pose, w.motion, behind, load(w.motion.acceleration[behind]), w.basis)
         along = into_body(twist, w.pose.rotation[behind], w.pose.position[behind])
@@ -271,14 +279,6 @@ def _read_force(
                 for c in range(10):
                     change = along[i] * w.basis[1, i, c] * m.inertia_change[e, c]
                     out[row, m.inertia_direction[e]] += change
-
-
-@compiled
-def _carries(t: Tables, body: int, other: int) -> bool:
-    """Return whether a body carries the other, or is it."""
-    while other > body:
-        other = t.body_parentid[other]
-    return other == body
 
 
 @compiled

@@ -156,6 +156,8 @@ def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:
         changes.compensation[own.bodies],
         changes.body_weight[own.bodies],
         changes.fluid[own.bodies],
+        changes.body_places[own.bodies],
+        changes.joint_places[own.joints],
     )
 
 

@@ -100,7 +100,8 @@ class Pass:
         if key not in self.models:
             own = changes_of(self.changes, self.parts[number].elements)
             changes = [table[..., places] for table in own]
-            self.models[key] = model_directions(ModelChanges(*changes))
+            tables = self.parts[number].tables
+            self.models[key] = model_directions(tables, ModelChanges(*changes))
         return self.models[key]
 
 

@@ -22,6 +22,15 @@ from sysid_ros.engine.mechanics.contact_forces import (
     add_footing_changes,
     add_product,
 )
+from sysid_ros.engine.mechanics.displacements import (
+    Displacements,
+    body_places,
+    displacements_of,
+    joint_places,
+    local_twists,
+    motion_before,
+    moved_along,
+)
 from sysid_ros.engine.mechanics.floor_contacts import (
     Feet,
     Touches,
@@ -89,6 +98,7 @@ from sysid_ros.engine.mechanics.rigid_body import (
     felt,
     force_regressor,
     site_wrench,
+    turned_gravity,
 )
 from sysid_ros.engine.mechanics.spatial import (
     Six,
@@ -98,11 +108,13 @@ from sysid_ros.engine.mechanics.spatial import (
     couple,
     cross,
     cross_force,
+    cross_motion,
     dot,
     force_at,
     into_body,
     load,
     multiply_inertia,
+    multiply_matrix,
     multiply_product,
     quaternion_to_matrix,
     scale,

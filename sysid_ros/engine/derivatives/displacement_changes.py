@@ -1,0 +1,147 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Derivatives of forces and readings by a model's geometry: :mod:`..mechanics.displacements`.
+
+They are those by the position of a joint that is not there, in
+:mod:`sysid_ros.engine.mechanics.rigid_body` and :mod:`.frame_sensors`, with the same names.
+"""
+
+from __future__ import annotations
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.mechanics import (
+    Displacements,
+    Six,
+    Tables,
+    Workspace,
+    add,
+    cross_force,
+    cross_motion,
+    dot,
+    load,
+    motion_before,
+    moved_along,
+    multiply_inertia,
+    multiply_matrix,
+    multiply_product,
+    scale,
+    turned_gravity,
+)
+
+
+@compiled_apart
+def add_displaced_forces(t: Tables, w: Workspace, x: Displacements, out: FloatArray) -> None:
+    """Add the derivative of all forces but the constraints', at the acceleration of ``w.motion``.
+
+    Args:
+      t: The model.
+      w: The instant.
+      x: The displacements.
+      out: Added to, (nv, n).
+    """
+    d = w.derivatives
+    for e in range(x.direction.size):
+        body, direction = x.body[e], x.direction[e]
+        s, p, r = _displaced(t, w, x, e)
+        above = add(_change_behind(w, body, p, r), cross_force(s, load(d.force[body])))
+        turned = turned_gravity(t, s)
+        if t.compensates:
+            above = add(above, multiply_inertia(d.lifted[body], turned))
+        if t.in_fluid:
+            above = add(above, multiply_matrix(d.drag[body], p))
+        for i in range(out.shape[0]):
+            if x.side[e, i] == 0:
+                continue
+            si = load(w.pose.subspace[i])
+            if x.side[e, i] < 0:
+                out[i, direction] -= dot(si, above)
+                continue
+            change = dot(p, load(d.below_product[i])) + dot(r, load(d.below_inertia[i]))
+            if t.compensates:
+                change += dot(turned, multiply_inertia(d.lifted[t.dof_bodyid[i]], si))
+            out[i, direction] -= change
+
+
+@compiled
+def _displaced(t: Tables, w: Workspace, x: Displacements, e: int) -> tuple[Six, Six, Six]:
+    """S, P and R of a displacement."""
+    s = moved_along(w.pose, x, e)
+    velocity, acceleration = motion_before(t, w.motion, x, e)
+    p = cross_motion(velocity, s)
+    return s, p, add(cross_motion(acceleration, s), cross_motion(velocity, p))
+
+
+@compiled
+def _change_behind(w: Workspace, body: int, p: Six, r: Six) -> Six:
+    """The change of what everything behind a body needs to move, as this body sees it."""
+    d = w.derivatives
+    return add(multiply_inertia(d.inertia[body], r), multiply_product(d.product[body], p))
+
+
+@compiled_apart
+def add_displaced_reading(
+    t: Tables,
+    w: Workspace,
+    x: Displacements,
+    body: int,
+    covectors: tuple[Six, Six, Six],
+    row: int,
+    out: FloatArray,
+) -> None:
+    """Add the derivative of one component of a sensor on a body.
+
+    Args:
+      t: The model.
+      w: The instant.
+      x: The displacements.
+      body: The sensor's.
+      covectors: The forces f, u and d of the component.
+      row: The reading.
+      out: Added to, (n_reading, n).
+    """
+    accelerating, moving, displacing = covectors
+    for e in range(x.direction.size):
+        if carries(t, x.body[e], body):
+            s, p, r = _displaced(t, w, x, e)
+            change = dot(displacing, s) + dot(moving, p) + dot(accelerating, r)
+            out[row, x.direction[e]] += change
+
+
+@compiled_apart
+def add_displaced_force(
+    t: Tables, w: Workspace, x: Displacements, body: int, twist: Six, row: int, out: FloatArray
+) -> None:
+    """Add the derivative of the force between a body and its parent along ``twist``.
+
+    Args:
+      t: The model.
+      w: The instant.
+      x: The displacements.
+      body: The sensor's.
+      twist: What the reading is the product of the force with.
+      row: The reading.
+      out: Added to, (n_reading, n).
+    """
+    d = w.derivatives
+    for e in range(x.direction.size):
+        moved = x.body[e]
+        outer = max(moved, body)
+        if not carries(t, min(moved, body), outer):
+            continue
+        s, p, r = _displaced(t, w, x, e)
+        change = _change_behind(w, outer, p, r)
+        if moved > body:
+            gravity = (0.0, 0.0, 0.0, t.gravity[0], t.gravity[1], t.gravity[2])
+            lifted = multiply_inertia(d.lifted[outer], gravity)
+            change = add(change, cross_force(s, add(load(d.force[outer]), scale(lifted, -1.0))))
+        out[row, x.direction[e]] += dot(twist, change)
+
+
+@compiled
+def carries(t: Tables, body: int, other: int) -> bool:
+    """Return whether a body carries the other, or is it."""
+    while other > body:
+        other = t.body_parentid[other]
+    return other == body
