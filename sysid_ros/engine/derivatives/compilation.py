@@ -158,7 +158,7 @@ def _run_once(
         one,
         states,
         control,
-        rollout.new_buffers(tables, 1),
+        rollout.new_buffers(tables, 1, 0),
         derivatives,
         np.zeros((steps, 2)),
     )

@@ -53,7 +53,7 @@ class ModelChanges(NamedTuple):
     inertia: FloatArray  # (nbody, 10, n_model)
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     compensation: FloatArray  # (nbody, n_model)
-    body_weight: FloatArray  # (nbody, n_model): of inverse inertia, felt by what presses
+    body_weight: FloatArray  # (nbody, 2, n_model): of inverse inertia, felt by what presses
     fluid: FloatArray  # (nbody, 8 or 0, n_model): of the resistance of a medium
     body_places: FloatArray  # (nbody, 7, n_model)
     joint_places: FloatArray  # (njnt, 6, n_model)
@@ -132,7 +132,7 @@ def _changing(
         inertial_parameters(model) if inertia is None else inertia,
         friction_fields(model),
         np.array(model.body_gravcomp),
-        np.array(model.body_invweight0[:, 0]) * stands,
+        np.array(model.body_invweight0) * stands,
         fluid_fields(model),
         body_places(model),
         joint_places(model),
@@ -157,7 +157,7 @@ class ModelDirections(NamedTuple):
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     lifted: IntArray  # (k,): the bodies whose gravity compensation changes
     compensation: FloatArray  # (nbody, n_model)
-    body_weight: FloatArray  # (nbody, n_model)
+    body_weight: FloatArray  # (nbody, 2, n_model)
     fluid: FloatArray  # (nbody, 8 or 0, n_model)
     displacements: Displacements
 

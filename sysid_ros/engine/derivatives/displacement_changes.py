@@ -17,6 +17,7 @@ from sysid_ros.engine.mechanics import (
     Tables,
     Workspace,
     add,
+    carries,
     cross_force,
     cross_motion,
     dot,
@@ -137,11 +138,3 @@ def add_displaced_force(
             lifted = multiply_inertia(d.lifted[outer], gravity)
             change = add(change, cross_force(s, add(load(d.force[outer]), scale(lifted, -1.0))))
         out[row, x.direction[e]] += dot(twist, change)
-
-
-@compiled
-def carries(t: Tables, body: int, other: int) -> bool:
-    """Return whether a body carries the other, or is it."""
-    while other > body:
-        other = t.body_parentid[other]
-    return other == body

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sysid_ros.engine.derivatives.frame_sensors import frames_alike
 from sysid_ros.engine.elements import BALL, FREE
-from sysid_ros.engine.mechanics import has_connections, has_feet, in_fluid, stand_alike
+from sysid_ros.engine.mechanics import has_feet, in_fluid, stand_alike
 from sysid_ros.engine.simulation import size_signature
 
 # What a parameter may change in a model that the pass follows; the second group follows from the
@@ -108,8 +108,6 @@ def _unfollowed_place(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None
     changed = [n for n in _PLACES if not np.array_equal(getattr(base, n), getattr(moved, n))]
     if not changed:
         return None
-    if has_connections(base):
-        return f"{changed[0]} of a model whose bodies an equality connects"
     if np.any(np.asarray(base.wrap_type) != int(mujoco.mjtWrap.mjWRAP_JOINT)):
         return f"{changed[0]} of a model with spatial tendons"
     at_site = np.asarray(base.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)

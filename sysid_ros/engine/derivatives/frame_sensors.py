@@ -35,7 +35,6 @@ from sysid_ros.engine.derivatives.directions import ModelDirections
 from sysid_ros.engine.derivatives.displacement_changes import (
     add_displaced_force,
     add_displaced_reading,
-    carries,
 )
 from sysid_ros.engine.mechanics import (
     Motion,
@@ -45,6 +44,7 @@ from sysid_ros.engine.mechanics import (
     Workspace,
     add,
     at_point,
+    carries,
     couple,
     cross,
     cross_force,

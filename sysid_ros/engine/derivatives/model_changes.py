@@ -274,7 +274,7 @@ class SharedMoves:
             found.inertia[..., of] * body[:, np.newaxis],
             found.friction_fields[..., of] * dof,
             found.compensation[..., of] * body,
-            found.body_weight[..., of] * body,
+            found.body_weight[..., of] * body[:, np.newaxis],
             found.fluid[..., of] * body[:, np.newaxis],
             found.body_places[..., of] * body[:, np.newaxis],
             found.joint_places[..., of] * joint[:, np.newaxis],
@@ -290,7 +290,7 @@ def _touched(changes: ModelChanges) -> BoolArray:
             np.any(changes.line_fields, axis=0),
             np.any(changes.inertia, axis=1)
             | (changes.compensation != 0.0)
-            | (changes.body_weight != 0.0)
+            | np.any(changes.body_weight, axis=1)
             | np.any(changes.fluid, axis=1)
             | np.any(changes.body_places, axis=1),
             np.any(changes.joint_places, axis=1),

@@ -58,15 +58,16 @@ class Buffers(NamedTuple):
     state: FloatArray  # (2 nv + na, n): derivatives of positions, velocities and activations
 
 
-def new_buffers(t: Tables, n: int) -> Buffers:
-    """Room for ``n`` directions."""
+def new_buffers(t: Tables, n: int, n_displaced: int) -> Buffers:
+    """Room for ``n`` directions, and so many displacements."""
     nbody, nq, nv = t.body_parentid.size, t.qpos0.size, t.dof_bodyid.size
     na = np.count_nonzero(t.actuator_act >= 0)
+    nu, n_line = t.actuator_dof.size, t.lines.equality.size
     held = t.feet.body.size + t.connections.weight.size
     return Buffers(
-        new_workspace(nbody, nv, t.actuator_dof.size, t.lines.equality.size, held, n),
+        new_workspace(nbody, nv, nu, n_line, held, n_displaced, n),
         _new_stage(nq, nv, n),
-        np.zeros(t.actuator_dof.size),
+        np.zeros(nu),
         np.zeros((na, n)),
         _new_stage(nq, nv, n),
         _new_stage(nq, nv, n),
@@ -226,7 +227,7 @@ def _semi_implicit(
     """Advance ``b.now`` by step ``k``; returns whether that could be."""
     w, now = b.workspace, b.now
     inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
-    if not evaluate(t, w, q, v, b.drive, now.a, touches, k, violation):
+    if not evaluate(t, w, q, v, b.drive, now.a, touches, k, m.displacements, violation):
         return False
     if r.frames.loaded and w.footing.pressed[0] > 0:  # what presses is not in these readings
         violation[0] = max(violation[0], violation[1])

@@ -200,7 +200,7 @@ class BatchPass:
             self._steps[runs],
             own.states[first + runs.start : last + runs.stop],
             own.control[first:last],
-            new_buffers(own.part.tables, own.columns.size),
+            new_buffers(own.part.tables, own.columns.size, own.model.displacements.direction.size),
             out,
             own.violation[first:last],
         )

@@ -5,11 +5,9 @@
 
 from sysid_ros.engine.mechanics.acceleration import (
     EXACT,
-    Workspace,
     copy_inertia,
     evaluate,
     factorize_with,
-    new_workspace,
     set_acceleration,
     settle,
     solve,
@@ -25,6 +23,7 @@ from sysid_ros.engine.mechanics.contact_forces import (
 from sysid_ros.engine.mechanics.displacements import (
     Displacements,
     body_places,
+    carries,
     displacements_of,
     joint_places,
     local_twists,
@@ -119,3 +118,4 @@ from sysid_ros.engine.mechanics.spatial import (
     quaternion_to_matrix,
     scale,
 )
+from sysid_ros.engine.mechanics.workspace import Workspace, new_workspace

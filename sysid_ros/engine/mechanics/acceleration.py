@@ -14,8 +14,6 @@ the same equation without K.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -28,26 +26,22 @@ from sysid_ros.engine.compiled import (
     solve_vector,
 )
 from sysid_ros.engine.mechanics.connection_forces import connect
-from sysid_ros.engine.mechanics.constraint_rows import Rows, constrain, new_rows
+from sysid_ros.engine.mechanics.constraint_rows import constrain
 from sysid_ros.engine.mechanics.contact_forces import stand
-from sysid_ros.engine.mechanics.floor_contacts import Footing, Touches, new_footing
-from sysid_ros.engine.mechanics.forces import Forces, act, new_forces
+from sysid_ros.engine.mechanics.displacements import Displacements
+from sysid_ros.engine.mechanics.floor_contacts import Touches
+from sysid_ros.engine.mechanics.forces import act
 from sysid_ros.engine.mechanics.kinematics import (
-    Motion,
-    Pose,
     move,
-    new_motion,
-    new_pose,
     propagate,
 )
 from sysid_ros.engine.mechanics.lines import LINE_ARMATURE, related_along, spread_square
 from sysid_ros.engine.mechanics.load_friction import (
-    FrictionLimits,
     limit_friction,
-    new_friction_limits,
 )
 from sysid_ros.engine.mechanics.model_tables import ARMATURE, Tables
-from sysid_ros.engine.mechanics.rigid_body import Derivatives, differentiate, new_derivatives
+from sysid_ros.engine.mechanics.rigid_body import differentiate
+from sysid_ros.engine.mechanics.workspace import Workspace
 
 # Of the largest force: what an equation that holds may lack, and what a force may change by that
 # MuJoCo's constraint solver leaves to the steps that it does not take.
@@ -56,67 +50,6 @@ MAX_SETTLING_STEPS = 5
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 40
 NEWTON_TOLERANCE = 1e-10  # of the largest force
-
-
-class Workspace(NamedTuple):
-    """Everything evaluated at one instant, in room that is reused."""
-
-    pose: Pose
-    motion: Motion
-    derivatives: Derivatives
-    forces: Forces
-    rows: Rows
-    line_rows: Rows
-    footing: Footing
-    line_change: FloatArray  # (1, n): scratch
-    friction: FrictionLimits
-    inertia: FloatArray  # (nv, nv): mass matrix with armature
-    system: FloatArray  # (nv, nv): a matrix to factorize
-    factor: FloatArray  # (nv, nv)
-    qacc: FloatArray  # (nv,)
-    residual: FloatArray  # (nv,)
-    smooth: FloatArray  # (nv,)
-    step: FloatArray  # (nv,)
-    trial: FloatArray  # (nv,)
-    gradient: FloatArray  # (nv,)
-    basis: FloatArray  # (2, 6, 10)
-    regressor: FloatArray  # (nv, 10)
-    d_qacc: FloatArray  # (nv, n): of qacc, where constraints or accelerometers need it
-    d_rows: FloatArray  # (nv, n)
-    frame_quaternion: FloatArray  # (4,): of a sensor
-    frame_position: FloatArray  # (3,)
-    frame_axes: FloatArray  # (3, 3)
-
-
-def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n_held: int, n: int) -> Workspace:
-    """Room for ``n`` directions, with as many feet and connections as ``n_held``."""
-    return Workspace(
-        new_pose(nbody, nv),
-        new_motion(nbody, nv),
-        new_derivatives(nbody, nv),
-        new_forces(nv, nu, n_line),
-        new_rows(nv),
-        new_rows(n_line),
-        new_footing(n_held, nv),
-        np.zeros((1, n)),
-        new_friction_limits(nv, n),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros((2, 6, 10)),
-        np.zeros((nv, 10)),
-        np.zeros((nv, n)),
-        np.zeros((nv, n)),
-        np.zeros(4),
-        np.zeros(3),
-        np.zeros((3, 3)),
-    )
 
 
 @compiled
@@ -129,6 +62,7 @@ def evaluate(
     a: FloatArray,
     touches: Touches,
     k: int,
+    displacements: Displacements,
     violation: FloatArray,
 ) -> bool:
     """Evaluate the equation of motion for a step that was simulated.
@@ -142,6 +76,7 @@ def evaluate(
       a: The integrated acceleration, (nv,).
       touches: Of the rollout.
       k: The step.
+      displacements: By what parameters change.
       violation: Written, (2,): the largest force that the equation lacks, and the largest in it. A
         contact, or anything else that this module does not know of, shows here.
 
@@ -176,15 +111,24 @@ def evaluate(
         w.qacc[i] += a[i]
     limit_friction(t, w.forces, w.derivatives, v, a, w.friction)
     constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
-    stand(t, w.pose, v, w.qacc, touches, k, w.rows.force, w.footing)
-    connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, w.rows.force, w.footing)
+    _hold(t, w, v, touches, k, displacements)
     scale = 1e-12
     for i in range(nv):
         scale = max(scale, abs(w.forces.force[i]), abs(w.derivatives.torque[i]))
     violation[0], violation[1] = _lacking(w), scale
     if w.footing.pressed[0] > 0 and EXACT * scale < violation[0] < np.inf:
-        violation[0] = min(violation[0], _settled(t, w, q, v, touches, k, scale))
+        violation[0] = min(violation[0], _settled(t, w, q, v, touches, k, displacements, scale))
     return True
+
+
+@compiled
+def _hold(
+    t: Tables, w: Workspace, v: FloatArray, touches: Touches, k: int, displacements: Displacements
+) -> None:
+    """Add what presses and what is connected to the forces of the constraints."""
+    total, held = w.rows.force, w.footing
+    stand(t, w.pose, v, w.qacc, touches, k, displacements, total, held)
+    connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, displacements, total, held)
 
 
 @compiled
@@ -204,6 +148,7 @@ def _settled(
     v: FloatArray,
     touches: Touches,
     k: int,
+    displacements: Displacements,
     scale: float,
 ) -> float:
     """Take the constraint solver's steps that MuJoCo left out, as they change next to nothing.
@@ -228,8 +173,7 @@ def _settled(
                 w.residual[i] += w.inertia[i, j] * step[j]
                 gone[i] += w.inertia[i, j] * step[j]
         constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
-        stand(t, w.pose, v, w.qacc, touches, k, w.rows.force, w.footing)
-        connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, w.rows.force, w.footing)
+        _hold(t, w, v, touches, k, displacements)
         lacking = _lacking(w)
         if lacking <= EXACT * scale:
             break

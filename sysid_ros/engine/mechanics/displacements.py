@@ -175,3 +175,11 @@ def motion_before(t: Tables, motion: Motion, x: Displacements, e: int) -> tuple[
         dof = t.jnt_dofadr[joint]
         return load(motion.velocity_before[dof]), load(motion.acceleration_before[dof])
     return load(motion.velocity[body]), load(motion.acceleration[body])
+
+
+@compiled
+def carries(t: Tables, body: int, other: int) -> bool:
+    """Return whether a body carries the other, or is it."""
+    while other > body:
+        other = t.body_parentid[other]
+    return other == body
