@@ -27,6 +27,7 @@ from sysid_ros.engine.mechanics import (
     ARMATURE,
     INVWEIGHT,
     Displacements,
+    Mountings,
     Tables,
     actuator_fields,
     body_places,
@@ -39,6 +40,8 @@ from sysid_ros.engine.mechanics import (
     joint_places,
     line_fields,
     local_twists,
+    mountings_of,
+    site_places,
 )
 from sysid_ros.engine.signals import rotation_between
 from sysid_ros.engine.simulation import Perturbation, RunBatch
@@ -57,6 +60,7 @@ class ModelChanges(NamedTuple):
     fluid: FloatArray  # (nbody, 8 or 0, n_model): of the resistance of a medium
     body_places: FloatArray  # (nbody, 7, n_model)
     joint_places: FloatArray  # (njnt, 6, n_model)
+    site_places: FloatArray  # (nsite, 7, n_model)
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,7 @@ def _changing(
         fluid_fields(model),
         body_places(model),
         joint_places(model),
+        site_places(model),
     )
 
 
@@ -160,6 +165,7 @@ class ModelDirections(NamedTuple):
     body_weight: FloatArray  # (nbody, 2, n_model)
     fluid: FloatArray  # (nbody, 8 or 0, n_model)
     displacements: Displacements
+    mountings: Mountings
 
 
 class StepSlopes(NamedTuple):
@@ -223,6 +229,7 @@ def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:
         np.ascontiguousarray(changes.body_weight),
         np.ascontiguousarray(changes.fluid),
         displacements_of(t, changes.body_places, changes.joint_places),
+        mountings_of(t, changes.site_places),
     )
 
 

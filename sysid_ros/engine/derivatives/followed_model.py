@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a parameter may change of a model so that the pass has a table for it.
+"""Attributes of a model that a parameter may change, as the pass has a table for them.
 
 One that changes anything else is left to finite differences of rollouts.
 """
@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.derivatives.frame_sensors import frames_alike
+from sysid_ros.engine.derivatives.frame_readings import frames_alike
 from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.mechanics import has_feet, in_fluid, stand_alike
 from sysid_ros.engine.simulation import size_signature
@@ -45,7 +45,7 @@ _ON_TREE = tuple(
 )
 # What is drawn, or touches: contacts show as a violated equation of motion.
 _UNSEEN = ("_", "bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
-_SEEN = frozenset(("site_pos", "site_quat"))  # where sensors are
+_OF_SITES = ("site_pos", "site_quat")
 _OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
 
 
@@ -90,7 +90,7 @@ class FollowedModel:
             return "body_iquat in a fluid"
         if not stand_alike(self._base, moved):
             return "what touches the floor"
-        placed = _unfollowed_place(self._base, moved)
+        placed = _unfollowed_place(self._base, moved) or _unfollowed_site(self._base, moved)
         if placed is not None:
             return placed
         for name, array in self._arrays.items():
@@ -104,7 +104,7 @@ class FollowedModel:
 
 
 def _unfollowed_place(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None:
-    """What else follows from the places of bodies and joints that differ, ``None`` for nothing."""
+    """The reason why places of bodies or joints that differ change more, ``None`` for none."""
     changed = [n for n in _PLACES if not np.array_equal(getattr(base, n), getattr(moved, n))]
     if not changed:
         return None
@@ -122,12 +122,23 @@ def _unfollowed_place(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None
     return None
 
 
+def _unfollowed_site(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None:
+    """The attribute by which a site moves at which more than sensors are, ``None`` for none."""
+    at_site = np.asarray(base.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
+    joined = np.asarray(base.eq_objtype) == int(mujoco.mjtObj.mjOBJ_SITE)
+    ends = [np.asarray(getattr(base, name))[joined] for name in ("eq_obj1id", "eq_obj2id")]
+    used = np.concatenate([np.asarray(base.actuator_trnid)[at_site, 0], *ends])
+    for name in _OF_SITES:
+        before, after = (np.asarray(getattr(model, name))[used] for model in (base, moved))
+        if not np.array_equal(before, after):
+            return name
+    return None
+
+
 @cache
 def _relevant_names() -> tuple[str, ...]:
     """Attributes of a model whose change the pass would miss, and some that are no arrays."""
     ignored = _FOLLOWED | _WITHOUT_EFFECT
     return tuple(
-        name
-        for name in dir(mujoco.MjModel)
-        if name in _SEEN or (name not in ignored and not name.startswith(_UNSEEN))
+        name for name in dir(mujoco.MjModel) if name not in ignored and not name.startswith(_UNSEEN)
     )

@@ -124,6 +124,7 @@ class TablesReader:
     def __init__(self, addresses: IndexArray) -> None:
         self._addresses = addresses
         self._latest: tuple[tuple[ModelPart, ...], ModelPart] | None = None
+        self._sites: FloatArray | None = None  # places that readings were taken at
 
     def read(self, base: ChangingTables, static: bool) -> tuple[tuple[ModelPart, ...], ModelPart]:
         """The parts of the model with their tables and what is read of them, and all as one.
@@ -132,11 +133,15 @@ class TablesReader:
           base: What changes with parameters.
           static: Whether nothing else does.
         """
-        if self._latest is None or not static or base.stands:
+        sites = base.tables[-1]
+        stays = self._sites is not None and np.array_equal(sites, self._sites)
+        if self._latest is None or not (static and stays) or base.stands:
+            self._sites = sites
             tables, read = tables_of(base.model), readings(base.model, self._addresses)
             self._latest = model_parts(tables, read), whole_model(tables, read)
             return self._latest
-        dof, actuator, line, inertia, friction, compensation, _, fluid, bodies, joints = base.tables
+        dof, actuator, line, inertia, friction, compensation, _, fluid, *places = base.tables
+        bodies, joints, _ = places
         dof = dof.copy()
         dof[INVWEIGHT] = base.model.dof_invweight0
         parts, whole = self._latest
@@ -264,9 +269,9 @@ class SharedMoves:
             if np.any(changed[:, g] & ~marks[:, of == g].any(axis=1)):
                 return None
         model, n_line = base.model, found.line_fields.shape[1]
-        sizes = (model.nv, model.nu, n_line, model.nbody, model.njnt)
+        sizes = (model.nv, model.nu, n_line, model.nbody, model.njnt, model.nsite)
         own = marks / np.array([steps[j] for j in components])
-        dof, actuator, line, body, joint = np.split(own, np.cumsum(sizes)[:-1])
+        dof, actuator, line, body, joint, site = np.split(own, np.cumsum(sizes)[:-1])
         return ModelChanges(
             found.dof_fields[..., of] * dof,
             found.actuator_fields[..., of] * actuator,
@@ -278,11 +283,12 @@ class SharedMoves:
             found.fluid[..., of] * body[:, np.newaxis],
             found.body_places[..., of] * body[:, np.newaxis],
             found.joint_places[..., of] * joint[:, np.newaxis],
+            found.site_places[..., of] * site[:, np.newaxis],
         )
 
 
 def _touched(changes: ModelChanges) -> BoolArray:
-    """Mark degrees of freedom, actuators, lines, bodies and joints that change, (k, n_model)."""
+    """Mark what changes of dofs, actuators, lines, bodies, joints and sites, (k, n_model)."""
     return np.concatenate(
         [
             np.any(changes.dof_fields, axis=0) | np.any(changes.friction_fields, axis=0),
@@ -294,6 +300,7 @@ def _touched(changes: ModelChanges) -> BoolArray:
             | np.any(changes.fluid, axis=1)
             | np.any(changes.body_places, axis=1),
             np.any(changes.joint_places, axis=1),
+            np.any(changes.site_places, axis=1),
         ]
     )
 

@@ -22,13 +22,16 @@ from sysid_ros.engine.mechanics.contact_forces import (
 )
 from sysid_ros.engine.mechanics.displacements import (
     Displacements,
+    Mountings,
     body_places,
     carries,
     displacements_of,
     joint_places,
     local_twists,
     motion_before,
+    mountings_of,
     moved_along,
+    twist_in_world,
 )
 from sysid_ros.engine.mechanics.floor_contacts import (
     Feet,
@@ -85,6 +88,7 @@ from sysid_ros.engine.mechanics.model_tables import (
     actuator_fields,
     dof_fields,
     friction_fields,
+    site_places,
     tables_of,
     unsupported,
 )
@@ -115,6 +119,7 @@ from sysid_ros.engine.mechanics.spatial import (
     multiply_inertia,
     multiply_matrix,
     multiply_product,
+    multiply_quaternions,
     quaternion_to_matrix,
     scale,
 )

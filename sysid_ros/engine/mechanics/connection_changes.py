@@ -50,7 +50,7 @@ class Held(NamedTuple):
 
 
 class Displaced(NamedTuple):
-    """What moves by the position or velocity of a joint, which may be that of a displacement."""
+    """A degree of freedom, or a displacement, and which bodies move by it."""
 
     first: int  # the first degree of freedom that it carries
     carried: tuple[bool, bool]  # whether it carries the first and the second body

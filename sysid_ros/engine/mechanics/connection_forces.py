@@ -154,7 +154,7 @@ def _turning(
     damping: float,
     out: Footing,
 ) -> tuple[tuple[Six, Six], Three, Three, float, Three]:
-    """What :class:`Held` has but for the points; of a weld N and n into ``out``."""
+    """The fields of :class:`Held` but for the points; of a weld N and n into ``out``."""
     nv, bodies = rates[0].size, t.connections.body[k]
     accelerations = (
         accelerated(t, pose, motion, bodies[0], rates, nv),

@@ -41,6 +41,14 @@ class Displacements(NamedTuple):
     )
 
 
+class Mountings(NamedTuple):
+    """Twists of sites on their bodies."""
+
+    site: IntArray  # (k,)
+    direction: IntArray  # (k,)
+    twist: FloatArray  # (k, 6): angular and linear, in the frame of the body, about its origin
+
+
 def body_places(model: Any) -> FloatArray:
     """Positions and orientations of all bodies on their parents, (nbody, 7)."""
     return np.hstack([model.body_pos, model.body_quat])
@@ -120,6 +128,23 @@ def displacements_of(t: Tables, bodies: FloatArray, joints: FloatArray) -> Displ
     )
 
 
+def mountings_of(t: Tables, sites: FloatArray) -> Mountings:
+    """The twists of sites that have any.
+
+    Args:
+      t: The model.
+      sites: Their derivatives, (nsite, 7, n).
+    """
+    site, direction = np.nonzero(np.any(sites != 0.0, axis=1))
+    twists = np.zeros((len(site), 6))
+    changes = zip(t.site_places[site], sites[site, :, direction], strict=True)
+    for k, (one, own) in enumerate(changes):
+        turn = 2.0 * _conjugate_product(one[ORIENTATION], own[ORIENTATION, np.newaxis])[:, 0]
+        turn = rotation_matrix(one[ORIENTATION]) @ turn
+        twists[k] = *turn, *(own[POSITION] + np.cross(one[POSITION], turn))
+    return Mountings(site.astype(np.int64), direction.astype(np.int64), twists)
+
+
 def _bodies_of_joints(t: Tables) -> IntArray:
     """The body of each joint, and one more."""
     return np.append(t.dof_bodyid[t.jnt_dofadr], -1)
@@ -143,10 +168,15 @@ def _sides(t: Tables, body: int, first: int) -> IntArray:
 @compiled
 def moved_along(pose: Pose, x: Displacements, e: int) -> Six:
     """The twist of a displacement in the world, about the fixed point."""
-    joint, body, twist = x.joint[e], x.body[e], x.twist[e]
-    place, q = pose.position[body], pose.quaternion[body]
+    joint, body = x.joint[e], x.body[e]
     if joint >= 0:
-        place, q = pose.before[joint, :3], pose.before[joint, 3:]
+        return twist_in_world(x.twist[e], pose.before[joint, :3], pose.before[joint, 3:])
+    return twist_in_world(x.twist[e], pose.position[body], pose.quaternion[body])
+
+
+@compiled
+def twist_in_world(twist: FloatArray, place: FloatArray, q: FloatArray) -> Six:
+    """A twist about the origin of a frame at ``place`` that is turned by ``q``."""
     turn, go = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
     turn, go = _turned(q, turn), _turned(q, go)
     aside = cross((place[0], place[1], place[2]), turn)

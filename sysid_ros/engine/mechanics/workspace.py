@@ -46,6 +46,8 @@ class Workspace(NamedTuple):
     frame_quaternion: FloatArray  # (4,): of a sensor
     frame_position: FloatArray  # (3,)
     frame_axes: FloatArray  # (3, 3)
+    reference_quaternion: FloatArray  # (4,): of the frame that it is seen from
+    reference_axes: FloatArray  # (3, 3)
 
 
 def new_workspace(
@@ -77,5 +79,7 @@ def new_workspace(
         np.zeros((nv, n)),
         np.zeros(4),
         np.zeros(3),
+        np.zeros((3, 3)),
+        np.zeros(4),
         np.zeros((3, 3)),
     )
