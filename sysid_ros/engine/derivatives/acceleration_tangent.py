@@ -14,6 +14,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, solve_rows
 from sysid_ros.engine.derivatives.actuator_changes import add_input_change
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
+from sysid_ros.engine.derivatives.displacement_changes import add_displaced_forces
 from sysid_ros.engine.derivatives.friction_limit_changes import limit_changes
 from sysid_ros.engine.derivatives.line_changes import (
     line_changes,
@@ -158,7 +159,7 @@ def _row_changes(
         add_scaled(change, 0, rows.by_frictionloss[k], m.line_fields[LINE_FRICTIONLOSS], k, n_model)
         add_scaled(change, 0, rows.by_invweight[k], m.line_fields[LINE_INVWEIGHT], k, n_model)
         spread_changes(t.lines, k, rows.force[k], moved.turned, change, w.d_rows)
-    add_footing_changes(t, w.footing, m.body_weight, dq, dv, w.d_rows)
+    add_footing_changes(t, w.footing, m.body_weight, m.displacements, dq, dv, w.d_rows)
     for k in range(t.friction_dofs.size):
         i = t.friction_dofs[k]
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], w.friction.change, i, n)
@@ -207,6 +208,8 @@ def _force_changes(
     _inertia_changes(t, w, m, out)
     if t.in_fluid:
         _fluid_changes(t, w, m, out)
+    if m.displacements.direction.size:
+        add_displaced_forces(t, w, m.displacements, out)
 
 
 @compiled

@@ -150,7 +150,7 @@ def _run_once(
     derivatives = np.zeros((steps, 1, 1))
     differentiate_rollouts(
         tables,
-        model_directions(model_derivative(ChangingTables.of(model), [], [])),
+        model_directions(tables, model_derivative(ChangingTables.of(model), [], [])),
         read,
         directions,
         all_covered(steps),
@@ -158,7 +158,7 @@ def _run_once(
         one,
         states,
         control,
-        rollout.new_buffers(tables, 1),
+        rollout.new_buffers(tables, 1, 0),
         derivatives,
         np.zeros((steps, 2)),
     )

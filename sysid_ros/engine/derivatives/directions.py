@@ -26,13 +26,22 @@ from sysid_ros.engine.elements import (
 from sysid_ros.engine.mechanics import (
     ARMATURE,
     INVWEIGHT,
+    Displacements,
+    Mountings,
+    Tables,
     actuator_fields,
+    body_places,
+    displacements_of,
     dof_fields,
     fluid_fields,
     friction_fields,
     has_connections,
     has_feet,
+    joint_places,
     line_fields,
+    local_twists,
+    mountings_of,
+    site_places,
 )
 from sysid_ros.engine.signals import rotation_between
 from sysid_ros.engine.simulation import Perturbation, RunBatch
@@ -47,8 +56,11 @@ class ModelChanges(NamedTuple):
     inertia: FloatArray  # (nbody, 10, n_model)
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     compensation: FloatArray  # (nbody, n_model)
-    body_weight: FloatArray  # (nbody, n_model): of inverse inertia, felt by what presses
+    body_weight: FloatArray  # (nbody, 2, n_model): of inverse inertia, felt by what presses
     fluid: FloatArray  # (nbody, 8 or 0, n_model): of the resistance of a medium
+    body_places: FloatArray  # (nbody, 7, n_model)
+    joint_places: FloatArray  # (njnt, 6, n_model)
+    site_places: FloatArray  # (nsite, 7, n_model)
 
 
 @dataclass(frozen=True)
@@ -100,6 +112,9 @@ class ChangingTables:
         fields[INVWEIGHT] = self.weights.by_armature @ fields[ARMATURE]
         if np.any(changes.inertia):
             fields[INVWEIGHT] += np.tensordot(self.weights.by_inertia, changes.inertia, 2)
+        if np.any(changes.body_places) or np.any(changes.joint_places):
+            twists = local_twists(self.model, changes.body_places, changes.joint_places)
+            fields[INVWEIGHT] += np.tensordot(self.weights.by_displacement, twists, 2)
         return changes._replace(dof_fields=fields)
 
 
@@ -121,8 +136,11 @@ def _changing(
         inertial_parameters(model) if inertia is None else inertia,
         friction_fields(model),
         np.array(model.body_gravcomp),
-        np.array(model.body_invweight0[:, 0]) * stands,
+        np.array(model.body_invweight0) * stands,
         fluid_fields(model),
+        body_places(model),
+        joint_places(model),
+        site_places(model),
     )
 
 
@@ -144,8 +162,10 @@ class ModelDirections(NamedTuple):
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     lifted: IntArray  # (k,): the bodies whose gravity compensation changes
     compensation: FloatArray  # (nbody, n_model)
-    body_weight: FloatArray  # (nbody, n_model)
+    body_weight: FloatArray  # (nbody, 2, n_model)
     fluid: FloatArray  # (nbody, 8 or 0, n_model)
+    displacements: Displacements
+    mountings: Mountings
 
 
 class StepSlopes(NamedTuple):
@@ -189,8 +209,8 @@ class BatchDirections(NamedTuple):
     control_change: FloatArray  # (steps, n_control, nu)
 
 
-def model_directions(changes: ModelChanges) -> ModelDirections:
-    """Find what is touched."""
+def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:
+    """Find what is touched of a model."""
     dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation = changes[:6]
     body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
     return ModelDirections(
@@ -208,6 +228,8 @@ def model_directions(changes: ModelChanges) -> ModelDirections:
         np.ascontiguousarray(compensation),
         np.ascontiguousarray(changes.body_weight),
         np.ascontiguousarray(changes.fluid),
+        displacements_of(t, changes.body_places, changes.joint_places),
+        mountings_of(t, changes.site_places),
     )
 
 

@@ -47,7 +47,7 @@ def new_room(t: Tables) -> Room:
     """Room for a model without feet."""
     nv, nu = t.dof_bodyid.size, t.actuator_dof.size
     return Room(
-        new_workspace(t, 0, 0),
+        new_workspace(t, 0, 0, 0),
         np.zeros(nu),
         np.zeros(nv),
         np.zeros(nv),

@@ -20,18 +20,37 @@ is further out, its body sees it change by
     dF = sum (I R_j + B P_j) dq_j + (I W_j + B S_j) dv_j + I S_j da_j + (S_j x* f) dq_j,
 
 the last term for degrees of freedom behind the body only, and by its regressor times dpi.
+
+What is measured in a moving frame depends on how both bodies move against each other alone: the
+same forces act on the differences of D and U of both. A site that is mounted otherwise moves on its
+body by a twist S, as if there were one more joint behind the body.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import mujoco
-import numpy as np
-
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.derivatives.displacement_changes import (
+    add_displaced_force,
+    add_displaced_reading,
+    force_behind,
+)
+from sysid_ros.engine.derivatives.frame_readings import (
+    BALL_ORIENTATION,
+    BALL_SPIN,
+    DIRECTION,
+    DRIFT,
+    FIELD,
+    INTERACTION_FORCE,
+    INTERACTION_TORQUE,
+    ORIENTATION,
+    PLACE,
+    PULL,
+    SPIN,
+    TURNING,
+    FrameReadings,
+)
 from sysid_ros.engine.mechanics import (
     Motion,
     Six,
@@ -40,145 +59,21 @@ from sysid_ros.engine.mechanics import (
     Workspace,
     add,
     at_point,
+    carries,
     couple,
     cross,
     cross_force,
     dot,
     force_at,
     force_regressor,
-    in_fluid,
     into_body,
     load,
     multiply_inertia,
     multiply_product,
+    multiply_quaternions,
     quaternion_to_matrix,
     scale,
 )
-
-_S, _O = mujoco.mjtSensor, mujoco.mjtObj
-
-PLACE, DIRECTION, ORIENTATION, SPIN, DRIFT, TURNING, PULL = range(7)
-"""What is measured: a point, a fixed direction, an orientation, angular and linear velocity,
-angular and linear acceleration."""
-BALL_ORIENTATION, BALL_SPIN = 7, 8
-FIELD = 9  # the magnetic field, which is constant in the world
-INTERACTION_FORCE, INTERACTION_TORQUE = 10, 11  # between the body and its parent
-ACCELERATED = (TURNING, PULL, INTERACTION_FORCE, INTERACTION_TORQUE)
-"""What depends on accelerations."""
-
-# Sensors: the quantity, and whether it is given in the sensor's own frame.
-FRAME_SENSORS = {
-    int(_S.mjSENS_FRAMEPOS): (PLACE, False),
-    int(_S.mjSENS_FRAMEQUAT): (ORIENTATION, False),
-    int(_S.mjSENS_FRAMEXAXIS): (DIRECTION, False),
-    int(_S.mjSENS_FRAMEYAXIS): (DIRECTION, False),
-    int(_S.mjSENS_FRAMEZAXIS): (DIRECTION, False),
-    int(_S.mjSENS_FRAMELINVEL): (DRIFT, False),
-    int(_S.mjSENS_FRAMEANGVEL): (SPIN, False),
-    int(_S.mjSENS_FRAMELINACC): (PULL, False),
-    int(_S.mjSENS_FRAMEANGACC): (TURNING, False),
-    int(_S.mjSENS_GYRO): (SPIN, True),
-    int(_S.mjSENS_VELOCIMETER): (DRIFT, True),
-    int(_S.mjSENS_ACCELEROMETER): (PULL, True),
-    int(_S.mjSENS_MAGNETOMETER): (FIELD, True),
-    int(_S.mjSENS_FORCE): (INTERACTION_FORCE, True),
-    int(_S.mjSENS_TORQUE): (INTERACTION_TORQUE, True),
-    int(_S.mjSENS_BALLQUAT): (BALL_ORIENTATION, True),
-    int(_S.mjSENS_BALLANGVEL): (BALL_SPIN, True),
-}
-_AXES = {int(_S.mjSENS_FRAMEXAXIS): 0, int(_S.mjSENS_FRAMEYAXIS): 1, int(_S.mjSENS_FRAMEZAXIS): 2}
-
-
-class FrameReadings(NamedTuple):
-    """Components of sensors that are fixed to bodies."""
-
-    row: IntArray  # (k,): the reading that each is
-    quantity: IntArray  # (k,): as in FRAME_SENSORS
-    local: IntArray  # (k,): whether in the sensor's own frame
-    component: IntArray  # (k,)
-    item: IntArray  # (k,): the body, or the first degree of freedom of a ball
-    axis: IntArray  # (k,): which axis of the frame is its direction
-    position: FloatArray  # (k, 3): of the frame on the body, m
-    quaternion: FloatArray  # (k, 4)
-    field: FloatArray  # (3,): magnetic
-    accelerated: bool  # whether any measures accelerations
-    loaded: bool  # whether any measures forces between bodies
-
-
-def unsupported_frame(model: mujoco.MjModel, sensor: int) -> str | None:
-    """Return why a sensor of a kind in FRAME_SENSORS cannot be differentiated, if it cannot."""
-    kinds = (
-        int(_O.mjOBJ_SITE), int(_O.mjOBJ_XBODY), int(_O.mjOBJ_BODY), int(_O.mjOBJ_JOINT)
-    )  # fmt: skip
-    if int(model.sensor_objtype[sensor]) not in kinds:
-        return "a sensor's frame is neither a site nor a body's"
-    if int(model.sensor_refid[sensor]) >= 0:
-        return "a sensor measures in a moving frame"
-    if FRAME_SENSORS[int(model.sensor_type[sensor])][0] in (INTERACTION_FORCE, INTERACTION_TORQUE):
-        return _unsupported_force(model, int(model.site_bodyid[int(model.sensor_objid[sensor])]))
-    return None
-
-
-def _unsupported_force(model: mujoco.MjModel, body: int) -> str | None:
-    """The same for the force between a body and its parent."""
-    if int(model.body_weldid[body]) == 0:
-        return "a force or torque sensor is on a body that stands still"
-    if np.any(np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)):
-        return "a force or torque sensor is beside thrusters"
-    if in_fluid(model):
-        return "a force or torque sensor is in a fluid"
-    return None
-
-
-def frame_readings(
-    model: mujoco.MjModel, sensors: IntArray, components: IntArray, rows: IntArray
-) -> FrameReadings:
-    """The readings among components of sensors.
-
-    Args:
-      model: The compiled model.
-      sensors: Sensors of kinds in FRAME_SENSORS, (k,).
-      components: Which component of the sensor, (k,).
-      rows: Which reading each is, (k,).
-    """
-    kinds = np.asarray(model.sensor_type)[sensors]
-    what = np.array([FRAME_SENSORS[int(kind)] for kind in kinds], dtype=np.int64).reshape(-1, 2)
-    places = [_mounting(model, int(sensor)) for sensor in sensors]
-    return FrameReadings(
-        rows.astype(np.int64),
-        np.ascontiguousarray(what[:, 0]),
-        np.ascontiguousarray(what[:, 1]),
-        components.astype(np.int64),
-        np.array([place[0] for place in places], dtype=np.int64),
-        np.array([_AXES.get(int(kind), 0) for kind in kinds], dtype=np.int64),
-        np.array([place[1] for place in places], dtype=np.float64).reshape(-1, 3),
-        np.array([place[2] for place in places], dtype=np.float64).reshape(-1, 4),
-        np.array(model.opt.magnetic, dtype=np.float64),
-        bool(np.isin(what[:, 0], ACCELERATED).any()),
-        bool(np.isin(what[:, 0], (INTERACTION_FORCE, INTERACTION_TORQUE)).any()),
-    )
-
-
-def _mounting(model: mujoco.MjModel, sensor: int) -> tuple[int, Any, Any]:
-    """The body of a sensor, or the first dof of its joint, and its frame's position on it."""
-    kind, item = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
-    if kind == int(_O.mjOBJ_SITE):
-        return int(model.site_bodyid[item]), model.site_pos[item], model.site_quat[item]
-    if kind == int(_O.mjOBJ_JOINT):
-        return int(model.jnt_dofadr[item]), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-    if kind == int(_O.mjOBJ_BODY):  # its inertial frame
-        return item, model.body_ipos[item], model.body_iquat[item]
-    return item, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-
-
-def frames_alike(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
-    """Return whether the inertial frames that are measured are where they were."""
-    seen = np.asarray(one.sensor_objtype) == int(_O.mjOBJ_BODY)
-    bodies = np.asarray(one.sensor_objid)[seen]
-    return all(
-        np.array_equal(getattr(one, name)[bodies], getattr(other, name)[bodies])
-        for name in ("body_ipos", "body_iquat")
-    )
 
 
 @compiled_apart
@@ -210,20 +105,46 @@ def read_frames(
                 add_scaled(out, row, share, dq, item + i, n)
             continue
         if quantity in (INTERACTION_FORCE, INTERACTION_TORQUE):
-            _read_force(t, w, m, _measured_along(r, k, w), r.item[k], row, dq, dv, out)
+            along = _measured_along(r, k, w)
+            add_displaced_force(t, w, m, item, r.site[k], along, row, out)
+            _read_force(t, w, m, along, item, row, dq, dv, out)
             continue
-        accelerating, moving, displacing = _covectors(r, k, w)
-        d = w.derivatives
-        j = t.body_lastdof[item]
-        while j >= 0:
-            s, p = load(w.pose.subspace[j]), load(d.p[j])
-            add_scaled(out, row, dot(moving, p) + dot(displacing, s), dq, j, n)
-            add_scaled(out, row, dot(moving, s), dv, j, n)
-            if quantity in (TURNING, PULL):
-                add_scaled(out, row, dot(accelerating, load(d.r[j])), dq, j, n)
-                add_scaled(out, row, dot(accelerating, load(d.w[j])), dv, j, n)
-                add_scaled(out, row, dot(accelerating, s), w.d_qacc, j, n)
-            j = t.dof_parentid[j]
+        _read_body(t, w, m, _covectors(r, k, w), item, r.site[k], quantity, row, dq, dv, out)
+        if r.reference[k] >= 0:
+            f, u, d = _covectors(r, k, w)
+            less = scale(f, -1.0), scale(u, -1.0), scale(d, -1.0)
+            body, site = r.reference[k], r.reference_site[k]
+            _read_body(t, w, m, less, body, site, quantity, row, dq, dv, out)
+
+
+@compiled_apart
+def _read_body(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    covectors: tuple[Six, Six, Six],
+    body: int,
+    site: int,
+    quantity: int,
+    row: int,
+    dq: FloatArray,
+    dv: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Add what the motion of one body, and of its site, does to a component."""
+    accelerating, moving, displacing = covectors
+    add_displaced_reading(t, w, m, body, site, covectors, row, out)
+    d, n = w.derivatives, dq.shape[1]
+    j = t.body_lastdof[body]
+    while j >= 0:
+        s, p = load(w.pose.subspace[j]), load(d.p[j])
+        add_scaled(out, row, dot(moving, p) + dot(displacing, s), dq, j, n)
+        add_scaled(out, row, dot(moving, s), dv, j, n)
+        if quantity in (TURNING, PULL):
+            add_scaled(out, row, dot(accelerating, load(d.r[j])), dq, j, n)
+            add_scaled(out, row, dot(accelerating, load(d.w[j])), dv, j, n)
+            add_scaled(out, row, dot(accelerating, s), w.d_qacc, j, n)
+        j = t.dof_parentid[j]
 
 
 @compiled
@@ -243,26 +164,23 @@ def _read_force(
     MuJoCo counts weight whether or not it is compensated.
     """
     d, n = w.derivatives, dq.shape[1]
-    gravity = t.gravity[0], t.gravity[1], t.gravity[2]
     for j in range(dq.shape[0]):
         carried = t.dof_bodyid[j]
         outer = max(carried, body)
-        if not _carries(t, min(carried, body), outer):
+        if not carries(t, min(carried, body), outer):
             continue
         s, inertia, product = load(w.pose.subspace[j]), d.inertia[outer], d.product[outer]
         by_position = multiply_product(product, load(d.p[j]))
         by_position = add(by_position, multiply_inertia(inertia, load(d.r[j])))
         if carried > body:
-            lifted = multiply_inertia(d.lifted[outer], (0.0, 0.0, 0.0, *gravity))
-            force = add(load(d.force[outer]), scale(lifted, -1.0))
-            by_position = add(by_position, cross_force(s, force))
+            by_position = add(by_position, cross_force(s, force_behind(t, w, outer)))
         by_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[j])))
         add_scaled(out, row, dot(twist, by_position), dq, j, n)
         add_scaled(out, row, dot(twist, by_velocity), dv, j, n)
         add_scaled(out, row, dot(twist, multiply_inertia(inertia, s)), w.d_qacc, j, n)
     for behind in range(body, t.body_parentid.size):
         first, last = m.body_first[behind], m.body_first[behind + 1]
-        if first == last or not _carries(t, body, behind):
+        if first == last or not carries(t, body, behind):
             continue
         force_regressor(w.pose, w.motion, behind, load(w.motion.acceleration[behind]), w.basis)
         along = into_body(twist, w.pose.rotation[behind], w.pose.position[behind])
@@ -271,14 +189,6 @@ def _read_force(
                 for c in range(10):
                     change = along[i] * w.basis[1, i, c] * m.inertia_change[e, c]
                     out[row, m.inertia_direction[e]] += change
-
-
-@compiled
-def _carries(t: Tables, body: int, other: int) -> bool:
-    """Return whether a body carries the other, or is it."""
-    while other > body:
-        other = t.body_parentid[other]
-    return other == body
 
 
 @compiled
@@ -297,10 +207,7 @@ def _frame(r: FrameReadings, k: int, w: Workspace) -> tuple[Three, Three]:
     body, component = r.item[k], r.component[k]
     turned, place, axes = w.frame_quaternion, w.frame_position, w.frame_axes
     a, b = w.pose.quaternion[body], r.quaternion[k]
-    turned[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
-    turned[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
-    turned[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1]
-    turned[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
+    multiply_quaternions(a[0], a[1], a[2], a[3], b, turned)
     quaternion_to_matrix(turned, axes)
     for i in range(3):
         place[i] = w.pose.position[body, i]
@@ -314,7 +221,21 @@ def _frame(r: FrameReadings, k: int, w: Workspace) -> tuple[Three, Three]:
     )
     if r.local[k]:
         e = axes[0, component], axes[1, component], axes[2, component]
+    if r.reference[k] >= 0:
+        e = _seen_along(r, k, component, w)
     return x, e
+
+
+@compiled
+def _seen_along(r: FrameReadings, k: int, component: int, w: Workspace) -> Three:
+    """An axis of the frame that a component is seen from; its orientation becomes relative."""
+    turned, c = w.frame_quaternion, w.reference_quaternion
+    a, b = w.pose.quaternion[r.reference[k]], r.reference_quaternion[k]
+    multiply_quaternions(a[0], a[1], a[2], a[3], b, c)
+    multiply_quaternions(c[0], -c[1], -c[2], -c[3], turned, turned)
+    quaternion_to_matrix(c, w.reference_axes)
+    i = min(component, 2)  # a quaternion has four
+    return w.reference_axes[0, i], w.reference_axes[1, i], w.reference_axes[2, i]
 
 
 @compiled
@@ -338,7 +259,11 @@ def _covectors(r: FrameReadings, k: int, w: Workspace) -> tuple[Six, Six, Six]:
             along = share * axes[0, i], share * axes[1, i], share * axes[2, i]
             total = add(total, couple(along))
         return none, none, total
-    return _motion_covectors(quantity, r.local[k] != 0, w.motion, body, x, e)
+    from_spin = (0.0, 0.0, 0.0)
+    if r.reference[k] >= 0:
+        v = w.motion.velocity[r.reference[k]]
+        from_spin = v[0], v[1], v[2]
+    return _motion_covectors(quantity, r.local[k] != 0, w.motion, body, x, e, from_spin)
 
 
 @compiled
@@ -349,15 +274,23 @@ def _motion_covectors(
     body: int,
     x: Three,
     e: Three,
+    from_spin: Three,
 ) -> tuple[Six, Six, Six]:
-    """The same for velocities and accelerations along ``e`` at the point ``x``."""
+    """The same for velocities and accelerations along ``e`` at the point ``x``.
+
+    ``from_spin`` is the angular velocity of the frame that it is seen from.
+    """
     none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     v, a = load(motion.velocity[body]), load(motion.acceleration[body])
     spin, drift = (v[0], v[1], v[2]), at_point(v, x)
     force = couple(e) if quantity in (SPIN, TURNING) else force_at(x, e)
-    if quantity in (SPIN, DRIFT):
-        value = spin if quantity == SPIN else drift
-        return none, force, none if local else couple(cross(value, e))
+    if local and quantity in (SPIN, DRIFT):
+        return none, force, none
+    if quantity == SPIN:
+        return none, force, couple(cross(spin, e))
+    if quantity == DRIFT:
+        against = spin[0] - from_spin[0], spin[1] - from_spin[1], spin[2] - from_spin[2]
+        return none, force, add(cross_force(v, force), force_at(x, cross(e, against)))
     moving, value = cross_force(v, force), (a[0], a[1], a[2])
     if quantity == PULL:
         # The point's acceleration is the body's there and spin x drift.

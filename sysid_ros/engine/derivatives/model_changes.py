@@ -5,25 +5,19 @@
 
 The model is compiled once per parameter, so everything the compiler couples (a damping ratio makes
 armature change an actuator's bias) is in the derivative. That shows which joints, actuators, lines
-and bodies a parameter touches; later, one compilation serves all that touch different ones. A
-parameter that changes something the pass has no table for is left to finite differences of
-rollouts.
+and bodies a parameter touches; later, one compilation serves all that touch different ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.derivatives.directions import ChangingTables, ModelChanges
-from sysid_ros.engine.derivatives.frame_sensors import frames_alike
 from sysid_ros.engine.derivatives.model_parts import (
     ModelPart,
     model_parts,
@@ -31,90 +25,11 @@ from sysid_ros.engine.derivatives.model_parts import (
     whole_model,
 )
 from sysid_ros.engine.derivatives.sensors import readings
-from sysid_ros.engine.elements import BALL, FREE
-from sysid_ros.engine.mechanics import (
-    INVWEIGHT,
-    TIME,
-    in_fluid,
-    stand_alike,
-    tables_of,
-    unfollowed_path,
-)
-from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation, size_signature
-
-# What a parameter may change in a model that the pass follows; the second group follows from the
-# first and is not used in a simulation without contacts, or is read as dof_invweight0.
-# fmt: off
-_FOLLOWED = frozenset((
-    "body_mass", "body_ipos", "body_iquat", "body_inertia", "body_gravcomp", "dof_armature",
-    "dof_frictionloss", "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness",
-    "jnt_stiffnesspoly", "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear",
-    "actuator_forcerange", "actuator_dynprm", "jnt_user", "tendon_armature", "tendon_damping",
-    "tendon_frictionloss", "tendon_invweight0", "tendon_stiffness", "body_invweight0",
-))
-_WITHOUT_EFFECT = frozenset((
-    "body_subtreemass", "body_sameframe", "body_simple", "body_margin",
-    "dof_M0", "dof_simplenum", "dof_length", "actuator_acc0", "actuator_length0",
-))
-# fmt: on
-# What is drawn, or touches: contacts show as a violated equation of motion.
-_UNSEEN = ("_", "bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
-_SEEN = frozenset(("site_pos", "site_quat"))  # where sensors are
-_OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
+from sysid_ros.engine.mechanics import INVWEIGHT, TIME, tables_of
+from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation
 
 # How far from where derivatives lead to a number may be, relative to the way, and to its value.
 LASTING, ROUNDING = 1e-7, 1e-15
-
-
-class FollowedModel:
-    """A model that others are compared with.
-
-    Args:
-      base: The model at the point of linearization.
-    """
-
-    def __init__(self, base: mujoco.MjModel) -> None:
-        self._base = base
-
-    @cached_property
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The arrays whose change the pass would miss."""
-        arrays = {name: getattr(self._base, name) for name in _relevant_names()}
-        return {
-            name: array
-            for name, array in arrays.items()
-            if isinstance(array, np.ndarray) and array.size
-        }
-
-    def unfollowed_change(self, moved: mujoco.MjModel) -> str | None:
-        """The first attribute that differs and that the pass does not follow, ``None`` for none."""
-        for name in _OPTIONS:
-            if not np.array_equal(getattr(self._base.opt, name), getattr(moved.opt, name)):
-                return f"opt.{name}"
-        if size_signature(moved) != size_signature(self._base):
-            return "its size"
-        at_site = np.asarray(self._base.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
-        if np.any(self._base.actuator_gear[at_site] != moved.actuator_gear[at_site]):
-            return "actuator_gear"
-        ball = np.isin(np.asarray(self._base.jnt_type), (FREE, BALL))
-        if np.any(np.asarray(moved.jnt_stiffness)[ball]):
-            return "jnt_stiffness"
-        if not frames_alike(self._base, moved):
-            return "an inertial frame that is measured"
-        if in_fluid(self._base) and np.any(self._base.body_ipos != moved.body_ipos):
-            return "body_ipos in a fluid"
-        if in_fluid(self._base) and np.any(self._base.body_iquat != moved.body_iquat):
-            return "body_iquat in a fluid"
-        if not stand_alike(self._base, moved):
-            return "what touches the floor"
-        for name, array in self._arrays.items():
-            after = getattr(moved, name)
-            if array.shape != after.shape:
-                return name
-            # Most are the same byte by byte, which is seen sooner.
-            if array.tobytes() != after.tobytes() and (array != after).any():
-                return name
-        return unfollowed_path(self._base, moved)
 
 
 def model_derivative(
@@ -209,6 +124,7 @@ class TablesReader:
     def __init__(self, addresses: IndexArray) -> None:
         self._addresses = addresses
         self._latest: tuple[tuple[ModelPart, ...], ModelPart] | None = None
+        self._sites: FloatArray | None = None  # places that readings were taken at
 
     def read(self, base: ChangingTables, static: bool) -> tuple[tuple[ModelPart, ...], ModelPart]:
         """The parts of the model with their tables and what is read of them, and all as one.
@@ -217,11 +133,15 @@ class TablesReader:
           base: What changes with parameters.
           static: Whether nothing else does.
         """
-        if self._latest is None or not static or base.stands:
+        sites = base.tables[-1]
+        stays = self._sites is not None and np.array_equal(sites, self._sites)
+        if self._latest is None or not (static and stays) or base.stands:
+            self._sites = sites
             tables, read = tables_of(base.model), readings(base.model, self._addresses)
             self._latest = model_parts(tables, read), whole_model(tables, read)
             return self._latest
-        dof, actuator, line, inertia, friction, compensation, _, fluid = base.tables
+        dof, actuator, line, inertia, friction, compensation, _, fluid, *places = base.tables
+        bodies, joints, _ = places
         dof = dof.copy()
         dof[INVWEIGHT] = base.model.dof_invweight0
         parts, whole = self._latest
@@ -234,6 +154,10 @@ class TablesReader:
             gravity_compensation=compensation,
             compensates=bool(np.any(compensation)),
             body_fluid=fluid,
+            body_pos=np.ascontiguousarray(bodies[:, :3]),
+            body_quat=np.ascontiguousarray(bodies[:, 3:]),
+            jnt_pos=np.ascontiguousarray(joints[:, :3]),
+            jnt_axis=np.ascontiguousarray(joints[:, 3:]),
         )
         return renewed(parts, tables), whole._replace(tables=tables)
 
@@ -344,9 +268,10 @@ class SharedMoves:
         for g in range(len(moved)):
             if np.any(changed[:, g] & ~marks[:, of == g].any(axis=1)):
                 return None
-        sizes = (base.model.nv, base.model.nu, found.line_fields.shape[1], base.model.nbody)
+        model, n_line = base.model, found.line_fields.shape[1]
+        sizes = (model.nv, model.nu, n_line, model.nbody, model.njnt, model.nsite)
         own = marks / np.array([steps[j] for j in components])
-        dof, actuator, line, body = np.split(own, np.cumsum(sizes)[:-1])
+        dof, actuator, line, body, joint, site = np.split(own, np.cumsum(sizes)[:-1])
         return ModelChanges(
             found.dof_fields[..., of] * dof,
             found.actuator_fields[..., of] * actuator,
@@ -354,13 +279,16 @@ class SharedMoves:
             found.inertia[..., of] * body[:, np.newaxis],
             found.friction_fields[..., of] * dof,
             found.compensation[..., of] * body,
-            found.body_weight[..., of] * body,
+            found.body_weight[..., of] * body[:, np.newaxis],
             found.fluid[..., of] * body[:, np.newaxis],
+            found.body_places[..., of] * body[:, np.newaxis],
+            found.joint_places[..., of] * joint[:, np.newaxis],
+            found.site_places[..., of] * site[:, np.newaxis],
         )
 
 
 def _touched(changes: ModelChanges) -> BoolArray:
-    """Mark the joints' axes, actuators, lines and bodies that change, (elements, n_model)."""
+    """Mark what changes of dofs, actuators, lines, bodies, joints and sites, (k, n_model)."""
     return np.concatenate(
         [
             np.any(changes.dof_fields, axis=0) | np.any(changes.friction_fields, axis=0),
@@ -368,8 +296,11 @@ def _touched(changes: ModelChanges) -> BoolArray:
             np.any(changes.line_fields, axis=0),
             np.any(changes.inertia, axis=1)
             | (changes.compensation != 0.0)
-            | (changes.body_weight != 0.0)
-            | np.any(changes.fluid, axis=1),
+            | np.any(changes.body_weight, axis=1)
+            | np.any(changes.fluid, axis=1)
+            | np.any(changes.body_places, axis=1),
+            np.any(changes.joint_places, axis=1),
+            np.any(changes.site_places, axis=1),
         ]
     )
 
@@ -381,14 +312,3 @@ def _quotients(base: FloatArray, moved: Sequence[FloatArray], steps: Sequence[fl
         known = np.isfinite(base)  # infinite limits stay what they are
         result[known, k] = (table[known] - base[known]) / step
     return result
-
-
-@cache
-def _relevant_names() -> tuple[str, ...]:
-    """Attributes of a model whose change the pass would miss, and some that are no arrays."""
-    ignored = _FOLLOWED | _WITHOUT_EFFECT
-    return tuple(
-        name
-        for name in dir(mujoco.MjModel)
-        if name in _SEEN or (name not in ignored and not name.startswith(_UNSEEN))
-    )

@@ -18,7 +18,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, IndexArray, IntArray
 from sysid_ros.engine.derivatives.directions import ModelChanges
-from sysid_ros.engine.derivatives.frame_sensors import (
+from sysid_ros.engine.derivatives.frame_readings import (
     ACCELERATED,
     BALL_ORIENTATION,
     BALL_SPIN,
@@ -75,7 +75,7 @@ class ModelPart(NamedTuple):
 
 
 def model_parts(t: Tables, readings: Readings) -> tuple[ModelPart, ...]:
-    """The parts of a model, one at least.
+    """The parts of a model, one at least, and no more where one is seen from another.
 
     Args:
       t: The model.
@@ -85,7 +85,7 @@ def model_parts(t: Tables, readings: Readings) -> tuple[ModelPart, ...]:
     of_readings = _reading_owners(readings, owners)
     parts = []
     count = int(owners.dofs.max(initial=0)) + 1
-    if count == 1:
+    if count == 1 or np.any(readings.frames.reference >= 0):
         return (whole_model(t, readings),)
     for k in range(count):
         elements = Elements(
@@ -156,6 +156,9 @@ def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:
         changes.compensation[own.bodies],
         changes.body_weight[own.bodies],
         changes.fluid[own.bodies],
+        changes.body_places[own.bodies],
+        changes.joint_places[own.joints],
+        changes.site_places,
     )
 
 

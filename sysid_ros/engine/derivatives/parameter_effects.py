@@ -18,8 +18,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.directions import ChangingTables, ModelChanges
+from sysid_ros.engine.derivatives.followed_model import FollowedModel
 from sysid_ros.engine.derivatives.model_changes import (
-    FollowedModel,
     KnownChanges,
     SharedMoves,
     merged,

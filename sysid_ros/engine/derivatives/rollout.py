@@ -58,15 +58,15 @@ class Buffers(NamedTuple):
     state: FloatArray  # (2 nv + na, n): derivatives of positions, velocities and activations
 
 
-def new_buffers(t: Tables, n: int) -> Buffers:
-    """Room for ``n`` directions."""
-    nq, nv = t.qpos0.size, t.dof_bodyid.size
+def new_buffers(t: Tables, n: int, n_displaced: int) -> Buffers:
+    """Room for ``n`` directions, and so many displacements."""
+    nq, nv, nu = t.qpos0.size, t.dof_bodyid.size, t.actuator_dof.size
     na = np.count_nonzero(t.actuator_act >= 0)
     held = t.feet.body.size + t.connections.weight.size
     return Buffers(
-        new_workspace(t, held, n),
+        new_workspace(t, held, n_displaced, n),
         _new_stage(nq, nv, n),
-        np.zeros(t.actuator_dof.size),
+        np.zeros(nu),
         np.zeros((na, n)),
         _new_stage(nq, nv, n),
         _new_stage(nq, nv, n),
@@ -226,7 +226,7 @@ def _semi_implicit(
     """Advance ``b.now`` by step ``k``; returns whether that could be."""
     w, now = b.workspace, b.now
     inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
-    if not evaluate(t, w, q, v, b.drive, now.a, touches, k, violation):
+    if not evaluate(t, w, q, v, b.drive, now.a, touches, k, m.displacements, violation):
         return False
     if r.frames.loaded and w.footing.pressed[0] > 0:  # what presses is not in these readings
         violation[0] = max(violation[0], violation[1])

@@ -106,7 +106,8 @@ class Pass:
         if key not in self.models:
             own = changes_of(self.changes, self.parts[number].elements)
             changes = [table[..., places] for table in own]
-            self.models[key] = model_directions(ModelChanges(*changes))
+            tables = self.parts[number].tables
+            self.models[key] = model_directions(tables, ModelChanges(*changes))
         return self.models[key]
 
 
@@ -206,7 +207,7 @@ class BatchPass:
             self._steps[runs],
             own.states[first + runs.start : last + runs.stop],
             own.control[first:last],
-            new_buffers(tables, own.columns.size),
+            new_buffers(tables, own.columns.size, own.model.displacements.direction.size),
             out,
             own.violation[first:last],
         )

@@ -5,7 +5,7 @@
 
 A sensor that reads a quantity of :func:`read` is one row of :data:`SENSORS`. One that reads another
 quantity is one more branch of :func:`read` as well. Sensors that are fixed to bodies stand in
-:mod:`.frame_sensors`. Tests and the check of a model follow the tables.
+:mod:`.frame_readings`. Tests and the check of a model follow the tables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled_apart
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
-from sysid_ros.engine.derivatives.frame_sensors import (
+from sysid_ros.engine.derivatives.frame_readings import (
     FRAME_SENSORS,
     FrameReadings,
     frame_readings,

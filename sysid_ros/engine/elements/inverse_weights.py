@@ -5,7 +5,9 @@
 
 ``dof_invweight0`` of a hinge or slide is ``e^T M^-1 e`` at the reference posture, with e the
 joint's unit vector and M the inertia in joint coordinates. With ``u = M^-1 e`` it changes by
-``-u^T dM u``: twice the kinetic energy that the change has at the velocity u.
+``-u^T dM u``: twice the kinetic energy that the change has at the velocity u. Where everything
+behind a place of the tree is displaced by a small twist S, it sees its velocity change by V x S
+with V the velocity before that place, and its momentum tells the energy of that.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements.inertia import rotation_matrix
 from sysid_ros.engine.elements.joints import SCALAR
 
 _AGREEMENT = 1e-9  # relative, of MuJoCo's own numbers with those found here
@@ -30,6 +33,8 @@ class InverseWeights(NamedTuple):
 
     by_armature: FloatArray  # shape (nv, nv)
     by_inertia: FloatArray  # in the ten inertial parameters of each body, (nv, nbody, 10)
+    # in small twists before each joint, and behind all joints of each body, in the body's frame
+    by_displacement: FloatArray  # (nv, njnt + nbody, 6)
 
 
 class ReferencePosture:
@@ -42,7 +47,7 @@ class ReferencePosture:
     def __init__(self, model: mujoco.MjModel) -> None:
         self._places = _places(model)
         self._is_scalar = bool(np.isin(np.asarray(model.jnt_type), SCALAR).all())
-        twist = _twists(model)
+        self._twist = twist = _twists(model)
         self._energy = _energy(twist[..., :, None], twist[..., None, :])  # (10, nbody, nv, nv)
 
     def is_of(self, model: mujoco.MjModel) -> bool:
@@ -75,7 +80,34 @@ class ReferencePosture:
         if not np.all(np.abs(inverse.diagonal() - told) <= _AGREEMENT * np.abs(told)):
             return None
         by_inertia = -np.sum((self._energy @ inverse) * inverse, axis=2)
-        return InverseWeights(-(inverse**2), np.moveaxis(by_inertia, (0, 2), (2, 0)))
+        return InverseWeights(
+            -(inverse**2),
+            np.moveaxis(by_inertia, (0, 2), (2, 0)),
+            self._by_displacement(model, parameters, inverse),
+        )
+
+    def _by_displacement(
+        self, model: mujoco.MjModel, parameters: FloatArray, inverse: FloatArray
+    ) -> FloatArray:
+        """The derivatives in small twists, from the velocities that are columns of ``inverse``."""
+        velocity = self._twist @ inverse  # (6, nbody, nv)
+        momentum = _momentum(parameters, velocity)
+        for body in range(model.nbody - 1, 0, -1):
+            parent = int(model.body_parentid[body])
+            turn = rotation_matrix(model.body_quat[body])
+            force, moment = turn @ momentum[3:, body], turn @ momentum[:3, body]
+            momentum[3:, parent] += force
+            momentum[:3, parent] += moment + np.cross(model.body_pos[body], force, axis=0)
+        bodies = np.append(model.jnt_bodyid, np.arange(model.nbody))
+        before, behind = velocity[:, bodies], momentum[:, bodies]
+        for joint in range(model.njnt):
+            body, dof = int(model.jnt_bodyid[joint]), int(model.jnt_dofadr[joint])
+            end = int(model.body_dofadr[body]) + int(model.body_dofnum[body])
+            before[:, joint] -= self._twist[:, body, dof:end] @ inverse[dof:end]
+        turn, go, moment, force = before[:3], before[3:], behind[:3], behind[3:]
+        about = np.cross(turn, moment, axis=0) + np.cross(go, force, axis=0)
+        found = 2.0 * np.concatenate([about, np.cross(turn, force, axis=0)])
+        return np.asarray(np.moveaxis(found, 2, 0).swapaxes(1, 2))
 
 
 def _places(model: mujoco.MjModel) -> bytes:
@@ -94,6 +126,21 @@ def _twists(model: mujoco.MjModel) -> FloatArray:
     axes = np.asarray(data.xmat).reshape(-1, 3, 3)
     own: FloatArray = np.einsum("bij,bkin->kjbn", axes, world)
     return own.reshape(6, model.nbody, model.nv)
+
+
+def _momentum(parameters: FloatArray, velocity: FloatArray) -> FloatArray:
+    """Torque and force parts of the momenta of bodies about their frames' origins, (6, nbody, n).
+
+    Args:
+      parameters: The ten inertial parameters of each, (nbody, 10).
+      velocity: Angular and linear, (6, nbody, n).
+    """
+    mass, moment = parameters[:, 0], parameters[:, 1:4].T[..., np.newaxis]
+    x, y, z, xy, xz, yz = parameters[:, 4:].T
+    tensor = np.array([[x, xy, xz], [xy, y, yz], [xz, yz, z]])
+    turn, go = velocity[:3], velocity[3:]
+    about = np.einsum("ijb,jbn->ibn", tensor, turn) + np.cross(moment, go, axis=0)
+    return np.concatenate([about, mass[:, np.newaxis] * go - np.cross(moment, turn, axis=0)])
 
 
 def _energy(a: FloatArray, b: FloatArray) -> FloatArray:

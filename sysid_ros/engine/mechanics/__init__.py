@@ -20,6 +20,19 @@ from sysid_ros.engine.mechanics.contact_forces import (
     add_footing_changes,
     add_product,
 )
+from sysid_ros.engine.mechanics.displacements import (
+    Displacements,
+    Mountings,
+    body_places,
+    carries,
+    displacements_of,
+    joint_places,
+    local_twists,
+    motion_before,
+    mountings_of,
+    moved_along,
+    twist_in_world,
+)
 from sysid_ros.engine.mechanics.floor_contacts import (
     Feet,
     Touches,
@@ -76,11 +89,12 @@ from sysid_ros.engine.mechanics.model_tables import (
     actuator_fields,
     dof_fields,
     friction_fields,
+    site_places,
     tables_of,
     unsupported,
 )
 from sysid_ros.engine.mechanics.path_lengths import lay
-from sysid_ros.engine.mechanics.paths import Paths, unfollowed_path
+from sysid_ros.engine.mechanics.paths import Paths, sites_of_paths, unfollowed_path
 from sysid_ros.engine.mechanics.positions import (
     advance,
     advance_derivative,
@@ -90,6 +104,7 @@ from sysid_ros.engine.mechanics.rigid_body import (
     felt,
     force_regressor,
     site_wrench,
+    turned_gravity,
 )
 from sysid_ros.engine.mechanics.spatial import (
     Six,
@@ -99,16 +114,16 @@ from sysid_ros.engine.mechanics.spatial import (
     couple,
     cross,
     cross_force,
+    cross_motion,
     dot,
     force_at,
     into_body,
     load,
     multiply_inertia,
+    multiply_matrix,
     multiply_product,
+    multiply_quaternions,
     quaternion_to_matrix,
     scale,
 )
-from sysid_ros.engine.mechanics.workspace import (
-    Workspace,
-    new_workspace,
-)
+from sysid_ros.engine.mechanics.workspace import Workspace, new_workspace

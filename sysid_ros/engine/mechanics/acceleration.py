@@ -28,6 +28,7 @@ from sysid_ros.engine.compiled import (
 from sysid_ros.engine.mechanics.connection_forces import connect
 from sysid_ros.engine.mechanics.constraint_rows import constrain
 from sysid_ros.engine.mechanics.contact_forces import stand
+from sysid_ros.engine.mechanics.displacements import Displacements
 from sysid_ros.engine.mechanics.floor_contacts import Touches
 from sysid_ros.engine.mechanics.forces import act
 from sysid_ros.engine.mechanics.kinematics import (
@@ -66,6 +67,7 @@ def evaluate(
     a: FloatArray,
     touches: Touches,
     k: int,
+    displacements: Displacements,
     violation: FloatArray,
 ) -> bool:
     """Evaluate the equation of motion for a step that was simulated.
@@ -79,6 +81,7 @@ def evaluate(
       a: The integrated acceleration, (nv,).
       touches: Of the rollout.
       k: The step.
+      displacements: By what parameters change.
       violation: Written, (2,): the largest force that the equation lacks, and the largest in it. A
         contact, or anything else that this module does not know of, shows here.
 
@@ -114,15 +117,24 @@ def evaluate(
         w.qacc[i] += a[i]
     limit_friction(t, w.forces, w.derivatives, v, a, w.friction)
     constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
-    stand(t, w.pose, v, w.qacc, touches, k, w.rows.force, w.footing)
-    connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, w.rows.force, w.footing)
+    _hold(t, w, v, touches, k, displacements)
     scale = 1e-12
     for i in range(nv):
         scale = max(scale, abs(w.forces.force[i]), abs(w.derivatives.torque[i]))
     violation[0], violation[1] = _lacking(w), scale
     if w.footing.pressed[0] > 0 and EXACT * scale < violation[0] < np.inf:
-        violation[0] = min(violation[0], _settled(t, w, q, v, touches, k, scale))
+        violation[0] = min(violation[0], _settled(t, w, q, v, touches, k, displacements, scale))
     return True
+
+
+@compiled
+def _hold(
+    t: Tables, w: Workspace, v: FloatArray, touches: Touches, k: int, displacements: Displacements
+) -> None:
+    """Add what presses and what is connected to the forces of the constraints."""
+    total, held = w.rows.force, w.footing
+    stand(t, w.pose, v, w.qacc, touches, k, displacements, total, held)
+    connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, displacements, total, held)
 
 
 @compiled
@@ -142,6 +154,7 @@ def _settled(
     v: FloatArray,
     touches: Touches,
     k: int,
+    displacements: Displacements,
     scale: float,
 ) -> float:
     """Take the constraint solver's steps that MuJoCo left out, as they change next to nothing.
@@ -166,8 +179,7 @@ def _settled(
                 w.residual[i] += w.inertia[i, j] * step[j]
                 gone[i] += w.inertia[i, j] * step[j]
         constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
-        stand(t, w.pose, v, w.qacc, touches, k, w.rows.force, w.footing)
-        connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, w.rows.force, w.footing)
+        _hold(t, w, v, touches, k, displacements)
         lacking = _lacking(w)
         if lacking <= EXACT * scale:
             break

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forces between connected points and their derivatives, compiled; see :mod:`.connections`."""
+"""Forces between connected bodies and their derivatives, compiled; see :mod:`.connections`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,26 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.mechanics.connection_changes import (
+    Displaced,
+    Held,
+    accelerated,
+    angular,
+    change_violation,
+    error_rate,
+    plus,
+    rates_at,
+    scalar,
+    set_error_rate,
+    spread_change,
+)
 from sysid_ros.engine.mechanics.constraint_rows import MIN_VALUE, impedance, reference
+from sysid_ros.engine.mechanics.displacements import (
+    Displacements,
+    carries,
+    motion_before,
+    moved_along,
+)
 from sysid_ros.engine.mechanics.floor_contacts import Footing
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
@@ -17,15 +36,11 @@ from sysid_ros.engine.mechanics.rigid_body import Derivatives
 from sysid_ros.engine.mechanics.spatial import (
     Six,
     Three,
-    add,
     at_point,
     cross,
     cross_motion,
-    dot,
-    force_at,
     load,
     rotated,
-    scale,
 )
 
 
@@ -37,6 +52,7 @@ def connect(
     derivatives: Derivatives,
     v: FloatArray,
     acceleration: FloatArray,
+    displacements: Displacements,
     total: FloatArray,
     out: Footing,
 ) -> None:
@@ -49,11 +65,12 @@ def connect(
       derivatives: Of these.
       v: Joint velocities, (nv,).
       acceleration: ``qacc`` of the constraint solver, (nv,).
+      displacements: By what parameters change.
       total: The forces are added to it, (nv,).
       out: Added to.
     """
-    for k in range(t.connections.weight.size):
-        _hold(t, pose, motion, derivatives, k, v, acceleration, total, out)
+    for k in range(t.connections.weld.size):
+        _hold(t, pose, motion, derivatives, k, (v, acceleration), displacements, total, out)
 
 
 @compiled
@@ -63,64 +80,95 @@ def _hold(
     motion: Motion,
     derivatives: Derivatives,
     k: int,
-    v: FloatArray,
-    acceleration: FloatArray,
+    rates: tuple[FloatArray, FloatArray],
+    displacements: Displacements,
     total: FloatArray,
     out: Footing,
 ) -> None:
     """One connection."""
-    nv, weight, f = v.size, t.connections.weight[k], out.force
-    points = _point(t, pose, k, 0), _point(t, pose, k, 1)
-    r = (
-        points[0][0] - points[1][0], points[0][1] - points[1][1], points[0][2] - points[1][2],
-    )  # fmt: skip
-    gap = np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+    n, f = 6 if t.connections.weld[k] else 3, out.force
     stiffness, damping = reference(t, t.connections.solref[k], t.connections.solimp[k])
-    share, slope = impedance(t.connections.solimp[k], gap)
-    resistance = max(MIN_VALUE, (1.0 - share) / share * weight)
-    _set_rows(t, pose, k, points, out.rows)
-    rates = v, acceleration
-    whole = (
-        _accelerated(t, pose, motion, t.connections.body[k, 0], rates, -1),
-        _accelerated(t, pose, motion, t.connections.body[k, 1], rates, -1),
+    points = _point(t, pose, k, 0), _point(t, pose, k, 1)
+    accelerations, spin, spins, straight, turning = _turning(
+        t, pose, motion, k, rates, damping, out
     )
-    first = _rates(t, motion, k, 0, points[0], whole[0], damping)
-    second = _rates(t, motion, k, 1, points[1], whole[1], damping)
-    for d in range(3):
-        f[d] = -(first[d] - second[d] + stiffness * share * r[d]) / resistance
+    held = Held(points, accelerations, spin, spins, straight, turning)
+    out.violation[:] = 0.0
+    square = 0.0
+    for d in range(n):
+        way = points[0][d] - points[1][d] if d < 3 else 2.0 * out.reach[d - 3]
+        out.violation[d] = way
+        square += way * way
+    gap = np.sqrt(square)
+    share, slope = impedance(t.connections.solimp[k], gap)
+    softness = (1.0 - share) / share
+    _set_rows(t, pose, k, points, out)
+    bodies = t.connections.body[k]
+    first, second = (
+        rates_at(load(motion.velocity[bodies[0]]), accelerations[0], points[0], damping),
+        rates_at(load(motion.velocity[bodies[1]]), accelerations[1], points[1], damping),
+    )
+    turned = (0.0, 0.0, 0.0)
+    if n > 3:
+        turned = error_rate(out, straight, turning)
+    for d in range(n):
+        rate = first[d] - second[d] if d < 3 else turned[d - 3]
+        out.softness[d] = max(MIN_VALUE, softness * t.connections.weight[k, d // 3])
+        f[d] = -(rate + stiffness * share * out.violation[d]) / out.softness[d]
     out.pressed[0] += 1
-    for i in range(nv):
-        pull = 0.0
-        for d in range(3):
-            pull += out.rows[d, i] * f[d]
-        total[i] += pull
-        if resistance > MIN_VALUE:
-            out.by_weight[t.feet.body.size + k, i] -= pull / weight
-        for j in range(nv):
-            for d in range(3):
-                out.stiffness[i, j] += out.rows[d, i] * out.rows[d, j] / resistance
+    _add_rows(t, k, n, total, out)
     # What the gap alone changes: the reference acceleration, and the regularization.
-    opened = (0.0, 0.0, 0.0)
-    if gap > MIN_VALUE:
-        opened = r[0] / gap, r[1] / gap, r[2] / gap
-    softer = slope / (share * (1.0 - share)) if resistance > MIN_VALUE else 0.0
+    softer = slope / (share * (1.0 - share))
+    pulls = stiffness * share, stiffness * slope, softer, gap
+    nv = total.size
     for j in range(nv):
-        one, one_faster = _changes(
-            t, pose, motion, derivatives, k, 0, j, points[0], whole[0], rates, damping
-        )
-        two, two_faster = _changes(
-            t, pose, motion, derivatives, k, 1, j, points[1], whole[1], rates, damping
-        )
-        both = add(one, scale(two, -1.0))
-        wider = opened[0] * both[0] + opened[1] * both[1] + opened[2] * both[2]
-        for d in range(3):
-            change = both[3 + d] + stiffness * (share * both[d] + slope * wider * r[d])
-            out.gradient[d] = f[d] * softer * wider - change / resistance
-            faster = (one_faster[d] - two_faster[d]) / resistance
+        carried = _moves(t, j, bodies[0]), _moves(t, j, bodies[1])
+        if not (carried[0] or carried[1]):
+            continue
+        x = Displaced(
+            t.dof_first[j], carried, load(pose.subspace[j]), load(derivatives.p[j]),
+            load(motion.velocity_before[j]), load(derivatives.w[j]),
+        )  # fmt: skip
+        _displace(t, pose, motion, k, held, rates, damping, pulls, x, out, out.by_position, j)
+        change_violation(t, pose, motion, k, held, rates, damping, x, False, out)
+        for d in range(n):
+            faster = out.gradient[d] / out.softness[d]
             for i in range(nv):
                 out.by_velocity[i, j] -= out.rows[d, i] * faster
-        _add_change(t, pose, k, 0, j, points[0], one, out)
-        _add_change(t, pose, k, 1, j, points[1], two, out)
+    for e in range(displacements.direction.size):
+        body = displacements.body[e]
+        s, before = moved_along(pose, displacements, e), motion_before(t, motion, displacements, e)
+        p = cross_motion(before[0], s)
+        carried = carries(t, body, bodies[0]), carries(t, body, bodies[1])
+        x = Displaced(displacements.first[e], carried, s, p, before[0], p)
+        _displace(t, pose, motion, k, held, rates, damping, pulls, x, out, out.by_displacement, e)
+
+
+@compiled
+def _turning(
+    t: Tables,
+    pose: Pose,
+    motion: Motion,
+    k: int,
+    rates: tuple[FloatArray, FloatArray],
+    damping: float,
+    out: Footing,
+) -> tuple[tuple[Six, Six], Three, Three, float, Three]:
+    """The fields of :class:`Held` but for the points; of a weld N and n into ``out``."""
+    nv, bodies = rates[0].size, t.connections.body[k]
+    accelerations = (
+        accelerated(t, pose, motion, bodies[0], rates, nv),
+        accelerated(t, pose, motion, bodies[1], rates, nv),
+    )
+    spin, spins, straight, turning = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (0.0, 0.0, 0.0)
+    if t.connections.weld[k]:
+        set_error_rate(t, pose, k, out)
+        one, two = load(motion.velocity[bodies[0]]), load(motion.velocity[bodies[1]])
+        spin, spins = plus(angular(one), -1.0, angular(two)), plus(angular(one), 1.0, angular(two))
+        turning = plus(angular(accelerations[0]), -1.0, angular(accelerations[1]))
+        turning = plus(plus(turning, 0.5, cross(spin, spins)), damping, spin)
+        straight = -0.5 * scalar(spin, spin)
+    return accelerations, spin, spins, straight, turning
 
 
 @compiled
@@ -133,21 +181,43 @@ def _point(t: Tables, pose: Pose, k: int, side: int) -> Three:
 
 
 @compiled
-def _set_rows(t: Tables, pose: Pose, k: int, points: tuple[Three, Three], rows: FloatArray) -> None:
-    """The Jacobian of the way from the second point to the first, into three rows."""
-    rows[:3] = 0.0
+def _set_rows(t: Tables, pose: Pose, k: int, points: tuple[Three, Three], out: Footing) -> None:
+    """The Jacobian of the way from the second point to the first, and of a weld's error."""
+    rows = out.rows
+    rows[:] = 0.0
     for side in range(2):
-        sign, point = (1.0, points[0]) if side == 0 else (-1.0, points[1])
+        sign, point = 1.0 - 2.0 * side, points[side]
         i = t.body_lastdof[t.connections.body[k, side]]
         while i >= 0:
-            moved = at_point(load(pose.subspace[i]), point)
+            s = load(pose.subspace[i])
+            moved = at_point(s, point)
             for d in range(3):
                 rows[d, i] += sign * moved[d]
+            if t.connections.weld[k]:
+                turned = error_rate(out, 0.0, angular(s))
+                for d in range(3):
+                    rows[3 + d, i] += sign * turned[d]
             i = t.dof_parentid[i]
 
 
 @compiled
-def _carries(t: Tables, j: int, body: int) -> bool:
+def _add_rows(t: Tables, k: int, n: int, total: FloatArray, out: Footing) -> None:
+    """Add the force, and how it changes with acceleration and weight."""
+    nv, feet, count = total.size, t.feet.body.size, t.connections.weld.size
+    for d in range(n):
+        own = feet + (k if d < 3 else count + k)
+        for i in range(nv):
+            pull = out.rows[d, i] * out.force[d]
+            total[i] += pull
+            if out.softness[d] > MIN_VALUE:
+                out.by_weight[own, i] -= pull / t.connections.weight[k, d // 3]
+            if out.rows[d, i] != 0.0:
+                for j in range(nv):
+                    out.stiffness[i, j] += out.rows[d, i] * out.rows[d, j] / out.softness[d]
+
+
+@compiled
+def _moves(t: Tables, j: int, body: int) -> bool:
     """Return whether a degree of freedom moves a body."""
     i = t.body_lastdof[body]
     while i > j:
@@ -156,113 +226,34 @@ def _carries(t: Tables, j: int, body: int) -> bool:
     return found
 
 
-@compiled
-def _accelerated(
+@compiled_apart
+def _displace(
     t: Tables,
     pose: Pose,
     motion: Motion,
-    body: int,
-    rates: tuple[FloatArray, FloatArray],
-    joint: int,
-) -> Six:
-    """The acceleration of a body without gravity, or of what is before one of its joints."""
-    result = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    i = t.body_lastdof[body]
-    while i >= 0:
-        if joint < 0 or t.dof_first[i] < t.dof_first[joint]:
-            s = load(pose.subspace[i])
-            turning = scale(cross_motion(load(motion.velocity_behind[i]), s), rates[0][i])
-            result = add(result, add(scale(s, rates[1][i]), turning))
-        i = t.dof_parentid[i]
-    return result
-
-
-@compiled
-def _rates(
-    t: Tables, motion: Motion, k: int, side: int, point: Three, acceleration: Six, damping: float
-) -> Three:
-    """A point's acceleration and ``damping`` times its velocity, by its body's acceleration."""
-    velocity = load(motion.velocity[t.connections.body[k, side]])
-    drift, straight = at_point(velocity, point), at_point(acceleration, point)
-    turning = cross((velocity[0], velocity[1], velocity[2]), drift)
-    return (
-        straight[0] + turning[0] + damping * drift[0],
-        straight[1] + turning[1] + damping * drift[1],
-        straight[2] + turning[2] + damping * drift[2],
-    )
-
-
-@compiled
-def _changes(
-    t: Tables,
-    pose: Pose,
-    motion: Motion,
-    derivatives: Derivatives,
     k: int,
-    side: int,
-    j: int,
-    point: Three,
-    a: Six,
+    held: Held,
     rates: tuple[FloatArray, FloatArray],
     damping: float,
-) -> tuple[Six, Three]:
-    """Derivatives in a degree of freedom: of a point and its :func:`_rates`, and in its velocity.
-
-    In the world a body's velocity V changes by P + S x V with its position, and its acceleration A
-    by R + P x V + S x A; with its velocity by S, and by W + S x V.
-    """
-    body = t.connections.body[k, side]
-    if not _carries(t, j, body):
-        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    s, p, v = load(pose.subspace[j]), load(derivatives.p[j]), load(motion.velocity[body])
-    before = _accelerated(t, pose, motion, body, rates, j)
-    r = add(cross_motion(before, s), cross_motion(load(motion.velocity_before[j]), p))
-    dv, step = add(p, cross_motion(s, v)), at_point(s, point)
-    da = add(add(r, cross_motion(p, v)), cross_motion(s, a))
-    moved = _rate_changes(v, a, dv, da, point, step, damping)
-    still = (0.0, 0.0, 0.0)
-    da = add(load(derivatives.w[j]), cross_motion(s, v))
-    faster = _rate_changes(v, a, s, da, point, still, damping)
-    return (step[0], step[1], step[2], moved[0], moved[1], moved[2]), faster
-
-
-@compiled
-def _rate_changes(
-    v: Six, a: Six, dv: Six, da: Six, point: Three, step: Three, damping: float
-) -> Three:
-    """The change of :func:`_rates` by those of a body's velocity and acceleration and its point."""
-    spin, drift = (v[0], v[1], v[2]), at_point(v, point)
-    shifted, faster = cross(spin, step), at_point(dv, point)
-    ddrift = faster[0] + shifted[0], faster[1] + shifted[1], faster[2] + shifted[2]
-    one, two = cross((dv[0], dv[1], dv[2]), drift), cross(spin, ddrift)
-    straight, bent = at_point(da, point), cross((a[0], a[1], a[2]), step)
-    return (
-        straight[0] + bent[0] + one[0] + two[0] + damping * ddrift[0],
-        straight[1] + bent[1] + one[1] + two[1] + damping * ddrift[1],
-        straight[2] + bent[2] + one[2] + two[2] + damping * ddrift[2],
-    )
-
-
-@compiled
-def _add_change(
-    t: Tables, pose: Pose, k: int, side: int, j: int, point: Three, step: Six, out: Footing
+    pulls: tuple[float, float, float, float],
+    x: Displaced,
+    out: Footing,
+    changes: FloatArray,
+    column: int,
 ) -> None:
-    """Add the derivative of one point's share of the forces in the position of a dof.
+    """Add the derivative of the forces in what moves to a column of ``changes``.
 
-    ``out`` has the force and in ``gradient`` its derivative.
+    ``out.violation`` is the way between the points and the error.
     """
-    sign, body = 1.0 if side == 0 else -1.0, t.connections.body[k, side]
-    f = sign * out.force[0], sign * out.force[1], sign * out.force[2]
-    df = sign * out.gradient[0], sign * out.gradient[1], sign * out.gradient[2]
-    push, change = force_at(point, f), force_at(point, df)
-    moment = cross((step[0], step[1], step[2]), f)
-    change = add(change, (moment[0], moment[1], moment[2], 0.0, 0.0, 0.0))
-    carried, turns = _carries(t, j, body), load(pose.subspace[j])
-    i = t.body_lastdof[body]
-    while i >= 0:
-        s = load(pose.subspace[i])
-        entry = dot(s, change)
-        if carried and t.dof_first[i] >= t.dof_first[j]:
-            entry += dot(cross_motion(turns, s), push)
-        out.by_position[i, j] += entry
-        i = t.dof_parentid[i]
+    moved = change_violation(t, pose, motion, k, held, rates, damping, x, True, out)
+    stretch, bend, softer, gap = pulls
+    wider, way = 0.0, out.violation
+    if gap > MIN_VALUE:
+        for d in range(6):
+            wider += way[d] * moved[d] / gap
+    for d in range(6 if t.connections.weld[k] else 3):
+        change = out.gradient[d] + stretch * moved[d] + bend * wider * way[d]
+        out.gradient[d] = -change / out.softness[d]
+        if out.softness[d] > MIN_VALUE:
+            out.gradient[d] += out.force[d] * softer * wider
+    spread_change(t, pose, k, held, x, out, changes, column)

@@ -10,11 +10,13 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.mechanics.constraint_rows import impedance, reference
+from sysid_ros.engine.mechanics.contact_changes import displace, moved, through
 from sysid_ros.engine.mechanics.contact_points import reach_rim, set_frame, turned
+from sysid_ros.engine.mechanics.displacements import Displacements, carries, moved_along
 from sysid_ros.engine.mechanics.floor_contacts import Footing, Touches
 from sysid_ros.engine.mechanics.kinematics import Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.spatial import Six, add, cross_motion, dot, load, scale, store
+from sysid_ros.engine.mechanics.spatial import Six, add, dot, load, scale, store
 
 
 @compiled_apart
@@ -25,6 +27,7 @@ def stand(
     acceleration: FloatArray,
     touches: Touches,
     k: int,
+    displacements: Displacements,
     total: FloatArray,
     out: Footing,
 ) -> None:
@@ -37,6 +40,7 @@ def stand(
       acceleration: ``qacc`` of the constraint solver, (nv,).
       touches: Of the rollout.
       k: The step.
+      displacements: By what parameters change.
       total: The forces are added to it, (nv,).
       out: Written.
     """
@@ -45,12 +49,14 @@ def stand(
         out.by_position[:] = 0.0
         out.by_velocity[:] = 0.0
         out.by_weight[:] = 0.0
+        out.by_displacement[:] = 0.0
         out.pressed[0] = 0
     for foot in range(t.feet.body.size):
         if not t.feet.mesh[foot]:
-            _meet(t, pose, v, acceleration, foot, t.feet.local[foot], total, out)
+            _meet(t, pose, v, acceleration, foot, t.feet.local[foot], displacements, total, out)
     for c in range(touches.first[k], touches.first[k + 1]):
-        _meet(t, pose, v, acceleration, touches.foot[c], touches.local[c], total, out)
+        foot = touches.foot[c]
+        _meet(t, pose, v, acceleration, foot, touches.local[c], displacements, total, out)
 
 
 @compiled
@@ -61,6 +67,7 @@ def _meet(
     acceleration: FloatArray,
     k: int,
     local: FloatArray,
+    displacements: Displacements,
     total: FloatArray,
     out: Footing,
 ) -> None:
@@ -77,7 +84,7 @@ def _meet(
     for i in range(3):
         depth += normal[i] * (center[i] + out.reach[i] - t.feet.point[k, i])
     if depth < t.feet.margin[k]:
-        _press(t, pose, v, acceleration, k, center, depth, total, out)
+        _press(t, pose, v, acceleration, k, center, depth, displacements, total, out)
 
 
 @compiled
@@ -89,6 +96,7 @@ def _press(
     k: int,
     center: tuple[float, float, float],
     depth: float,
+    displacements: Displacements,
     total: FloatArray,
     out: Footing,
 ) -> None:
@@ -103,12 +111,12 @@ def _press(
     )
     set_frame(t, pose, k, out.frame, out.turn)
     for d in range(min(n, 3)):
-        store(_through(p, out.frame[d]), out.wrench[d])
+        store(through(p, out.frame[d]), out.wrench[d])
     for d in range(3, n):
         axis = out.frame[d - 3]
         store((axis[0], axis[1], axis[2], 0.0, 0.0, 0.0), out.wrench[d])
-    motion = _moved(t, pose, body, v, -1)
-    gain = _moved(t, pose, body, acceleration, -1)
+    motion = moved(t, pose, body, v, 0)
+    gain = moved(t, pose, body, acceleration, 0)
     stiffness, damping = reference(t, feet.solref[k], feet.solimp[k])
     depth -= feet.margin[k]
     share, slope = impedance(feet.solimp[k], depth)
@@ -124,45 +132,22 @@ def _press(
     _add_rows(t, pose, k, push, damping, total, out)
     # What the depth alone changes: the reference acceleration, and the regularization.
     by_depth = stiffness * (share + depth * slope), slope / (share * (1.0 - share))
+    rates, motions, at = (v, acceleration), (motion, gain), (center, p)
     j = t.body_lastdof[body]
     while j >= 0:
-        _displace(
-            t,
-            pose,
-            k,
-            j,
-            center,
-            p,
-            (v, acceleration),
-            (motion, gain),
-            damping,
-            by_depth,
-            push,
-            out,
-        )
+        s, first = load(pose.subspace[j]), t.dof_first[j]
+        displace(
+            t, pose, k, s, first, at, rates, motions, damping, by_depth, push, out,
+            out.by_position, j,
+        )  # fmt: skip
         j = t.dof_parentid[j]
-
-
-@compiled
-def _through(p: tuple[float, float, float], d: FloatArray) -> Six:
-    """A unit force along ``d`` at ``p``, about the fixed point."""
-    return (
-        p[1] * d[2] - p[2] * d[1], p[2] * d[0] - p[0] * d[2], p[0] * d[1] - p[1] * d[0],
-        d[0], d[1], d[2],
-    )  # fmt: skip
-
-
-@compiled
-def _moved(t: Tables, pose: Pose, body: int, rate: FloatArray, joint: int) -> Six:
-    """The motion of a body by its joints' rates, or by those alone that a joint carries."""
-    result = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    least = -1 if joint < 0 else t.dof_first[joint]
-    i = t.body_lastdof[body]
-    while i >= 0:
-        if t.dof_first[i] >= least:
-            result = add(result, scale(load(pose.subspace[i]), rate[i]))
-        i = t.dof_parentid[i]
-    return result
+    for e in range(displacements.direction.size):
+        if carries(t, displacements.body[e], body):
+            s, first = moved_along(pose, displacements, e), displacements.first[e]
+            displace(
+                t, pose, k, s, first, at, rates, motions, damping, by_depth, push, out,
+                out.by_displacement, e,
+            )  # fmt: skip
 
 
 @compiled
@@ -277,77 +262,11 @@ def _add_rows(
 
 
 @compiled
-def _displace(
-    t: Tables,
-    pose: Pose,
-    k: int,
-    j: int,
-    center: tuple[float, float, float],
-    p: tuple[float, float, float],
-    rates: tuple[FloatArray, FloatArray],
-    motions: tuple[Six, Six],
-    damping: float,
-    by_depth: tuple[float, float],
-    push: Six,
-    out: Footing,
-) -> None:
-    """Add the derivative of a contact's force in the position of one degree of freedom."""
-    feet, body = t.feet, t.feet.body[k]
-    s, normal, n = load(pose.subspace[j]), feet.frame[k, 0], feet.dimension[k]
-    x = s[3] + s[1] * center[2] - s[2] * center[1] + turned(out.roll, 0, s)
-    y = s[4] + s[2] * center[0] - s[0] * center[2] + turned(out.roll, 1, s)
-    z = s[5] + s[0] * center[1] - s[1] * center[0] + turned(out.roll, 2, s)
-    deeper = normal[0] * x + normal[1] * y + normal[2] * z
-    half = 0.5 * deeper
-    step = x - half * normal[0], y - half * normal[1], z - half * normal[2]
-    speed = cross_motion(s, _moved(t, pose, body, rates[0], j))
-    gain = cross_motion(s, _moved(t, pose, body, rates[1], j))
-    change = out.violation
-    for d in range(n):
-        wrench = load(out.wrench[d])
-        faster = dot(speed, wrench)
-        more = dot(gain, wrench)
-        if d < 3:
-            shifted = _through(step, out.frame[d])
-            for i in range(3):
-                faster += shifted[i] * motions[0][i]
-                more += shifted[i] * motions[1][i]
-        change[d] = more + damping * faster
-    change[0] += by_depth[0] * deeper
-    moved = (
-        step[1] * push[5] - step[2] * push[4],
-        step[2] * push[3] - step[0] * push[5],
-        step[0] * push[4] - step[1] * push[3],
-        0.0, 0.0, 0.0,
-    )  # fmt: skip
-    rate = s[0] * out.turn[0] + s[1] * out.turn[1] + s[2] * out.turn[2]
-    if rate != 0.0:
-        for d in range(1, n - 1, 3):
-            one, two = load(out.wrench[d]), load(out.wrench[d + 1])
-            change[d] += rate * (dot(motions[1], two) + damping * dot(motions[0], two))
-            change[d + 1] -= rate * (dot(motions[1], one) + damping * dot(motions[0], one))
-            moved = add(moved, scale(two, rate * out.force[d]))
-            moved = add(moved, scale(one, -rate * out.force[d + 1]))
-    for d in range(n):
-        own = out.force[d] * by_depth[1] * deeper
-        for e in range(n):
-            own -= out.curvature[d, e] * change[e]
-        moved = add(moved, scale(load(out.wrench[d]), own))
-    i = t.body_lastdof[body]
-    while i >= 0:
-        other = load(pose.subspace[i])
-        entry = dot(other, moved)
-        if t.dof_first[i] >= t.dof_first[j]:
-            entry += dot(cross_motion(s, other), push)
-        out.by_position[i, j] += entry
-        i = t.dof_parentid[i]
-
-
-@compiled
 def add_footing_changes(
     t: Tables,
     footing: Footing,
     body_weight: FloatArray,
+    displacements: Displacements,
     dq: FloatArray,
     dv: FloatArray,
     out: FloatArray,
@@ -357,7 +276,8 @@ def add_footing_changes(
     Args:
       t: The model.
       footing: The instant.
-      body_weight: Derivatives of the bodies' inverse inertia, (nbody, n_model).
+      body_weight: Derivatives of the bodies' inverse inertia, (nbody, 2, n_model).
+      displacements: By what parameters change.
       dq: Derivatives of the positions, (nv, n).
       dv: Derivatives of the velocities, (nv, n).
       out: Added to, (nv, n).
@@ -366,19 +286,24 @@ def add_footing_changes(
         return
     add_product(footing.by_position, 1.0, dq, out)
     add_product(footing.by_velocity, 1.0, dv, out)
+    for e in range(displacements.direction.size):
+        for i in range(dq.shape[0]):
+            out[i, displacements.direction[e]] += footing.by_displacement[i, e]
     for k in range(t.feet.body.size):
         for i in range(dq.shape[0]):
             if footing.by_weight[k, i] != 0.0:
                 add_scaled(
-                    out, i, footing.by_weight[k, i], body_weight, t.feet.body[k],
-                    body_weight.shape[1],
+                    out, i, footing.by_weight[k, i], body_weight[t.feet.body[k]], 0,
+                    body_weight.shape[2],
                 )  # fmt: skip
-    for k in range(t.connections.weight.size):
+    count = t.connections.weld.size
+    for k in range(2 * count):
+        kind, bodies = k // count, t.connections.body[k % count]
         for i in range(dq.shape[0]):
             scale = footing.by_weight[t.feet.body.size + k, i]
             if scale != 0.0:
-                for body in t.connections.body[k]:
-                    add_scaled(out, i, scale, body_weight, body, body_weight.shape[1])
+                for body in bodies:
+                    add_scaled(out, i, scale, body_weight[body], kind, body_weight.shape[2])
 
 
 @compiled

@@ -93,7 +93,10 @@ class Footing(NamedTuple):
     stiffness: FloatArray  # (nv, nv): minus the derivative in the acceleration
     by_position: FloatArray  # (nv, nv)
     by_velocity: FloatArray  # (nv, nv)
-    by_weight: FloatArray  # (k, nv): by the inverse inertia of feet, then of connections
+    by_weight: (
+        FloatArray  # (k, nv): by inverse inertia: of feet, of connections, of welds that turn
+    )
+    by_displacement: FloatArray  # (nv, n_displaced)
     frame: FloatArray  # (3, 3): the normal and the tangents, in rows
     reach: FloatArray  # (3,): from the centre of a cylinder to the point; else zero
     roll: FloatArray  # (3, 3): its derivative by the body's rotation; else zero
@@ -105,14 +108,15 @@ class Footing(NamedTuple):
     curvature: FloatArray  # (6, 6): -df/du
     violation: FloatArray  # (6,)
     gradient: FloatArray  # (6,)
+    softness: FloatArray  # (6,): of the rows of a connection
 
 
-def new_footing(n_held: int, nv: int) -> Footing:
+def new_footing(n_held: int, nv: int, n_displaced: int) -> Footing:
     """Room for a footing."""
     square, by_row = (nv, nv), (6, nv)
     sizes = (
-        square, square, square, (n_held, nv), (3, 3), 3, (3, 3), 3, (6, 6), by_row, by_row, 6,
-        (6, 6), 6, 6,
+        square, square, square, (n_held, nv), (nv, n_displaced), (3, 3), 3, (3, 3), 3, (6, 6),
+        by_row, by_row, 6, (6, 6), 6, 6, 6,
     )  # fmt: skip
     return Footing(np.zeros(1, dtype=np.int64), *(np.zeros(size) for size in sizes))
 

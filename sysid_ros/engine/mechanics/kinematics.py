@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.compiled import compiled, copy_vector
 from sysid_ros.engine.elements import BALL, FREE, SLIDE
 from sysid_ros.engine.mechanics.model_tables import Tables
 from sysid_ros.engine.mechanics.spatial import (
@@ -34,6 +34,7 @@ class Pose(NamedTuple):
     rotation: FloatArray  # (nbody, 3, 3)
     subspace: FloatArray  # (nv, 6)
     inertia: FloatArray  # (nbody, 10): inertial parameters of each body alone
+    before: FloatArray  # (njnt or more, 7): position and quaternion of its body before each joint
 
 
 class Motion(NamedTuple):
@@ -54,6 +55,7 @@ def new_pose(nbody: int, nv: int) -> Pose:
         np.zeros((nbody, 3, 3)),
         np.zeros((nv, 6)),
         np.zeros((nbody, 10)),
+        np.zeros((nv, 7)),
     )
 
 
@@ -94,6 +96,8 @@ def _move_joint(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) -> 
     position, rotation = pose.position[body], pose.rotation[body]
     local, axis = t.jnt_pos[joint], t.jnt_axis[joint]
     address = t.jnt_qposadr[joint]
+    copy_vector(position, pose.before[joint, :3])
+    copy_vector(pose.quaternion[body], pose.before[joint, 3:])
     if t.jnt_type[joint] == FREE or t.jnt_type[joint] == BALL:
         _turn_freely(t, q, joint, body, pose)
         return

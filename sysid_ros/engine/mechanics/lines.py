@@ -21,7 +21,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.elements import SCALAR, related_dofs
-from sysid_ros.engine.mechanics.connections import CONNECT, CONNECTS_EXACTLY
+from sysid_ros.engine.mechanics.connections import CONNECT, CONNECTS_EXACTLY, WELD
 from sysid_ros.engine.mechanics.paths import (
     Paths,
     Segment,
@@ -185,9 +185,9 @@ def unsupported_lines(model: mujoco.MjModel) -> str | None:
     if np.any(getattr(model, "tendon_plasticadr", np.full(1, -1)) >= 0):
         return "the model has plastic springs"
     active = [k for k in range(model.neq) if model.eq_active0[k]]
-    known = (_JOINT, CONNECT) if mujoco.mj_version() >= CONNECTS_EXACTLY else (_JOINT,)
+    known = (_JOINT, CONNECT, WELD) if mujoco.mj_version() >= CONNECTS_EXACTLY else (_JOINT,)
     if not np.all(np.isin(np.asarray(model.eq_type)[active], known)):
-        return "the model has equalities of other things than joints and points of bodies"
+        return "the model has equalities of other things than joints and bodies"
     for k in _equalities(model):
         if np.any(model.eq_data[k, 2:5]):
             return "an equality couples joints by a polynomial"

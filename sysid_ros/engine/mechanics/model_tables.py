@@ -110,6 +110,7 @@ class Tables(NamedTuple):
     act_range: FloatArray  # (nu, 2), infinite where unlimited
     friction_dofs: IntArray  # the degrees of freedom whose friction depends on more than Kv and Kc
     friction_fields: FloatArray  # (TERMS, nv)
+    site_places: FloatArray  # (nsite, 7): positions and orientations on their bodies
 
 
 def tables_of(model: mujoco.MjModel) -> Tables:
@@ -182,6 +183,7 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         act_range=_ranges(model.actuator_actrange, model.actuator_actlimited),
         friction_dofs=_ints([int(model.jnt_dofadr[j]) for j in friction_rows(model)]),
         friction_fields=friction_fields(model),
+        site_places=site_places(model),
     )
 
 
@@ -206,6 +208,11 @@ def dof_fields(model: mujoco.MjModel) -> FloatArray:
         addresses = np.asarray(model.jnt_qposadr)[joints[scalar]]
         fields[SPRINGREF, scalar] = model.qpos_spring[addresses]
     return fields
+
+
+def site_places(model: mujoco.MjModel) -> FloatArray:
+    """Positions and orientations of all sites on their bodies, (nsite, 7)."""
+    return np.hstack([model.site_pos, model.site_quat])
 
 
 def friction_fields(model: mujoco.MjModel) -> FloatArray:

@@ -69,6 +69,8 @@ class Derivatives(NamedTuple):
     p: FloatArray  # (nv, 6)
     r: FloatArray  # (nv, 6)
     w: FloatArray  # (nv, 6): P + T
+    below_product: FloatArray  # (nv, 6): the transpose of B of everything below times S
+    below_inertia: FloatArray  # (nv, 6): I of everything below times S
 
 
 def new_derivatives(nbody: int, nv: int) -> Derivatives:
@@ -83,9 +85,7 @@ def new_derivatives(nbody: int, nv: int) -> Derivatives:
         np.zeros((nbody, 12)),
         np.zeros((nbody, 36)),
         np.zeros((nbody, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((nv, 6)),
+        *(np.zeros((nv, 6)) for _ in range(5)),
     )
 
 
@@ -126,7 +126,7 @@ def differentiate(
         above_position = multiply_inertia(inertia, load(d.r[i]))
         above_position = add(above_position, multiply_product(product, load(d.p[i])))
         if t.compensates:
-            turned = _turned_gravity(t, s)
+            turned = turned_gravity(t, s)
             above_position = add(above_position, multiply_inertia(d.lifted[body], turned))
             below_lifted = multiply_inertia(d.lifted[body], s)
         above_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[i])))
@@ -134,6 +134,8 @@ def differentiate(
             above_position = add(above_position, multiply_matrix(d.drag[body], load(d.p[i])))
             slowed = multiply_matrix(d.drag[body], s)
             above_velocity, below_product = add(above_velocity, slowed), add(below_product, slowed)
+        store(below_product, d.below_product[i])
+        store(below_inertia, d.below_inertia[i])
         d.torque[i] = dot(s, force)
         j = i
         while j >= 0:
@@ -148,7 +150,7 @@ def differentiate(
             d.by_position[i, j] = dot(pj, below_product) + dot(rj, below_inertia)
             d.by_velocity[i, j] = dot(sj, below_product) + dot(wj, below_inertia)
             if t.compensates:
-                d.by_position[i, j] += dot(_turned_gravity(t, sj), below_lifted)
+                d.by_position[i, j] += dot(turned_gravity(t, sj), below_lifted)
             j = t.dof_parentid[j]
 
 
@@ -183,7 +185,7 @@ def site_wrench(t: Tables, pose: Pose, u: int) -> Six:
 
 
 @compiled
-def _turned_gravity(t: Tables, s: Six) -> Six:
+def turned_gravity(t: Tables, s: Six) -> Six:
     """The change of gravity as seen by a body that moves along ``s``."""
     return cross_motion((0.0, 0.0, 0.0, t.gravity[0], t.gravity[1], t.gravity[2]), s)
 

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Room for everything that is evaluated at one instant."""
+"""Everything that one evaluation of the forward dynamics writes, in room that is reused."""
 
 from __future__ import annotations
 
@@ -49,10 +49,12 @@ class Workspace(NamedTuple):
     frame_quaternion: FloatArray  # (4,): of a sensor
     frame_position: FloatArray  # (3,)
     frame_axes: FloatArray  # (3, 3)
+    reference_quaternion: FloatArray  # (4,): of the frame that it is seen from
+    reference_axes: FloatArray  # (3, 3)
 
 
-def new_workspace(t: Tables, n_held: int, n: int) -> Workspace:
-    """Room for ``n`` directions, with as many feet and connections as ``n_held``."""
+def new_workspace(t: Tables, n_held: int, n_displaced: int, n: int) -> Workspace:
+    """Room for ``n`` directions and so many displacements, with ``n_held`` feet and connections."""
     nbody, nv, nu = t.body_parentid.size, t.dof_bodyid.size, t.actuator_dof.size
     n_line = t.lines.equality.size
     return Workspace(
@@ -62,7 +64,7 @@ def new_workspace(t: Tables, n_held: int, n: int) -> Workspace:
         new_forces(nv, nu, n_line),
         new_rows(nv),
         new_rows(n_line),
-        new_footing(n_held, nv),
+        new_footing(n_held, nv, n_displaced),
         np.zeros((1, n)),
         new_moved_lines(t.lines, n),
         new_friction_limits(nv, n),
@@ -81,5 +83,7 @@ def new_workspace(t: Tables, n_held: int, n: int) -> Workspace:
         np.zeros((nv, n)),
         np.zeros(4),
         np.zeros(3),
+        np.zeros((3, 3)),
+        np.zeros(4),
         np.zeros((3, 3)),
     )

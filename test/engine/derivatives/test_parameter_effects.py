@@ -49,9 +49,18 @@ def knee_and_hip(spec: Any, value: FloatArray) -> None:
     spec.joint("knee").springref, spec.joint("hip").springref = value
 
 
-def length(spec: Any, value: FloatArray) -> None:
+def limit(spec: Any, value: FloatArray) -> None:
     """What the pass does not follow."""
+    spec.joint("knee").range = [-value[0], value[0]]
+
+
+def length(spec: Any, value: FloatArray) -> None:
     spec.body("b").pos = [0.0, 0.0, value[0]]
+
+
+def mount(spec: Any, value: FloatArray) -> None:
+    """Curved, and felt by all joints."""
+    spec.body("a").quat = [1.0, 0.5 * value[0], 0.0, 0.0]
 
 
 class Counted(CandidateBuilder):
@@ -160,13 +169,27 @@ def test_the_product_of_two_parameters_is_no_line_of_either() -> None:
 
 def test_vectors_and_what_is_not_followed_are_moved_alone() -> None:
     builder = builder_of(
-        armature("hip"), armature("knee"), friction, knee_and_hip, length, sizes={knee_and_hip: 2}
+        armature("hip"), armature("knee"), friction, knee_and_hip, limit, sizes={knee_and_hip: 2}
     )
     effects, theta = ParameterEffects(np.full(6, 5.0)), builder._params.as_vector()
     found, _ = effects_at(effects, builder, theta)
     assert found.followed == (0, 1, 2, 3, 4)
     assert list(effects.unfollowed) == [5]
     compare(found, builder, theta)
+
+
+def test_places_of_bodies_are_told_apart_like_all_else() -> None:
+    """What follows from them, inverse inertia, is no number of their own that changes."""
+    builder = builder_of(armature("hip"), armature("knee"), friction, length, mount)
+    effects, theta = ParameterEffects(np.full(5, 5.0)), builder._params.as_vector()
+    found, compiled = effects_at(effects, builder, theta)
+    assert found.followed == (0, 1, 2, 3, 4)
+    assert compiled <= 3
+    compare(found, builder, theta)
+    for step in (0.1, 0.2):
+        theta = theta + step
+        found, compiled = effects_at(effects, builder, theta)
+        compare(found, builder, theta)
 
 
 def test_only_numbers_that_one_parameter_changes_tell_it() -> None:

@@ -12,19 +12,18 @@ import mujoco
 import numpy as np
 import pytest
 from chains import Chain
+from derivative_errors import TOLERANCE, jacobians, largest_error
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import parameter_effects, sensitivities, uncovered_steps
-from sysid_ros.engine.derivatives.frame_sensors import FRAME_SENSORS
+from sysid_ros.engine.derivatives.frame_readings import FRAME_SENSORS
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, SENSORS, TENDON
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, parameters_of
 from sysid_ros.engine.least_squares.gauss_newton import Point
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
-from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 
 CHAINS = st.builds(
     Chain,
@@ -35,8 +34,6 @@ CHAINS = st.builds(
     limits=st.booleans(),
     servos=st.booleans(),
 ).filter(lambda chain: not (chain.friction and chain.limits))  # rattles; fixed cases below
-TOLERANCE = 1e-4
-STEPS = ((1e-5, 1e-5), (1e-6, 1e-6), (1e-7, 1e-7), (1e-7, 0.0), (0.0, 1e-7))  # ahead, behind
 
 
 def parameters(root: mujoco.MjSpec, chain: Chain) -> ParameterDict:
@@ -62,65 +59,6 @@ def parameters(root: mujoco.MjSpec, chain: Chain) -> ParameterDict:
     modifier = SignalModifier(("mjSENS_JOINTPOS0",), "delay")
     params.add(Parameter("sensor_delay", 0.0033, -1.0, 1.0, modifier=modifier))
     return params
-
-
-def differences(
-    problem: WindowedProblem, point: Point, ahead: float, behind: float
-) -> list[FloatArray]:
-    """Per window d residual / d (theta, start), (m, p + n_start), from a step to either side."""
-    columns: list[list[FloatArray]] = [[] for _ in problem.windows]
-
-    def add(before: Point, after: Point, width: float) -> None:
-        residuals = problem.residuals(before), problem.residuals(after)
-        for column, a, b in zip(columns, *residuals, strict=True):
-            column.append((b - a) / width)
-
-    for j, scale in enumerate(problem.scale):
-        step = scale * np.eye(len(problem.scale))[j]
-        before = Point(point.theta - behind * step, point.starts)
-        after = Point(point.theta + ahead * step, point.starts)
-        add(before, after, (ahead + behind) * scale)
-    for step in np.eye(problem.windows[0].n_start):
-        before = Point(point.theta, tuple(s - behind * step for s in point.starts))
-        after = Point(point.theta, tuple(s + ahead * step for s in point.starts))
-        add(before, after, ahead + behind)
-    return [np.stack(column, axis=-1) for column in columns]
-
-
-def jacobians(problem: WindowedProblem, point: Point) -> list[FloatArray]:
-    """The same from the problem itself, in the signals' units."""
-    result = []
-    for window, rows in zip(problem.windows, problem.window_rows(point), strict=True):
-        matrix = rows.matrix[: window.n_samples, :-1]
-        result.append(matrix * window.sigma(problem.noise)[:, None])
-    return result
-
-
-def largest_error(problem: WindowedProblem, point: Point) -> float:
-    """The largest relative error of a column, near-zero columns measured against the others.
-
-    Where a joint begins to stick or a limit to act within a difference's step, it is the
-    difference that is wrong: shorter steps are tried, then steps to the one side of the point that
-    has no such switch.
-    """
-    exact = jacobians(problem, point)
-    least: FloatArray = np.array(np.inf)
-    for ahead, behind in STEPS:
-        plain = differences(problem.with_groups(problem.groups), point, ahead, behind)
-        pairs = zip(exact, plain, strict=True)
-        errors = np.array([_column_errors(problem, a, b) for a, b in pairs])
-        least = np.minimum(least, errors)
-        if np.max(least) < TOLERANCE:
-            break
-    return float(np.max(least))
-
-
-def _column_errors(problem: WindowedProblem, exact: FloatArray, plain: FloatArray) -> FloatArray:
-    size = np.linalg.norm(plain, axis=0)
-    unknowns = np.concatenate([problem.scale, np.ones(plain.shape[1] - len(problem.scale))])
-    floor = 1e-4 * np.max(size * unknowns) / unknowns
-    difference: FloatArray = np.linalg.norm(exact - plain, axis=0)
-    return difference / np.maximum(size, floor)
 
 
 @settings(max_examples=30, deadline=None)
@@ -512,23 +450,6 @@ def test_the_residual_is_that_of_the_plain_engine() -> None:
     assert exact.linearize(point).cost == pytest.approx(plain.cost(point), rel=1e-12)
 
 
-def test_geometry_is_left_to_finite_differences() -> None:
-    chain = Chain(2, 2, "IMPLICITFAST", False, False, False)
-    root = chains.spec(chain)
-    params = parameters(root, chain)
-
-    def move(spec: mujoco.MjSpec, parameter: Parameter) -> None:
-        spec.body("body1").pos = [*np.asarray(spec.body("body1").pos)[:2], parameter.value[0]]
-
-    height = float(root.body("body1").pos[2])
-    params.add(Parameter("height", height, -1.0, 1.0, modifier=move))
-    problem = chains.problem(root, params)
-    assert largest_error(problem, problem.initial_point()) < 1e-3
-    sources = problem.derivative_sources()
-    assert sources.pop("height") == "finite differences: it changes body_pos"
-    assert set(sources.values()) == {"exact"}
-
-
 STANDING = """<mujoco><option timestep="{timestep}" integrator="{integrator}" cone="{cone}"
   impratio="2" tolerance="1e-15" iterations="200"/>
   <default><geom condim="{condim}" friction="{friction}"/></default><worldbody>
@@ -749,10 +670,19 @@ LINKAGE = """<mujoco><option timestep="{timestep}" integrator="{integrator}" tol
         ('type="hinge" axis="0 1 0"', '<connect site1="tip" site2="end" solref="0.03 1.2"/>'),
         ('type="ball"', '<connect body1="body1" body2="body2" anchor="0.25 0 0.1"/>'),
         ('type="ball"', '<connect body1="body1" anchor="0.2 0.1 0.1" solimp="0.8 0.95 0.02"/>'),
+        ('type="hinge" axis="0 1 0"', '<weld site1="tip" site2="end" solref="0.03 1.2"/>'),
+        (
+            'type="ball"',
+            '<weld body1="body1" body2="body2" anchor="0.05 0 0.1" torquescale="0.3"/>',
+        ),
+        (
+            'type="ball"',
+            '<weld body1="body1" anchor="0.2 0.1 0.1" solimp="0.8 0.95 0.02" torquescale="2"/>',
+        ),
     ],
 )
 def test_bodies_that_are_connected(integrator: str, ball: str, connect: str) -> None:
-    """Loops that are open at first and close, of two trees or to the world, beside another."""
+    """Loops and welds that close, of two trees or to the world, beside another tree."""
     text = LINKAGE.format(
         timestep=chains.TIMESTEP, integrator=integrator, ball=ball, connect=connect
     )

@@ -11,6 +11,7 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import ReferencePosture, inertial_parameters
+from sysid_ros.engine.mechanics import local_twists
 
 ARM = """<mujoco><worldbody><body pos="0.1 0 0.2" euler="10 20 30">
   <joint axis="0 1 0.2" armature="0.05"/><inertial pos="0.02 0.01 0.1" mass="1.5" euler="20 5 9"
@@ -48,6 +49,35 @@ def test_inverse_inertia_follows_armature_and_bodies() -> None:
         moved = np.tensordot(found.by_inertia, inertial_parameters(model) - parameters, 2)
         np.testing.assert_allclose(weights_of(model) - weights, moved, rtol=1e-3, atol=1e-8)
         getattr(model, name)[:] = before
+
+
+def test_inverse_inertia_follows_the_places_of_bodies_and_joints() -> None:
+    text = ARM.format(
+        """<body pos="0.1 0.2 0" euler="5 50 9"><joint axis="0 1 0" pos="0.05 0 0.02"/>
+        <inertial mass="0.3" pos="0.1 0 0" diaginertia="0.002 0.002 0.001"/></body>"""
+    )
+    model = mujoco.MjModel.from_xml_string(text)
+    found = ReferencePosture(model).inverse_weights(model, inertial_parameters(model))
+    assert found is not None
+    before, random = weights_of(model), np.random.default_rng(0)
+    for name in ("body_pos", "body_quat", "jnt_pos", "jnt_axis"):
+        old = getattr(model, name).copy()
+        change = STEP * random.normal(size=old.shape)
+        if name.startswith("body"):
+            change[0] = 0.0
+        new = old + change
+        if name in ("body_quat", "jnt_axis"):
+            new /= np.linalg.norm(new, axis=1, keepdims=True)
+        getattr(model, name)[:] = new
+        moved = [np.zeros((count, n, 1)) for count, n in ((model.nbody, 7), (model.njnt, 6))]
+        kind, first = divmod(("body_pos", "body_quat", "jnt_pos", "jnt_axis").index(name), 2)
+        moved[kind][:, 3 * first : 3 * first + old.shape[1], 0] = new - old
+        twists = local_twists(model, *moved)
+        expected = np.tensordot(found.by_displacement, twists, 2)[:, 0]
+        difference = weights_of(model) - before
+        assert np.abs(difference).max() > 1e-8
+        np.testing.assert_allclose(difference, expected, rtol=1e-3, atol=1e-3 * STEP)
+        getattr(model, name)[:] = old
 
 
 def test_a_posture_is_that_of_all_models_that_weigh_otherwise() -> None:
