@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,9 +92,8 @@ def _run(options: argparse.Namespace) -> int:
     to_see = [f"{marks} line{'s' * (marks != 1)} marked CHECK"] if marks else []
     if proposal.findings:
         to_see.append("what is said above, whose repairs sysid_ros check gives")
-    print_text(
-        f"{output}: {' and '.join(to_see) or 'nothing'} to look at; then: sysid_ros fit {output}"
-    )
+    then = f"sysid_ros fit {shlex.quote(str(output))}"
+    print_text(f"{output}: {' and '.join(to_see) or 'nothing'} to look at; then: {then}")
     return 0
 
 

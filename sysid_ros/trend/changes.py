@@ -103,7 +103,7 @@ def effects(
     # Both must exclude chance: the scatter, which is estimated, and the errors, which are stated.
     p = 2.0 * np.maximum(
         scipy.special.stdtr(dof, -np.abs(size) / np.maximum(seen, 1e-12 * error)),
-        scipy.special.ndtr(-np.abs(size) / stated),
+        scipy.special.ndtr(-np.abs(size) / np.where(usable, stated, 1.0)),
     )
     return [
         Effect(float(size[i]), float(error[i]), float(dof), float(p[i])) if usable[i] else None

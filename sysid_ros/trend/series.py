@@ -60,6 +60,8 @@ def series_of(
     total = np.bincount(members, weights)
 
     def joined(numbers: FloatArray) -> FloatArray:
+        if not by_day:  # as they are: rounding would set equal times apart
+            return numbers
         return np.asarray(np.bincount(members, weights * numbers) / total)
 
     beside = None if covariate is None else joined(covariate)

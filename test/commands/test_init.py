@@ -42,8 +42,10 @@ def test_a_recording_without_its_end_is_named(
     (storage,) = (tmp_path / "bag").glob("*.mcap")
     storage.write_bytes(storage.read_bytes()[:-2000])
     arguments = ["init", "--model", str(tmp_path / "arm.xml"), "--bag", str(tmp_path / "bag")]
-    assert main([*arguments, "--output", str(tmp_path / "experiment.yaml")]) == 0
-    assert f"bag: {storage.name} was cut off" in capsys.readouterr().err
+    assert main([*arguments, "--output", str(tmp_path / "my arm.yaml")]) == 0
+    said = capsys.readouterr()
+    assert f"bag: {storage.name} was cut off" in said.err
+    assert said.out.endswith(f"then: sysid_ros fit '{tmp_path / 'my arm.yaml'}'\n")
 
 
 def test_the_model_may_come_from_the_recording(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ import pytest
 
 from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.moving_horizon import HorizonEstimate
+from sysid_ros.engine.parameters import POORLY_DETERMINED
+from sysid_ros.engine.uncertainty import ParameterEstimate
 
 pytest.importorskip("rclpy", reason="the messages need ROS 2 (rclpy)")
 
@@ -102,6 +104,17 @@ def test_a_wrong_model_is_said_everywhere():
     assert status("estimator", "no topic yet", {}, wrong, 0).message == "no topic yet"
     assert status("estimator", "", {}, estimate(), 0).level == b"\x00"
     assert status("estimator", "", {}, estimate(), 3).level == b"\x01"
+
+
+def test_parameters_that_nobody_should_rely_on_are_named():
+    one = ParameterEstimate("friction", "N m", 0.1, 0.0, 0.0, 10.0, 0.1, 40.0)
+    vague = replace(one, name="mass", flags=(POORLY_DETERMINED,))
+    assert verdict(replace(estimate(), parameters=(one,))) == (
+        "every parameter is determined, by 9 windows"
+    )
+    assert verdict(replace(estimate(), parameters=(one, vague))) == (
+        "poorly determined, or at a bound, by 9 windows: mass"
+    )
 
 
 def test_silence_is_said():

@@ -19,7 +19,7 @@ from sysid_ros.engine.estimation.torque_findings import BodyFinding, TorqueFindi
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import JointTorque, Outcome
-from sysid_ros.report import render_report
+from sysid_ros.report import render_comparison, render_report
 
 
 class Elements(HTMLParser):
@@ -265,3 +265,9 @@ def test_jitter_below_the_resolution_of_stamps_is_none() -> None:
     made = synthetic()
     words = text(render_report(replace(made, quality=(replace(made.quality[0], jitter=2e-15),))))
     assert " 0 ms " in words
+
+
+def test_units_of_the_verdict_are_written_as_in_the_tables() -> None:
+    made = replace(synthetic(), verdict="At a bound: armature ends at its lower bound (0 kg m^2).")
+    for page in (render_report(made), render_comparison({"first": made, "second": made})):
+        assert "its lower bound (0 kg m²)." in text(page)

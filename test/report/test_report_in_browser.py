@@ -265,3 +265,14 @@ def test_memory_for_a_long_recording_stays_near_the_data() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < data
+
+
+def test_figures_stand_beside_the_correlation_matrix(page: Page, report: Path) -> None:
+    show(page, report, width=1280)
+    tops = page.run(
+        "[...document.querySelectorAll('figure.free ~ figure')].slice(0, 4)"
+        ".map((figure) => figure.getBoundingClientRect().top)"
+    )
+    assert len(tops) > 2
+    matrix = "document.querySelector('figure.free').getBoundingClientRect().bottom"
+    assert max(tops) < page.run(matrix)

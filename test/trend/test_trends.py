@@ -109,6 +109,13 @@ def test_a_single_outlier_is_no_change() -> None:
     assert not trends(dated_results(results))[0].changes
 
 
+@pytest.mark.filterwarnings("error")
+def test_recordings_of_one_instant_tell_no_drift() -> None:
+    values = 1.0 + 0.01 * np.random.default_rng(3).standard_normal((4, 8))
+    results = {str(number): made(row, 0.7, 0.01) for number, row in enumerate(values)}
+    assert [one.drift for one in trends(dated_results(results))] == [None] * 8
+
+
 def test_recordings_of_one_day_count_as_one_value() -> None:
     rng = np.random.default_rng(10)
     trend = trends(robot(rng, days=6, recordings=4, scatter=0.03, error=0.005))[1]

@@ -13,6 +13,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from sysid_ros.engine.moving_horizon import HorizonEstimate
 from sysid_ros.engine.uncertainty import ParameterEstimate
+from sysid_ros.errors import listed
 from sysid_ros.nodes.fit_server.messages import identified_parameter
 from sysid_ros_interfaces.msg import IdentifiedParameters
 
@@ -49,6 +50,10 @@ def verdict(estimate: HorizonEstimate) -> str:
         return "too few windows yet to see how they scatter: intervals are wide, or not there yet"
     if estimate.undetermined:
         return f"not determined: {'; '.join(estimate.undetermined)}"
+    if vague := [one.name for one in estimate.parameters if one.vague]:
+        return (
+            f"poorly determined, or at a bound, by {estimate.windows} windows: {listed(vague, 4)}"
+        )
     return f"every parameter is determined, by {estimate.windows} windows"
 
 

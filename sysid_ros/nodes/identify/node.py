@@ -10,6 +10,7 @@ an exit status: an :class:`~sysid_ros.errors.ErrorCode`.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -130,6 +131,6 @@ def _report(node: Identification, result: Any) -> int:
     if result.report_file:
         console.print(plain_text(f"report:  {result.report_file}"))
     if outcome.forecast is not None:  # of a designed motion, which another may follow
-        after = f"sysid_ros design {node.experiment_file.name} --after {result.result_dir}"
-        console.print(plain_text(f"next:    {after}"))
+        after = [node.experiment_file.name, "--after", result.result_dir]
+        console.print(plain_text(f"next:    sysid_ros design {shlex.join(after)}"))
     return code
