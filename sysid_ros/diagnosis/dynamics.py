@@ -207,6 +207,12 @@ class Dynamics:
         return tuple(sorted(found))
 
     @property
+    def flies(self) -> bool:
+        """True if what is tested has free bases, and none touches anything."""
+        tables = [self._table(tree, (), self._coarse) for tree in self._trees if tree.floats]
+        return bool(tables) and all(one.beside is None for one in tables)
+
+    @property
     def tested(self) -> int:
         """The number of degrees of freedom that are tested."""
         return len(self._rows)

@@ -32,10 +32,21 @@ from sysid_ros.diagnosis.explanation import (
     size_interval,
 )
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.fits import Misfit, body_torques, decisive, own_torques
+from sysid_ros.diagnosis.fits import (
+    Misfit,
+    ThrustMixing,
+    best_order,
+    body_torques,
+    decisive,
+    joint_motion,
+    moment_arms,
+    own_torques,
+)
 from sysid_ros.diagnosis.hypotheses import LAGS, Suspects, discrete, families, named_degrees
 from sysid_ros.diagnosis.recorded import Recorded, repaired
 from sysid_ros.diagnosis.sampling_mistakes import motion_range
+from sysid_ros.engine.elements import affine_force, joint_of
+from sysid_ros.engine.signals import conjugate, rotated
 
 _BETTER = {FindingKind.OFFSET: 0.5, FindingKind.LAG: 0.5}  # of the power, that these may leave
 _VISIBLE = {FindingKind.OFFSET: 0.05, FindingKind.LAG: 0.0}  # share unexplained as recorded ...
@@ -48,6 +59,7 @@ _MOST_PAIRED = 3  # of which another mistake is looked for beside
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 _SMALLEST_OFFSET = 0.04  # rad
 _SMALLEST_FACTOR = 1.25
+_SMALLEST_THRUST = 1.5  # factor of one of several thrusts
 _SMALLEST_LAG = 0.004  # s
 # Motion of a joint whose position may be in another unit.
 _LEAST_TURN = math.radians(10.0)
@@ -90,6 +102,8 @@ def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]
       recorded: What was recorded.
       test: Its test.
     """
+    if thrusts := _mistaken_thrusts(recorded, test):
+        return thrusts
     before = test.misfit()
     tried = _tried(recorded, test, before)
     accepted = [one for one in tried if _accepted(one, before, recorded)]
@@ -112,6 +126,52 @@ def torque_explanations(recorded: Recorded, test: Dynamics) -> list[Explanation]
             one = Explanation(first.change, first.size, before.share, second.after)
             return _in_order(one, second)
     return []
+
+
+def _mistaken_thrusts(recorded: Recorded, test: Dynamics) -> list[Explanation]:
+    """Exchanges, signs or the factor of thrusts on a free body, as its motion tells them."""
+    for joint in recorded.poses if test.flies else ():
+        own = [
+            actuator for actuator in recorded.efforts
+            if recorded.joint_of(actuator) == joint and joint_of(recorded.model, actuator) is None
+        ]  # fmt: skip
+        seen = _mixing(recorded, test, joint, own) if len(own) > 1 else None
+        if seen is None:
+            continue
+        before, (order, after) = seen[0].misfit(seen[1]), best_order(*seen)
+        if before.share <= _OTHERWISE or not decisive(after, before):
+            continue
+        labels = [recorded.efforts[actuator] for actuator in own]
+        pairs = tuple((labels[one], labels[other]) for one, other in order.exchanges)
+        scale = {x: f for x, f in zip(labels, order.factors.tolist(), strict=True) if f != 1.0}
+        shares = before.share, after.share
+        if any(factor > 0.0 for factor in scale.values()):
+            (factor,) = scale.values()
+            change = Change(FindingKind.SCALE, scale=scale)
+            large = max(factor, 1.0 / factor) >= _SMALLEST_THRUST
+            return [Explanation(change, factor, *shares)] if large else []
+        changes = [Change(FindingKind.SWAP, exchange=pairs)] if pairs else []
+        changes += [Change(FindingKind.SIGN, scale=scale)] if scale else []
+        return [Explanation(one, 0.0, *shares) for one in changes]
+    return []
+
+
+def _mixing(
+    recorded: Recorded, test: Dynamics, joint: int, thrusts: list[int]
+) -> tuple[ThrustMixing, FloatArray] | None:
+    """The effects of thrusts on a free joint as it moved, and per unit of each input, (6, l)."""
+    model, data = recorded.model, test.data
+    qpos, qvel, qacc = joint_motion(model, *data.motion(recorded.coordinates))
+    first, turn = int(model.jnt_dofadr[joint]), int(model.jnt_qposadr[joint]) + 3
+    dofs, back = slice(first, first + 6), conjugate(qpos[:, turn : turn + 4])
+    wanted = body_torques(model, qpos, qvel, qacc).sum(axis=2)[:, dofs]
+    wanted[:, :3] = rotated(back, wanted[:, :3])
+    arms = moment_arms(model, qpos[:1])[0, thrusts, dofs]
+    arms[:, :3] = rotated(np.repeat(back[:1], len(thrusts), axis=0), arms[:, :3])
+    units = [np.diff(affine_force(model, one, np.array([0.0, 1.0]))) for one in thrusts]
+    value, rate, _ = data.motion([recorded.efforts[one] for one in thrusts])
+    mixing = ThrustMixing.of(value, rate, wanted, data.block)
+    return None if mixing is None else (mixing, (arms * units).T)
 
 
 def rival_of_mounting(recorded: Recorded, test: Dynamics) -> float:

@@ -226,3 +226,20 @@ def test_what_floats_in_water_is_explained_by_its_model() -> None:
     matrix = matrix.reshape(force.size, -1)
     left = force.ravel() - matrix @ non_negative_fit(matrix, force.ravel())
     assert np.linalg.norm(left) < 1e-3 * np.linalg.norm(force)
+
+
+def test_thrusts_are_told_apart_by_a_motion_that_is_mostly_noise(flyer: Recorded) -> None:
+    rng = np.random.default_rng(4)
+    poses = {*flyer.poses[0]}
+    noisy = {
+        label: replace(one, values=one.values + 0.1 * rng.standard_normal(len(one.values)))
+        if label in poses else one
+        for label, one in flyer.recordings[0].items()
+    }  # fmt: skip
+    seen = replace(flyer, recordings=(noisy,))
+    test = Dynamics.of(seen)
+    assert test is not None and test.misfit().share > 0.5  # of torques by motion
+    swap = Change(FindingKind.SWAP, exchange=(("u1", "u2"),))
+    for change in (swap, _sign("u3"), Change(FindingKind.SCALE, scale={"u4": 2.0})):
+        assert _told(seen, change) == [(change.kind, {*change.signals})]
+    assert torque_explanations(seen, test) == []
