@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -282,25 +283,22 @@ class Simulated:
 
     def driving(self, measured: list[str]) -> list[str]:
         """Inputs that may be to blame: of the joints that are explained badly, or all."""
-        joints = {j for j, label in self.recorded.positions.items() if label in measured}
-        own = [
-            label for actuator, label in self.inputs.items()
-            if joints & {*self.recorded.arms(actuator)}
-        ]  # fmt: skip
-        unseen = [
-            label for actuator, label in self.inputs.items()
-            if not {*self.recorded.arms(actuator)} & {*self.recorded.positions}
-        ]  # fmt: skip
-        return list(dict.fromkeys([*own, *unseen]))
+        told = self.recorded.positions
+        joints = {joint for joint, label in told.items() if label in measured}
+        moved = {label: {*self.recorded.arms(a)} for a, label in self.inputs.items()}
+        unseen = [label for label, arms in moved.items() if arms.isdisjoint(told)]
+        return [*(label for label, arms in moved.items() if arms & joints), *unseen]
 
-    def discrete(self, inputs: list[str], measured: list[str]) -> Iterator[tuple[Change, ...]]:
-        """Signs, degrees and exchanges, these with signs."""
+    def discrete(
+        self, inputs: list[str], measured: list[str], partners: Sequence[str] = ()
+    ) -> Iterator[tuple[Change, ...]]:
+        """Signs, degrees and exchanges, these with signs, with further inputs as partners."""
         for label in (*inputs, *measured):
             yield (Change(FindingKind.SIGN, scale={label: -1.0}),)
             if self.is_angle(label):
                 for factor in (DEGREE, 1.0 / DEGREE):
                     yield (Change(FindingKind.DEGREES, scale={label: factor}),)
-        for one, other in (*self._pairs(inputs), *self._pairs(measured)):
+        for one, other in (*self._pairs(inputs, partners), *self._pairs(measured)):
             swap = Change(FindingKind.SWAP, exchange=((one, other),))
             yield (swap,)
             for turned in ((one,), (other,), (one, other)):
@@ -318,11 +316,14 @@ class Simulated:
         late = [Family(FindingKind.LAG, tuple(labels), tuple(lags)) for labels in topics.values()]
         return [*own, *late]
 
-    def _pairs(self, labels: list[str]) -> Iterator[tuple[str, str]]:
-        """Entries that may stand in each other's place: of one topic and one kind."""
+    def _pairs(self, labels: list[str], partners: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+        """Entries that may stand in each other's place: of one topic, or alone on theirs."""
         scalar = {*self.recorded.positions.values(), *self.inputs.values()}
-        for one, other in itertools.combinations([x for x in labels if x in scalar], 2):
-            if self.topics[one] == self.topics[other]:
+        entries = Counter(self.topics.values())
+        own, others = ([x for x in some if x in scalar] for some in (labels, partners))
+        for one, other in (*itertools.combinations(own, 2), *itertools.product(own, others)):
+            topics = {self.topics[one], self.topics[other]}
+            if len(topics) == 1 or all(entries[topic] == 1 for topic in topics):
                 yield one, other
 
     def joint(self, label: str) -> int | None:

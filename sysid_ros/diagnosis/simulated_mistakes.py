@@ -175,7 +175,9 @@ class _Search:
         worst = [name for name in bad if size[name] > _GROSS]
         gross = self._measured(worst)  # a pose's two parts are no entries
         to_blame = self._could_be.driving(gross) if worst else []
-        seen = [glanced(one) for one in self._could_be.discrete(to_blame, gross or measured)]
+        also = self._could_be.driving(self._measured(worst, most=None)) if worst else []
+        partners = [one for one in also if one not in to_blame]  # in an exchange both go wrong
+        seen = [*map(glanced, self._could_be.discrete(to_blame, gross or measured, partners))]
         promising = [tried(one.changes) for one in seen if one.may_be_accepted(before)]
         # Commands that are alike may be exchanged and both reversed, or only that.
         promising += [
@@ -191,8 +193,8 @@ class _Search:
             accepted += self._sized((before, tried), (some, glanced), inputs, measured)
         accepted = [one for one in accepted if self._beats_friction(done, before, one)]
         if not accepted:
-            offered = self._could_be.reversed_pairs((*to_blame, *gross))
-            pairs = [tried(one) for one in offered if glanced(one).may_be_accepted(before)]
+            signs = self._could_be.reversed_pairs((*to_blame, *gross))
+            pairs = [tried(one) for one in signs if glanced(one).may_be_accepted(before)]
             accepted = [one for one in pairs if self._accepted(before, one)]
         if not accepted:
             seen.sort(key=lambda one: -explained_more(some, one.powers))
@@ -317,10 +319,10 @@ class _Search:
                 refined.append(_refined(before, family, tried(best.changes, best.size), tried))
         return [one for one in refined if self._accepted(before, one)]
 
-    def _measured(self, bad: list[str]) -> list[str]:
+    def _measured(self, bad: list[str], most: int | None = _WORST) -> list[str]:
         """Entries of signals, the first few."""
         found = dict.fromkeys(sensor_of(name) for name in bad)
-        return [label for label in found if label in self._could_be.topics][:_WORST]
+        return [label for label in found if label in self._could_be.topics][:most]
 
     def _accepted(self, before: Mapping[str, FloatArray], one: _Tried) -> bool:
         """Return whether a repair is decisive for some signals, spoils none, and matters."""

@@ -272,11 +272,12 @@ def _payload(model: mujoco.MjModel, joints: Sequence[str]) -> Iterator[Candidate
 def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
     """Mass and the main coordinate of the centre of mass of every moving body, tip first.
 
-    Of bodies that are fixed to each other only the heaviest, as they move as one.
+    Of bodies that are fixed to each other only the heaviest, as they move as one. None of what
+    floats where no pose says how: simulations would start it at rest, and masses make up for that.
     """
     for body in range(model.nbody - 1, 0, -1):
         name, mass = str(model.body(body).name), float(model.body_mass[body])
-        moved = _joints_above(model, body, joints) or (free and _floats(model, body))
+        moved = free if _floats(model, body) else _joints_above(model, body, joints)
         fixed = model.body_weldid == model.body_weldid[body]  # to it, and itself
         heaviest = int(np.argmax(np.where(fixed, model.body_mass, -1.0)))
         if not name or not moved or fixed[0] or mass <= 0.0 or body != heaviest:

@@ -119,7 +119,9 @@ def test_a_joint_that_nothing_drives_is_held_against_what_accelerates_it(
     times = 0.002 * np.arange(6000)
     pushed = 0.08 * np.sin(8.0 * times) + 0.08 * np.sin(5.2 * times)
     start = create_initial_state(model, model.qpos0, np.zeros(model.nv))
-    _, seen = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], pushed[None, :, None])
+    _, seen = mujoco.rollout.rollout(
+        model, mujoco.MjData(model), start[None], pushed[None, :, None]
+    )
     told = mujoco.MjSpec.from_string(WHEEL_ON_A_PENDULUM)
     told.option.gravity = [0.0, 0.0, -gravity]
     recorded = ModelSequences(

@@ -81,12 +81,14 @@ def test_poses_of_other_types_are_taken_and_goals_are_not() -> None:
     assert not body_lines(model, [replace(wheel, name="wheel"), goal])
 
 
-FINGER = """<mujoco><worldbody><body><joint name="proximal" axis="0 1 0"/><geom size=".02" mass=".1"/>
+FINGER = """<mujoco><worldbody>
+  <body><joint name="proximal" axis="0 1 0"/><geom size=".02" mass=".1"/>
   <body pos=".1 0 0"><joint name="distal" axis="0 1 0"/><geom size=".02" mass=".1"/></body></body>
   </worldbody>
   <tendon><fixed name="flexor"><joint joint="proximal" coef=".01"/></fixed>
     <fixed name="extensor"><joint joint="distal" coef=".01"/></fixed></tendon>
-  <sensor><tendonpos name="flexor_length" tendon="flexor"/><tendonpos name="pull" tendon="extensor"/>
+  <sensor><tendonpos name="flexor_length" tendon="flexor"/>
+    <tendonpos name="pull" tendon="extensor"/>
   </sensor></mujoco>"""
 
 

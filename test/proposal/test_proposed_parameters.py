@@ -212,3 +212,18 @@ def test_of_bodies_that_are_fixed_to_each_other_the_heaviest_has_a_mass_to_find(
     given = Inputs({"thrust": True}, {"thrust": "/c"}, frozenset(["/c"]))
     found = candidates(mujoco.MjSpec.from_string(xml), [], given, {}, free=True)
     assert [one.name for one in found if one.attribute == "mass"] == ["hull"]
+
+
+@pytest.mark.parametrize("posed", [True, False])
+def test_what_floats_has_masses_to_find_where_its_pose_was_recorded(posed: bool) -> None:
+    """A base of which an IMU and four encoders told had wheels of twice their mass."""
+    xml = (
+        '<mujoco><worldbody><body name="base"><freejoint/><geom size=".1" mass="20"/>'
+        '<body name="wheel"><joint name="w" axis="0 1 0"/><geom size=".1" mass="1"/></body></body>'
+        '</worldbody><actuator><velocity name="drive" joint="w" kv="3"/></actuator></mujoco>'
+    )
+    given = Inputs({"drive": True}, {"drive": "/c"}, frozenset(["/c"]))
+    found = candidates(mujoco.MjSpec.from_string(xml), ["w"], given, {}, free=posed)
+    masses = [one.name for one in found if one.attribute == "mass"]
+    assert masses == (["wheel", "base"] if posed else [])
+    assert {"frictionloss", "damping", "armature"} <= {one.attribute for one in found}

@@ -189,7 +189,9 @@ class OpenLoop:
         )  # fmt: skip
         later = [one for one in group.windows if one.window.start >= self._skipped]
         if not later:
-            raise DataError(f"no window begins {self._skipped} s after a recording's first or later")
+            raise DataError(
+                f"no window begins {self._skipped} s after a recording's first or later"
+            )
         places = np.linspace(0, len(later) - 1, _WINDOWS).round().astype(int)
         chosen: dict[int, list[tuple[float, float]]] = {}
         for place in np.unique(places):
