@@ -40,6 +40,7 @@ signals:
   - {actuator: motor, topic: /torque, field: "data[0]"}
   - {sensor: angle, topic: /joint_states, field: "position[pivot]"}
 windows: {length: 1.0}
+fit: {landscapes: 0, model_error: false}
 parameters:
   - joint: pivot
     armature: {max: 0.2}

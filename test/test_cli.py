@@ -97,7 +97,7 @@ def test_a_fit_finds_the_hidden_parameters(
 
 
 def test_checks_that_are_asked_for_are_part_of_the_result(experiment: Path, tmp_path: Path) -> None:
-    asked = ["--bias-check", "--window-check"]
+    asked = ["--bias-check", "--window-check", "--set", "fit.landscapes=1"]
     assert main(["fit", str(experiment), "--output", str(tmp_path), "--quiet", *asked]) == 0
     (folder,) = tmp_path.iterdir()
     result = json.loads((folder / "result.json").read_text())

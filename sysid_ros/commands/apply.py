@@ -20,14 +20,10 @@ if TYPE_CHECKING:
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run)
-    parser.add_argument("result_dir", type=Path, metavar="RESULT_DIR", help="a result")
-    parser.add_argument("model", type=Path, metavar="MODEL", help="an MJCF or URDF file")
-    parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="a new folder for the model"
-    )
-    parser.add_argument(
-        "--robot", metavar="NAME", help="whose values, where the result is of several robots"
-    )
+    parser.option("result_dir", "RESULT_DIR", "a result", type=Path)
+    parser.option("model", "MODEL", "an MJCF or URDF file", type=Path)
+    parser.option("--output", "DIR", "a new folder for the model", type=Path, required=True)
+    parser.option("--robot", "NAME", "whose values, where the result is of several robots")
 
 
 def _run(options: argparse.Namespace) -> int:

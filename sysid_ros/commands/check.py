@@ -31,7 +31,7 @@ _WIDTH = 100  # columns, of sentences
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, experiment_arguments())
-    parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
+    parser.flag("--json", "print JSON instead of sentences")
 
 
 def _run(options: argparse.Namespace) -> int:

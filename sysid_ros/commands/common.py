@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.printable import complain as complain
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 EXIT_USAGE = 64
 LARGEST_SEED = 2**63 - 1
-
-
-# What a command registers itself with: ``add_parser`` of argparse's sub-parsers.
-AddParser = Callable[..., argparse.ArgumentParser]
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,12 +37,29 @@ class Parser(argparse.ArgumentParser):
         complain(f"{message}; try --help")
         raise SystemExit(EXIT_USAGE)
 
+    def option(self, name: str, metavar: str, meaning: str, **more: Any) -> None:
+        """Add an argument that takes a value."""
+        self.add_argument(name, metavar=metavar, help=meaning, **more)
+
+    def repeated(self, name: str, metavar: str, meaning: str, **more: Any) -> None:
+        """Add an argument that may be repeated, for a list of values."""
+        meaning = f"{meaning}; may be repeated"
+        self.option(name, metavar, meaning, action="append", default=[], **more)
+
+    def flag(self, name: str, meaning: str) -> None:
+        """Add an argument that takes none."""
+        self.add_argument(name, action="store_true", help=meaning)
+
+
+# What a command registers itself with: ``add_parser`` of argparse's sub-parsers.
+AddParser = Callable[..., Parser]
+
 
 def add_command(
     add_parser: AddParser,
     run: Callable[[argparse.Namespace], int],
-    *parents: argparse.ArgumentParser,
-) -> argparse.ArgumentParser:
+    *parents: Parser,
+) -> Parser:
     """Add the parser of a command, which is called as its module is.
 
     Args:
@@ -55,66 +68,48 @@ def add_command(
       *parents: Parsers of arguments that it shares with others.
     """
     debug = Parser(add_help=False)
-    debug.add_argument("--debug", action="store_true", help="show tracebacks of internal errors")
+    debug.flag("--debug", "show tracebacks of internal errors")
     name = run.__module__.rpartition(".")[2]
     parser = add_parser(name, parents=[*parents, debug], help=run.__doc__)
     parser.set_defaults(run=run)
     return parser
 
 
-def message_arguments() -> argparse.ArgumentParser:
+def message_arguments() -> Parser:
     """The parent parser of commands that read bags."""
     parser = Parser(add_help=False)
-    parser.add_argument(
+    parser.repeated(
         "--msg-path",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="a .msg or .idl file, a package or a folder of them, for message types that the bag "
-        "does not define; may be repeated",
+        "PATH",
+        "a .msg or .idl file, a package or a folder of them, for message types that the bag "
+        "does not define",
     )
     return parser
 
 
-def package_arguments() -> argparse.ArgumentParser:
+def package_arguments() -> Parser:
     """The parent parser of commands that read models."""
     parser = Parser(add_help=False)
-    parser.add_argument(
-        "--package-path",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="a ROS package or a folder of them, for package:// and meshes; may be repeated",
+    parser.repeated(
+        "--package-path", "DIR", "a ROS package or a folder of them, for package:// and meshes"
     )
     return parser
 
 
-def experiment_arguments() -> argparse.ArgumentParser:
+def experiment_arguments() -> Parser:
     """The parent parser of commands that read an experiment file."""
     parser = Parser(add_help=False, parents=[package_arguments(), message_arguments()])
-    parser.add_argument("experiment", metavar="EXPERIMENT", help="experiment file (YAML)")
-    parser.add_argument(
-        "--data", type=Path, metavar="DIR", help="where bags are found (and models, as second)"
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a setting, such as fit.max_iterations=20; may be repeated",
-    )
+    parser.option("experiment", "EXPERIMENT", "experiment file (YAML)")
+    parser.option("--data", "DIR", "where bags are found (and models, as second)", type=Path)
+    parser.repeated("--set", "KEY=VALUE", "override a setting, such as fit.max_iterations=20")
     return parser
 
 
-def worker_arguments() -> argparse.ArgumentParser:
+def worker_arguments() -> Parser:
     """The parent parser of commands whose work can be spread out."""
     parser = Parser(add_help=False)
-    parser.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="processes for independent fits (1)"
-    )
-    parser.add_argument(
-        "--dask", metavar="ADDRESS", help="run them on this Dask scheduler, such as tcp://host:8786"
-    )
+    parser.option("--workers", "N", "processes for independent fits (1)", type=int, default=1)
+    parser.option("--dask", "ADDRESS", "run them on this Dask scheduler, such as tcp://host:8786")
     return parser
 
 

@@ -26,22 +26,19 @@ from sysid_ros.processes import StopRequest
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, experiment_arguments(), worker_arguments())
-    parser.add_argument(
+    parser.option(
         "--models",
-        metavar="NAME,NAME",
-        help="what to compare: alternatives of the experiment file, friction models m1 to m6, or "
+        "NAME,NAME",
+        "what to compare: alternatives of the experiment file, friction models m1 to m6, or "
         "'experiment' for its own",
     )
-    parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="where the result folder goes (experiment's)"
-    )
-    parser.add_argument(
+    parser.option("--output", "DIR", "where the result folder goes (experiment's)", type=Path)
+    parser.flag(
         "--resume",
-        action="store_true",
-        help="carry on with the latest comparison of this experiment that was stopped or killed",
+        "carry on with the latest comparison of this experiment that was stopped or killed",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.flag("--json", "print JSON instead of tables")
+    parser.flag("--quiet", "print nothing but errors")
 
 
 def _run(options: argparse.Namespace) -> int:

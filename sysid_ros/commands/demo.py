@@ -14,9 +14,7 @@ from sysid_ros.commands.common import EXIT_USAGE, AddParser, add_command, compla
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run)
-    parser.add_argument(
-        "--output", default="demo_results", metavar="DIR", help="folder (default: %(default)s)"
-    )
+    parser.option("--output", "DIR", "folder (default: %(default)s)", default="demo_results")
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -20,26 +20,16 @@ from sysid_ros.commands.common import (
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, experiment_arguments())
-    parser.add_argument(
+    parser.repeated(
         "--parameters",
+        "FILE",
+        "parameters.yaml, result.json, a result folder, name: number, or a model file, which "
+        "is scored as written (the untuned model)",
         type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="parameters.yaml, result.json, a result folder, name: number, or a model file, which "
-        "is scored as written (the untuned model); may be repeated",
     )
-    parser.add_argument(
-        "--bag",
-        action="append",
-        default=[],
-        metavar="BAG",
-        help="score on this recording instead of the experiment's; may be repeated",
-    )
-    parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="draw the predictions over the measurements"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.repeated("--bag", "BAG", "score on this recording instead of the experiment's")
+    parser.option("--page", "FILE", "draw the predictions over the measurements", type=Path)
+    parser.flag("--json", "print JSON instead of a table")
 
 
 def _run(options: argparse.Namespace) -> int:

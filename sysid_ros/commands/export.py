@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, experiment_arguments())
-    parser.add_argument("--bag", required=True, metavar="BAG", help="the recording")
-    parser.add_argument(
-        "--output", type=Path, required=True, metavar="FILE", help="a .npz or .csv file to write"
-    )
-    parser.add_argument(
+    parser.option("--bag", "BAG", "the recording", required=True)
+    parser.option("--output", "FILE", "a .npz or .csv file to write", type=Path, required=True)
+    parser.option(
         "--robot",
-        metavar="NAME",
-        help="whose topics to read; by default the robot that the experiment names for the bag",
+        "NAME",
+        "whose topics to read; by default the robot that the experiment names for the bag",
     )
 
 

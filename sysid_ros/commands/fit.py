@@ -36,59 +36,35 @@ _LATEST = Path()  # of --resume without a folder
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, experiment_arguments(), worker_arguments())
-    parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="where the result folder goes (experiment's)"
-    )
-    parser.add_argument(
-        "--bag",
-        action="append",
-        default=[],
-        metavar="BAG",
-        help="fit this recording too; may be repeated",
-    )
-    parser.add_argument(
+    parser.option("--output", "DIR", "where the result folder goes (experiment's)", type=Path)
+    parser.repeated("--bag", "BAG", "fit this recording too")
+    parser.option(
         "--model",
-        metavar="NAME",
-        help="the structure to fit, as compare knows them: an alternative, or m1 to m6",
+        "NAME",
+        "the structure to fit, as compare knows them: an alternative, or m1 to m6",
     )
-    parser.add_argument("--threads", type=int, metavar="N", help="how many threads to simulate on")
-    parser.add_argument(
-        "--method", metavar="METHOD", help=f"how to fit: {', '.join(FIT_METHODS)} (experiment's)"
+    parser.option("--threads", "N", "how many threads to simulate on", type=int)
+    parser.option("--method", "METHOD", f"how to fit: {', '.join(FIT_METHODS)} (experiment's)")
+    parser.flag("--bias-check", "refit with half the time step, other windows and another filter")
+    parser.flag(
+        "--window-check", "estimate anew with other windows and from halves of the recordings"
     )
-    parser.add_argument(
-        "--bias-check",
-        action="store_true",
-        help="refit with half the time step, other windows and another filter",
-    )
-    parser.add_argument(
-        "--window-check",
-        action="store_true",
-        help="estimate anew with other windows and from halves of the recordings",
-    )
-    parser.add_argument(
+    parser.option(
         "--resume",
+        "RESULT_DIR",
+        "carry on with an interrupted fit: this one, or the latest of this experiment",
         nargs="?",
         type=Path,
         const=_LATEST,
-        metavar="RESULT_DIR",
-        help="carry on with an interrupted fit: this one, or the latest of this experiment",
     )
-    parser.add_argument(
-        "--search",
-        metavar="METHOD",
-        help=f"look for a start all over the bounds: {', '.join(SEARCH_METHODS)}",
+    parser.option(
+        "--search", "METHOD", f"look for a start all over the bounds: {', '.join(SEARCH_METHODS)}"
     )
-    parser.add_argument("--trials", type=int, metavar="N", help="candidates that it simulates")
-    parser.add_argument("--seed", type=int, metavar="N", help="of its random numbers (0)")
-    parser.add_argument(
-        "--log",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help=f"record the fit's course there too: {', '.join(LOG_NAMES)}; may be repeated",
-    )
-    parser.add_argument("--json", action="store_true", help="print result.json instead of tables")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.option("--trials", "N", "candidates that it simulates", type=int)
+    parser.option("--seed", "N", "of its random numbers (0)", type=int)
+    parser.repeated("--log", "NAME", f"record the fit's course there too: {', '.join(LOG_NAMES)}")
+    parser.flag("--json", "print result.json instead of tables")
+    parser.flag("--quiet", "print nothing but errors")
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -16,8 +16,8 @@ from sysid_ros.printable import print_text
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, message_arguments())
-    parser.add_argument("bag", type=Path, metavar="BAG", help="a bag's folder or file")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.option("bag", "BAG", "a bag's folder or file", type=Path)
+    parser.flag("--json", "print JSON instead of a table")
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -48,14 +48,14 @@ def register(add_parser: AddParser) -> None:
         metavar="BAG",
         help="recordings, or folders of recordings",
     )
-    parser.add_argument(
+    parser.option(
         "--output",
+        "FILE",
+        "the file to write, which must not exist (experiment.yaml)",
         type=Path,
         default=Path("experiment.yaml"),
-        metavar="FILE",
-        help="the file to write, which must not exist (experiment.yaml)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
+    parser.flag("--json", "print JSON instead of sentences")
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -23,23 +23,21 @@ from sysid_ros.errors import DataError
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, experiment_arguments())
-    parser.add_argument("--bag", required=True, metavar="BAG", help="the recording to follow")
-    parser.add_argument("--robot", metavar="NAME", help="which of several robots was recorded")
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="write every estimate as a table (.csv)"
-    )
-    parser.add_argument(
+    parser.option("--bag", "BAG", "the recording to follow", required=True)
+    parser.option("--robot", "NAME", "which of several robots was recorded")
+    parser.option("--output", "FILE", "write every estimate as a table (.csv)", type=Path)
+    parser.option(
         "--horizon",
+        "S",
+        "seconds that are simulated anew when the estimate moves (10)",
         type=float,
         default=10.0,
-        metavar="S",
-        help="seconds that are simulated anew when the estimate moves (10)",
     )
-    parser.add_argument(
+    parser.option(
         "--forgetting",
+        "S",
+        "seconds after which what lies before counts by 1/e (never)",
         type=float,
-        metavar="S",
-        help="seconds after which what lies before counts by 1/e (never)",
     )
 
 

@@ -15,10 +15,8 @@ from sysid_ros.printable import print_text
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, message_arguments())
-    parser.add_argument("bag", type=Path, metavar="BAG", help="a broken bag's folder or file")
-    parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="the new bag (default: BAG_recovered)"
-    )
+    parser.option("bag", "BAG", "a broken bag's folder or file", type=Path)
+    parser.option("--output", "DIR", "the new bag (default: BAG_recovered)", type=Path)
     parser.add_argument(
         "--compression",
         choices=("none", "lz4", "zstd"),

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, experiment_arguments(), worker_arguments())
-    parser.add_argument(
-        "--repeats", type=int, default=20, metavar="N", help="robots to try it on (20)"
-    )
+    parser.option("--repeats", "N", "robots to try it on (20)", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
-    parser.add_argument(
-        "--motion", type=Path, metavar="FILE",
-        help="a motion of design or excite (CSV), told to the robots instead of what was recorded",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.option(
+        "--motion",
+        "FILE",
+        "a motion of design or excite (CSV), told to the robots instead of what was recorded",
+        type=Path,
+    )
+    parser.flag("--json", "print JSON instead of a table")
 
 
 def _run(options: argparse.Namespace) -> int:

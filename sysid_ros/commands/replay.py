@@ -10,37 +10,25 @@ import json
 from importlib.util import find_spec
 from pathlib import Path
 
-from sysid_ros.commands.common import EXIT_USAGE, AddParser, add_command, complain
+from sysid_ros.commands.common import EXIT_USAGE, AddParser, Parser, add_command, complain
 
 
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run)
     playback_arguments(parser)
-    parser.add_argument(
-        "--frequency", type=float, default=50.0, metavar="HZ", help="joint states per second (50)"
-    )
-    parser.add_argument(
-        "--apart", type=float, default=0.0, metavar="M", help="distance of the robots' frames (0)"
-    )
+    parser.option("--frequency", "HZ", "joint states per second (50)", type=float, default=50.0)
+    parser.option("--apart", "M", "distance of the robots' frames (0)", type=float, default=0.0)
 
 
-def playback_arguments(parser: argparse.ArgumentParser) -> None:
+def playback_arguments(parser: Parser) -> None:
     """Declare what ``replay`` and ``view`` share."""
-    parser.add_argument(
-        "result_dir", type=Path, metavar="RESULT_DIR", help="a result; an experiment for --motion"
-    )
-    parser.add_argument(
-        "--motion", type=Path, metavar="FILE", help="motion to show before anything moves (CSV)"
-    )
-    parser.add_argument(
-        "--sequence", default="", metavar="NAME", help="recording (the first held-out one)"
-    )
-    parser.add_argument(
-        "--initial", action="store_true", help="simulated with the initial parameters"
-    )
-    parser.add_argument("--rate", type=float, default=1.0, metavar="FACTOR", help="speed (1)")
-    parser.add_argument("--once", action="store_true", help="stop at the end instead of repeating")
+    parser.option("result_dir", "RESULT_DIR", "a result; an experiment for --motion", type=Path)
+    parser.option("--motion", "FILE", "motion to show before anything moves (CSV)", type=Path)
+    parser.option("--sequence", "NAME", "recording (the first held-out one)", default="")
+    parser.flag("--initial", "simulated with the initial parameters")
+    parser.option("--rate", "FACTOR", "speed (1)", type=float, default=1.0)
+    parser.flag("--once", "stop at the end instead of repeating")
 
 
 def _run(options: argparse.Namespace) -> int:

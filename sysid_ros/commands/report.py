@@ -15,14 +15,12 @@ from sysid_ros.printable import print_text
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run)
-    parser.add_argument(
-        "result_dirs", type=Path, nargs="+", metavar="RESULT_DIR", help="one or several results"
-    )
-    parser.add_argument(
+    parser.option("result_dirs", "RESULT_DIR", "one or several results", type=Path, nargs="+")
+    parser.option(
         "--output",
+        "FILE",
+        "the page (report.html in the folder; comparison.html for several)",
         type=Path,
-        metavar="FILE",
-        help="the page (report.html in the folder; comparison.html for several)",
     )
 
 

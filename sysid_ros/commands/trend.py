@@ -22,28 +22,23 @@ if TYPE_CHECKING:
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run)
-    parser.add_argument(
+    parser.option(
         "results",
+        "RESULTS",
+        "result folders of the same model, or folders that hold some",
         type=Path,
         nargs="+",
-        metavar="RESULTS",
-        help="result folders of the same model, or folders that hold some",
     )
-    parser.add_argument(
-        "--limit",
-        type=float,
-        metavar="PERCENT",
-        help="a change of more than this is an error (none is)",
+    parser.option(
+        "--limit", "PERCENT", "a change of more than this is an error (none is)", type=float
     )
-    parser.add_argument(
+    parser.option(
         "--condition",
-        metavar="NAME",
-        help="a condition of the sequences that may explain changes, such as a temperature",
+        "NAME",
+        "a condition of the sequences that may explain changes, such as a temperature",
     )
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", default=Path("trend.html"), help="the page"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.option("--output", "FILE", "the page", type=Path, default=Path("trend.html"))
+    parser.flag("--json", "print JSON instead of a table")
 
 
 def _run(options: argparse.Namespace) -> int:

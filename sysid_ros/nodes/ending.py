@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import importlib
 import signal
-from collections.abc import Callable
 from types import FrameType
 from typing import final
 
@@ -47,14 +45,3 @@ class EndRequest:
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Remember a signal, as its handler."""
         self._made = True
-
-
-def program(room: str) -> Callable[[], int]:
-    """The program that runs the node of a room; a signal counts while that is being imported."""
-
-    def main() -> int:
-        EndRequest.listen()
-        status: int = importlib.import_module(f"{room}.node").main()
-        return status
-
-    return main

@@ -64,8 +64,10 @@ SLOW = (
     "examples/", "--models m1,m2", "--model m4", "bias_check=true", "sequences+=", "windows.length",
     "--trials", "--search", "rehearse experiment.yaml",
 )  # fmt: skip
-# What bounds the search of a command that would go on for a minute.
-BRIEFLY = {"design": ["--budget", "3"]}
+# What bounds the search of a command that would go on for a minute, and leaves out of fits what
+# only adds to their reports.
+_ALONE = ["--set", "fit.landscapes=0", "--set", "fit.model_error=false"]
+BRIEFLY = {"design": ["--budget", "1"], "fit": _ALONE, "compare": _ALONE}
 
 COMMANDS = [command for page in PAGES for command in commands_on(page, PROGRAMS)]
 

@@ -85,9 +85,9 @@ def test_expected_errors_are_those_of_the_fit(experiment_file: Path, tmp_path: P
 
 
 def test_errors_shrink_as_data_comes(experiment_file: Path, tmp_path: Path):
-    experiment_file.write_text(EXPERIMENT + "fit: {intervals: white}\n")
+    experiment = load_experiment(experiment_file, overrides=["fit.intervals=white"])
     live = Replay(tmp_path / "bags" / "first", tmp_path)
-    judge = LiveSufficiency(load_experiment(experiment_file), live.path, precision=1e-5)
+    judge = LiveSufficiency(experiment, live.path, precision=1e-5)
     live.write(6.5)
     early = _known(judge.update())
     live.write(5.4)

@@ -40,8 +40,10 @@ class Interrupted(ModuleType):
 @pytest.mark.parametrize("name", NODES)
 def test_interrupt_counts_that_an_import_swallows(name: str, monkeypatch: pytest.MonkeyPatch):
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    face = importlib.import_module(f"sysid_ros.nodes.{name}")
     swallowing = Interrupted(f"sysid_ros.nodes.{name}.node")
     monkeypatch.setitem(sys.modules, swallowing.__name__, swallowing)
+    monkeypatch.setattr(face, "node", swallowing, raising=False)
     program = importlib.import_module(f"sysid_ros.nodes.{name}.__main__")
     assert program.main() is True
 

@@ -41,7 +41,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An experiment of several noise rounds with a hook that can be slow."""
     file = write_pendulum_experiment(tmp_path_factory.mktemp("pendulum"), duration=4.0)
     (file.parent / "slow_hook.py").write_text(SLOW)
-    file.write_text(file.read_text() + "modifiers: slow_hook:add\nfit: {landscapes: 0, model_error: false}\n")
+    file.write_text(file.read_text() + "modifiers: slow_hook:add\n")
     return file
 
 
@@ -224,8 +224,9 @@ def test_a_changed_experiment_is_refused(
 def test_changed_recordings_and_hooks_are_refused(tmp_path: Path) -> None:
     file = write_pendulum_experiment(tmp_path / "a", duration=2.0)
     (file.parent / "slow_hook.py").write_text(SLOW)
-    file.write_text(file.read_text() + "modifiers: slow_hook:add\nfit: {max_iterations: 1, landscapes: 0, model_error: false}\n")
-    run_experiment(load_experiment(file), output_dir=tmp_path / "out")
+    file.write_text(file.read_text() + "modifiers: slow_hook:add\n")
+    short = with_overrides(load_experiment(file), ["fit.max_iterations=1"])
+    run_experiment(short, output_dir=tmp_path / "out")
     (file.parent / "slow_hook.py").write_text(SLOW + "\n# another\n")
     (file.parent / "bags" / "first").rename(file.parent / "bags" / "moved")
     (file.parent / "bags" / "second").rename(file.parent / "bags" / "first")

@@ -5,9 +5,16 @@
 
 import sys
 
-from sysid_ros.nodes.ending import program
+from sysid_ros.nodes.ending import EndRequest
 
-main = program("sysid_ros.nodes.recorder")
+
+def main() -> int:
+    """Run the node; see there. A signal counts while it is still being imported."""
+    EndRequest.listen()
+    from sysid_ros.nodes.recorder import node
+
+    return node.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())
