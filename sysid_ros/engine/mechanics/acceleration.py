@@ -135,7 +135,7 @@ def evaluate(
 
     Args:
       t: The model.
-      w: Written; ``qacc`` and the rows included.
+      w: Written; ``qacc`` and the rows included. In place are bodies that do not move.
       q: Joint positions before the step, (nq,).
       v: Joint velocities before the step, (nv,).
       control: What drives each actuator, (nu,).
@@ -149,7 +149,7 @@ def evaluate(
       Whether it could be evaluated.
     """
     nv, h = v.size, t.timestep
-    act(t, q, v, control, w.forces)
+    act(t, q, v, control, True, w.forces)
     move(t, q, w.pose)
     propagate(t, w.pose, v, a, w.motion)
     differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
@@ -175,7 +175,7 @@ def evaluate(
     for i in range(nv):
         w.qacc[i] += a[i]
     limit_friction(t, w.forces, w.derivatives, v, a, w.friction)
-    constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
+    _constrain(t, w, q, v, w.qacc)
     stand(t, w.pose, v, w.qacc, touches, k, w.rows.force, w.footing)
     connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, w.rows.force, w.footing)
     scale = 1e-12
@@ -185,6 +185,13 @@ def evaluate(
     if w.footing.pressed[0] > 0 and EXACT * scale < violation[0] < np.inf:
         violation[0] = min(violation[0], _settled(t, w, q, v, touches, k, scale))
     return True
+
+
+@compiled
+def _constrain(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> None:
+    """The rows of constraints at an acceleration of the solver."""
+    f = w.friction
+    constrain(t, f.limit, f.resistance, f.damping, q, v, a, w.rows, w.line_rows)
 
 
 @compiled
@@ -227,7 +234,7 @@ def _settled(
             for j in range(nv):
                 w.residual[i] += w.inertia[i, j] * step[j]
                 gone[i] += w.inertia[i, j] * step[j]
-        constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
+        _constrain(t, w, q, v, w.qacc)
         stand(t, w.pose, v, w.qacc, touches, k, w.rows.force, w.footing)
         connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, w.rows.force, w.footing)
         lacking = _lacking(w)
@@ -256,7 +263,7 @@ def solve(
     Returns:
       Whether it converged.
     """
-    act(t, q, v, control, w.forces)
+    act(t, q, v, control, True, w.forces)
     w.qacc[:] = 0.0
     move(t, q, w.pose)
     set_acceleration(t, w, v, w.qacc)
@@ -310,7 +317,7 @@ def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray) -> N
 @compiled_apart
 def _gradient(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> float:
     """``M a - smooth - f(a)`` into ``w.gradient``; returns its largest entry."""
-    constrain(t, w.friction.limit, q, v, a, w.rows, w.line_rows)
+    _constrain(t, w, q, v, a)
     size = 0.0
     for i in range(a.size):
         total = -w.smooth[i] - w.rows.force[i]
