@@ -90,9 +90,7 @@ def move(t: Tables, q: FloatArray, pose: Pose) -> None:
         _join(t, body, pose)
         for joint in range(t.body_jntadr[body], t.body_jntadr[body] + t.body_jntnum[body]):
             _move_joint(t, q, joint, body, pose)
-        move_inertia(
-            t.inertia[body], pose.rotation[body], pose.position[body], pose.inertia[body]
-        )
+        move_inertia(t.inertia[body], pose.rotation[body], pose.position[body], pose.inertia[body])
 
 
 @compiled

@@ -54,7 +54,7 @@ def new_friction_limits(nv: int, n: int) -> FrictionLimits:
 def limit_friction(
     t: Tables, f: Forces, d: Derivatives, v: FloatArray, a: FloatArray, out: FrictionLimits
 ) -> None:
-    """Write the limits and their rows, from the inverse dynamics at an acceleration ``a``, (nv,)."""
+    """Write limits and rows, from the inverse dynamics at an acceleration ``a``, (nv,)."""
     for i in range(v.size):
         out.limit[i] = t.dof_fields[FRICTIONLOSS, i]
         if out.limit[i] > 0.0:
