@@ -23,6 +23,22 @@ from sysid_ros.engine.windows.model_group import model_group
 
 TIMESTEP = 0.002
 STEPS = 250
+# A stand of several turned bodies, one between two joints and one that carries nothing.
+STANDS = """<mujoco><option timestep="0.002" tolerance="1e-15" integrator="implicitfast">
+<flag contact="disable"/></option>
+<worldbody><body name="foot" pos="0.3 0 1" euler="20 0 40"><inertial pos="0 0 0.1" mass="5"
+diaginertia="0.1 0.1 0.1"/><site name="stand"/>
+<body pos="0 0.2 0" euler="0 70 0"><geom size="0.05"/>
+<body name="upper" pos="0.1 0 0"><joint name="a" axis="0 1 0" damping="0.1" frictionloss="0.05"/>
+<inertial pos="0.2 0 0.05" mass="1" diaginertia="0.01 0.02 0.03"/>
+<body pos="0.3 0 0" euler="0 0 30"><geom size="0.03"/>
+<body name="lower" pos="0.1 0 0"><joint name="b" axis="0 0 1" damping="0.1" armature="0.01"/>
+<inertial pos="0.1 0 0" mass="0.5" diaginertia="0.01 0.02 0.03"/></body></body></body></body>
+<body pos="0 0 0.4"><inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></body>
+</worldbody><actuator><position name="a" joint="a" kp="8" kv="0.5"/>
+<motor name="b" joint="b" forcerange="-1 1"/>
+<motor name="c" site="stand" gear="1 0 2 0 0 1"/></actuator>
+<sensor><jointpos name="qa" joint="a"/><jointpos name="qb" joint="b"/></sensor></mujoco>"""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from sysid_ros.engine.compiled.friction_law import TERMS, load_dependent, load_d
 from sysid_ros.engine.compiled.kept_code import WAITING, keeping, soon_loaded, turn
 from sysid_ros.engine.compiled.linear_algebra import (
     add_scaled,
+    clear_matrix,
     copy_matrix,
     copy_vector,
     factorize,

@@ -73,6 +73,14 @@ def add_scaled(
 
 
 @compiled
+def clear_matrix(target: FloatArray) -> None:
+    """``target[:] = 0.0``, as plain loops, which take half as long for small ones."""
+    for i in range(target.shape[0]):
+        for j in range(target.shape[1]):
+            target[i, j] = 0.0
+
+
+@compiled
 def copy_vector(source: FloatArray, target: FloatArray) -> None:
     """``target[:] = source``, without the buffer that NumPy's rules for overlap need."""
     for i in range(source.size):

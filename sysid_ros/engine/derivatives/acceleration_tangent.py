@@ -11,7 +11,14 @@ of qacc.
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart, copy_matrix, solve_rows
+from sysid_ros.engine.compiled import (
+    add_scaled,
+    clear_matrix,
+    compiled,
+    compiled_apart,
+    copy_matrix,
+    solve_rows,
+)
 from sysid_ros.engine.derivatives.actuator_changes import add_input_change
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.displacement_changes import add_displaced_forces
@@ -141,7 +148,7 @@ def _row_changes(
 ) -> None:
     """Derivative of the constraint forces at a fixed acceleration, into ``w.d_rows``."""
     nv, n = dq.shape
-    w.d_rows[:] = 0.0
+    clear_matrix(w.d_rows)
     n_model = m.dof_fields.shape[2]
     for i in range(nv):
         add_scaled(w.d_rows, i, w.rows.by_position[i], dq, i, n)
@@ -183,7 +190,7 @@ def _force_changes(
     """
     nv, n = dq.shape
     d, f = w.derivatives, w.forces
-    out[:] = 0.0
+    clear_matrix(out)
     for i in range(nv):
         for j in range(nv):
             by_position, by_velocity = -d.by_position[i, j], -d.by_velocity[i, j]

@@ -28,6 +28,7 @@ from sysid_ros.engine.mechanics import (
     move,
     new_workspace,
     propagate,
+    put_in_place,
     settle,
 )
 
@@ -79,6 +80,7 @@ def simulate_rollouts(
       whole: Written, (w,): 1 where the rollout could be followed to its end.
     """
     first, nq, nv = 0, t.qpos0.size, t.dof_bodyid.size
+    put_in_place(t, b.workspace.pose, b.workspace.motion)
     for w in range(steps.size):
         b.a[:] = 0.0
         whole[w] = 1
@@ -106,7 +108,7 @@ def _accelerate(t: Tables, b: Room, q: FloatArray, v: FloatArray) -> bool:
     w = b.workspace
     move(t, q, w.pose)
     lay(t, q, w.pose, False)
-    act(t, q, v, b.drive, w.forces)
+    act(t, q, v, b.drive, False, w.forces)
     b.integrated[:] = 0.0
     propagate(t, w.pose, v, b.integrated, w.motion)
     fall(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)

@@ -31,6 +31,7 @@ from sysid_ros.engine.mechanics import (
     advance_derivative,
     evaluate,
     new_workspace,
+    put_in_place,
     solve,
 )
 
@@ -112,6 +113,7 @@ def differentiate_rollouts(
       violation: Written, (sum of the steps, 2).
     """
     first = 0
+    put_in_place(t, b.workspace.pose, b.workspace.motion)
     for w in range(steps.size):
         last = first + steps[w]
         own = RolloutDirections(d.start[w], d.control_direction, d.control_change[first:last])

@@ -55,6 +55,7 @@ from sysid_ros.engine.mechanics.kinematics import (
     Pose,
     move,
     propagate,
+    put_in_place,
 )
 from sysid_ros.engine.mechanics.lines import (
     LINE_ARMATURE,

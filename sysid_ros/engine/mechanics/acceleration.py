@@ -74,7 +74,7 @@ def evaluate(
 
     Args:
       t: The model.
-      w: Written; ``qacc`` and the rows included.
+      w: Written; ``qacc`` and the rows included. In place are bodies that do not move.
       q: Joint positions before the step, (nq,).
       v: Joint velocities before the step, (nv,).
       control: What drives each actuator, (nu,).
@@ -91,7 +91,7 @@ def evaluate(
     nv, h = v.size, t.timestep
     move(t, q, w.pose)
     lay(t, q, w.pose, True)
-    act(t, q, v, control, w.forces)
+    act(t, q, v, control, True, w.forces)
     propagate(t, w.pose, v, a, w.motion)
     differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
     copy_inertia(t, w)
@@ -116,7 +116,7 @@ def evaluate(
     for i in range(nv):
         w.qacc[i] += a[i]
     limit_friction(t, w.forces, w.derivatives, v, a, w.friction)
-    constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
+    _constrain(t, w, q, v, w.qacc)
     _hold(t, w, v, touches, k, displacements)
     scale = 1e-12
     for i in range(nv):
@@ -135,6 +135,13 @@ def _hold(
     total, held = w.rows.force, w.footing
     stand(t, w.pose, v, w.qacc, touches, k, displacements, total, held)
     connect(t, w.pose, w.motion, w.derivatives, v, w.qacc, displacements, total, held)
+
+
+@compiled
+def _constrain(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> None:
+    """The rows of constraints at an acceleration of the solver."""
+    f = w.friction
+    constrain(t, f.limit, f.resistance, f.damping, q, v, a, w.rows, w.line_rows)
 
 
 @compiled
@@ -178,7 +185,7 @@ def _settled(
             for j in range(nv):
                 w.residual[i] += w.inertia[i, j] * step[j]
                 gone[i] += w.inertia[i, j] * step[j]
-        constrain(t, w.friction.limit, q, v, w.qacc, w.rows, w.line_rows)
+        _constrain(t, w, q, v, w.qacc)
         _hold(t, w, v, touches, k, displacements)
         lacking = _lacking(w)
         if lacking <= EXACT * scale:
@@ -208,7 +215,7 @@ def solve(
     """
     move(t, q, w.pose)
     lay(t, q, w.pose, True)
-    act(t, q, v, control, w.forces)
+    act(t, q, v, control, True, w.forces)
     w.qacc[:] = 0.0
     set_acceleration(t, w, v, w.qacc)
     copy_inertia(t, w)
@@ -261,7 +268,7 @@ def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray) -> N
 @compiled_apart
 def _gradient(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> float:
     """``M a - smooth - f(a)`` into ``w.gradient``; returns its largest entry."""
-    constrain(t, w.friction.limit, q, v, a, w.rows, w.line_rows)
+    _constrain(t, w, q, v, a)
     size = 0.0
     for i in range(a.size):
         total = -w.smooth[i] - w.rows.force[i]

@@ -55,6 +55,8 @@ def new_rows(n: int) -> Rows:
 def constrain(
     t: Tables,
     loss: FloatArray,
+    resistance: FloatArray,
+    damping: FloatArray,
     q: FloatArray,
     v: FloatArray,
     acceleration: FloatArray,
@@ -66,6 +68,8 @@ def constrain(
     Args:
       t: The model, its lines laid.
       loss: Largest friction of each degree of freedom, (nv,).
+      resistance: Regularization of its row, (nv,); see :func:`friction_row`.
+      damping: Of its reference acceleration, (nv,).
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
       acceleration: ``qacc`` of the constraint solver, (nv,).
@@ -76,7 +80,7 @@ def constrain(
     for i in range(v.size):
         if t.friction_enabled and t.dof_fields[FRICTIONLOSS, i] > 0.0:
             _friction(
-                t, t.dof_solref[i], t.dof_solimp[i], t.dof_fields[INVWEIGHT, i], loss[i], v[i],
+                resistance[i], damping[i], t.dof_fields[INVWEIGHT, i], loss[i], v[i],
                 acceleration[i], out, i,
             )  # fmt: skip
         joint = t.dof_jntid[i]
@@ -113,8 +117,10 @@ def _line(
         return
     loss = lines.fields[LINE_FRICTIONLOSS, k]
     if loss > 0.0:
-        solref, solimp = lines.friction_solref[k], lines.friction_solimp[k]
-        _friction(t, solref, solimp, weight, loss, speed, a, out, k)
+        resistance, damping = friction_row(
+            t, lines.friction_solref[k], lines.friction_solimp[k], weight
+        )
+        _friction(resistance, damping, weight, loss, speed, a, out, k)
     if lines.limited[k]:
         _limits(
             t, lines.range[k], lines.margin[k], lines.solref[k], lines.solimp[k], weight, extent,
@@ -123,10 +129,19 @@ def _line(
 
 
 @compiled
+def friction_row(
+    t: Tables, solref: FloatArray, solimp: FloatArray, weight: float
+) -> tuple[float, float]:
+    """Regularization of a friction row, and damping of its reference acceleration."""
+    _, damping = reference(t, solref, solimp)
+    share, _ = impedance(solimp, 0.0)
+    return max(MIN_VALUE, (1.0 - share) / share * weight), damping
+
+
+@compiled
 def _friction(
-    t: Tables,
-    solref: FloatArray,
-    solimp: FloatArray,
+    resistance: float,
+    damping: float,
     weight: float,
     loss: float,
     v: float,
@@ -134,9 +149,6 @@ def _friction(
     out: Rows,
     i: int,
 ) -> None:
-    _, damping = reference(t, solref, solimp)
-    share, _ = impedance(solimp, 0.0)
-    resistance = max(MIN_VALUE, (1.0 - share) / share * weight)
     violation = acceleration + damping * v
     if abs(violation) >= resistance * loss:
         sign = -np.sign(violation)

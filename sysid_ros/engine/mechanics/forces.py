@@ -116,7 +116,9 @@ def new_forces(nv: int, nu: int, n_line: int) -> Forces:
 
 
 @compiled
-def act(t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, out: Forces) -> None:
+def act(
+    t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, changes: bool, out: Forces
+) -> None:
     """Evaluate all forces.
 
     Args:
@@ -124,19 +126,20 @@ def act(t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, out: Force
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
       control: What drives each actuator, its control or its activation, (nu,).
+      changes: Whether the derivatives are written too; what is implicit always is.
       out: Written.
     """
-    _dampers(t, v, out)
-    _springs(t, q, out)
+    _dampers(t, v, changes, out)
+    _springs(t, q, changes, out)
     for k in range(t.lines.equality.size):
         _line(t, k, t.lines.course.extent[k], along(t.lines, k, v), out)
     for k in range(control.size):
-        _actuator(t, k, q, v, control[k], out)
-    _transmit(t, control.size, out)
+        _actuator(t, k, q, v, control[k], changes, out)
+    _transmit(t, control.size, changes, out)
 
 
 @compiled
-def _dampers(t: Tables, v: FloatArray, out: Forces) -> None:
+def _dampers(t: Tables, v: FloatArray, changes: bool, out: Forces) -> None:
     for i in range(v.size):
         speed = abs(v[i])
         linear, second, third = (
@@ -146,12 +149,15 @@ def _dampers(t: Tables, v: FloatArray, out: Forces) -> None:
         )
         slope = linear + 2.0 * second * speed + 3.0 * third * speed * speed
         out.force[i] = -v[i] * (linear + second * speed + third * speed * speed)
+        if t.implicit_damping:
+            out.implicit[i] = slope
+        if not changes:
+            continue
         out.by_velocity[i] = -slope
         out.by_field[DAMPING, i] = -v[i]
         out.by_field[DAMPING_2, i] = -v[i] * speed
         out.by_field[DAMPING_3, i] = -v[i] * speed * speed
         if t.implicit_damping:
-            out.implicit[i] = slope
             out.implicit_by_velocity[i] = np.sign(v[i]) * (2.0 * second + 6.0 * third * speed)
             out.implicit_by_field[DAMPING, i] = 1.0
             out.implicit_by_field[DAMPING_2, i] = 2.0 * speed
@@ -159,7 +165,7 @@ def _dampers(t: Tables, v: FloatArray, out: Forces) -> None:
 
 
 @compiled
-def _springs(t: Tables, q: FloatArray, out: Forces) -> None:
+def _springs(t: Tables, q: FloatArray, changes: bool, out: Forces) -> None:
     for i in range(t.dof_jntid.size):
         x = q[t.jnt_qposadr[t.dof_jntid[i]]] - t.dof_fields[SPRINGREF, i]
         linear, second, third = (
@@ -167,8 +173,10 @@ def _springs(t: Tables, q: FloatArray, out: Forces) -> None:
             t.dof_fields[STIFFNESS_2, i],
             t.dof_fields[STIFFNESS_3, i],
         )
-        slope = linear + 2.0 * second * x + 3.0 * third * x * x
         out.force[i] -= x * (linear + second * x + third * x * x)
+        if not changes:
+            continue
+        slope = linear + 2.0 * second * x + 3.0 * third * x * x
         out.by_position[i] = -slope
         out.by_field[STIFFNESS, i] = -x
         out.by_field[STIFFNESS_2, i] = -x * x
@@ -191,7 +199,9 @@ def _line(t: Tables, k: int, extent: float, speed: float, out: Forces) -> None:
 
 
 @compiled
-def _actuator(t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, out: Forces) -> None:
+def _actuator(
+    t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, changes: bool, out: Forces
+) -> None:
     """One actuator's own force and its share of what is implicit."""
     actuator, fields, dof = out.actuator, t.actuator_fields, t.actuator_dof[k]
     position, velocity, gear = 0.0, 0.0, fields[GEAR, k]
@@ -211,10 +221,15 @@ def _actuator(t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, o
     )
     force = gain * clamped + fields[BIAS, k]
     force += gear * (fields[BIAS + 1, k] * position + fields[BIAS + 2, k] * velocity)
+    low, high = fields[FORCE_LOW, k], fields[FORCE_HIGH, k]
+    if not changes:
+        inside = low < force < high and t.integrator == IMPLICITFAST
+        actuator.implicit[k] = -gear * gear * by_speed if inside else 0.0
+        actuator.force[k] = min(max(force, low), high)
+        return
     actuator.by_field[:, k] = 0.0
     actuator.implicit[k] = 0.0
     actuator.implicit_by_field[:, k] = 0.0
-    low, high = fields[FORCE_LOW, k], fields[FORCE_HIGH, k]
     if force <= low or force >= high:
         limit = FORCE_LOW if force <= low else FORCE_HIGH
         actuator.force[k] = fields[limit, k]
@@ -237,7 +252,7 @@ def _actuator(t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, o
 
 
 @compiled
-def _transmit(t: Tables, nu: int, out: Forces) -> None:
+def _transmit(t: Tables, nu: int, changes: bool, out: Forces) -> None:
     """Add the actuators' forces to the joints, within the joints' limits, and to lines."""
     actuator, total = out.actuator, out.total
     total[:] = 0.0
@@ -258,13 +273,15 @@ def _transmit(t: Tables, nu: int, out: Forces) -> None:
             continue
         low, high = t.jnt_forcerange[t.dof_jntid[dof]]
         inside = low < total[dof] < high
+        if inside:
+            out.implicit[dof] += actuator.implicit[k]
+        if not changes:
+            continue
         actuator.transmitted[k] = t.actuator_fields[GEAR, k] if inside else 0.0
         actuator.transmitted_by_gear[k] = actuator.force[k] if inside else 0.0
         out.by_position[dof] += actuator.transmitted[k] * actuator.by_position[k]
         out.by_velocity[dof] += actuator.transmitted[k] * actuator.by_velocity[k]
-        if inside:
-            out.implicit[dof] += actuator.implicit[k]
-        else:
+        if not inside:
             actuator.implicit_by_field[:, k] = 0.0
     for line in range(out.line.force.size):
         spread(t.lines, line, out.line.force[line], out.force)

@@ -71,23 +71,42 @@ def new_motion(nbody: int, nv: int) -> Motion:
 
 
 @compiled
-def move(t: Tables, q: FloatArray, pose: Pose) -> None:
-    """Forward kinematics: write ``pose`` for the joint positions ``q``, (nq,)."""
+def put_in_place(t: Tables, pose: Pose, motion: Motion) -> None:
+    """Write what stays as it is: all of the world, and of the bodies that nothing moves."""
     pose.quaternion[0, 0] = 1.0
     quaternion_to_matrix(pose.quaternion[0], pose.rotation[0])
+    for body in range(t.body_parentid.size):
+        if t.body_lastdof[body] < 0:
+            if body > 0:
+                _join(t, body, pose)
+            for i in range(3):
+                motion.acceleration[body, 3 + i] = -t.gravity[i]
+
+
+@compiled
+def move(t: Tables, q: FloatArray, pose: Pose) -> None:
+    """Forward kinematics: write ``pose`` of all that moves for joint positions ``q``, (nq,)."""
     for body in range(1, t.body_parentid.size):
-        parent = t.body_parentid[body]
-        position, quaternion = pose.position[body], pose.quaternion[body]
-        for i in range(3):
-            position[i] = pose.position[parent, i]
-            for j in range(3):
-                position[i] += pose.rotation[parent, i, j] * t.body_pos[body, j]
-        a = pose.quaternion[parent]
-        multiply_quaternions(a[0], a[1], a[2], a[3], t.body_quat[body], quaternion)
-        quaternion_to_matrix(quaternion, pose.rotation[body])
+        if t.body_lastdof[body] < 0:
+            continue
+        _join(t, body, pose)
         for joint in range(t.body_jntadr[body], t.body_jntadr[body] + t.body_jntnum[body]):
             _move_joint(t, q, joint, body, pose)
-        move_inertia(t.inertia[body], pose.rotation[body], position, pose.inertia[body])
+        move_inertia(t.inertia[body], pose.rotation[body], pose.position[body], pose.inertia[body])
+
+
+@compiled
+def _join(t: Tables, body: int, pose: Pose) -> None:
+    """Put a body where its parent has it."""
+    parent = t.body_parentid[body]
+    position, quaternion = pose.position[body], pose.quaternion[body]
+    for i in range(3):
+        position[i] = pose.position[parent, i]
+        for j in range(3):
+            position[i] += pose.rotation[parent, i, j] * t.body_pos[body, j]
+    a = pose.quaternion[parent]
+    multiply_quaternions(a[0], a[1], a[2], a[3], t.body_quat[body], quaternion)
+    quaternion_to_matrix(quaternion, pose.rotation[body])
 
 
 @compiled
@@ -152,7 +171,7 @@ def _turn_freely(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) ->
 
 @compiled
 def propagate(t: Tables, pose: Pose, v: FloatArray, a: FloatArray, motion: Motion) -> None:
-    """Velocities and accelerations of all bodies.
+    """Velocities and accelerations of all bodies that move.
 
     Args:
       t: The model.
@@ -161,9 +180,9 @@ def propagate(t: Tables, pose: Pose, v: FloatArray, a: FloatArray, motion: Motio
       a: Joint accelerations, (nv,).
       motion: Written.
     """
-    for i in range(3):
-        motion.acceleration[0, 3 + i] = -t.gravity[i]
     for body in range(1, t.body_parentid.size):
+        if t.body_lastdof[body] < 0:
+            continue
         parent = t.body_parentid[body]
         velocity = load(motion.velocity[parent])
         acceleration = load(motion.acceleration[parent])

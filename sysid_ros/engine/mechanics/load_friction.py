@@ -17,8 +17,9 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import TERMS, compiled, load_dependent
+from sysid_ros.engine.mechanics.constraint_rows import friction_row
 from sysid_ros.engine.mechanics.forces import Forces
-from sysid_ros.engine.mechanics.model_tables import DAMPING, FRICTIONLOSS, Tables
+from sysid_ros.engine.mechanics.model_tables import DAMPING, FRICTIONLOSS, INVWEIGHT, Tables
 from sysid_ros.engine.mechanics.rigid_body import Derivatives
 
 
@@ -29,6 +30,8 @@ class FrictionLimits(NamedTuple):
     motor: FloatArray  # (nv,): tm
     external: FloatArray  # (nv,): te
     by_term: FloatArray  # (TERMS,): scratch
+    resistance: FloatArray  # (nv,): of the constraint's row, in its quadratic zone
+    damping: FloatArray  # (nv,): of its reference acceleration
     change: FloatArray  # (nv, n): derivative of L, zero without a law
     motor_change: FloatArray  # (1, n): scratch
 
@@ -40,6 +43,8 @@ def new_friction_limits(nv: int, n: int) -> FrictionLimits:
         np.zeros(nv),
         np.zeros(nv),
         np.zeros(TERMS),
+        np.zeros(nv),
+        np.zeros(nv),
         np.zeros((nv, n)),
         np.zeros((1, n)),
     )
@@ -49,9 +54,13 @@ def new_friction_limits(nv: int, n: int) -> FrictionLimits:
 def limit_friction(
     t: Tables, f: Forces, d: Derivatives, v: FloatArray, a: FloatArray, out: FrictionLimits
 ) -> None:
-    """Write the limits, from the inverse dynamics at an acceleration ``a``, (nv,)."""
+    """Write limits and rows, from the inverse dynamics at an acceleration ``a``, (nv,)."""
     for i in range(v.size):
         out.limit[i] = t.dof_fields[FRICTIONLOSS, i]
+        if out.limit[i] > 0.0:
+            out.resistance[i], out.damping[i] = friction_row(
+                t, t.dof_solref[i], t.dof_solimp[i], t.dof_fields[INVWEIGHT, i]
+            )
     for k in range(t.friction_dofs.size):
         i = t.friction_dofs[k]
         low, high = t.jnt_forcerange[t.dof_jntid[i]]

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, copy_vector
+from sysid_ros.engine.compiled import clear_matrix, compiled, copy_vector
 from sysid_ros.engine.mechanics.fluid import resist
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
@@ -112,9 +112,9 @@ def differentiate(
         accelerated = cross_motion(load(motion.acceleration_before[i]), s)
         store(add(accelerated, cross_motion(before, p)), d.r[i])
         store(add(p, cross_motion(load(motion.velocity_behind[i]), s)), d.w[i])
-    d.mass[:] = 0.0
-    d.by_position[:] = 0.0
-    d.by_velocity[:] = 0.0
+    clear_matrix(d.mass)
+    clear_matrix(d.by_position)
+    clear_matrix(d.by_velocity)
     for i in range(nv):
         body, s = t.dof_bodyid[i], load(pose.subspace[i])
         inertia, product, force = d.inertia[body], d.product[body], load(d.force[body])
@@ -160,7 +160,7 @@ def fall(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivativ
     _forces(t, pose, motion, thrust, d)
     _gather(t, d.force)
     _gather(t, d.inertia)
-    d.mass[:] = 0.0
+    clear_matrix(d.mass)
     for i in range(t.dof_bodyid.size):
         body, s = t.dof_bodyid[i], load(pose.subspace[i])
         below = multiply_inertia(d.inertia[body], s)
@@ -233,7 +233,9 @@ def force_regressor(
 def _composites(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives) -> None:
     """Inertia, velocity products and force of each body, then of everything below it."""
     _forces(t, pose, motion, thrust, d)
-    for body in range(t.body_parentid.size):
+    for body in range(1, t.body_parentid.size):
+        if t.body_lastdof[body] < 0:
+            continue
         inertia = pose.inertia[body]
         velocity_product(inertia, load(motion.velocity[body]), d.product[body])
         for k in range(10):
@@ -248,8 +250,10 @@ def _composites(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: De
 
 @compiled
 def _forces(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives) -> None:
-    """Inertia and force of each body alone."""
-    for body in range(t.body_parentid.size):
+    """Inertia and force of each body that moves alone; nothing looks at those of the others."""
+    for body in range(1, t.body_parentid.size):
+        if t.body_lastdof[body] < 0:
+            continue
         inertia = pose.inertia[body]
         v, a = load(motion.velocity[body]), felt(t, motion, body)
         turned = cross_force(v, multiply_inertia(inertia, v))
@@ -264,12 +268,16 @@ def _forces(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Deriva
     for k in range(t.site_actuators.size):
         u = t.site_actuators[k]
         body = t.actuator_bodyid[u]
+        if t.body_lastdof[body] < 0:
+            continue
         store(add(load(d.force[body]), scale(site_wrench(t, pose, u), -thrust[u])), d.force[body])
 
 
 @compiled
 def _gather(t: Tables, of_bodies: FloatArray) -> None:
-    """Add to each body's numbers, (nbody, k), those of everything below it."""
+    """Add to the numbers, (nbody, k), of each body that moves those of everything below it."""
     for body in range(t.body_parentid.size - 1, 0, -1):
-        for k in range(of_bodies.shape[1]):
-            of_bodies[t.body_parentid[body], k] += of_bodies[body, k]
+        parent = t.body_parentid[body]
+        if t.body_lastdof[parent] >= 0:
+            for k in range(of_bodies.shape[1]):
+                of_bodies[parent, k] += of_bodies[body, k]

@@ -165,6 +165,10 @@ def test_what_is_not_covered_is_simulated_by_mujoco(what: str) -> None:
     assert not runs.used
 
 
+def test_on_bodies_that_stand_still() -> None:
+    assert_agrees(mujoco.MjModel.from_xml_string(chains.STANDS))
+
+
 def test_bodies_in_a_fluid() -> None:
     root = chains.spec(Chain(1, 2, "EULER", False, False, True))
     root.option.density, root.option.viscosity = 30.0, 0.4

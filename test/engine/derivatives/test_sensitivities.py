@@ -715,6 +715,24 @@ def test_bodies_in_a_fluid(integrator: str) -> None:
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+def test_on_bodies_that_stand_still(integrator: str) -> None:
+    """Their poses are evaluated once, and a sensor on one sees no change."""
+    root, params = mujoco.MjSpec.from_string(chains.STANDS), ParameterDict()
+    root.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator}")
+    kind, site = mujoco.mjtSensor.mjSENS_ACCELEROMETER, mujoco.mjtObj.mjOBJ_SITE
+    root.add_sensor(name="standing", type=kind, objtype=site, objname="stand")
+    for element, name, attribute, value in (
+        ("joint", "a", "damping", 0.1), ("joint", "b", "armature", 0.01),
+        ("body", "upper", "mass", 1.0), ("body", "lower", "mass", 0.5), ("body", "foot", "mass", 5),
+    ):  # fmt: skip
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(f"{name}_{attribute}", value, 0.0, 9.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    assert largest_error(problem, problem.initial_point()) < TOLERANCE
+    assert set(problem.derivative_sources().values()) == {"exact"}
+
+
 def test_contacts_are_noticed() -> None:
     """What the pass has no contact for falls onto the floor, and meets nothing before."""
     root = mujoco.MjSpec.from_string(
