@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
+from sysid_ros.engine.derivatives import ForwardRuns
 from sysid_ros.engine.signals import SystemTrajectory
 from sysid_ros.engine.simulation import (
     BatchRollout,
