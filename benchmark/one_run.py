@@ -67,6 +67,8 @@ class Counter:
         self.reached: list[tuple[float, float, float]] = []  # cost, CPU s, wall s
         if hasattr(function, "jacobian"):
             self.jacobian = self._exact_jacobian
+        if hasattr(function, "trial"):
+            self.trial = self._trial
         if hasattr(function, "part"):  # of its evaluations only the time counts
             self.part = function.part
 
@@ -82,12 +84,22 @@ class Counter:
             self.jacobians += 1
             self.jacobian_cpu_s += cpu_seconds() - began
         else:
-            cost = 0.5 * sum(float((part**2).sum()) for part in result[0])
-            if not self.reached or cost < self.reached[-1][0]:
-                cpu, wall = self._began
-                spent = cpu_seconds() - cpu, time.perf_counter() - wall
-                self.reached.append((cost, *spent))
-                self.best = x.reshape(-1).copy()
+            self._note(x, result)
+        return result
+
+    def _note(self, x: Any, result: Any) -> None:
+        cost = 0.5 * sum(float((part**2).sum()) for part in result[0])
+        if not self.reached or cost < self.reached[-1][0]:
+            cpu, wall = self._began
+            spent = cpu_seconds() - cpu, time.perf_counter() - wall
+            self.reached.append((cost, *spent))
+            self.best = x.reshape(-1).copy()
+
+    def _trial(self, x: Any, params: Any) -> Any:
+        result = self._function.trial(x, params)
+        if result is not None:
+            self.evaluations += 1
+            self._note(x, result)
         return result
 
     def _exact_jacobian(self, x: Any, params: Any) -> Any:

@@ -11,4 +11,5 @@ from sysid_ros.engine.derivatives.compilation import (
     entry_points,
     start_compiling,
 )
+from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
 from sysid_ros.engine.derivatives.sensitivities import EXACT, KnownPoint, Sensitivities

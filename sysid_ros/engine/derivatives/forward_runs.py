@@ -93,10 +93,14 @@ class ForwardRuns:
         """MuJoCo's rollouts, to which those here are to be trusted no longer where they differ."""
         plain = self._rollouts.run_batches(jobs)
         if self.trusted is not False:
-            own = self._simulated(jobs)
-            if own is not None:
-                self.trusted = all(map(self._agree, own, plain))
+            self.confirm(jobs, plain)
         return plain
+
+    def confirm(self, jobs: Sequence[BatchSimulation], plain: Sequence[BatchRollout]) -> None:
+        """Find out whether rollouts here are those of MuJoCo, which are given."""
+        own = self._simulated(jobs)
+        if own is not None:
+            self.trusted = all(map(self._agree, own, plain))
 
     def _agree(self, own: BatchRollout, plain: BatchRollout) -> bool:
         """Return whether two rollouts read the same, as far as they did not break off."""
@@ -221,9 +225,9 @@ class _Together:
         for start, own_steps in zip(self._starts[:, 0], run_slices(self._steps), strict=True):
             count = own_steps.stop - own_steps.start
             states[own_steps, 0] = step_times(start, model.opt.timestep, count)
-        runs = [run for job in self._jobs for run in job.runs()]
-        diverged = np.zeros(len(runs), dtype=bool)
-        for k in np.flatnonzero(~self._whole.all(axis=0)).tolist():
+        diverged = ~self._whole.all(axis=0)
+        runs = [run for job in self._jobs for run in job.runs()] if diverged.any() else []
+        for k in np.flatnonzero(diverged).tolist():
             (run,) = rollouts.run([runs[k]])
             states[edges[k] : edges[k + 1]] = run.states
             data[edges[k] : edges[k + 1]] = run.sensordata

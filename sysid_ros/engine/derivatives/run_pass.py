@@ -383,13 +383,14 @@ def _add_through_readings(
     total = np.empty(columns.size)
 
     def add(chosen: IndexArray, weights: FloatArray, read: IndexArray) -> None:
-        slots = np.searchsorted(addresses, read)
-        rows = slope.rows[chosen] - first
+        slots, rows = np.searchsorted(addresses, read), slope.rows[_as_slice(chosen)]
+        rows = rows - first if first else rows
         entry_points().interpolate(derivatives, rows, weights, slots, chosen, columns, total, out)
 
     turned = slope.turned
     if turned is None:
-        add(samples, slope.weights[samples], slope.columns[samples])
+        place = _as_slice(samples)
+        add(samples, slope.weights[place], slope.columns[place])
         return
     straight = np.setdiff1d(samples, turned.samples, assume_unique=True)
     add(straight, slope.weights[straight], slope.columns[straight])
@@ -397,3 +398,9 @@ def _add_through_readings(
     chosen, read = turned.samples[own], turned.columns[own]
     for k, factor in enumerate(turned.by_quaternion[own].T):
         add(chosen, slope.weights[chosen] * factor[:, np.newaxis], read + k)
+
+
+def _as_slice(chosen: IndexArray) -> IndexArray | slice:
+    """Ascending indices, as a slice where they leave none out, which copies nothing."""
+    dense = chosen.size and chosen[-1] - chosen[0] + 1 == chosen.size
+    return slice(int(chosen[0]), int(chosen[-1]) + 1) if dense else chosen

@@ -200,14 +200,28 @@ def _same(a: Any, b: Any, names: Sequence[str]) -> bool:
 
 
 def _without_geoms(spec: Any) -> Any:
-    """A copy without the geoms of bodies whose inertia is given; ``None`` where there are none."""
+    """A copy without the geoms of bodies whose inertia is given; ``None`` where there are none.
+
+    MuJoCo looks through all elements for each that is deleted, but drops what is only drawn, with
+    its meshes, at once.
+    """
     if spec.option.density or spec.option.viscosity or int(spec.compiler.inertiafromgeom) != _AUTO:
         return None
     slim = spec.copy()
     geoms = [g for g in slim.geoms if g.parent.name == "world" or g.parent.explicitinertial]
     if not geoms:
         return None
-    _delete(slim, [*slim.pairs, *slim.excludes, *geoms])
+    connected = [*slim.pairs, *slim.excludes]
+    if len(geoms) < len(slim.geoms):
+        _delete(slim, [*connected, *geoms])
+        return slim
+    _delete(slim, connected)
+    for geom in geoms:
+        geom.contype = geom.conaffinity = 0
+    try:
+        _compiled_undrawn(slim)
+    except ModelError:
+        return None
     return slim
 
 

@@ -154,6 +154,7 @@ def _ending(
             return end
     except StopOptimizing as stop:
         # The Jacobian of the result is then the latest, as none may be computed any more.
+        objective.confirm()
         steps = max(0, len(objective.history) - 1)
         return Ending(objective.best_x[objective.free], stop.status, stop.message, steps)
 
@@ -186,7 +187,15 @@ def _own_ending(
     def report(step: Step) -> None:
         objective.report(replace(step, number=step.number + ahead))
 
+    def report_later(step: Step) -> None:
+        if step.number:
+            report(step)
+
     end = minimize(objective, start, replace(settings, max_iterations=max_iters - ahead), report)
+    if not objective.confirm():  # once more, with what it is judged by
+        ahead += end.iterations
+        rest = replace(settings, max_iterations=max(0, max_iters - ahead))
+        end = minimize(objective, end.point, rest, report_later)
     if verbose:
         for step in objective.history:
             print(f"{step.iteration:4d}  cost {step.cost:.6e}  gradient {step.gradient_norm:.1e}")
@@ -199,8 +208,13 @@ def _result(objective: Objective, end: Ending) -> scipy.optimize.OptimizeResult:
     gradient[free] = np.nan
     if objective.latest_linearization is not None:
         _, plain, residual = objective.latest_linearization
-        jacobian = np.zeros((len(plain), len(free)))
-        jacobian[:, free] = plain * np.sqrt(loss.hessian_weight(residual))[:, np.newaxis]
+        own = plain
+        if loss.name != "linear":
+            own = plain * np.sqrt(loss.hessian_weight(residual))[:, np.newaxis]
+        jacobian = own
+        if not free.all():
+            jacobian = np.zeros((len(plain), len(free)))
+            jacobian[:, free] = own
         gradient[free] = plain.T @ (loss.gradient_weight(residual) * residual)
     x = objective.expanded(end.x)
     best = np.array_equal(objective.best_x, x)

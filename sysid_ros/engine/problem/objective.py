@@ -27,6 +27,10 @@ from sysid_ros.engine.residuals import DIVERGED
 from sysid_ros.errors import DataError, ModelError
 
 FD_STEP = float(np.finfo(np.float64).eps ** 0.5)  # as scipy and mujoco have it
+# Of a residual's size, and of that at the start: what a trial's may differ by from what it is.
+AGREEMENT, ROUNDING = 1e-6, 1e-13
+# Of the cost: a step that promises more is tried, while the last ones are simulated by MuJoCo.
+TRIED = 1e-4
 CURVATURE_STEP = 0.1  # of a step, to find out how the residual curves along it
 
 
@@ -101,6 +105,9 @@ class Objective:
         self._relative_step = relative_step
         self._batched = batched
         self._latest: tuple[FloatArray, FloatArray] | None = None
+        self._trial = getattr(residual_fn, "trial", None)
+        self._tried = self._best_tried = False  # whether the latest and the best are trials
+        self._first_size = 0.0  # of the residual at the start
 
     def part(self) -> Objective | None:
         """The same of a part of the data, from the same start; its evaluations are not counted.
@@ -144,8 +151,12 @@ class Objective:
         full[self.free] = free
         return full
 
-    def __call__(self, x: FloatArray) -> FloatArray:
+    def __call__(self, x: FloatArray, tries: bool = False) -> FloatArray:
         """Residual (m,) of free components (n,), or (m, k) of k sets of them, (n, k).
+
+        Args:
+          x: The components.
+          tries: Whether a single residual may be that of the function's ``trial``.
 
         Raises:
           StopOptimizing: A budget is used up, or the user asked to stop.
@@ -155,10 +166,10 @@ class Objective:
         columns = 1 if x.ndim == 1 else x.shape[1]
         if self._latest is not None:
             self._check_budgets(columns)
-        return self._counted(x, columns)
+        return self._counted(x, columns, tries)
 
-    def _counted(self, x: FloatArray, columns: int = 1) -> FloatArray:
-        residual = self._evaluated(x)
+    def _counted(self, x: FloatArray, columns: int = 1, tries: bool = False) -> FloatArray:
+        residual = self._evaluated(x, tries)
         self.evaluations += columns
         if columns == 1:
             self._remember(x.ravel(), residual.ravel())
@@ -177,6 +188,27 @@ class Objective:
     def last_cost(self, point: Point) -> float:
         """The objective, whatever the budgets: of where a search led that was stopped."""
         return self.loss.cost(self._counted(point.theta))
+
+    def tried_cost(self, point: Point) -> float:
+        """The same by the function's ``trial``, where it has one; see :meth:`confirm`."""
+        return self.loss.cost(self(point.theta, tries=True))
+
+    def confirm(self) -> bool:
+        """Evaluate the best point plainly where that was a trial; return whether it was right.
+
+        Both count as one evaluation. Where it was wrong, there are no trials any more.
+        """
+        if not self._best_tried:
+            return True
+        told, x = self.best_residual, self.best_x[self.free]
+        self.best_cost = np.inf  # as the trial told it
+        residual = self._evaluated(x)
+        self._remember(x, residual)
+        size = AGREEMENT * float(np.linalg.norm(residual)) + ROUNDING * self._first_size
+        if float(np.linalg.norm(told - residual)) <= size:
+            return True
+        self._trial = None
+        return False
 
     def linearize(self, point: Point) -> Linearization:
         """The Gauss-Newton model around a point, with all residuals in one Gram matrix."""
@@ -198,7 +230,13 @@ class Objective:
             pulled: FloatArray = jacobian.T @ (slope * change) / CURVATURE_STEP
             return pulled
 
-        return Linearization(self.loss.cost(residual), (gram,), np.zeros_like(gram), pull=pull)
+        cost = self.loss.cost(residual)
+
+        def trial(ahead: Point, expected: FloatArray) -> float:
+            far = float(np.sum(expected)) > TRIED * cost
+            return self.tried_cost(ahead) if far else self.cost(ahead)
+
+        return Linearization(cost, (gram,), np.zeros_like(gram), pull=pull, trial=trial)
 
     def jacobian(self, x: FloatArray) -> FloatArray:
         """Derivative (m, n) at free components (n,): exact, or by forward differences in bounds."""
@@ -222,7 +260,7 @@ class Objective:
         points = x[:, np.newaxis] + np.diag(step)
         np.clip(points, self.lower[:, np.newaxis], self.upper[:, np.newaxis], out=points)
         step = np.diag(points) - x  # as rounded and clipped
-        residual = self.at(x)
+        residual = self._counted(x) if self._tried else self.at(x)
         if self._batched:
             moved = self(points)
         else:
@@ -257,9 +295,12 @@ class Objective:
                 FitStatus.MAX_ITERATIONS, f"the limit of {limit} evaluations is reached"
             )
 
-    def _evaluated(self, x: FloatArray) -> FloatArray:
+    def _evaluated(self, x: FloatArray, tries: bool = False) -> FloatArray:
         try:
-            parts, *_ = self._residual_fn(self.expanded(x), self._params)
+            full = self.expanded(x)
+            found = self._trial(full, self._params) if tries and self._trial else None
+            self._tried = found is not None
+            parts, *_ = found or self._residual_fn(full, self._params)
         except ModelError:
             if self._latest is None:
                 raise
@@ -270,6 +311,7 @@ class Objective:
         residual = np.concatenate(parts).astype(np.float64, copy=False)
         if self._latest is None:
             _check_start(residual)
+            self._first_size = float(np.linalg.norm(residual))
         return np.where(np.isfinite(residual), residual, DIVERGED)
 
     def _remember(self, x: FloatArray, residual: FloatArray) -> None:
@@ -279,6 +321,7 @@ class Objective:
             self.best_cost = cost
             self.best_x = self.expanded(x)
             self.best_residual = residual
+            self._best_tried = self._tried
 
 
 def _check_start(residual: FloatArray) -> None:

@@ -42,12 +42,15 @@ from sysid_ros.errors import SignalError
 
 if TYPE_CHECKING:
     from sysid_ros.engine.problem.residual_jacobian import ResidualJacobian
+    from sysid_ros.engine.problem.trial_runs import TrialRuns
 
 Residuals = tuple[list[FloatArray], list[list[TimeSeries]], list[list[TimeSeries]]]
 RecordingGroup = ModelGroup[RecordedRun]
 # A candidate, and the simulations of a group's recordings with it.
 Simulated = tuple[Candidate, list[SystemTrajectory]]
 
+# Of a model's steps; MuJoCo's own take less than reading the tables that others need.
+FEWEST_STEPS = 2500
 PART = 8  # one of so many recordings is enough for the first steps of a search
 _SOME = slice(PART // 2, None, PART)
 
@@ -70,6 +73,7 @@ class ResidualFunction:
         self._slim: dict[int, SlimModel] = {}
         self._exact: ResidualJacobian | None = None
         self._part: ResidualFunction | None = None
+        self._trials: list[TrialRuns] = []  # of a part, too: one at most
 
     def __call__(self, x: FloatArray, params: ParameterDict, **overrides: Any) -> Residuals:
         """See :func:`residual`; keyword arguments override the settings for this call."""
@@ -78,6 +82,28 @@ class ResidualFunction:
         if not self.options.models_sequences:
             raise SignalError("no recordings: models_sequences is empty")
         return self.evaluate(x, params, self._groups)
+
+    def trial(self, x: FloatArray, params: ParameterDict) -> Residuals | None:
+        """The residuals at a point that a search tries, simulated as the exact derivatives do.
+
+        Args:
+          x: Values of the free parameters, (p,).
+          params: The parameters.
+
+        Returns:
+          ``None`` where that was not seen to be what MuJoCo simulates, or is no faster.
+        """
+        steps = sum(len(run) for _, runs in self._latest for run in runs)
+        if steps < FEWEST_STEPS * len(self._latest) or not (self._is_plain and self._latest):
+            return None
+        try:  # numba takes half a second to load, and does not run everywhere
+            from sysid_ros.engine.problem.trial_runs import TrialRuns
+        except ImportError:
+            return None
+        if not self._trials:
+            self._trials.append(TrialRuns(self._runs, self._latest, self._threads()))
+        (trials,) = self._trials
+        return self.evaluate(x, params, self._groups, trials) if trials.trusted else None
 
     def jacobian(self, x: FloatArray, params: ParameterDict) -> FloatArray | None:
         """Derivative of the concatenated residuals, exact where that is known.
@@ -125,13 +151,14 @@ class ResidualFunction:
         x: FloatArray,
         params: ParameterDict,
         groups: Callable[[ParameterDict], list[RecordingGroup]],
+        trials: TrialRuns | None = None,
     ) -> Residuals:
-        """Residuals of all groups' recordings for every column of ``x``."""
+        """Residuals of all groups' recordings for every column of ``x``, by default of MuJoCo."""
         x = np.asarray(x, dtype=np.float64)
         columns = list(x.reshape(len(x), -1).T) if x.ndim > 1 else [x]
         custom = self.options.custom_rollout
         if custom is None:
-            own, simulated = self._checked(columns, params, groups)
+            own, simulated = self._checked(columns, params, groups, trials)
         else:
             own = groups(params)
             simulated = [self._custom(custom, columns, group) for group in own]
@@ -203,10 +230,11 @@ class ResidualFunction:
         columns: list[FloatArray],
         params: ParameterDict,
         groups: Callable[[ParameterDict], list[RecordingGroup]],
+        trials: TrialRuns | None = None,
     ) -> tuple[list[RecordingGroup], list[list[Simulated]]]:
         """Simulations; of a single candidate again where the slim model was too slim for it."""
         own = groups(params)
-        simulated = self._simulated(columns, own)
+        simulated = self._simulated(columns, own, trials)
         if len(columns) == 1 and self._touching([found[0] for found in simulated]):
             own = groups(params)
             simulated = self._simulated(columns, own)
@@ -229,7 +257,10 @@ class ResidualFunction:
         return touched
 
     def _simulated(
-        self, columns: list[FloatArray], groups: list[RecordingGroup]
+        self,
+        columns: list[FloatArray],
+        groups: list[RecordingGroup],
+        trials: TrialRuns | None = None,
     ) -> list[list[Simulated]]:
         """Per group the simulations of every column, in as few native calls as possible."""
         candidates: list[list[Simulated]] = []
@@ -249,7 +280,9 @@ class ResidualFunction:
                     pending.append((g, made[-1]))
                 candidates[g].append((made[-1], known[g][key]))
         jobs = [run.job(candidate) for g, candidate in pending for run in groups[g].batches]
-        done = iter(trajectories(self._threads(), jobs, self._names))
+        of_model = [g for g, _ in pending for _ in groups[g].batches]
+        run = self._threads().run if trials is None else partial(trials.run, of_model=of_model)
+        done = iter(trajectories(run, jobs, self._names))
         for g, candidate in pending:
             known[g][candidate.rollout_key()] += [next(done) for _ in groups[g].batches]
         if len(columns) == 1:

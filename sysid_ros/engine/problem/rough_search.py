@@ -42,7 +42,7 @@ def rough_search(objective: Objective, start: Point, settings: SolverSettings) -
         )
         try:
             found = minimize(part, start, rough).point
-            found_cost = objective.cost(found)
+            found_cost = objective.tried_cost(found)
         except StopOptimizing:
             found = replace(start, theta=part.best_x[part.free])
             found_cost = objective.last_cost(found)

@@ -121,8 +121,13 @@ class ComparisonFrame:
             for delay in set(delays.tolist())
         }
         late = [known[delays[i]] for block in self.blocks for i in block.columns]
-        rows, weights = (np.stack(each, axis=1) for each in zip(*late, strict=True))
-        return rows.astype(np.int64), weights
+        if len(known) == 1:
+            rows, weights = (
+                np.repeat(each, len(late), axis=0).reshape(len(each), -1, 4) for each in late[0]
+            )
+        else:
+            rows, weights = (np.stack(each, axis=1) for each in zip(*late, strict=True))
+        return rows.astype(np.int64, copy=False), weights
 
     @cached_property
     def predicts_plainly(self) -> bool:

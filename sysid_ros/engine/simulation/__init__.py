@@ -42,6 +42,8 @@ from sysid_ros.engine.simulation.run_batch import (
 from sysid_ros.engine.simulation.simulation import (
     BatchRollout,
     BatchSimulation,
+    Simulation,
+    StepControls,
     step_times,
 )
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch

@@ -28,6 +28,8 @@ from sysid_ros.errors import ModelError, SysidError
 
 Batch = TypeVar("Batch")
 
+ROUNDING = 1e-13  # of the largest number of an array
+
 # (parameters) -> MjModel
 BuildFn = Callable[[ParameterDict], Any]
 
@@ -144,7 +146,7 @@ class CandidateBuilder:
         model = None if known is False else self._with_changed(base, changes)
         if known is None:
             whole = (self._build or self._compile)(params)
-            same = model is not None and _content(model) == _content(whole)
+            same = model is not None and _alike(model, whole)
             self._independent[component], model = same, whole
         model = model or (self._build or self._compile)(params)
         return Candidate(params, model, base.model_key + own.as_vector().tobytes(), base.signals)
@@ -175,7 +177,7 @@ class CandidateBuilder:
         with suppress(ModelError):
             twice = [*moved[::-1], *moved[::-1]]
             model, whole = self._with_changed(base, twice), self._compile(params)
-            if model is not None and _content(model) == _content(whole):
+            if model is not None and _alike(model, whole):
                 self._independent.update(dict.fromkeys(unknown, True))
                 return MovedTogether(whole, shares)
         return None
@@ -278,9 +280,36 @@ def shapes_model(parameter: Parameter) -> bool:
 
 def _shares(count: int) -> list[float]:
     """Numbers from a half to one, none the mean of others: changes by them do not cancel out."""
-    places = np.arange(count) + 0.5 * np.random.default_rng(1).random(count)
+    places = np.arange(count) + 0.5 * np.random.default_rng(0).random(count)
     shares: list[float] = (0.5 + 0.5 * places / count).tolist()
     return shares
+
+
+def _alike(model: mujoco.MjModel, other: mujoco.MjModel) -> bool:
+    """Return whether two models are the same but for rounding.
+
+    A value that is written twice may be rounded twice: an inertia is scaled to its mass.
+    """
+    if _content(model) == _content(other):
+        return True
+    pairs = [
+        (getattr(one, name), getattr(two, name))
+        for one, two in ((model, other), (model.opt, other.opt), (model.stat, other.stat))
+        for name in dir(one)
+        if not name.startswith("_")
+    ]
+    numbers = [each for each in pairs if isinstance(each[0], (int, float, np.ndarray))]
+    return model.names == other.names and all(_close(*each) for each in numbers)
+
+
+def _close(own: Any, others: Any) -> bool:
+    """Return whether numbers are the same but for rounding, in which all of an array share."""
+    if np.shape(own) != np.shape(others):
+        return False
+    if np.array_equal(own, others, equal_nan=True):
+        return True
+    size = float(np.max(np.abs(others), initial=0.0, where=np.isfinite(others)))
+    return np.allclose(own, others, rtol=0.0, atol=ROUNDING * size, equal_nan=True)
 
 
 def _content(model: mujoco.MjModel) -> bytes:

@@ -48,6 +48,12 @@ class BatchSimulation:
     controls: FloatArray  # one row per step, (sum of ``steps``, nu)
     steps: IndexArray  # of each simulation, (w,)
 
+    @classmethod
+    def of(cls, one: Simulation) -> BatchSimulation:
+        """A batch of one simulation."""
+        controls = one.controls.values
+        return cls(one.model, one.start[np.newaxis], controls, np.array([len(controls)]))
+
     @property
     def size(self) -> int:
         """Bytes of controls, states and sensor data."""

@@ -21,7 +21,12 @@ from sysid_ros.engine.signals import (
     state_mappings,
 )
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
-from sysid_ros.engine.simulation.simulation import Rollout, Simulation, StepControls
+from sysid_ros.engine.simulation.simulation import (
+    BatchRollout,
+    Rollout,
+    Simulation,
+    StepControls,
+)
 from sysid_ros.engine.simulation.step_controls import ordered_controls
 from sysid_ros.errors import SignalError
 
@@ -71,13 +76,15 @@ def sysid_rollout(
     ]
     with RolloutPool(len(datas) if isinstance(datas, Sequence) else 1) as pool:
         names = SignalNames(rollout_signal_mapping, rollout_state_mapping, ctrl_mapping)
-        return trajectories(pool, jobs, names)
+        return trajectories(pool.run, jobs, names)
 
 
 def trajectories(
-    pool: RolloutPool, jobs: Sequence[Simulation], names: SignalNames
+    run: Callable[[Sequence[Simulation]], Sequence[Rollout | BatchRollout]],
+    jobs: Sequence[Simulation],
+    names: SignalNames,
 ) -> list[SystemTrajectory]:
-    """Run simulations and wrap the results.
+    """Run simulations, each by itself, and wrap the results.
 
     The time of the results goes on from the simulation's first state.
     """
@@ -87,13 +94,13 @@ def trajectories(
     series = names.series
     return [
         _wrapped(job, rollout, series, *known[id(job.model)])
-        for job, rollout in zip(jobs, pool.run(jobs), strict=True)
+        for job, rollout in zip(jobs, run(jobs), strict=True)
     ]
 
 
 def _wrapped(
     job: Simulation,
-    rollout: Rollout,
+    rollout: Rollout | BatchRollout,
     series: Callable[..., TimeSeries],
     sensors: SignalMapping,
     states: SignalMapping,

@@ -14,6 +14,7 @@ import pytest
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.simulation import candidate
 from sysid_ros.engine.simulation.candidate import CandidateBuilder
 
 ARM = """<mujoco><worldbody><body name="arm"><joint name="hinge"/><geom size="0.1"/></body>
@@ -57,6 +58,25 @@ def test_a_neighbour_is_what_a_whole_build_makes(factor: bool, together: bool) -
             assert near.signals == whole.signals, k
             assert (near.model_key == base.model_key) == (k == theta.size - 1)
     np.testing.assert_array_equal(base.params.as_vector(), theta)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_makes_no_parameter_depend_on_another(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The body's inertia is scaled to its mass, twice where that is written twice."""
+    shares = 0.5 + 0.5 * np.random.default_rng(seed).random(2)
+    monkeypatch.setattr(candidate, "_shares", lambda count: shares.tolist()[:count])
+    params = ParameterDict()
+    for kind, name, attribute, value in (
+        ("joint", "hinge", "armature", 0.1), ("body", "arm", "mass", 2.0)
+    ):  # fmt: skip
+        modifier = AttributeModifier(kind, name, attribute)
+        params.add(Parameter(attribute, value, 0.0, 5.0, modifier=modifier))
+    builder = CandidateBuilder(mujoco.MjSpec.from_string(ARM), params)
+    theta = params.as_vector()
+    builder.try_together(builder.build(theta), dict(enumerate(theta + 1e-3)))
+    assert builder.independent(0) and builder.independent(1)
 
 
 @pytest.mark.parametrize("together", [False, True])
