@@ -247,7 +247,7 @@ def test_what_else_geometry_moves_is_left_to_finite_differences() -> None:
     params = parameters(root, [("site", "imu", "pos", 0), *places(bodies=["carrier"])])
     problem = chains.problem(root, params)
     jacobians(problem, problem.initial_point())
-    sources = problem.derivative_sources()
+    sources = dict(problem.derivative_sources())
     assert sources.pop("imu_pos0") == "finite differences: it changes site_pos"
     assert set(sources.values()) == {"exact"}
     text = STANDING.format(
