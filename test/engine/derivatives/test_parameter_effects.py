@@ -194,9 +194,9 @@ def test_places_of_bodies_are_told_apart_like_all_else() -> None:
 
 def test_what_had_no_effect_at_first_is_no_part_of_anothers() -> None:
     def late(spec: Any, value: FloatArray) -> None:
-        spec.joint("hip").damping[0] = max(0.0, value[0] - 0.45)
+        spec.joint("knee").damping[0] = max(0.0, value[0] - 0.45)
 
-    builder = builder_of(armature("hip"), armature("knee"), late)
+    builder = builder_of(armature("hip"), friction, late)
     effects, theta = ParameterEffects(np.full(3, 5.0)), builder._params.as_vector()
     for step in (0.0, 0.1, 0.2, 0.1):
         theta = theta + step
