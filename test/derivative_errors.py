@@ -70,5 +70,5 @@ def _column_errors(problem: WindowedProblem, exact: FloatArray, plain: FloatArra
     size = np.linalg.norm(plain, axis=0)
     unknowns = np.concatenate([problem.scale, np.ones(plain.shape[1] - len(problem.scale))])
     floor = 1e-4 * np.max(size * unknowns) / unknowns
-    difference: FloatArray = np.linalg.norm(exact - plain, axis=0)
-    return difference / np.maximum(size, floor)
+    errors: FloatArray = np.linalg.norm(exact - plain, axis=0) / np.maximum(size, floor)
+    return errors

@@ -68,7 +68,7 @@ def add_displaced_forces(t: Tables, w: Workspace, x: Displacements, out: FloatAr
             out[i, direction] -= change
 
 
-@compiled
+@compiled_apart
 def _displaced(t: Tables, w: Workspace, x: Displacements, e: int) -> tuple[Six, Six, Six]:
     """S, P and R of a displacement."""
     s = moved_along(w.pose, x, e)

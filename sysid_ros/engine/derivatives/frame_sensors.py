@@ -109,9 +109,9 @@ def read_frames(
             add_displaced_force(t, w, m, item, r.site[k], along, row, out)
             _read_force(t, w, m, along, item, row, dq, dv, out)
             continue
-        _read_body(t, w, m, _covectors(r, k, w), item, r.site[k], quantity, row, dq, dv, out)
+        f, u, d = _covectors(r, k, w)
+        _read_body(t, w, m, (f, u, d), item, r.site[k], quantity, row, dq, dv, out)
         if r.reference[k] >= 0:
-            f, u, d = _covectors(r, k, w)
             less = scale(f, -1.0), scale(u, -1.0), scale(d, -1.0)
             body, site = r.reference[k], r.reference_site[k]
             _read_body(t, w, m, less, body, site, quantity, row, dq, dv, out)

@@ -214,7 +214,9 @@ class SharedMoves:
         """
         marks, components = _touched(changes), []
         for k, (j, column) in enumerate(moved.items()):
-            if builder.independent(j) and column.candidate.same_inputs(base):
+            # What has no effect here may have one elsewhere, which would be taken for another's.
+            acts = marks[:, k].any()
+            if acts and builder.independent(j) and column.candidate.same_inputs(base):
                 before = self._touched.get(j, marks[:, k])
                 same = before.shape == marks[:, k].shape
                 self._touched[j] = marks[:, k] | before if same else marks[:, k]

@@ -174,6 +174,7 @@ class Sensitivities:
         direction = np.random.default_rng(0).uniform(0.5, 1.5, theta.size) * self._scale
         direction[theta + 2.0 * max(CHECK_STEPS) * direction > self._upper] *= -1.0
         direction[list(self._effects.unfollowed)] = 0.0
+        direction[self._hidden(theta)] = 0.0
 
         def moved(step: float) -> FloatArray:
             return self._moved(batch, theta + step * direction, own + step * batch.spread)
@@ -188,6 +189,16 @@ class Sensitivities:
                     return
                 errors.append(error / size if size else np.inf)
         self.give_up(f"exact derivatives were {min(errors):.1%} off a rollout")
+
+    def _hidden(self, theta: FloatArray) -> list[int]:
+        """The parameters that move a site out of its body's frame or axes.
+
+        MuJoCo takes it for that until it differs by a millionth.
+        """
+        pass_ = self._prepare(theta)
+        alike = np.asarray(pass_.columns.base.model.site_sameframe) != 0
+        moved = np.any(pass_.changes.site_places[alike], axis=(0, 1))
+        return [j for j, hidden in zip(pass_.followed, moved.tolist(), strict=True) if hidden]
 
     def _exact(
         self, theta: FloatArray, batch: RunBatch, deviations: FloatArray

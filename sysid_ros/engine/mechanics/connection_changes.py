@@ -137,7 +137,7 @@ def torque_of(out: Footing, f: FloatArray) -> Three:
     )
 
 
-@compiled
+@compiled_apart
 def accelerated(
     t: Tables,
     pose: Pose,

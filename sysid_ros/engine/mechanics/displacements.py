@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.elements import BALL, FREE, rotation_matrix
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
@@ -165,7 +165,7 @@ def _sides(t: Tables, body: int, first: int) -> IntArray:
     return side
 
 
-@compiled
+@compiled_apart
 def moved_along(pose: Pose, x: Displacements, e: int) -> Six:
     """The twist of a displacement in the world, about the fixed point."""
     joint, body = x.joint[e], x.body[e]

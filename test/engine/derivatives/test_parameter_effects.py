@@ -192,6 +192,18 @@ def test_places_of_bodies_are_told_apart_like_all_else() -> None:
         compare(found, builder, theta)
 
 
+def test_what_had_no_effect_at_first_is_no_part_of_anothers() -> None:
+    def late(spec: Any, value: FloatArray) -> None:
+        spec.joint("knee").damping[0] = max(0.0, value[0] - 0.45)
+
+    builder = builder_of(armature("hip"), friction, late)
+    effects, theta = ParameterEffects(np.full(3, 5.0)), builder._params.as_vector()
+    for step in (0.0, 0.1, 0.2, 0.1):
+        theta = theta + step
+        found, _ = effects_at(effects, builder, theta)
+        compare(found, builder, theta)
+
+
 def test_only_numbers_that_one_parameter_changes_tell_it() -> None:
     old, shares = [np.ones(3)] * N_TABLES, np.array([0.5, 0.7, 0.8])
     steps, own = np.array([1e-6, 2e-6, -1e-6]), np.array([3.0, -2.0, 5.0])
