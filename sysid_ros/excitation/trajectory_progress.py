@@ -59,6 +59,11 @@ class TrajectoryProgress:
         """Time on the trajectory where the controller last told that it was, at least its begin."""
         return self._place
 
+    @property
+    def at_end(self) -> bool:
+        """True if the controller has told that it is at the trajectory's end."""
+        return self._place >= self._trajectory.duration - _STEP
+
     def place(self, now: float) -> float:
         """Time on the trajectory that the controller should have reached by our time ``now``.
 

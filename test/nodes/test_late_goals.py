@@ -66,7 +66,8 @@ class Controller:
     """A joint_trajectory_controller far away: everything takes its time to arrive.
 
     The k-th goal takes ``goals[k]`` seconds (the last one counts for all that follow), every answer
-    ``answer`` and every feedback ``feedback`` seconds. Once it is ``dead`` it says nothing more.
+    ``answer`` and every feedback ``feedback`` seconds. Once it is ``dead`` it says nothing more;
+    while it is ``endless``, it never says that a goal is over.
     """
 
     def __init__(self, goals: list[float], answer: float, feedback: float) -> None:
@@ -75,7 +76,7 @@ class Controller:
         self.clock: Callable[[float], float] = lambda time: time  # of excite
         self.accepted: list[Any] = []
         self.canceled = 0
-        self.dead = False
+        self.dead = self.endless = False
         self.references = [np.zeros(2)] * 3
         self._sent = 0
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -119,6 +120,8 @@ class Controller:
         self.later(self.goals[-1], hold)
 
     def _end(self, status: int) -> None:
+        if self.endless:
+            return
         outcome = self.accepted[-1][1]
         answer = SimpleNamespace(status=status, result=FollowJointTrajectory.Result())
         self.later(self.answer, lambda: outcome.give(answer))
@@ -265,6 +268,27 @@ def test_where_the_controller_dies_while_it_brakes_the_motion_ends_all_the_same(
 
     assert 3.0 < stopped(excite, controller, 5.0, die) * TICK < 6.0
     assert controller.canceled > 0
+
+
+@pytest.mark.parametrize("asked", [5.0, np.inf])
+def test_where_the_controller_never_says_that_it_is_done_the_motion_ends(excite, asked) -> None:
+    controller = Controller([0.01], 0.01, 0.01)
+    controller.endless = True
+    player = excite(controller)
+    player.begin(SplineReference(JOINTS, KNOTS, TABLE), np.zeros(2), 1.0)
+    said = ""
+    while player.moves and controller.time < 100.0:
+        controller.tick()
+        said = player.fault(controller.time) or said
+        if said or controller.time >= asked:
+            player.stop()
+        player.go_on(controller.time)
+        player.ended()
+    assert not player.moves
+    assert "does not say that its goal is over" in said
+    steps = np.diff(np.array(controller.references), axis=0)
+    assert np.abs(np.diff(steps, axis=0)).max() <= 12.0 * TICK**2 * 1.1
+    assert not np.any(steps[-round(3.0 / TICK) :])  # at rest when it was cancelled
 
 
 @pytest.mark.parametrize("stands", [0.06, 0.08, 0.11])

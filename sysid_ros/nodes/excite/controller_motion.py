@@ -80,6 +80,8 @@ class ControllerMotion:
         self._stopping = self._canceled = False
         self._words, self._silent = 0, 0.0  # of the controller, and s since the last
         self._waited = 0.0  # s since the last goal was sent
+        self._overdue = 0.0  # s that the last goal is at its end and not over
+        self._patience = settings.following_delay + LONGEST_LEAD + _SILENCE  # s of that
 
     @property
     def heard(self) -> bool:
@@ -123,7 +125,7 @@ class ControllerMotion:
         self._motion = self._settings.controlled(reference, position, speed)
         self._round_trips = self._trips()[-_TRIPS:]
         self._stopping = self._canceled = False
-        self._words, self._silent, self._waited = 0, 0.0, 0.0
+        self._words, self._silent, self._waited, self._overdue = 0, 0.0, 0.0, 0.0
         trajectory = self._motion.trajectory
         self._goals = [self._goal(trajectory)]
         return position
@@ -137,6 +139,8 @@ class ControllerMotion:
             return goal.failure or None
         if self._silent > _SILENCE:
             return f"{self._action} has said nothing for {_SILENCE:g} s"
+        if self._overdue > self._patience:
+            return f"{self._action} does not say that its goal is over, {self._overdue:.1f} s later"
         away = goal.progress.away
         for joint in np.flatnonzero(away > self._settings.tolerance)[:1]:
             return (
@@ -161,6 +165,9 @@ class ControllerMotion:
         self._silent = 0.0 if words > self._words else self._silent + self._settings.period
         self._words = words
         self._waited += self._settings.period
+        goal = self._goals[-1]
+        resting = goal.progress.at_end and not goal.over
+        self._overdue = self._overdue + self._settings.period if resting else 0.0
         self._go_on_stopping()
         return None
 
@@ -169,7 +176,8 @@ class ControllerMotion:
         if self._motion is None:
             return False
         if self._canceled:
-            over = self._silent > _SILENCE or all(goal.over for goal in self._goals)
+            waited = self._silent > _SILENCE or self._overdue > 2.0 * self._patience
+            over = waited or all(goal.over for goal in self._goals)
         else:
             over = self._goals[-1].over
         if over:
@@ -183,7 +191,9 @@ class ControllerMotion:
             return
         goal, braking = self._goals[-1], len(self._goals) - 1
         standing = motion.stands_until if goal.accepted else 0.0  # s in which it cannot tell
-        if braking and goal.over and not goal.accepted:
+        if self._overdue > self._patience:  # at rest, where nothing is abrupt
+            self._cancel(f"{self._action} does not say that it is over")
+        elif braking and goal.over and not goal.accepted:
             if braking < _STOPS:
                 self._cancel(goal.failure)
             else:  # the one before it brakes
