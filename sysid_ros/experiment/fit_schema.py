@@ -21,7 +21,12 @@ class WindowConfig:
     length: float | None = key(
         default=1.0,
         metadata=rule(
-            "s; `whole` for the whole recording", above=0, minimum=1e-3, none_word="whole"
+            "s; `whole` for the whole recording. Where commands change from the first on, the "
+            "first window begins once it is known what acts: after the longest delay that is "
+            "allowed, half a window later at most",
+            above=0,
+            minimum=1e-3,
+            none_word="whole",
         ),
     )
     overlap: float = key(
