@@ -18,7 +18,13 @@ class WindowConfig:
     """The cutting of recordings; ``length`` in seconds, ``None`` for the whole recording."""
 
     length: float | None = key(
-        1.0, "s; `whole` for the whole recording", above=0, minimum=1e-3, none_word="whole"
+        1.0,
+        "s; `whole` for the whole recording. Where commands change from the first on, the "
+        "first window begins once it is known what acts: after the longest delay that is "
+        "allowed, half a window later at most",
+        above=0,
+        minimum=1e-3,
+        none_word="whole",
     )
     overlap: float = key(
         0.0,
