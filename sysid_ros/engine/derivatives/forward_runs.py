@@ -41,7 +41,7 @@ from sysid_ros.engine.simulation import (
 # Of a reading's standard deviation: what MuJoCo's solver leaves moves it by less than 1e-7.
 AGREEMENT = 1e-6
 _PIECES = 4  # per thread, so that threads end at about the same time
-_FEWEST_STEPS = 2000  # of a piece: a second thread that is woken for fewer takes longer than they
+_FEWEST_STEPS = 500  # of a piece, which takes Python as long as so many
 _DISABLE = mujoco.mjtDisableBit
 
 
@@ -123,8 +123,7 @@ class ForwardRuns:
             if parts is None:
                 return None
             together = _Together(some, parts, self._addresses)
-            pieces = together.pieces(self._rollouts.n_threads)
-            self._rollouts.for_each(together.simulate, pieces)
+            list(self._rollouts.map(together.simulate, together.pieces(self._rollouts.n_threads)))
             done += together.results(self._rollouts)
         return done
 

@@ -55,7 +55,6 @@ Run = tuple[RunBatch, FloatArray, BatchRollout]
 Followed = tuple[RunJacobian, BoolArray]
 # Pieces of a batch per thread, so that threads end at about the same time.
 _PIECES = 4
-_FEWEST_STEPS = 1000  # of a piece: a second thread that is woken for fewer takes longer than they
 
 
 @dataclass
@@ -266,9 +265,9 @@ def follow_runs(pass_: Pass, runs: Sequence[Run], pool: RolloutPool) -> list[Fol
 def differentiated(passes: Sequence[BatchPass], pool: RolloutPool) -> list[Followed]:
     """Results of passes over any number of batches, with all threads at work on them."""
     steps = sum(each.steps for each in passes) / (_PIECES * pool.n_threads)
-    steps = max(steps, _FEWEST_STEPS)
     work = [(each, *piece) for each in passes for piece in each.pieces(steps)]
-    pool.for_each(lambda task: task[0].follow(*task[1:]), work)
+    each_in_turn = pool.map if len(work) > 1 else map
+    list(each_in_turn(lambda task: task[0].follow(*task[1:]), work))
     return [each.result() for each in passes]
 
 

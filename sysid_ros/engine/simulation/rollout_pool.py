@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -34,7 +34,7 @@ from sysid_ros.engine.simulation.simulation_batch import SimulationBatch
 from sysid_ros.engine.simulation.timers import timers_at_rest
 from sysid_ros.errors import SignalError, StopRequestedError
 
-Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _CONTROL = int(mujoco.mjtState.mjSTATE_CTRL.value)
 
@@ -75,8 +75,7 @@ class RolloutPool(Closing):
         self._should_stop = should_stop
         self.n_threads = n_threads or len(os.sched_getaffinity(0))
         self.warnings: list[str] = []
-        others = self.n_threads - 1  # the calling thread works too
-        self._workers = ThreadPoolExecutor(others) if others else None
+        self._workers = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
         self._runners = [mujoco.rollout.Rollout(nthread=0) for _ in range(self.n_threads)]
         self._datas: dict[tuple[int, ...], list[Any]] = {}
 
@@ -113,38 +112,11 @@ class RolloutPool(Closing):
         if self._should_stop is not None and self._should_stop():
             raise StopRequestedError
 
-    def for_each(self, function: Callable[[Item], None], items: Iterable[Item]) -> None:
-        """Call a function that runs without the interpreter's lock, for each item, on the threads.
-
-        The calling thread takes its share: handing work to another and waiting for it takes a
-        tenth of a millisecond, as long as 200 steps of a joint.
-        """
-        self._share(lambda _, item: function(item), items)
-
-    def _share(self, work: Callable[[int, Item], None], items: Iterable[Item]) -> None:
-        """Call ``work`` with the number of a thread, 0 for this one, and an item, for each."""
-        left = deque(items)
-
-        def take(thread: int) -> None:
-            while True:
-                try:
-                    item = left.popleft()  # from any thread
-                except IndexError:
-                    return
-                try:
-                    work(thread, item)
-                except BaseException:
-                    left.clear()
-                    raise
-
-        others = range(1, min(self.n_threads, len(left)))
-        helpers = [self._workers.submit(take, k) for k in others] if self._workers else []
-        try:
-            take(0)
-        finally:
-            wait(helpers)
-        for helper in helpers:
-            helper.result()
+    def map(self, function: Callable[..., Result], *items: Iterable[Any]) -> Iterator[Result]:
+        """Like the built-in ``map``, on the threads, for code without the interpreter's lock."""
+        if self._workers is None:
+            return map(function, *items)
+        return self._workers.map(function, *items)
 
     def run_batches(self, batches: Sequence[BatchSimulation]) -> list[BatchRollout]:
         """Simulate batches together; see :meth:`run`."""
@@ -186,29 +158,37 @@ class RolloutPool(Closing):
         distinct = {id(model): model for model in models}
         signatures = {key: size_signature(model) for key, model in distinct.items()}
         own = [signatures[id(model)] for model in models]
-        parts = _parts(own, lengths, self.n_threads)
+        parts = deque(_parts(own, lengths, self.n_threads))
         for signature in {part.signature for part in parts} - self._datas.keys():
             model = models[own.index(signature)]
             self._datas[signature] = [mujoco.MjData(model) for _ in range(self.n_threads)]
 
-        def work(thread: int, part: _Part) -> None:
-            done = self._run(
-                thread,
-                part.signature,
-                [models[i] for i in part.members],
-                [initial_states[i] for i in part.members],
-                [controls[i] for i in part.members],
-                control_spec,
-            )
-            for i, result in zip(part.members, done, strict=True):
-                results[i] = result
+        def work(thread: int) -> None:
+            while True:
+                try:
+                    part = parts.popleft()  # from any thread
+                except IndexError:
+                    return
+                done = self._run(
+                    thread,
+                    part.signature,
+                    [models[i] for i in part.members],
+                    [initial_states[i] for i in part.members],
+                    [controls[i] for i in part.members],
+                    control_spec,
+                )
+                for i, result in zip(part.members, done, strict=True):
+                    results[i] = result
 
         # Only where it is needed: the callback is the process's, and loading numba takes a second.
         friction = (
             friction_callback() if any(map(has_friction, distinct.values())) else nullcontext()
         )
         with friction, timers_at_rest(), collected_warnings() as self.warnings:
-            self._share(work, parts)
+            if self._workers is None or len(parts) == 1:
+                work(0)
+            else:
+                list(self._workers.map(work, range(min(self.n_threads, len(parts)))))
         done_all = [result for result in results if result is not None]
         return done_all if substeps == 1 else [result.every(substeps) for result in done_all]
 
