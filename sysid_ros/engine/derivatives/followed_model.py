@@ -20,7 +20,6 @@ from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.mechanics import (
     has_feet,
     in_fluid,
-    sites_of_paths,
     stand_alike,
     unfollowed_path,
 )
@@ -49,6 +48,9 @@ _ON_TREE = tuple(
     int(getattr(mujoco.mjtTrn, f"mjTRN_{name}"))
     for name in ("JOINT", "JOINTINPARENT", "TENDON", "SITE")
 )
+_BY_SITES = tuple(int(getattr(mujoco.mjtTrn, f"mjTRN_{name}")) for name in ("SITE", "SLIDERCRANK"))
+# What tendons go around, beside a site.
+_AROUND = tuple(int(getattr(mujoco.mjtWrap, f"mjWRAP_{name}")) for name in ("SPHERE", "CYLINDER"))
 # What is drawn, or touches: contacts show as a violated equation of motion.
 _UNSEEN = ("_", "bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
 _OF_SITES = ("site_pos", "site_quat")
@@ -130,12 +132,14 @@ def _unfollowed_place(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None
 
 def _unfollowed_site(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None:
     """The attribute by which a site moves at which more than sensors are, ``None`` for none."""
-    at_site = np.asarray(base.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
+    ends = np.asarray(base.actuator_trnid)[np.isin(base.actuator_trntype, _BY_SITES)]
     joined = np.asarray(base.eq_objtype) == int(mujoco.mjtObj.mjOBJ_SITE)
-    ends = [np.asarray(getattr(base, name))[joined] for name in ("eq_obj1id", "eq_obj2id")]
-    used = np.concatenate(
-        [np.asarray(base.actuator_trnid)[at_site, 0], *ends, sites_of_paths(base)]
-    )
+    held = [np.asarray(getattr(base, name))[joined] for name in ("eq_obj1id", "eq_obj2id")]
+    kinds = np.asarray(base.wrap_type)
+    along = np.asarray(base.wrap_objid)[kinds == int(mujoco.mjtWrap.mjWRAP_SITE)]
+    beside = np.asarray(base.wrap_prm)[np.isin(kinds, _AROUND)].astype(int)
+    used = np.concatenate([ends.ravel(), *held, along, beside])
+    used = used[used >= 0]
     for name in _OF_SITES:
         before, after = (np.asarray(getattr(model, name))[used] for model in (base, moved))
         if not np.array_equal(before, after):

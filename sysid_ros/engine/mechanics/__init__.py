@@ -95,7 +95,7 @@ from sysid_ros.engine.mechanics.model_tables import (
     unsupported,
 )
 from sysid_ros.engine.mechanics.path_lengths import lay
-from sysid_ros.engine.mechanics.paths import Paths, sites_of_paths, unfollowed_path
+from sysid_ros.engine.mechanics.paths import Paths, unfollowed_path
 from sysid_ros.engine.mechanics.positions import (
     advance,
     advance_derivative,

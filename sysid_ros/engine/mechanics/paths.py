@@ -173,18 +173,6 @@ def unfollowed_path(model: mujoco.MjModel, other: mujoco.MjModel) -> str | None:
     return None
 
 
-def sites_of_paths(model: mujoco.MjModel) -> IntArray:
-    """The sites that tendons pass, go around geoms by, and that rods join."""
-    kinds, objects = np.asarray(model.wrap_type), np.asarray(model.wrap_objid)
-    sides = np.asarray(model.wrap_prm)[np.isin(kinds, list(_AROUND))].round()
-    found = [
-        objects[kinds == int(_WRAP.mjWRAP_SITE)],
-        sides[sides >= 0.0],
-        np.asarray(model.actuator_trnid)[crank_actuators(model)].ravel(),
-    ]
-    return np.unique(np.concatenate(found)).astype(np.int64)
-
-
 _UPWARD, _UNTURNED = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0, 0.0])
 
 

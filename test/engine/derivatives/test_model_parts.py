@@ -137,7 +137,7 @@ def test_every_table_of_a_part_is_its_own() -> None:
     """A new table counts something that a part has a share of, or this names it."""
     root = chains.spec(TREES)
     add_all_kinds(root)
-    whole, shared = tables_of(root.compile()), {"gravity"}
+    whole, shared = tables_of(root.compile()), {"gravity", "site_places"}
     for part in parts_of(root):
         for name, table in whole._asdict().items():
             if isinstance(table, np.ndarray) and table.size and name not in shared:
