@@ -38,6 +38,7 @@ from sysid_ros.engine.mechanics import (
     in_fluid,
     stand_alike,
     tables_of,
+    unfollowed_muscle,
     unfollowed_path,
 )
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation, size_signature
@@ -114,7 +115,7 @@ class FollowedModel:
             # Most are the same byte by byte, which is seen sooner.
             if array.tobytes() != after.tobytes() and (array != after).any():
                 return name
-        return unfollowed_path(self._base, moved)
+        return unfollowed_path(self._base, moved) or unfollowed_muscle(self._base, moved)
 
 
 def model_derivative(

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES
 from sysid_ros.engine.mechanics.kinematics import Pose, move, new_pose
 from sysid_ros.engine.mechanics.lines import with_own_course
 from sysid_ros.engine.mechanics.model_tables import Tables, tables_of, unsupported
@@ -39,7 +40,7 @@ MACHINE = """<mujoco><worldbody>
 <motor cranksite="a" slidersite="slide" cranklength=".1"/></actuator></mujoco>"""
 
 
-@numba.njit
+@numba.njit(error_model="numpy", **OPTIONS_OF_WHOLES)
 def _lay(tables: Tables, position: FloatArray, pose: Pose) -> None:
     move(tables, position, pose)
     lay(tables, position, pose, True)
