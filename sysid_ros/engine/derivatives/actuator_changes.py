@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import add_scaled, compiled
+from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.mechanics import (
     FILTEREXACT,
@@ -30,7 +30,7 @@ def drive(t: Tables, control: FloatArray, activation: FloatArray, out: FloatArra
         out[u] = activation[t.actuator_act[u]] if t.actuator_act[u] >= 0 else control[u]
 
 
-@compiled
+@compiled_apart
 def add_actuator_force(
     t: Tables,
     f: Forces,

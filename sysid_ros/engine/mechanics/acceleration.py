@@ -89,8 +89,7 @@ def evaluate(
     move(t, q, w.pose)
     lay(t, q, w.pose, True)
     act(t, q, v, control, w.forces)
-    propagate(t, w.pose, v, a, w.motion)
-    differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+    set_acceleration(t, w, v, a)
     copy_inertia(t, w)
     implicit = False
     for i in range(nv):
@@ -289,7 +288,7 @@ def _dot(x: FloatArray, y: FloatArray) -> float:
     return total
 
 
-@compiled
+@compiled_apart
 def factorize_with(
     t: Tables,
     w: Workspace,
@@ -325,7 +324,7 @@ def factorize_with(
     return factorize(w.system, w.factor)
 
 
-@compiled
+@compiled_apart
 def copy_inertia(t: Tables, w: Workspace) -> None:
     """The mass matrix with armature."""
     for i in range(w.inertia.shape[0]):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.mechanics.actuator_tables import (
     BIAS,
     FORCE_HIGH,
@@ -128,7 +128,7 @@ def new_forces(nv: int, nu: int, n_line: int) -> Forces:
     )
 
 
-@compiled
+@compiled_apart
 def act(t: Tables, q: FloatArray, v: FloatArray, control: FloatArray, out: Forces) -> None:
     """Evaluate all forces.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.elements import BALL, FREE, SLIDE
 from sysid_ros.engine.mechanics.model_tables import Tables
 from sysid_ros.engine.mechanics.spatial import (
@@ -68,7 +68,7 @@ def new_motion(nbody: int, nv: int) -> Motion:
     )
 
 
-@compiled
+@compiled_apart
 def move(t: Tables, q: FloatArray, pose: Pose) -> None:
     """Forward kinematics: write ``pose`` for the joint positions ``q``, (nq,)."""
     pose.quaternion[0, 0] = 1.0

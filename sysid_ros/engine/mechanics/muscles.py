@@ -146,7 +146,7 @@ def muscle_bias(curve: FloatArray, length: float) -> tuple[float, float]:
 def muscle_rate(
     times: FloatArray, quick: float, control: float, activation: float
 ) -> tuple[float, float, float, float]:
-    """How fast a muscle's activation follows its excitation.
+    """The rate at which a muscle's activation follows its excitation.
 
     Args:
       times: Its :func:`activation_times`, (3,).

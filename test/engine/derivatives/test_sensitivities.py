@@ -351,7 +351,7 @@ def test_slider_cranks(seed: int, floating: bool, integrator: str) -> None:
     root.body("body0").add_site(name="slide", pos=[0.1, 0.0, 0.1], quat=random.normal(size=4))
     root.body("body2").add_site(name="pin", pos=random.uniform(-0.2, 0.2, 3))
     crank = add_servo_along(root, mujoco.mjtTrn.mjTRN_SLIDERCRANK, "pin")
-    crank.slidersite, crank.cranklength = "slide", 1.0
+    crank.slidersite, crank.cranklength = "slide", 2.0
     assert_exact(root, chain, OF_PULL)
 
 
