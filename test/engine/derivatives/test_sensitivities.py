@@ -306,7 +306,7 @@ def test_cables(seed: int, integrator: str) -> None:
     assert_exact(root, chain, (*of_cable, *OF_PULL))
 
 
-@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
 def test_a_cable_to_a_body_that_flies(integrator: str) -> None:
     chain = Chain(2, 2, integrator, False, False, True, floating=True)
     root = chains.spec(chain)
@@ -343,8 +343,10 @@ def test_cables_around_geoms(kind: str, integrator: str) -> None:
     assert_exact(root, chain, (("tendon", "cable", "stiffness", 40.0), *OF_PULL))
 
 
-@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
-@pytest.mark.parametrize(("seed", "floating"), [(3, False), (7, False), (2, True)])
+@pytest.mark.parametrize(
+    ("seed", "floating", "integrator"),
+    [(3, False, "RK4"), (7, False, "IMPLICITFAST"), (2, True, "EULER"), (2, True, "IMPLICITFAST")],
+)
 def test_slider_cranks(seed: int, floating: bool, integrator: str) -> None:
     chain = Chain(seed, 3, integrator, False, False, True, floating=floating)
     root, random = chains.spec(chain), np.random.default_rng(seed)
