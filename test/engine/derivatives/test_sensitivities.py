@@ -424,7 +424,8 @@ def test_what_changes_a_path_is_left_to_finite_differences(what: str) -> None:
     root.body("body1").add_site(name="eye", pos=[0.1, 0.0, 0.0])
     cable = root.add_tendon(name="cable")
     cable.wrap_site("end")
-    cable.wrap_geom("drum", "")
+    if what != "armature":  # which MuJoCo knows for tendons from site to site only
+        cable.wrap_geom("drum", "")
     cable.wrap_site("eye")
     cable.stiffness = np.resize([40.0, 0.0, 0.0], np.size(cable.stiffness))
     cable.springlength = [0.1, 0.1]
@@ -440,7 +441,7 @@ def test_what_changes_a_path_is_left_to_finite_differences(what: str) -> None:
     params = parameters(root, chain)
     params.add(Parameter("changed", 0.1, 0.0, 1.0, modifier=change))
     problem = chains.problem(root, params)
-    problem.window_rows(problem.initial_point())
+    list(problem.window_rows(problem.initial_point()))
     reasons = {
         "radius": "what a tendon goes around", "eye": "site_pos",
         "armature": "tendon_armature of a spatial tendon",
