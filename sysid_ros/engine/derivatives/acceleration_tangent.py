@@ -195,7 +195,7 @@ def _force_changes(
         for j in range(nv):
             by_position, by_velocity = -d.by_position[i, j], -d.by_velocity[i, j]
             if i == j:
-                by_position += f.by_position[i]
+                by_position += f.by_position[i] - h * a[i] * f.implicit_by_position[i]
                 by_velocity += f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
             if by_position != 0.0 or by_velocity != 0.0:
                 for c in range(n):
@@ -211,7 +211,7 @@ def _force_changes(
     for k in range(t.lines.equality.size):
         line_changes(t, w, m, k, dq, dv, inputs)
         spread_changes(t.lines, k, f.line.force[k], w.moved_lines.turned, w.line_change, out)
-        line_inertia_changes(t, w, m, k, a, h, out)
+        line_inertia_changes(t, w, m, k, a, inputs, h, out)
     _inertia_changes(t, w, m, out)
     if t.in_fluid:
         _fluid_changes(t, w, m, out)
@@ -244,6 +244,7 @@ def _actuator_changes(
     for u in range(t.actuator_dof.size):
         if t.actuator_dof[u] >= 0:
             scale = actuator.transmitted[u] * actuator.by_control[u]
+            scale -= h * a[t.actuator_dof[u]] * actuator.implicit_by_control[u]
             add_input_change(t, u, scale, inputs, out, t.actuator_dof[u])
     for k in range(t.site_actuators.size):
         u = t.site_actuators[k]

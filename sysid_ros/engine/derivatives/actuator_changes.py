@@ -8,16 +8,18 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import add_scaled, compiled
+from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.mechanics import (
     FILTEREXACT,
     GEAR,
     INTEGRATOR,
+    MUSCLE,
     TIME,
     Forces,
     MovedLines,
     Tables,
+    muscle_rate,
 )
 
 
@@ -28,7 +30,7 @@ def drive(t: Tables, control: FloatArray, activation: FloatArray, out: FloatArra
         out[u] = activation[t.actuator_act[u]] if t.actuator_act[u] >= 0 else control[u]
 
 
-@compiled
+@compiled_apart
 def add_actuator_force(
     t: Tables,
     f: Forces,
@@ -75,17 +77,37 @@ def add_input_change(
 
 
 @compiled
+def _advanced(
+    t: Tables, u: int, control: float, activation: float
+) -> tuple[float, float, float, float]:
+    """The activation of an actuator after a step, before its limits; see mj_nextActivation.
+
+    Returns:
+      It, and its slopes by the activation before, the control and the first time constant.
+    """
+    low, high = t.ctrl_range[u]
+    given, h, time = min(max(control, low), high), t.timestep, t.actuator_fields[TIME, u]
+    passed = 1.0 if given == control else 0.0
+    if t.actuator_dynamics[u] == MUSCLE:
+        rate, kept, driven, by_time = muscle_rate(t.actuator_times[u], time, given, activation)
+        return activation + h * rate, 1.0 + h * kept, h * driven * passed, h * by_time
+    if t.actuator_dynamics[u] == INTEGRATOR:
+        return activation + h * given, 1.0, h * passed, 0.0
+    time = max(time, 1e-15)
+    reached = h / time
+    slope = -reached / time
+    if t.actuator_dynamics[u] == FILTEREXACT:
+        slope *= np.exp(-reached)
+        reached = 1.0 - np.exp(-reached)
+    excess = given - activation
+    return activation + reached * excess, 1.0 - reached, reached * passed, slope * excess
+
+
+@compiled
 def next_activation(t: Tables, u: int, control: float, activation: float) -> float:
     """The activation of an actuator after a step; see mj_nextActivation."""
-    low, high = t.ctrl_range[u]
-    given, reached = min(max(control, low), high), t.timestep
-    if t.actuator_dynamics[u] != INTEGRATOR:
-        reached /= max(t.actuator_fields[TIME, u], 1e-15)
-        if t.actuator_dynamics[u] == FILTEREXACT:
-            reached = 1.0 - np.exp(-reached)
-        given -= activation
     low, high = t.act_range[u]
-    after: float = min(max(activation + reached * given, low), high)
+    after: float = min(max(_advanced(t, u, control, activation)[0], low), high)
     return after
 
 
@@ -102,32 +124,17 @@ def advance_activations(
       activation: Before the step, (na,).
       inputs: How controls and activations change; the latter are overwritten.
     """
-    h, change = t.timestep, inputs.activation
-    n, n_model = change.shape[1], m.dof_fields.shape[2]
+    change = inputs.activation
     for u in range(t.actuator_act.size):
         i = t.actuator_act[u]
         if i < 0:
             continue
-        low, high = t.ctrl_range[u]
-        given, kept, by_time = min(max(control[u], low), high), 1.0, 0.0
-        time = max(t.actuator_fields[TIME, u], 1e-15)
-        reached = h
-        if t.actuator_dynamics[u] != INTEGRATOR:
-            share = h / time
-            reached, slope = share, -share / time
-            if t.actuator_dynamics[u] == FILTEREXACT:
-                reached, slope = 1.0 - np.exp(-share), -np.exp(-share) * share / time
-            kept, by_time = 1.0 - reached, slope * (given - activation[i])
-            after = activation[i] + reached * (given - activation[i])
-        else:
-            after = activation[i] + reached * given
+        after, kept, driven, by_time = _advanced(t, u, control[u], activation[i])
         low, high = t.act_range[u]
         inside = low < after < high
-        for c in range(n):
+        for c in range(change.shape[1]):
             change[i, c] = kept * change[i, c] if inside else 0.0
-        if not inside:
-            continue
-        add_scaled(change, i, by_time, m.actuator_fields[TIME], u, n_model)
-        if given == control[u]:
+        if inside:
+            add_scaled(change, i, by_time, m.actuator_fields[TIME], u, m.dof_fields.shape[2])
             for k in range(inputs.direction.size):
-                change[i, inputs.direction[k]] += reached * inputs.change[k, u]
+                change[i, inputs.direction[k]] += driven * inputs.change[k, u]

@@ -21,6 +21,7 @@ from sysid_ros.engine.mechanics import (
     has_feet,
     in_fluid,
     stand_alike,
+    unfollowed_muscle,
     unfollowed_path,
 )
 from sysid_ros.engine.simulation import size_signature
@@ -108,7 +109,7 @@ class FollowedModel:
             # Most are the same byte by byte, which is seen sooner.
             if array.tobytes() != after.tobytes() and (array != after).any():
                 return name
-        return unfollowed_path(self._base, moved)
+        return unfollowed_path(self._base, moved) or unfollowed_muscle(self._base, moved)
 
 
 def _unfollowed_place(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled
-from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
+from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.mechanics import (
     IMPLICITFAST,
@@ -71,29 +71,52 @@ def line_changes(
 
 @compiled
 def line_inertia_changes(
-    t: Tables, w: Workspace, m: ModelDirections, line: int, a: FloatArray, h: float, out: FloatArray
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    line: int,
+    a: FloatArray,
+    inputs: InputChanges,
+    h: float,
+    out: FloatArray,
 ) -> None:
     """Add the derivative of armature and implicit damping along a line, at a fixed acceleration."""
-    lines, n_model = t.lines, m.dof_fields.shape[2]
+    lines, turned, n = t.lines, w.moved_lines.turned, out.shape[1]
+    _held_changes(t, w, m, line, inputs, h)
     bends = lines.path.first[line] < lines.path.first[line + 1]
     held = h * w.forces.line.implicit[line]
     for i in range(lines.first[line], lines.first[line + 1]):
         speed, dof = related_along(lines, line, i, a), lines.dof[i]
-        pull, turned, n = lines.coefficient[i] * speed, w.moved_lines.turned, out.shape[1]
+        add_scaled(out, dof, -lines.coefficient[i] * speed, w.line_change, 0, n)
         if bends and held != 0.0:
             for j in range(lines.first[line], lines.first[line + 1]):
                 scale = held * speed if i == j else 0.0
                 if lines.related[dof, lines.dof[j]]:
                     scale += held * lines.coefficient[i] * a[lines.dof[j]]
                 add_scaled(out, dof, -scale, turned, j, n)
-        for k in range(m.line_touched.shape[0]):
-            field, other = m.line_touched[k]
-            if other == line and field == LINE_ARMATURE:
-                add_scaled(out, dof, -pull, m.line_fields[field], line, n_model)
-            if other == line and field == LINE_DAMPING and t.integrator == IMPLICITFAST:
-                add_scaled(out, dof, -h * pull, m.line_fields[field], line, n_model)
-        for k in range(m.actuator_touched.shape[0]):
-            field, u = m.actuator_touched[k]
-            if t.actuator_line[u] == line:
-                scale = -h * pull * w.forces.actuator.implicit_by_field[field, u]
-                add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
+
+
+@compiled
+def _held_changes(
+    t: Tables, w: Workspace, m: ModelDirections, line: int, inputs: InputChanges, h: float
+) -> None:
+    """Derivative of armature and ``h`` times implicit damping along a line, into scratch."""
+    moved, change, f = w.moved_lines, w.line_change, w.forces.actuator
+    n, n_model = change.shape[1], m.dof_fields.shape[2]
+    change[:] = 0.0
+    for k in range(m.line_touched.shape[0]):
+        field, other = m.line_touched[k]
+        if other == line and field == LINE_ARMATURE:
+            add_scaled(change, 0, 1.0, m.line_fields[field], line, n_model)
+        if other == line and field == LINE_DAMPING and t.integrator == IMPLICITFAST:
+            add_scaled(change, 0, h, m.line_fields[field], line, n_model)
+    for k in range(m.actuator_touched.shape[0]):
+        field, u = m.actuator_touched[k]
+        if t.actuator_line[u] == line:
+            scale = h * f.implicit_by_field[field, u]
+            add_scaled(change, 0, scale, m.actuator_fields[field], u, n_model)
+    for u in range(t.actuator_line.size):
+        if t.actuator_line[u] == line:
+            add_scaled(change, 0, h * f.implicit_by_position[u], moved.extent, line, n)
+            add_scaled(change, 0, h * f.implicit_by_velocity[u], moved.speed, line, n)
+            add_input_change(t, u, h * f.implicit_by_control[u], inputs, change, 0)

@@ -12,6 +12,13 @@ from sysid_ros.engine.mechanics.acceleration import (
     settle,
     solve,
 )
+from sysid_ros.engine.mechanics.actuator_tables import (
+    FILTEREXACT,
+    GEAR,
+    INTEGRATOR,
+    TIME,
+    actuator_fields,
+)
 from sysid_ros.engine.mechanics.connections import (
     Connections,
     has_connections,
@@ -78,22 +85,18 @@ from sysid_ros.engine.mechanics.load_friction import (
 from sysid_ros.engine.mechanics.model_tables import (
     ARMATURE,
     DAMPING,
-    FILTEREXACT,
     FRICTIONLOSS,
-    GEAR,
     IMPLICITFAST,
-    INTEGRATOR,
     INVWEIGHT,
     RK4,
-    TIME,
     Tables,
-    actuator_fields,
     dof_fields,
     friction_fields,
     site_places,
     tables_of,
     unsupported,
 )
+from sysid_ros.engine.mechanics.muscles import MUSCLE, muscle_rate, unfollowed_muscle
 from sysid_ros.engine.mechanics.path_lengths import lay
 from sysid_ros.engine.mechanics.paths import Paths, unfollowed_path
 from sysid_ros.engine.mechanics.positions import (

@@ -92,8 +92,7 @@ def evaluate(
     move(t, q, w.pose)
     lay(t, q, w.pose, True)
     act(t, q, v, control, True, w.forces)
-    propagate(t, w.pose, v, a, w.motion)
-    differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+    set_acceleration(t, w, v, a)
     copy_inertia(t, w)
     implicit = False
     for i in range(nv):

@@ -18,6 +18,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import (
     compiled,
+    compiled_apart,
 )
 from sysid_ros.engine.elements import HINGE, SLIDE
 from sysid_ros.engine.mechanics.lines import (
@@ -51,7 +52,7 @@ def new_rows(n: int) -> Rows:
     return Rows(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
 
 
-@compiled
+@compiled_apart
 def constrain(
     t: Tables,
     loss: FloatArray,

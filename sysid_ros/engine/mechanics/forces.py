@@ -17,6 +17,14 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.mechanics.actuator_tables import (
+    BIAS,
+    FORCE_HIGH,
+    FORCE_LOW,
+    GAIN,
+    GEAR,
+    N_ACTUATOR_FIELDS,
+)
 from sysid_ros.engine.mechanics.lines import (
     LINE_DAMPING,
     LINE_STIFFNESS,
@@ -25,16 +33,10 @@ from sysid_ros.engine.mechanics.lines import (
     spread,
 )
 from sysid_ros.engine.mechanics.model_tables import (
-    BIAS,
     DAMPING,
     DAMPING_2,
     DAMPING_3,
-    FORCE_HIGH,
-    FORCE_LOW,
-    GAIN,
-    GEAR,
     IMPLICITFAST,
-    N_ACTUATOR_FIELDS,
     N_DOF_FIELDS,
     SPRINGREF,
     STIFFNESS,
@@ -42,6 +44,9 @@ from sysid_ros.engine.mechanics.model_tables import (
     STIFFNESS_3,
     Tables,
 )
+from sysid_ros.engine.mechanics.muscles import muscle_bias, muscle_gain
+
+Five = tuple[float, float, float, float, float]
 
 
 class Forces(NamedTuple):
@@ -52,6 +57,7 @@ class Forces(NamedTuple):
     by_velocity: FloatArray  # (nv,)
     by_field: FloatArray  # (N_DOF_FIELDS, nv)
     implicit: FloatArray  # (nv,)
+    implicit_by_position: FloatArray  # (nv,)
     implicit_by_velocity: FloatArray  # (nv,)
     implicit_by_field: FloatArray  # (N_DOF_FIELDS, nv)
     total: FloatArray  # (nv,): of the actuators, before the joints' limits
@@ -81,6 +87,9 @@ class Actuators(NamedTuple):
     transmitted_by_gear: FloatArray  # (nu,): likewise force, or 0
     implicit: FloatArray  # (nu,): generalized, the share of what is implicit
     implicit_by_field: FloatArray  # (N_ACTUATOR_FIELDS, nu): likewise
+    implicit_by_position: FloatArray  # (nu,): likewise
+    implicit_by_velocity: FloatArray  # (nu,)
+    implicit_by_control: FloatArray  # (nu,)
 
 
 def new_forces(nv: int, nu: int, n_line: int) -> Forces:
@@ -90,6 +99,7 @@ def new_forces(nv: int, nu: int, n_line: int) -> Forces:
         np.zeros(nv),
         np.zeros(nv),
         np.zeros((N_DOF_FIELDS, nv)),
+        np.zeros(nv),
         np.zeros(nv),
         np.zeros(nv),
         np.zeros((N_DOF_FIELDS, nv)),
@@ -104,6 +114,9 @@ def new_forces(nv: int, nu: int, n_line: int) -> Forces:
             np.zeros(nu),
             np.zeros(nu),
             np.zeros((N_ACTUATOR_FIELDS, nu)),
+            np.zeros(nu),
+            np.zeros(nu),
+            np.zeros(nu),
         ),
         LineForces(
             np.zeros(n_line),
@@ -158,6 +171,7 @@ def _dampers(t: Tables, v: FloatArray, changes: bool, out: Forces) -> None:
         out.by_field[DAMPING_2, i] = -v[i] * speed
         out.by_field[DAMPING_3, i] = -v[i] * speed * speed
         if t.implicit_damping:
+            out.implicit_by_position[i] = 0.0
             out.implicit_by_velocity[i] = np.sign(v[i]) * (2.0 * second + 6.0 * third * speed)
             out.implicit_by_field[DAMPING, i] = 1.0
             out.implicit_by_field[DAMPING_2, i] = 2.0 * speed
@@ -214,13 +228,12 @@ def _actuator(
     if t.actuator_act[k] < 0:
         low, high = t.ctrl_range[k]
         clamped = min(max(control, low), high)
-    by_length = fields[GAIN + 1, k] * clamped + fields[BIAS + 1, k]
-    by_speed = fields[GAIN + 2, k] * clamped + fields[BIAS + 2, k]
-    gain = fields[GAIN, k] + gear * (
-        fields[GAIN + 1, k] * position + fields[GAIN + 2, k] * velocity
+    g, b = (
+        _gain(t, k, gear * position, gear * velocity),
+        _bias(t, k, gear * position, gear * velocity),
     )
-    force = gain * clamped + fields[BIAS, k]
-    force += gear * (fields[BIAS + 1, k] * position + fields[BIAS + 2, k] * velocity)
+    by_length, by_speed = g[1] * clamped + b[1], g[2] * clamped + b[2]
+    force = g[0] * clamped + b[0]
     low, high = fields[FORCE_LOW, k], fields[FORCE_HIGH, k]
     if not changes:
         inside = low < force < high and t.integrator == IMPLICITFAST
@@ -230,25 +243,85 @@ def _actuator(
     actuator.by_field[:, k] = 0.0
     actuator.implicit[k] = 0.0
     actuator.implicit_by_field[:, k] = 0.0
+    actuator.implicit_by_position[k] = actuator.implicit_by_velocity[k] = 0.0
+    actuator.implicit_by_control[k] = 0.0
     if force <= low or force >= high:
         limit = FORCE_LOW if force <= low else FORCE_HIGH
         actuator.force[k] = fields[limit, k]
         actuator.by_field[limit, k] = 1.0
         actuator.by_position[k] = actuator.by_velocity[k] = actuator.by_control[k] = 0.0
         return
+    passed = 1.0 if clamped == control else 0.0
     actuator.force[k] = force
     actuator.by_position[k] = gear * by_length
     actuator.by_velocity[k] = gear * by_speed
-    actuator.by_control[k] = gain if clamped == control else 0.0
+    actuator.by_control[k] = g[0] * passed
     actuator.by_field[GEAR, k] = by_length * position + by_speed * velocity
-    for j, w in enumerate((1.0, gear * position, gear * velocity)):
-        actuator.by_field[GAIN + j, k] = w * clamped
-        actuator.by_field[BIAS + j, k] = w
+    _differentiate_by_fields(t, k, (gear * position, gear * velocity), clamped, g, b, actuator)
     if t.integrator == IMPLICITFAST:
-        actuator.implicit[k] = -gear * gear * by_speed
-        actuator.implicit_by_field[GAIN + 2, k] = -gear * gear * clamped
-        actuator.implicit_by_field[BIAS + 2, k] = -gear * gear
-        actuator.implicit_by_field[GEAR, k] = -2.0 * gear * by_speed
+        square = -gear * gear
+        bend = g[3] * clamped, g[4] * clamped
+        actuator.implicit[k] = square * by_speed
+        actuator.implicit_by_position[k] = square * gear * bend[0]
+        actuator.implicit_by_velocity[k] = square * gear * bend[1]
+        actuator.implicit_by_control[k] = square * g[2] * passed
+        if t.actuator_muscle[k, 0]:
+            actuator.implicit_by_field[GAIN, k] = square * clamped * _per(g[2], fields[GAIN, k])
+        else:
+            actuator.implicit_by_field[GAIN + 2, k] = square * clamped
+        actuator.implicit_by_field[BIAS + 2, k] = square
+        by_gear = bend[0] * position + bend[1] * velocity
+        actuator.implicit_by_field[GEAR, k] = -2.0 * gear * by_speed + square * by_gear
+
+
+@compiled
+def _gain(t: Tables, k: int, length: float, velocity: float) -> Five:
+    """An actuator's gain, its slopes by length and velocity, and those of the latter."""
+    fields = t.actuator_fields
+    if t.actuator_muscle[k, 0]:
+        peak, g = fields[GAIN, k], muscle_gain(t.actuator_curve[k, 0], length, velocity)
+        return peak * g[0], peak * g[1], peak * g[2], peak * g[3], peak * g[4]
+    by_length, by_velocity = fields[GAIN + 1, k], fields[GAIN + 2, k]
+    gain = fields[GAIN, k] + by_length * length + by_velocity * velocity
+    return gain, by_length, by_velocity, 0.0, 0.0
+
+
+@compiled
+def _bias(t: Tables, k: int, length: float, velocity: float) -> tuple[float, float, float]:
+    """An actuator's force without control, and its slopes by length and velocity."""
+    fields = t.actuator_fields
+    if t.actuator_muscle[k, 1]:
+        bias, slope = muscle_bias(t.actuator_curve[k, 1], length)
+        return fields[BIAS, k] * bias, fields[BIAS, k] * slope, 0.0
+    by_length, by_velocity = fields[BIAS + 1, k], fields[BIAS + 2, k]
+    return fields[BIAS, k] + by_length * length + by_velocity * velocity, by_length, by_velocity
+
+
+@compiled
+def _per(force: float, strength: float) -> float:
+    """A muscle's force as of one of unit strength."""
+    return force / strength if strength != 0.0 else 0.0
+
+
+@compiled
+def _differentiate_by_fields(
+    t: Tables,
+    k: int,
+    motion: tuple[float, float],
+    clamped: float,
+    g: Five,
+    b: tuple[float, float, float],
+    out: Actuators,
+) -> None:
+    """The derivatives of an actuator's force in what makes its gain and its bias."""
+    for j in range(3):
+        weight = 1.0 if j == 0 else motion[j - 1]
+        out.by_field[GAIN + j, k] = weight * clamped
+        out.by_field[BIAS + j, k] = weight
+    if t.actuator_muscle[k, 0]:
+        out.by_field[GAIN, k] = _per(g[0], t.actuator_fields[GAIN, k]) * clamped
+    if t.actuator_muscle[k, 1]:
+        out.by_field[BIAS, k] = _per(b[0], t.actuator_fields[BIAS, k])
 
 
 @compiled
@@ -281,7 +354,11 @@ def _transmit(t: Tables, nu: int, changes: bool, out: Forces) -> None:
         actuator.transmitted_by_gear[k] = actuator.force[k] if inside else 0.0
         out.by_position[dof] += actuator.transmitted[k] * actuator.by_position[k]
         out.by_velocity[dof] += actuator.transmitted[k] * actuator.by_velocity[k]
-        if not inside:
+        if inside:
+            out.implicit_by_position[dof] += actuator.implicit_by_position[k]
+            out.implicit_by_velocity[dof] += actuator.implicit_by_velocity[k]
+        else:
             actuator.implicit_by_field[:, k] = 0.0
+            actuator.implicit_by_control[k] = 0.0
     for line in range(out.line.force.size):
         spread(t.lines, line, out.line.force[line], out.force)

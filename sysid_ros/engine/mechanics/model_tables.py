@@ -10,10 +10,19 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray, IntArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import TERMS
 from sysid_ros.engine.elements import BALL, FREE, HINGE, SLIDE, inertial_parameters
 from sysid_ros.engine.friction import friction_rows
+from sysid_ros.engine.mechanics.actuator_tables import (
+    acts_on_sites,
+    actuator_dofs,
+    actuator_fields,
+    actuator_lines,
+    ranges,
+    site_wrenches,
+    unsupported_actuators,
+)
 from sysid_ros.engine.mechanics.connections import (
     Connections,
     connections_of,
@@ -26,8 +35,12 @@ from sysid_ros.engine.mechanics.fluid import (
     inertial_frames,
     unsupported_fluid,
 )
-from sysid_ros.engine.mechanics.lines import Lines, line_of_crank, lines_of, unsupported_lines
-from sysid_ros.engine.mechanics.paths import crank_actuators
+from sysid_ros.engine.mechanics.lines import Lines, lines_of, unsupported_lines
+from sysid_ros.engine.mechanics.muscles import (
+    activation_times,
+    muscle_curves,
+    muscles,
+)
 
 _OPTION, _DISABLE = mujoco.mjtIntegrator, mujoco.mjtDisableBit
 EULER, RK4 = int(_OPTION.mjINT_EULER), int(_OPTION.mjINT_RK4)
@@ -38,14 +51,6 @@ ARMATURE, FRICTIONLOSS, INVWEIGHT = 0, 1, 2
 DAMPING, DAMPING_2, DAMPING_3 = 3, 4, 5  # times v, v|v|, v^3
 STIFFNESS, STIFFNESS_2, STIFFNESS_3, SPRINGREF = 6, 7, 8, 9  # times x, x^2, x^3, x = q - springref
 N_DOF_FIELDS = 10
-
-# Rows of Tables.actuator_fields: force = (g . w) ctrl + b . w, w = (1, length, velocity).
-GAIN, BIAS, GEAR, FORCE_LOW, FORCE_HIGH, TIME = 0, 3, 6, 7, 8, 9
-N_ACTUATOR_FIELDS = 10
-
-_DYN = mujoco.mjtDyn
-INTEGRATOR, FILTEREXACT = int(_DYN.mjDYN_INTEGRATOR), int(_DYN.mjDYN_FILTEREXACT)
-_DYNAMICS = (int(_DYN.mjDYN_NONE), INTEGRATOR, int(_DYN.mjDYN_FILTER), FILTEREXACT)
 
 
 class Tables(NamedTuple):
@@ -104,6 +109,9 @@ class Tables(NamedTuple):
     actuator_bodyid: IntArray  # (nu,): the body of the site
     actuator_wrench: FloatArray  # (nu, 6): torque and force per unit, in the body's frame
     actuator_fields: FloatArray  # (N_ACTUATOR_FIELDS, nu)
+    actuator_muscle: IntArray  # (nu, 2): 1 where its gain and its bias are a muscle's
+    actuator_curve: FloatArray  # (nu, 2, N_CURVE): of these
+    actuator_times: FloatArray  # (nu, 3): of a muscle's activation
     ctrl_range: FloatArray  # (nu, 2), infinite where unlimited
     actuator_act: IntArray  # (nu,): its activation, -1 for none
     actuator_dynamics: IntArray  # (nu,)
@@ -162,25 +170,28 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         jnt_margin=_floats(model.jnt_margin),
         jnt_solref=_floats(model.jnt_solref),
         jnt_solimp=_floats(model.jnt_solimp),
-        jnt_forcerange=_ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
+        jnt_forcerange=ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
         lines=lines_of(model),
         feet=feet_of(model),
         connections=connections_of(model),
         elliptic=int(model.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC),
         impratio=float(model.opt.impratio),
-        actuator_dof=_actuator_dofs(model),
-        actuator_line=_actuator_lines(model),
-        site_actuators=_ints(np.flatnonzero(_acts_on_sites(model))),
-        actuator_bodyid=_ints(_site_wrenches(model)[0]),
-        actuator_wrench=_floats(_site_wrenches(model)[1]),
+        actuator_dof=actuator_dofs(model),
+        actuator_line=actuator_lines(model),
+        site_actuators=_ints(np.flatnonzero(acts_on_sites(model))),
+        actuator_bodyid=_ints(site_wrenches(model)[0]),
+        actuator_wrench=_floats(site_wrenches(model)[1]),
         actuator_fields=actuator_fields(model),
-        ctrl_range=_ranges(
+        actuator_muscle=_ints(muscles(model)),
+        actuator_curve=muscle_curves(model),
+        actuator_times=activation_times(model),
+        ctrl_range=ranges(
             model.actuator_ctrlrange,
             model.actuator_ctrllimited & (not disabled & int(_DISABLE.mjDSBL_CLAMPCTRL)),
         ),
         actuator_act=_ints(model.actuator_actadr),
         actuator_dynamics=_ints(model.actuator_dyntype),
-        act_range=_ranges(model.actuator_actrange, model.actuator_actlimited),
+        act_range=ranges(model.actuator_actrange, model.actuator_actlimited),
         friction_dofs=_ints([int(model.jnt_dofadr[j]) for j in friction_rows(model)]),
         friction_fields=friction_fields(model),
         site_places=site_places(model),
@@ -223,24 +234,6 @@ def friction_fields(model: mujoco.MjModel) -> FloatArray:
     return fields
 
 
-def actuator_fields(model: mujoco.MjModel) -> FloatArray:
-    """Values of each actuator that a parameter may change, (N_ACTUATOR_FIELDS, nu)."""
-    fields = np.zeros((N_ACTUATOR_FIELDS, model.nu))
-    if not model.nu:
-        return fields
-    fields[GAIN : GAIN + 3] = np.asarray(model.actuator_gainprm)[:, :3].T
-    fixed = np.asarray(model.actuator_gaintype) == int(mujoco.mjtGain.mjGAIN_FIXED)
-    fields[GAIN + 1 : GAIN + 3, fixed] = 0.0
-    affine = np.asarray(model.actuator_biastype) == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    fields[BIAS : BIAS + 3, affine] = np.asarray(model.actuator_biasprm)[affine, :3].T
-    fields[GEAR] = np.asarray(model.actuator_gear)[:, 0]
-    fields[TIME] = np.asarray(model.actuator_dynprm)[:, 0]
-    fields[FORCE_LOW : FORCE_HIGH + 1] = _ranges(
-        model.actuator_forcerange, model.actuator_forcelimited
-    ).T
-    return fields
-
-
 def unsupported(model: mujoco.MjModel) -> str | None:
     """Return the reason why the pass cannot be used, sensors aside; ``None`` where it can.
 
@@ -262,7 +255,7 @@ def unsupported(model: mujoco.MjModel) -> str | None:
     if friction_rows(model) and (model.ntendon or model.neq):
         return "a joint's friction depends on its load beside tendons or equalities"
     obstacle = unsupported_lines(model) or unsupported_fluid(model)
-    return obstacle or _unsupported_joints(model) or _unsupported_actuators(model)
+    return obstacle or _unsupported_joints(model) or unsupported_actuators(model)
 
 
 _COUNTED = {"nflex": "flexible bodies", "nmocap": "mocap bodies", "nplugin": "plugins"}
@@ -278,79 +271,6 @@ def _unsupported_joints(model: mujoco.MjModel) -> str | None:
     if np.any(getattr(model, "jnt_plasticadr", np.full(1, -1)) >= 0):
         return "the model has plastic springs"
     return None
-
-
-def _unsupported_actuators(model: mujoco.MjModel) -> str | None:
-    if int(model.opt.disableflags) & int(_DISABLE.mjDSBL_ACTUATION):
-        return "actuation is disabled"
-    joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-    on_joint = np.isin(np.asarray(model.actuator_trntype), joint)
-    along = _actuator_lines(model) >= 0
-    at_site = _acts_on_sites(model)
-    if not np.all(on_joint | along | at_site):
-        return "an actuator acts on something else than a joint, a tendon, a slider-crank or a site"
-    targets = np.asarray(model.actuator_trnid)[on_joint, 0]
-    if np.any(np.isin(np.asarray(model.jnt_type)[targets], (FREE, BALL))):
-        return "an actuator acts on a ball or free joint"
-    if np.any(model.actuator_gainprm[at_site, 1:3]) or np.any(model.actuator_biasprm[at_site, 1:3]):
-        return "an actuator at a site depends on its velocity"
-    if np.any(at_site | along) and np.any(model.jnt_actfrclimited):
-        return "a joint's force limit includes actuators at sites, on tendons or slider-cranks"
-    gains = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
-    biases = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
-    if not np.all(np.isin(np.asarray(model.actuator_gaintype), gains)):
-        return "an actuator has a gain that is neither fixed nor affine"
-    if not np.all(np.isin(np.asarray(model.actuator_biastype), biases)):
-        return "an actuator has a bias that is not affine"
-    dynamics = np.asarray(model.actuator_dyntype)
-    if not np.all(np.isin(dynamics, _DYNAMICS)) or np.any(np.asarray(model.actuator_actnum) > 1):
-        return "an actuator's activation is neither a filter nor an integrator"
-    if np.any(model.actuator_actearly):
-        return "an actuator acts with its next activation"
-    if model.na and int(model.opt.integrator) == RK4:
-        return "RK4 integrates activations"
-    for name in ("actuator_delay", "actuator_damping", "actuator_dampingpoly", "actuator_armature"):
-        if np.any(getattr(model, name, 0.0)):
-            return f"an actuator has {name.removeprefix('actuator_')}"
-    return None
-
-
-def _acts_on_sites(model: mujoco.MjModel) -> BoolArray:
-    """Mark actuators that act at a site, relative to no other, (nu,)."""
-    at_site = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
-    marked: BoolArray = at_site & (np.asarray(model.actuator_trnid)[:, 1] < 0)
-    return marked
-
-
-def _actuator_lines(model: mujoco.MjModel) -> IntArray:
-    """The line that each actuator acts along, -1 for those that act along none."""
-    on_tendon = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_TENDON)
-    lines = np.where(on_tendon, np.asarray(model.actuator_trnid)[:, 0], -1)
-    for actuator in crank_actuators(model):
-        lines[actuator] = line_of_crank(model, actuator)
-    return _ints(lines)
-
-
-def _actuator_dofs(model: mujoco.MjModel) -> IntArray:
-    """The degree of freedom of each actuator, -1 for those at sites and along lines."""
-    dofs = np.full(model.nu, -1)
-    joints = ~_acts_on_sites(model) & (_actuator_lines(model) < 0)
-    dofs[joints] = np.asarray(model.jnt_dofadr)[np.asarray(model.actuator_trnid)[joints, 0]]
-    return _ints(dofs)
-
-
-def _site_wrenches(model: mujoco.MjModel) -> tuple[IntArray, FloatArray]:
-    """Body and wrench (torque, force) about its origin of each actuator at a site, (nu, 6)."""
-    bodies, wrenches = np.full(model.nu, -1), np.zeros((model.nu, 6))
-    for u in np.flatnonzero(_acts_on_sites(model)).tolist():
-        site = int(model.actuator_trnid[u, 0])
-        bodies[u] = int(model.site_bodyid[site])
-        force, torque = np.zeros(3), np.zeros(3)
-        mujoco.mju_rotVecQuat(force, model.actuator_gear[u, :3], model.site_quat[site])
-        mujoco.mju_rotVecQuat(torque, model.actuator_gear[u, 3:], model.site_quat[site])
-        wrenches[u, :3] = torque + np.cross(model.site_pos[site], force)
-        wrenches[u, 3:] = force
-    return bodies, wrenches
 
 
 def _first_of_ball(model: mujoco.MjModel) -> IntArray:
@@ -381,13 +301,6 @@ def _polynomial(model: mujoco.MjModel, name: str, count: int) -> FloatArray:
     """Coefficients beyond the linear one, (2, count); zeros before MuJoCo 4."""
     values = getattr(model, name, None)
     return np.zeros((2, count)) if values is None else np.asarray(values)[:, :2].T
-
-
-def _ranges(ranges: Any, limited: Any) -> FloatArray:
-    """Ranges that are infinite where they do not apply, (n, 2)."""
-    unlimited = np.array([-np.inf, np.inf])
-    applies = np.asarray(limited, dtype=bool)[:, None]
-    return np.where(applies, np.asarray(ranges, dtype=float), unlimited)
 
 
 def _floats(values: Any) -> FloatArray:

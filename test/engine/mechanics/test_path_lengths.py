@@ -13,7 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.mechanics.kinematics import Pose, move, new_pose
+from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES
+from sysid_ros.engine.mechanics.kinematics import (
+    Motion,
+    Pose,
+    move,
+    new_motion,
+    new_pose,
+    put_in_place,
+)
 from sysid_ros.engine.mechanics.lines import with_own_course
 from sysid_ros.engine.mechanics.model_tables import Tables, tables_of, unsupported
 from sysid_ros.engine.mechanics.path_lengths import lay
@@ -39,8 +47,9 @@ MACHINE = """<mujoco><worldbody>
 <motor cranksite="a" slidersite="slide" cranklength=".1"/></actuator></mujoco>"""
 
 
-@numba.njit
-def _lay(tables: Tables, position: FloatArray, pose: Pose) -> None:
+@numba.njit(error_model="numpy", **OPTIONS_OF_WHOLES)
+def _lay(tables: Tables, position: FloatArray, pose: Pose, motion: Motion) -> None:
+    put_in_place(tables, pose, motion)
     move(tables, position, pose)
     lay(tables, position, pose, True)
 
@@ -58,7 +67,8 @@ class Laid:
     def __init__(self, model: mujoco.MjModel, position: FloatArray) -> None:
         tables = tables_of(model)
         lines = with_own_course(tables.lines)
-        _lay(tables._replace(lines=lines), position, new_pose(model.nbody, model.nv))
+        pose, motion = new_pose(model.nbody, model.nv), new_motion(model.nbody, model.nv)
+        _lay(tables._replace(lines=lines), position, pose, motion)
         self.lengths = lines.course.extent
         self.slopes = np.zeros((lines.equality.size, model.nv))
         self.bends = np.zeros((lines.equality.size, model.nv, model.nv))

@@ -1,0 +1,135 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The actuators of a model as flat arrays, and those that the pass covers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
+from sysid_ros.engine.elements import BALL, FREE
+from sysid_ros.engine.mechanics.lines import line_of_crank
+from sysid_ros.engine.mechanics.muscles import MUSCLE, muscle_peaks, muscles
+from sysid_ros.engine.mechanics.paths import crank_actuators
+
+# Rows of Tables.actuator_fields: force = (g . w) ctrl + b . w, w = (1, length, velocity); of a
+# muscle the first of g and of b is its strength.
+GAIN, BIAS, GEAR, FORCE_LOW, FORCE_HIGH, TIME = 0, 3, 6, 7, 8, 9
+N_ACTUATOR_FIELDS = 10
+
+_DYN = mujoco.mjtDyn
+INTEGRATOR, FILTEREXACT = int(_DYN.mjDYN_INTEGRATOR), int(_DYN.mjDYN_FILTEREXACT)
+_DYNAMICS = (int(_DYN.mjDYN_NONE), INTEGRATOR, int(_DYN.mjDYN_FILTER), FILTEREXACT, MUSCLE)
+
+
+def actuator_fields(model: mujoco.MjModel) -> FloatArray:
+    """Values of each actuator that a parameter may change, (N_ACTUATOR_FIELDS, nu)."""
+    fields = np.zeros((N_ACTUATOR_FIELDS, model.nu))
+    if not model.nu:
+        return fields
+    fields[GAIN : GAIN + 3] = np.asarray(model.actuator_gainprm)[:, :3].T
+    fixed = np.asarray(model.actuator_gaintype) == int(mujoco.mjtGain.mjGAIN_FIXED)
+    fields[GAIN + 1 : GAIN + 3, fixed] = 0.0
+    affine = np.asarray(model.actuator_biastype) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    fields[BIAS : BIAS + 3, affine] = np.asarray(model.actuator_biasprm)[affine, :3].T
+    muscular = muscles(model)
+    fields[GAIN : GAIN + 3, muscular[:, 0]] = 0.0
+    fields[[GAIN, BIAS]] += muscle_peaks(model).T
+    fields[GEAR] = np.asarray(model.actuator_gear)[:, 0]
+    fields[TIME] = np.asarray(model.actuator_dynprm)[:, 0]
+    fields[FORCE_LOW : FORCE_HIGH + 1] = ranges(
+        model.actuator_forcerange, model.actuator_forcelimited
+    ).T
+    return fields
+
+
+def unsupported_actuators(model: mujoco.MjModel) -> str | None:
+    """Return why the pass does not know an actuator, ``None`` if it knows them all."""
+    if int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION):
+        return "actuation is disabled"
+    joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    on_joint = np.isin(np.asarray(model.actuator_trntype), joint)
+    along = actuator_lines(model) >= 0
+    at_site = acts_on_sites(model)
+    if not np.all(on_joint | along | at_site):
+        return "an actuator acts on something else than a joint, a tendon, a slider-crank or a site"
+    targets = np.asarray(model.actuator_trnid)[on_joint, 0]
+    if np.any(np.isin(np.asarray(model.jnt_type)[targets], (FREE, BALL))):
+        return "an actuator acts on a ball or free joint"
+    if np.any(at_site[:, None] & muscles(model)):
+        return "a muscle acts at a site"
+    if np.any(model.actuator_gainprm[at_site, 1:3]) or np.any(model.actuator_biasprm[at_site, 1:3]):
+        return "an actuator at a site depends on its velocity"
+    if np.any(at_site | along) and np.any(model.jnt_actfrclimited):
+        return "a joint's force limit includes actuators at sites, on tendons or slider-cranks"
+    gains = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
+    biases = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
+    muscular = muscles(model)
+    if not np.all(np.isin(np.asarray(model.actuator_gaintype), gains) | muscular[:, 0]):
+        return "an actuator has a gain that is neither fixed, affine nor a muscle's"
+    if not np.all(np.isin(np.asarray(model.actuator_biastype), biases) | muscular[:, 1]):
+        return "an actuator has a bias that is neither affine nor a muscle's"
+    dynamics = np.asarray(model.actuator_dyntype)
+    if not np.all(np.isin(dynamics, _DYNAMICS)) or np.any(np.asarray(model.actuator_actnum) > 1):
+        return "an actuator's activation is neither a filter's, an integrator's nor a muscle's"
+    if np.any(model.actuator_actearly):
+        return "an actuator acts with its next activation"
+    if model.na and int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
+        return "RK4 integrates activations"
+    for name in ("actuator_delay", "actuator_damping", "actuator_dampingpoly", "actuator_armature"):
+        if np.any(getattr(model, name, 0.0)):
+            return f"an actuator has {name.removeprefix('actuator_')}"
+    return None
+
+
+def acts_on_sites(model: mujoco.MjModel) -> BoolArray:
+    """Mark actuators that act at a site, relative to no other, (nu,)."""
+    at_site = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_SITE)
+    marked: BoolArray = at_site & (np.asarray(model.actuator_trnid)[:, 1] < 0)
+    return marked
+
+
+def actuator_lines(model: mujoco.MjModel) -> IntArray:
+    """The line that each actuator acts along, -1 for those that act along none."""
+    on_tendon = np.asarray(model.actuator_trntype) == int(mujoco.mjtTrn.mjTRN_TENDON)
+    lines = np.where(on_tendon, np.asarray(model.actuator_trnid)[:, 0], -1)
+    for actuator in crank_actuators(model):
+        lines[actuator] = line_of_crank(model, actuator)
+    return _ints(lines)
+
+
+def actuator_dofs(model: mujoco.MjModel) -> IntArray:
+    """The degree of freedom of each actuator, -1 for those at sites and along lines."""
+    dofs = np.full(model.nu, -1)
+    joints = ~acts_on_sites(model) & (actuator_lines(model) < 0)
+    dofs[joints] = np.asarray(model.jnt_dofadr)[np.asarray(model.actuator_trnid)[joints, 0]]
+    return _ints(dofs)
+
+
+def site_wrenches(model: mujoco.MjModel) -> tuple[IntArray, FloatArray]:
+    """Body and wrench (torque, force) about its origin of each actuator at a site, (nu, 6)."""
+    bodies, wrenches = np.full(model.nu, -1), np.zeros((model.nu, 6))
+    for u in np.flatnonzero(acts_on_sites(model)).tolist():
+        site = int(model.actuator_trnid[u, 0])
+        bodies[u] = int(model.site_bodyid[site])
+        force, torque = np.zeros(3), np.zeros(3)
+        mujoco.mju_rotVecQuat(force, model.actuator_gear[u, :3], model.site_quat[site])
+        mujoco.mju_rotVecQuat(torque, model.actuator_gear[u, 3:], model.site_quat[site])
+        wrenches[u, :3] = torque + np.cross(model.site_pos[site], force)
+        wrenches[u, 3:] = force
+    return bodies, wrenches
+
+
+def ranges(ranges: Any, limited: Any) -> FloatArray:
+    """Ranges that are infinite where they do not apply, (n, 2)."""
+    unlimited = np.array([-np.inf, np.inf])
+    applies = np.asarray(limited, dtype=bool)[:, None]
+    return np.where(applies, np.asarray(ranges, dtype=float), unlimited)
+
+
+def _ints(values: Any) -> IntArray:
+    return np.ascontiguousarray(values, dtype=np.int64)
