@@ -224,9 +224,10 @@ class _Together:
         for start, own_steps in zip(self._starts[:, 0], run_slices(self._steps), strict=True):
             count = own_steps.stop - own_steps.start
             states[own_steps, 0] = step_times(start, model.opt.timestep, count)
-        diverged = ~self._whole.all(axis=0)
-        runs = [run for job in self._jobs for run in job.runs()] if diverged.any() else []
-        for k in np.flatnonzero(diverged).tolist():
+        diverged = np.zeros(len(self._steps), dtype=bool)
+        broken = np.flatnonzero(~self._whole.all(axis=0)).tolist()
+        runs = [run for job in self._jobs for run in job.runs()] if broken else []
+        for k in broken:
             (run,) = rollouts.run([runs[k]])
             states[edges[k] : edges[k + 1]] = run.states
             data[edges[k] : edges[k + 1]] = run.sensordata
