@@ -91,32 +91,14 @@ class Workspace(NamedTuple):
 def new_workspace(nbody: int, nv: int, nu: int, n_line: int, n_held: int, n: int) -> Workspace:
     """Room for ``n`` directions, with as many feet and connections as ``n_held``."""
     return Workspace(
-        new_pose(nbody, nv),
-        new_motion(nbody, nv),
-        new_derivatives(nbody, nv),
-        new_forces(nv, nu, n_line),
-        new_rows(nv),
-        new_rows(n_line),
-        new_footing(n_held, nv),
-        np.zeros((1, n)),
-        new_friction_limits(nv, n),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros((nv, nv)),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros((2, 6, 10)),
-        np.zeros((nv, 10)),
-        np.zeros((nv, n)),
-        np.zeros((nv, n)),
-        np.zeros(4),
-        np.zeros(3),
-        np.zeros((3, 3)),
-    )
+        new_pose(nbody, nv), new_motion(nbody, nv), new_derivatives(nbody, nv),
+        new_forces(nv, nu, n_line), new_rows(nv), new_rows(n_line), new_footing(n_held, nv),
+        np.zeros((1, n)), new_friction_limits(nv, n),
+        np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros((nv, nv)),
+        np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv),
+        np.zeros((2, 6, 10)), np.zeros((nv, 10)), np.zeros((nv, n)), np.zeros((nv, n)),
+        np.zeros(4), np.zeros(3), np.zeros((3, 3)),
+    )  # fmt: skip
 
 
 @compiled
