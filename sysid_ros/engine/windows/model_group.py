@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.parameters import ParameterDict, corrects
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, control_integrals, portions
 from sysid_ros.engine.windows.cutting import SequenceData, cut, signal_columns, window_bounds
@@ -96,6 +96,9 @@ def model_group(
     windows: list[WindowSimulation] = []
     for number, name in enumerate(sequences.sequence_name):
         span = usable_span(sequences, number)
+        begin = _driven_as_told(sequences.control[number], params)
+        if span[1] - begin > (window_length or 0.0):
+            span = max(span[0], begin), span[1]
         found = cut_sequence(
             sequences,
             number,
@@ -111,6 +114,24 @@ def model_group(
             )
         windows += found
     return WindowGroup.of(builder, windows)
+
+
+def _driven_as_told(control: TimeSeries, params: ParameterDict) -> float:
+    """From when on every command in force was recorded, s.
+
+    What acts before that was sent before the first sample. Where commands move from the beginning
+    on, as of a robot that is recorded in motion, the first one does not stand for it.
+    """
+    if not control.data.size:
+        return -math.inf
+    bounds = [
+        one.get_bounds()[1] if not one.frozen else one.value
+        for one in params.values()
+        if set(corrects(one, "delay")) & set(control.signal_mapping or ())
+    ]
+    late = max((float(np.max(most)) for most in bounds), default=0.0)
+    first = control.data[control.times <= control.times[0] + late]
+    return float(control.times[0]) + (late if np.any(first != first[0]) else 0.0)
 
 
 def error_in_shifts(integrator: int, parts: int = 2) -> float:
