@@ -127,7 +127,7 @@ class ComparisonFrame:
             )
         else:
             rows, weights = (np.stack(each, axis=1) for each in zip(*late, strict=True))
-        return rows.astype(np.int64, copy=False), weights
+        return rows.astype(np.int64, copy=False), weights.astype(np.float64, copy=False)
 
     @cached_property
     def predicts_plainly(self) -> bool:
