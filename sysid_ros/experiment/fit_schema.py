@@ -19,7 +19,7 @@ class WindowConfig:
 
     length: float | None = key(
         1.0,
-        "s; `whole` for the whole recording. Where commands change from the first on, the "
+        "s; `whole` for the whole recording. Where a robot is recorded in motion, the "
         "first window begins once it is known what acts: after the longest delay that is "
         "allowed, half a window later at most",
         above=0,

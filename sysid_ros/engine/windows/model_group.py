@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.parameters import ParameterDict, corrects
-from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals import ModelSequences, TimeSeries, is_position
 from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, control_integrals, portions
 from sysid_ros.engine.windows.cutting import SequenceData, cut, signal_columns, window_bounds
 from sysid_ros.engine.windows.orientations import with_rotation_vectors
@@ -26,6 +26,9 @@ from sysid_ros.errors import DataError
 
 LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
 _MOVES = 0.01  # of an input's range, from which on it does not stand still
+_FIRST = 0.01  # s, or a sample: how long a robot that begins to move still rests
+_STARTED = 0.2  # of what it usually does in as many; less, and it begins to
+_BEYOND_NOISE = 6.0  # standard deviations
 BATCH_BYTES = 64 << 20  # of the arrays that a simulation of a batch and its derivatives take
 
 
@@ -103,7 +106,7 @@ def model_group(
             model,
             _told(
                 window_bounds(span, window_length, overlap, gaps.get(name, ())),
-                told_from(sequences.control[number], params),
+                told_from(sequences.control[number], sequences.sensordata[number], model, params),
             ),
             estimate_starts=estimate_starts,
             velocity_filter=velocity_filter,
@@ -134,17 +137,23 @@ def usable_span(sequences: ModelSequences, number: int) -> tuple[float, float]:
     )
 
 
-def told_from(control: TimeSeries, params: ParameterDict) -> float:
+def told_from(
+    control: TimeSeries, measured: TimeSeries, model: mujoco.MjModel, params: ParameterDict
+) -> float:
     """The instant from which on it is known what acts, s; minus infinity where it always is.
 
     What acts until the first message takes effect was told before it. That is taken to be the
-    same, unless the input changes from the first on: then the robot was recorded in motion.
+    same, unless the robot was recorded in motion, with inputs that change from the first on.
 
     Args:
       control: The inputs of a sequence.
+      measured: Its measurements.
+      model: The compiled model.
       params: Delays of inputs among them; those that are free may be as long as they are allowed.
     """
     found = -math.inf
+    if not _moves_at_first(measured, model):
+        return found
     for parameter in params.values():
         late = float(np.max(parameter.value if parameter.frozen else parameter.max_value))
         for name in {*corrects(parameter, "delay")} & {*(control.signal_mapping or {})}:
@@ -153,6 +162,24 @@ def told_from(control: TimeSeries, params: ParameterDict) -> float:
             if len(first) and np.any(np.ptp(first, axis=0) > _MOVES * np.ptp(values, axis=0)):
                 found = max(found, float(times[0]) + late)
     return found
+
+
+def _moves_at_first(measured: TimeSeries, model: mujoco.MjModel) -> bool:
+    """Return whether a measured position moves at first as it usually does, and not for noise."""
+    for name in measured.signal_mapping or {}:
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+        if sensor < 0 or not is_position(model, sensor):
+            continue
+        times, values = measured.known(name)
+        if len(values) < 3:
+            continue
+        count = min(max(1, round(_FIRST / float(np.median(np.diff(times))))), len(values) - 1)
+        noise = np.diff(values, 2, axis=0).std(axis=0) / math.sqrt(6.0)
+        moved = np.abs(values[count:] - values[:-count])
+        usual = np.sqrt(np.mean(moved**2, axis=0))
+        if np.any(moved[0] > np.maximum(_STARTED * usual, _BEYOND_NOISE * noise)):
+            return True
+    return False
 
 
 def _told(bounds: Sequence[tuple[float, float]], first: float) -> list[tuple[float, float]]:

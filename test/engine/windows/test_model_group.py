@@ -64,9 +64,20 @@ def test_what_was_recorded_in_motion_is_fitted_to_its_noise() -> None:
 def test_only_the_beginning_of_motion_is_left_out() -> None:
     params = pendulum.parameters()
     params.add(delay())
-    assert told_from(late_pendulum(3.0).control[0], params) == pytest.approx(3.1)
-    assert told_from(late_pendulum(0.0, still=0.5).control[0], params) == -math.inf
-    assert told_from(late_pendulum(3.0).control[0], pendulum.parameters()) == -math.inf
+    assert first_told(late_pendulum(3.0), params) == pytest.approx(3.1)
+    assert first_told(late_pendulum(0.0, still=0.5), params) == -math.inf
+    assert first_told(late_pendulum(3.0), pendulum.parameters()) == -math.inf
+
+
+def test_a_robot_that_begins_to_move_was_told_the_same_before() -> None:
+    params = pendulum.parameters()
+    params.add(delay())
+    assert first_told(late_pendulum(0.0), params) == -math.inf
+
+
+def first_told(recorded: ModelSequences, params: ParameterDict) -> float:
+    model = recorded.spec.compile()
+    return told_from(recorded.control[0], recorded.sensordata[0], model, params)
 
 
 @pytest.mark.parametrize(("most", "begin"), [(0.1, 3.1), (10.0, 3.5)])
