@@ -772,7 +772,7 @@ def test_bodies_that_are_connected(integrator: str, ball: str, connect: str) -> 
 )
 def test_a_free_body_that_something_holds(integrator: str, tie: str, source: str) -> None:
     """In MuJoCo 4 its gyroscopic torque is implicit, which much larger forces would hide."""
-    root, params = mujoco.MjSpec.from_string(
+    root = mujoco.MjSpec.from_string(
         f"""<mujoco><option timestep="{chains.TIMESTEP}" integrator="{integrator}"/><worldbody>
         <body name="hand"><joint name="wrist" type="ball" damping="0.1"/>
         <inertial mass="5" pos="0.2 0 0" diaginertia="0.2 0.3 0.4"/></body>
@@ -781,7 +781,8 @@ def test_a_free_body_that_something_holds(integrator: str, tie: str, source: str
         <site name="push"/></body></worldbody><equality>{tie}</equality>
         <actuator><motor name="actuator0" site="push" gear="0 0 1 0 0 0"/></actuator>
         <sensor><framepos name="place" objtype="xbody" objname="load"/></sensor></mujoco>"""
-    ), ParameterDict()
+    )
+    params = ParameterDict()
     modifier = AttributeModifier("body", "hand", "mass")
     params.add(Parameter("mass", 5.0, 0.1, 9.0, modifier=modifier))
     problem = chains.problem(root, params)
