@@ -375,11 +375,9 @@ class _Search:
             interval = lag_interval(change, first.size, score, resolution)
         elif first.size:
             interval = size_interval(change, first.size, score)
-        unique = {change.signals: change for change in others}
+        unique = tuple({change.signals: change for change in others}.values())
         parts = [Explanation(change, 0.0, share, after) for change in first.changes]
-        parts[0] = replace(
-            parts[0], size=first.size, interval=interval, alternatives=tuple(unique.values())
-        )
+        parts[0] = replace(parts[0], size=first.size, interval=interval, alternatives=unique)
         return parts
 
 

@@ -49,7 +49,7 @@ _OF_SENSOR = {JOINT: "dofs", ACTUATOR: "actuators", TENDON: "lines"}
 class Elements(NamedTuple):
     """The elements of a part as indices into those of the model, ascending."""
 
-    bodies: IndexArray  # those it moves, and the fixed ones that carry it
+    bodies: IndexArray  # those it moves, and the fixed ones that carry or hold it
     joints: IndexArray
     positions: IndexArray  # of qpos
     dofs: IndexArray
@@ -196,9 +196,14 @@ def _owners(t: Tables) -> Elements:
 
 
 def _carried(t: Tables, owners: IndexArray, part: int) -> IndexArray:
-    """The bodies of a part with those that carry it; the first also has all that are fixed."""
+    """The bodies of a part with those that carry it, or that it is connected with.
+
+    The first also has all that are fixed.
+    """
     chosen = (owners == part) | ((owners < 0) & (part == 0))
     chosen[0] = True
+    ends = t.connections.body
+    chosen[ends[np.any(owners[ends] == part, axis=1)]] = True
     for body in range(owners.size - 1, 0, -1):
         if chosen[body]:
             chosen[t.body_parentid[body]] = True

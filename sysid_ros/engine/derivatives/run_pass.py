@@ -53,8 +53,7 @@ STOPS_EARLY = 20.0
 # A batch with its deviations and rollouts; and what :meth:`BatchPass.result` tells of it.
 Run = tuple[RunBatch, FloatArray, BatchRollout]
 Followed = tuple[RunJacobian, BoolArray]
-# Pieces of a batch per thread, so that threads end at about the same time.
-_PIECES = 4
+_PIECES = 4  # of a batch per thread, so that threads end at about the same time
 
 
 @dataclass
@@ -105,9 +104,8 @@ class Pass:
         key = number, places.tobytes()
         if key not in self.models:
             own = changes_of(self.changes, self.parts[number].elements)
-            changes = [table[..., places] for table in own]
-            tables = self.parts[number].tables
-            self.models[key] = model_directions(tables, ModelChanges(*changes))
+            changes = ModelChanges(*(table[..., places] for table in own))
+            self.models[key] = model_directions(self.parts[number].tables, changes)
         return self.models[key]
 
 
@@ -150,8 +148,7 @@ class BatchPass:
         base = pass_.columns.base
         self._residual, self._slope = batch.linearized(base, rollouts.sensordata)
         moved, moving = pass_.moved, pass_.moving
-        control = batch.controls(base)
-        starts = batch.starts(base, deviations)[:, 1:]
+        control, starts = batch.controls(base), batch.starts(base, deviations)[:, 1:]
         directions = BatchDirections(
             start_directions(batch, deviations, starts, moved, moving),
             *control_directions(batch, control, moved, moving),
@@ -159,9 +156,8 @@ class BatchPass:
         self._steps = batch.steps.astype(np.int64)
         firsts = np.cumsum(self._steps) - self._steps
         self._first_step = np.append(firsts, self._steps.sum())
-        self._first_sample = np.append(
-            np.cumsum(batch.samples) - batch.samples, len(self._residual)
-        )
+        begins = np.cumsum(batch.samples) - batch.samples
+        self._first_sample = np.append(begins, len(self._residual))
         states = np.insert(rollouts.states[:, 1:], firsts, starts, axis=0)
         readings = np.searchsorted(pass_.addresses, self._slope.columns)
         self._parts = [
@@ -247,9 +243,8 @@ def _left_by_solver(model: mujoco.MjModel) -> float:
     It stops where the cost, half of force^2 / inertia, falls by less than ``tolerance * nv`` times
     the mean inertia: a robot of many joints, all of one problem, is left further from balance.
     """
-    return float(
-        STOPS_EARLY * model.stat.meaninertia * np.sqrt(2.0 * model.opt.tolerance * max(model.nv, 1))
-    )
+    fall = 2.0 * model.opt.tolerance * max(model.nv, 1)
+    return float(STOPS_EARLY * model.stat.meaninertia * np.sqrt(fall))
 
 
 def follow_runs(pass_: Pass, runs: Sequence[Run], pool: RolloutPool) -> list[Followed]:

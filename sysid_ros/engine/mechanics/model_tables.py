@@ -255,7 +255,22 @@ def unsupported(model: mujoco.MjModel) -> str | None:
     if friction_rows(model) and (model.ntendon or model.neq):
         return "a joint's friction depends on its load beside tendons or equalities"
     obstacle = unsupported_lines(model) or unsupported_fluid(model)
-    return obstacle or _unsupported_joints(model) or unsupported_actuators(model)
+    obstacle = obstacle or _unsupported_joints(model) or unsupported_actuators(model)
+    if obstacle is None and int(model.opt.integrator) == IMPLICITFAST and _ties_free_body(model):
+        return "implicitfast turns a free body that is tied to something by its next velocity"
+    return obstacle
+
+
+def _ties_free_body(model: mujoco.MjModel) -> bool:
+    """Return whether a connection or a line acts on a free body that carries no joint.
+
+    Beside the forces of others, no step would show that its gyroscopic torque is implicit.
+    """
+    trees = np.asarray(model.dof_treeid)
+    free = np.asarray(model.jnt_dofadr)[np.asarray(model.jnt_type) == FREE]
+    alone = [tree for tree in trees[free] if np.count_nonzero(trees == tree) == 6]
+    ends = np.asarray(model.body_treeid)[connections_of(model).body]
+    return bool(np.isin([*ends.ravel(), *trees[lines_of(model).dof]], alone).any())
 
 
 _COUNTED = {"nflex": "flexible bodies", "nmocap": "mocap bodies", "nplugin": "plugins"}

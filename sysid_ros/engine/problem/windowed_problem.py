@@ -103,9 +103,7 @@ class WindowedProblem:
         self.evaluations = 0
         self.jacobians = 0
         self._priors = ParameterPriors(params, hold=hold)
-        self._rollouts = rollouts
-        self._hold = hold
-        self.engine = engine
+        self._rollouts, self._hold, self.engine = rollouts, hold, engine
         own = self.groups if engine == "auto" else ()
         self.exact = exact_derivatives(own, rollouts, self.upper, self.scale, learned)
         self.exact = self.exact or [None] * len(self.groups)
@@ -116,9 +114,8 @@ class WindowedProblem:
         size = sum(bytes_at_a_point(group, self.lower.size) for group in self.groups)
         self._keeps, self._keeps_two = size <= KEPT_BYTES, size <= TWICE_KEPT_BYTES
         plain = self._keeps and self.added is None and self._finer is None
-        self._trials = (
-            Trials(groups, self.simulator) if plain and len(self.windows) >= FEWEST else None
-        )
+        many = plain and len(self.windows) >= FEWEST
+        self._trials = Trials(groups, self.simulator) if many else None
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:

@@ -95,7 +95,8 @@ def model_group(
     Raises:
       DataError: A sequence has no usable window; the message names it.
     """
-    builder = CandidateBuilder(sequences.spec, params.for_robot(sequences.robot))
+    params = params.for_robot(sequences.robot)
+    builder = CandidateBuilder(sequences.spec, params)
     model = builder.build(params.as_vector()).model
     windows: list[WindowSimulation] = []
     for number, name in enumerate(sequences.sequence_name):

@@ -256,6 +256,27 @@ def test_two_arms_on_a_stand_that_is_tilted() -> None:
     agrees(chains.problem(root, params))
 
 
+def test_a_stand_that_holds_one_of_two_arms_and_carries_neither() -> None:
+    """It belongs to the part of the model that is connected with it."""
+    root = mujoco.MjSpec.from_string(
+        f"""<mujoco><option timestep="{chains.TIMESTEP}" tolerance="1e-15"/><worldbody>
+        <body name="free"><joint name="a" axis="0 1 0" damping="0.1"/>
+        <inertial mass="1" pos="0.2 0 0.05" diaginertia="0.01 0.02 0.03"/></body>
+        <body name="post" pos="1.3 0.1 -0.1"><site name="end" pos="0.01 0 0.02"/></body>
+        <body name="held" pos="1 0 0"><joint name="b" axis="0 1 0" damping="0.1"/>
+        <inertial mass="1" pos="0.2 0 0.05" diaginertia="0.01 0.02 0.03"/>
+        <body name="last" pos="0.3 0 0"><joint name="c" axis="0 1 0.1" damping="0.1"/>
+        <inertial mass="1" pos="0.2 0 0.05" diaginertia="0.01 0.02 0.03"/>
+        <site name="tip" pos="0.01 0.1 -0.08"/></body></body></worldbody>
+        <equality><connect site1="tip" site2="end" solref="0.05 1"/></equality>
+        <actuator><motor name="actuator0" joint="a"/><motor name="actuator1" joint="b"/></actuator>
+        <sensor><jointpos name="qa" joint="a"/><jointpos name="qb" joint="b"/>
+        <jointpos name="qc" joint="c"/></sensor></mujoco>"""
+    )
+    chosen = [("body", "post", "pos", 0), ("body", "last", "pos", 2), ("joint", "b", "pos", 0)]
+    agrees(chains.problem(root, parameters(root, chosen)))
+
+
 def test_what_else_geometry_moves_is_left_to_finite_differences() -> None:
     chain = Chain(4, 2, "IMPLICITFAST", False, False, True, floating=True)
     root = chains.spec(chain)

@@ -761,6 +761,35 @@ def test_bodies_that_are_connected(integrator: str, ball: str, connect: str) -> 
     assert [each.doubted for each in problem.exact if each is not None] == [0.0]
 
 
+@pytest.mark.parametrize(
+    ("integrator", "tie", "source"),
+    [
+        ("Euler", '<weld body1="hand" body2="load"/>', "exact"),
+        ("implicitfast", '<weld body1="hand" body2="load"/>', "implicitfast turns a free body"),
+        ("implicitfast", '<connect body1="load" anchor="0 0 0"/>', "implicitfast turns a free"),
+        ("implicitfast", '<weld body1="hand"/>', "exact"),
+    ],
+)
+def test_a_free_body_that_something_holds(integrator: str, tie: str, source: str) -> None:
+    """In MuJoCo 4 its gyroscopic torque is implicit, which much larger forces would hide."""
+    root = mujoco.MjSpec.from_string(
+        f"""<mujoco><option timestep="{chains.TIMESTEP}" integrator="{integrator}"/><worldbody>
+        <body name="hand"><joint name="wrist" type="ball" damping="0.1"/>
+        <inertial mass="5" pos="0.2 0 0" diaginertia="0.2 0.3 0.4"/></body>
+        <body name="load" pos="0.3 0 0"><freejoint/>
+        <inertial mass="0.1" pos="0 0.02 0" diaginertia="1e-3 2e-3 2.5e-3"/>
+        <site name="push"/></body></worldbody><equality>{tie}</equality>
+        <actuator><motor name="actuator0" site="push" gear="0 0 1 0 0 0"/></actuator>
+        <sensor><framepos name="place" objtype="xbody" objname="load"/></sensor></mujoco>"""
+    )
+    params = ParameterDict()
+    modifier = AttributeModifier("body", "hand", "mass")
+    params.add(Parameter("mass", 5.0, 0.1, 9.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    jacobians(problem, problem.initial_point())
+    assert source in problem.derivative_sources()["mass"]
+
+
 @pytest.mark.parametrize("integrator", ["EULER", "RK4"])
 def test_bodies_in_a_fluid(integrator: str) -> None:
     """A floating tree whose boxes resist along and about their own axes; masses shape the boxes."""

@@ -80,9 +80,14 @@ def first_told(recorded: ModelSequences, params: ParameterDict) -> float:
     return told_from(recorded.control[0], recorded.sensordata[0], model, params)
 
 
-@pytest.mark.parametrize(("most", "begin"), [(0.1, 3.1), (10.0, 3.5)])
-def test_half_of_the_first_window_is_left_at_least(most: float, begin: float) -> None:
+@pytest.mark.parametrize(
+    ("most", "robot", "begin"), [(0.1, None, 3.1), (10.0, None, 3.5), (0.1, "another", 3.0)]
+)
+def test_half_of_the_first_window_is_left_at_least(
+    most: float, robot: str | None, begin: float
+) -> None:
     params = ParameterDict({"delay": delay(most)})
+    params["delay"].robot = robot
     group = model_group(
         late_pendulum(3.0), params, window_length=1.0, estimate_starts=True, velocity_filter=30.0,
         gaps={},
