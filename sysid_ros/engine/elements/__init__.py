@@ -67,6 +67,7 @@ from sysid_ros.engine.elements.named_elements import (
     matching_names,
     pairs,
 )
+from sysid_ros.engine.elements.orientations import orientation, set_turn, turn
 from sysid_ros.engine.elements.pseudo_inertia import (
     BASIS,
     INERTIAL,
