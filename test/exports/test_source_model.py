@@ -149,6 +149,15 @@ def test_turned_elements_say_so_in_one_way(tmp_path: Path) -> None:
     assert 'euler="0 20 0"' not in text and "zaxis" not in text and text.count("quat=") == 2
 
 
+def test_vectors_are_written_whole(tmp_path: Path) -> None:
+    """Of them MuJoCo takes no part, as it does of other lists of numbers."""
+    source = ModelText("arm", ARM.replace("<default>", "<option/><default>", 1).encode())
+    before, after = spec_of(source), spec_of(source)
+    before.option.gravity, after.option.gravity = [0.0, 0.0, -9.81], [0.5, 0.0, -9.81]
+    path = write_source_model(source, before, after, _folder(tmp_path))
+    assert '<option gravity="0.5 0 -9.81"/>' in path.read_text()
+
+
 def test_servos_keep_their_words(tmp_path: Path) -> None:
     source = ModelText("arm", ARM.encode())
     changes = {

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sysid_ros.engine.elements.orientations import orientation, set_turn, turn
+from sysid_ros.engine.elements.turned_elements import orientation, set_turn, turn
 
 FORMS = (
     "", 'euler="10 20 30"', 'quat="0 1 1 0"', 'quat="-.1 1 1 0"', 'quat="3 1 0 2"',
