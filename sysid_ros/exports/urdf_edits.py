@@ -160,7 +160,7 @@ def _angles(quaternion: FloatArray) -> str:
     with warnings.catch_warnings():  # at a pitch of 90 degrees any roll will do
         warnings.simplefilter("ignore", UserWarning)
         angles = Rotation.from_quat(np.roll(quaternion, -1)).as_euler("xyz")
-    return numbers(angles)
+    return numbers(np.round(angles, 15) + 0.0)  # without the rounding of right angles
 
 
 def _close(left: npt.ArrayLike, right: npt.ArrayLike) -> bool:

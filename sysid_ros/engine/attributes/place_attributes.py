@@ -47,10 +47,10 @@ def place_attributes() -> list[Attribute]:
 
 def _turn(element: str, name: str, axis: int, owner: Callable[[Any, str], Any]) -> Attribute:
     def read(spec: Any, target: str) -> FloatArray:
-        return scalar(turn(spec, owner(spec, target))[axis])
+        return scalar(turn(owner(spec, target))[axis])
 
     def write(spec: Any, target: str, value: FloatArray) -> None:
-        vector = turn(spec, owner(spec, target))
+        vector = turn(owner(spec, target))
         vector[axis] = value[0]
         set_turn(spec, owner(spec, target), vector)
 

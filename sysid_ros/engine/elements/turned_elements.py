@@ -16,10 +16,11 @@ from typing import Any
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements.body_inertia import compiler_of
-from sysid_ros.engine.elements.inertia import rotation_matrix
+from sysid_ros.engine.elements.inertia import quaternion_of, rotation_matrix
 
 _TWO_AXES = mujoco.mjtOrientation.mjORIENTATION_XYAXES
 _PLAIN = mujoco.mjtOrientation.mjORIENTATION_QUAT
@@ -33,21 +34,22 @@ def orientation(spec: Any, element: Any) -> FloatArray:
       element: An MjsBody or MjsSite.
     """
     if element.alt.type == _PLAIN:
-        quaternion = np.array(element.quat, dtype=np.float64)
-    else:
-        compiler = compiler_of(spec, element)
-        quaternion = np.array(
-            spec.resolve_orientation(compiler.degree, compiler.eulerseq, element.alt)
-        )
-    return np.asarray(quaternion / np.linalg.norm(quaternion))
+        return _unit(element.quat)
+    compiler, alone = compiler_of(spec, element), mujoco.MjSpec()
+    alone.compiler.degree, alone.compiler.eulerseq = compiler.degree, compiler.eulerseq
+    site = alone.worldbody.add_site()
+    for name in ("axisangle", "euler", "xyaxes", "zaxis", "type"):
+        setattr(site.alt, name, getattr(element.alt, name))
+    return np.array(alone.compile().site_quat[0])
 
 
-def turn(spec: Any, element: Any) -> FloatArray:
+def turn(element: Any) -> FloatArray:
     """The rotation vector that an element has been turned by, about its own axes, rad, (3,)."""
     found = np.zeros(3)
     if _is_turned(element):
-        own = np.asarray(element.quat, dtype=np.float64)
-        mujoco.mju_subQuat(found, orientation(spec, element), own / np.linalg.norm(own))
+        x, y = np.reshape(element.alt.xyaxes, (2, 3))
+        turned = quaternion_of(np.column_stack([x, y, np.cross(x, y)]))
+        mujoco.mju_subQuat(found, turned, _unit(element.quat))
     return found
 
 
@@ -69,6 +71,11 @@ def set_turn(spec: Any, element: Any, vector: FloatArray) -> None:
     axes = rotation_matrix(turned)
     element.alt.type = _TWO_AXES
     element.alt.xyaxes = np.concatenate([axes[:, 0], axes[:, 1]])
+
+
+def _unit(quaternion: npt.ArrayLike) -> FloatArray:
+    given = np.array(quaternion, dtype=np.float64)
+    return np.asarray(given / np.linalg.norm(given))
 
 
 def _is_turned(element: Any) -> bool:
