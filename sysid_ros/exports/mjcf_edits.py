@@ -128,13 +128,21 @@ def _edit_orientations(documents: MjcfDocuments, before: Any, after: Any) -> Non
     """Quaternions for what was turned, in place of whatever says its orientation."""
     for kind in ("body", "site"):
         for old, new in pairs(before, after, kind):
-            now = orientation(after, new)
-            if np.array_equal(orientation(before, old), now):
+            if _oriented_alike(old, new):
                 continue
             document, element = documents.find(kind, old.name)
             for name in _ORIENTATIONS:
                 document.set(element, name, None)
-            document.set(element, "quat", numbers(now))
+            document.set(element, "quat", numbers(orientation(after, new)))
+
+
+def _oriented_alike(old: Any, new: Any) -> bool:
+    """Return whether two elements say their orientation in the same words."""
+    pairs_of_numbers = [(getattr(old.alt, n), getattr(new.alt, n)) for n in _ORIENTATIONS]
+    return old.alt.type == new.alt.type and all(
+        np.array_equal(was, now, equal_nan=True)
+        for was, now in [(old.quat, new.quat), *pairs_of_numbers]
+    )
 
 
 def _edit_inertials(documents: MjcfDocuments, before: Any, after: Any) -> None:
