@@ -11,7 +11,7 @@ from __future__ import annotations
 from sysid_ros.errors import SysidError
 
 # The kinds of element that a parameter entry may name, in the order that messages list them.
-ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "tendon", "option", "signal")
+ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "site", "tendon", "option", "signal")
 
 # Of a joint: all parameters of the friction model that its form names.
 FRICTION = "friction"

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.attributes import INERTIAS, lookup
+from sysid_ros.engine.attributes import INERTIAS, PLACES, lookup
 from sysid_ros.errors import DataError, OutputError, SysidError, unknown_name
 from sysid_ros.exports.formats import URDF
 from sysid_ros.exports.model_file import MODEL
@@ -27,7 +27,7 @@ from sysid_ros.robots import ModelText
 # What a URDF can hold, by element.
 URDF_ATTRIBUTES = {
     "joint": ("damping", "frictionloss"),
-    "body": ("mass", "mass_ipos", "com_x", "com_y", "com_z", *INERTIAS),
+    "body": ("mass", "mass_ipos", "com_x", "com_y", "com_z", *INERTIAS, *PLACES),
 }
 
 _CODE = "is written by Python code, which a file cannot hold"

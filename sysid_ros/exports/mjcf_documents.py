@@ -20,6 +20,7 @@ _KINDS = {
     "body": ("body",),
     "geom": ("geom",),
     "pair": ("pair",),
+    "site": ("site",),
     "tendon": ("spatial", "fixed"),
     "actuator": ACTUATOR_TAGS,
 }
@@ -57,7 +58,7 @@ class MjcfDocuments:
         """The file and the element that defines something.
 
         Args:
-          kind: joint, body, geom, pair, tendon or actuator.
+          kind: joint, body, geom, pair, site, tendon or actuator.
           name: Its name in the model.
 
         Raises:

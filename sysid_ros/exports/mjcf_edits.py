@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import compiled, pairs, read_inertia, undrawn
+from sysid_ros.engine.elements import compiled, orientation, pairs, read_inertia, undrawn
 from sysid_ros.exports.actuator_edits import force_law, force_law_changed
 from sysid_ros.exports.inertial_edits import edit_inertial, inertial_changed
 from sysid_ros.exports.mjcf_documents import MjcfDocuments
@@ -36,9 +36,12 @@ _ATTRIBUTES: dict[str, Sequence[str]] = {
     "tendon": ("armature", "damping", "frictionloss", "stiffness", "springlength", "range",
                "margin", "solref_limit", "solimp_limit", "solref_friction", "solimp_friction"),
     "body": ("pos", "gravcomp"),
+    "site": ("pos",),
     "actuator": ("gear", "forcerange", "ctrlrange", "actrange", "armature", "damping",
                  "cranklength", "lengthrange", "userdata"),
 }  # fmt: skip
+_VECTORS = ("pos", "axis", "gravity", "wind", "magnetic")  # of which MuJoCo takes no part
+_ORIENTATIONS = ("euler", "axisangle", "xyaxes", "zaxis")  # besides quaternions
 _OPTIONS = (
     "gravity", "wind", "magnetic", "density", "viscosity", "timestep", "impratio", "tolerance",
     "ls_tolerance", "noslip_tolerance", "ccd_tolerance", "o_margin", "o_solref", "o_solimp",
@@ -80,6 +83,7 @@ def edit_mjcf(documents: MjcfDocuments, before: Any, after: Any) -> None:
                 document.rename(element, tag)
             for name, value in law.items():
                 document.set(element, name, value)
+    _edit_orientations(documents, before, after)
     _edit_inertials(documents, before, after)
     _edit_global(documents, "option", before.option, after.option, _OPTIONS)
     _edit_global(documents, "size", before, after, _SIZES)
@@ -111,12 +115,34 @@ def _changes(old: Any, new: Any, attributes: Sequence[str]) -> Iterator[_Change]
 def _set(document: XmlText, element: Element, changes: Iterable[_Change]) -> None:
     """Write attributes with as many numbers as the file has, or more where they differ.
 
-    Numbers that are left out keep the default that the file gives them.
+    Numbers that are left out keep the default that the file gives them; vectors stay whole.
     """
     for change in changes:
         written = len(element.attributes.get(change.name, "").split())
-        values = change.values[: max(written, change.count)]
+        whole = change.name in _VECTORS
+        values = change.values if whole else change.values[: max(written, change.count)]
         document.set(element, change.name, numbers(values))
+
+
+def _edit_orientations(documents: MjcfDocuments, before: Any, after: Any) -> None:
+    """Quaternions for what was turned, in place of whatever says its orientation."""
+    for kind in ("body", "site"):
+        for old, new in pairs(before, after, kind):
+            if _oriented_alike(old, new):
+                continue
+            document, element = documents.find(kind, old.name)
+            for name in _ORIENTATIONS:
+                document.set(element, name, None)
+            document.set(element, "quat", numbers(orientation(after, new)))
+
+
+def _oriented_alike(old: Any, new: Any) -> bool:
+    """Return whether two elements say their orientation in the same words."""
+    pairs_of_numbers = [(getattr(old.alt, n), getattr(new.alt, n)) for n in _ORIENTATIONS]
+    return old.alt.type == new.alt.type and all(
+        np.array_equal(was, now, equal_nan=True)
+        for was, now in [(old.quat, new.quat), *pairs_of_numbers]
+    )
 
 
 def _edit_inertials(documents: MjcfDocuments, before: Any, after: Any) -> None:

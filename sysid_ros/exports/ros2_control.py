@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from sysid_ros.engine.attributes import PLACES
 from sysid_ros.engine.elements import BodyInertia, full_inertia
 from sysid_ros.exports.inertial_edits import full_values
 from sysid_ros.exports.joints import Joint, joints_of, targets
@@ -43,7 +44,7 @@ def ros2_control_yaml(outcome: Outcome, model: mujoco.MjModel) -> str:
         "links": {
             name: _link(model, name)
             for name, attributes in targets(outcome.applied, "body").items()
-            if attributes - {"gravcomp"}
+            if attributes - {"gravcomp", *PLACES}
         },
     }
     # rcl has no empty lists and no empty dictionaries.

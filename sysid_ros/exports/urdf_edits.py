@@ -1,21 +1,24 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A URDF with the identified inertia, damping and friction, and nothing else changed."""
+"""A URDF with the identified inertia, damping, friction and places, and nothing else changed."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.transform import Rotation
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import (
     BodyInertia,
     full_inertia,
     linear,
+    orientation,
     pairs,
     read_inertia,
     rotation_matrix,
@@ -32,7 +35,8 @@ _SAME = 1e-12  # relative difference that reading and writing a rotation may lea
 def edited_urdf(source: ModelText, before: Any, after: Any) -> bytes:
     """Write the difference of two specs into the URDF of the first.
 
-    Inertias go to ``<inertial>``, damping and dry friction to ``<dynamics>``. URDF has no place for
+    Inertias go to ``<inertial>``, damping and dry friction to ``<dynamics>``, places of
+    links to the ``<origin>`` of the joint they hang from. URDF has no place for
     anything else, such as armature or the gains of actuators.
 
     Args:
@@ -44,7 +48,7 @@ def edited_urdf(source: ModelText, before: Any, after: Any) -> bytes:
       The URDF's text with the values in place.
 
     Raises:
-      ModelError: The text is no URDF.
+      ModelError: The text is no URDF, or has no place for that of a link.
     """
     document = XmlText(source.text)
     if document.root.tag != "robot":
@@ -53,6 +57,10 @@ def edited_urdf(source: ModelText, before: Any, after: Any) -> bytes:
     for old, new in pairs(before, after, "body"):
         if old.name in links and inertial_changed(old, new):
             _edit_link(document, links[old.name], read_inertia(after, old.name))
+        turned = not np.array_equal(orientation(before, old), orientation(after, new))
+        if turned or not np.array_equal(old.pos, new.pos):
+            rpy = _angles(orientation(after, new)) if turned else None
+            _edit_origin(document, old, numbers(new.pos), rpy)
     joints = {joint.attributes.get("name"): joint for joint in document.root.named("joint")}
     for old, new in pairs(before, after, "joint"):
         if old.name in joints:
@@ -83,6 +91,32 @@ def _edit_link(document: XmlText, link: Element, now: BodyInertia) -> None:
             # The file may say something else than what was read: what no body can have.
             if abs(value - float(moments[0].attributes.get(name, 0.0))) > _SAME * scale:
                 document.set(moments[0], name, number(value))
+
+
+def _edit_origin(document: XmlText, link: Any, xyz: str, rpy: str | None) -> None:
+    """Move a link's frame in the frame of the link before; ``rpy`` of ``None`` stays as it is."""
+    joints = [
+        joint
+        for joint in document.root.named("joint")
+        for child in joint.named("child")
+        if child.attributes.get("link") == link.name
+    ]
+    if not joints:
+        raise ModelError(
+            f"link {link.name!r} hangs from no joint, so that a URDF has no place for its own"
+        )
+    origins = joints[0].named("origin")
+    written = origins[0].attributes.get("xyz", "0 0 0") if origins else "0 0 0"
+    if not _close(link.pos, [float(word) for word in written.split()]):
+        raise ModelError(f"the joint before link {link.name!r} is elsewhere in the file")
+    if not origins:
+        turn = "" if rpy is None else f' rpy="{rpy}"'
+        document.insert_first(joints[0], f'<origin xyz="{xyz}"{turn}/>')
+        return
+    if not _close(link.pos, [float(word) for word in xyz.split()]):
+        document.set(origins[0], "xyz", xyz)
+    if rpy is not None:
+        document.set(origins[0], "rpy", rpy)
 
 
 def _edit_dynamics(document: XmlText, joint: Element, old: Any, new: Any) -> None:
@@ -119,6 +153,14 @@ def _rotation(rpy: str) -> FloatArray:
     quaternion = np.empty(4)
     mujoco.mju_euler2Quat(quaternion, np.array([roll, pitch, yaw]), "XYZ")
     return rotation_matrix(quaternion)
+
+
+def _angles(quaternion: FloatArray) -> str:
+    """The fixed-axis roll, pitch and yaw of a unit quaternion w x y z."""
+    with warnings.catch_warnings():  # at a pitch of 90 degrees any roll will do
+        warnings.simplefilter("ignore", UserWarning)
+        angles = Rotation.from_quat(np.roll(quaternion, -1)).as_euler("xyz")
+    return numbers(np.round(angles, 15) + 0.0)  # without the rounding of right angles
 
 
 def _close(left: npt.ArrayLike, right: npt.ArrayLike) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from sysid_ros.errors import ExperimentError
 from sysid_ros.files import read_yaml
 
-_ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "option", "signal")
+_ELEMENTS = ("joint", "body", "actuator", "geom", "pair", "site", "option", "signal")
 
 
 @dataclass(frozen=True)

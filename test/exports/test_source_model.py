@@ -41,7 +41,8 @@ ARM = """<mujoco model="arm">
         <joint name="b" frictionloss='0.2'/>
         <inertial pos="0 0 .1" euler="10 20 30" mass="2" diaginertia="1 1.5 .8"/>
         <geom name="ball" size=".1"/>
-        <body name="full"><joint name="c"/>
+        <body name="full" euler="0 20 0"><joint name="c"/>
+          <site name="mark" pos="0 0 1" zaxis="0 1 1"/>
           <inertial pos="0 0 .1" mass="2" fullinertia="1 1.5 .8 .1 .2 .05"/></body>
       </body>
     </body>
@@ -139,6 +140,22 @@ def test_a_value_of_a_default_class_goes_to_the_element(tmp_path: Path) -> None:
         '+      <joint name="a" class="heavy" springref="10" stiffness="2" '
         'damping="0.30000000000000004"/>'
     ]
+
+
+def test_turned_elements_say_so_in_one_way(tmp_path: Path) -> None:
+    """A quaternion stands in place of angles or axes, which MuJoCo takes no two of."""
+    turned = {("body", "full", "turn_z"): [0.1], ("site", "mark", "turn_x"): [-0.2]}
+    text = check(ModelText("arm", ARM.encode()), turned, _folder(tmp_path))
+    assert 'euler="0 20 0"' not in text and "zaxis" not in text and text.count("quat=") == 2
+
+
+def test_vectors_are_written_whole(tmp_path: Path) -> None:
+    """Of them MuJoCo takes no part, as it does of other lists of numbers."""
+    source = ModelText("arm", ARM.replace("<default>", "<option/><default>", 1).encode())
+    before, after = spec_of(source), spec_of(source)
+    before.option.gravity, after.option.gravity = [0.0, 0.0, -9.81], [0.5, 0.0, -9.81]
+    path = write_source_model(source, before, after, _folder(tmp_path))
+    assert '<option gravity="0.5 0 -9.81"/>' in path.read_text()
 
 
 def test_servos_keep_their_words(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def made() -> Outcome:
         applied=(
             applied("shoulder_armature", "joint", "shoulder", "armature"),
             applied("link2_mass", "body", "link2", "mass"),
+            applied("link1_pos_x", "body", "link1", "pos_x"),  # no inertia
         ),
     )
 

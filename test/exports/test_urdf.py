@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from model_texts import spec_of
 
 from sysid_ros.engine.attributes.attribute_table import lookup
+from sysid_ros.engine.attributes.place_attributes import PLACES
 from sysid_ros.errors import ModelError
 from sysid_ros.exports.model_difference import model_difference
 from sysid_ros.exports.urdf_edits import edited_urdf
@@ -99,6 +100,36 @@ def test_any_inertia_is_read_back(name: str, factor: float, shifts: list[float])
     assert_same_model(text, after)
     for other in {"upper", "lower", "tip"} - {name}:
         assert link(text, other) == link(URDF, other)
+
+
+@settings(max_examples=25)
+@given(
+    bodies,
+    st.sampled_from(["", ' rpy="0.3 -0.2 0.5"', ' rpy="0 1.5707963267948966 0"']),
+    st.lists(st.floats(-0.2, 0.2), min_size=6, max_size=6),
+)
+def test_any_place_goes_to_the_joint_before_the_link(name: str, rpy: str, shift: list[float]):
+    source = ModelText("arm.urdf", URDF.replace('xyz="0 0 0.3"', f'xyz="0 0 0.3"{rpy}').encode())
+    before = spec_of(source)
+    after = before.copy()
+    for attribute, change in zip(PLACES, shift, strict=True):
+        row = lookup("body", attribute)
+        row.write(after, name, row.read(after, name) + change)
+    text = edited_urdf(source, before, after).decode()
+    assert_same_model(text, after)
+    assert [link(text, each) for each in ("base", "upper", "lower", "tip")] == [
+        link(URDF, each) for each in ("base", "upper", "lower", "tip")
+    ]
+
+
+def test_a_position_alone_leaves_angles_as_written() -> None:
+    text, _ = written({("body", "lower", "pos_z"): 0.31})
+    assert text == URDF.replace('xyz="0 0 0.3"', 'xyz="0 0 0.31"')
+
+
+def test_a_link_before_which_is_no_joint_has_no_place() -> None:
+    with pytest.raises(ModelError, match="link 'base' hangs from no joint"):
+        written({("body", "base", "turn_x"): 0.1})
 
 
 def link(text: str, name: str) -> bytes:

@@ -35,7 +35,7 @@ _LINEAR_UNITS = {
 class Attribute:
     """One attribute of one kind of model element that can be identified."""
 
-    element: str  # joint, body, actuator, geom, pair, tendon, option or signal
+    element: str  # joint, body, actuator, geom, pair, site, tendon, option or signal
     name: str  # the attribute's name, as in an experiment file
     unit: str  # of its components; for a joint, that of a hinge
     size: int  # number of scalar components

@@ -19,6 +19,7 @@ from sysid_ros.engine.attributes.friction_attributes import friction_attributes
 from sysid_ros.engine.attributes.geom_attributes import geom_attributes
 from sysid_ros.engine.attributes.joint_attributes import joint_attributes
 from sysid_ros.engine.attributes.option_attributes import option_attributes
+from sysid_ros.engine.attributes.place_attributes import place_attributes
 from sysid_ros.engine.attributes.servo_attributes import servo_attributes
 from sysid_ros.engine.attributes.signal_attributes import signal_attributes
 from sysid_ros.engine.attributes.tendon_attributes import tendon_attributes
@@ -46,6 +47,7 @@ def table() -> MappingProxyType[tuple[str, str], Attribute]:
         *actuator_attributes(),
         *servo_attributes(),
         *geom_attributes(),
+        *place_attributes(),
         *option_attributes(),
         *signal_attributes(),
     ]
@@ -56,7 +58,7 @@ def lookup(element: str, attribute: str, form: str | None = None) -> Attribute:
     """The row for one attribute of one kind of element.
 
     Args:
-      element: joint, body, actuator, geom, pair, tendon, option or signal.
+      element: joint, body, actuator, geom, pair, site, tendon, option or signal.
       attribute: The attribute's name.
       form: For a body's inertia: pseudo (all ten parameters), mass, mass_ipos, or symmetric_x and
         mirrored_x and their like for y and z.

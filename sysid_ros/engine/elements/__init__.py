@@ -84,3 +84,4 @@ from sysid_ros.engine.elements.slim_model import (
     without_visuals,
 )
 from sysid_ros.engine.elements.tendons import fixed_tendons, joints_of_tendon
+from sysid_ros.engine.elements.turned_elements import orientation, set_turn, turn

@@ -22,6 +22,7 @@ _LISTS = {
     "actuator": "actuators",
     "geom": "geoms",
     "pair": "pairs",
+    "site": "sites",
     "tendon": "tendons",
     "sensor": "sensors",
 }
@@ -39,7 +40,7 @@ def names(spec: Any, element: str) -> list[str]:
 
     Args:
       spec: An MjSpec.
-      element: joint, body, actuator, geom, pair, tendon, sensor, option (one, so named) or
+      element: joint, body, actuator, geom, pair, site, tendon, sensor, option (one, so named) or
         signal (sensors, then actuators).
 
     Raises:

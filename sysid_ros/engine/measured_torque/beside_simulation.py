@@ -22,7 +22,7 @@ from sysid_ros.engine.attributes import INERTIAS
 from sysid_ros.engine.estimation import FitSettings, SignalNoise, TorqueSettings
 from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
-from sysid_ros.engine.measured_torque.parameter_kinds import key_of, speaks_of_torque
+from sysid_ros.engine.measured_torque.parameter_kinds import is_place, key_of, speaks_of_torque
 from sysid_ros.engine.measured_torque.reference_ripple import without_ripple
 from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
@@ -123,7 +123,7 @@ def _sensed(problem: TorqueProblem) -> Mapping[int, str]:
 def _is_known(
     problem: TorqueProblem, groups: Sequence[ModelSequences], params: ParameterDict
 ) -> bool:
-    """Return whether motion and torque are measured as they are, and nothing else acts."""
+    """Return whether motion, torque and lengths are known as they are, and nothing else acts."""
     torque = {one.name for one in problem.sources.signals}
     unsure = any(
         name in problem.sources.positions or (name in torque and target.attribute != "bias")
@@ -137,6 +137,7 @@ def _is_known(
     return not (
         unsure
         or closed
+        or any(is_place(p) and key_of(p)[0] != "site" for p in params.free())
         or problem.sources.unmeasured
         or problem.declared.has_laws
         or len(set(names)) < len(names)

@@ -34,6 +34,7 @@ from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta, theta
 from sysid_ros.engine.measured_torque.parameter_kinds import (
     LINEAR,
     NEED_MOTION,
+    is_place,
     is_shape,
     key_of,
 )
@@ -301,6 +302,11 @@ class Declared:
         if isinstance(p.modifier, StartModifier):
             raise ParameterError(
                 f"parameter {p.name!r} is the start of a recording; inverse dynamics has none"
+            )
+        if is_place(p) and not p.frozen:
+            raise ParameterError(
+                f"parameter {p.name!r}: inverse dynamics takes lengths and mounts as the model has "
+                "them; freeze it, or fit with method: forward"
             )
         target = written_by(p)
         if target.element == "signal":

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.engine.attributes import PLACES
 from sysid_ros.engine.friction import SHAPE
 from sysid_ros.engine.parameters import Parameter, written_by
 from sysid_ros.engine.regressor import LAW_KINDS
@@ -54,8 +55,13 @@ def is_shape(p: Parameter) -> bool:
     return True
 
 
+def is_place(p: Parameter) -> bool:
+    """True for a parameter that says where a body, a joint or a site is."""
+    return key_of(p)[1] in PLACES
+
+
 def speaks_of_torque(p: Parameter) -> bool:
     """True for a parameter of the model's inertia or friction, which inverse dynamics can find."""
     element, attribute = key_of(p)
-    inertial = element == "body" and attribute != "gravcomp"
+    inertial = element == "body" and attribute not in ("gravcomp", *PLACES)
     return (element, attribute) in LINEAR or inertial

@@ -46,7 +46,7 @@ class AttributeModifier(_Named):
     """Writes a parameter into one attribute of one or several elements.
 
     Attributes:
-      element: joint, body, actuator, geom, pair, tendon or option.
+      element: joint, body, actuator, geom, pair, site, tendon or option.
       name: The element's name, or several names that share the value.
       attribute: A name from the table in :mod:`sysid_ros.engine.attributes.attribute_table`.
     """

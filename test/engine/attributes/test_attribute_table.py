@@ -103,6 +103,30 @@ ROWS = [
     ("actuator", "motor_constant", "dc", 0.1, lambda m: m.actuator("dc").gainprm[1]),
     ("actuator", "inductance", "dc", 0.3, lambda m: 2.0 * m.actuator("dc").dynprm[0]),
     ("actuator", "lugre_coulomb", "dc", 0.3, lambda m: m.actuator("dc").biasprm[3]),
+    *(
+        (
+            element,
+            f"pos_{axis}",
+            name,
+            0.03,
+            lambda m, e=element, n=name, i=i: getattr(m, f"{e}_pos" if e != "joint" else "jnt_pos")[
+                getattr(m, e)(n).id, i
+            ],
+        )
+        for element, name in (("body", "slider"), ("joint", "hinge"), ("site", "b"))
+        for i, axis in enumerate("xyz")
+    ),
+    *(
+        (
+            element,
+            f"turn_{axis}",
+            name,
+            0.03,
+            lambda m, e=element, n=name, i=i: 2.0 * np.arcsin(getattr(m, e)(n).quat[1 + i]),
+        )
+        for element, name in (("body", "slider"), ("site", "b"))
+        for i, axis in enumerate("xyz")
+    ),
     ("geom", "mass", "rod", 0.9, lambda m: m.body("arm").mass[0] - 0.2),
     ("geom", "mass", "knob", 0.9, lambda m: m.body("arm").mass[0] - 0.4105014401),
     ("geom", "friction", "tip", 0.4, lambda m: m.geom("tip").friction[0]),
@@ -158,7 +182,7 @@ UNPHYSICAL = ("body_iquat", "body_sameframe", "actuator_biastype")
 
 def everything(model: mujoco.MjModel) -> dict[str, np.ndarray]:
     """All numbers of a model that describe the physics."""
-    prefixes = ("body_", "jnt_", "dof_", "geom_", "pair_", "tendon_", "actuator_", "qpos")
+    prefixes = ("body_", "jnt_", "dof_", "geom_", "pair_", "site_", "tendon_", "actuator_", "qpos")
     return {
         name: np.array(getattr(model, name))
         for name in dir(model)
@@ -220,11 +244,20 @@ def test_reading_changes_nothing_and_writing_what_was_read_changes_nothing(eleme
         ("actuator", "resistance", "motor", "'motor' is not a dcmotor"),
         ("actuator", "force_limit", "motor", "'motor' has no force limit"),
         ("actuator", "gain", "dc", "'dc' has no gain"),
+        ("body", "pos_x", "loose", "the place of body 'loose' is its free joint's"),
+        ("body", "turn_x", "hand", "the place of body 'hand' is given by motion capture"),
+        ("joint", "pos_x", "float", "joint 'float' is free"),
+        ("site", "turn_z", "rod_site", "site 'rod_site' is placed by its two ends"),
+        ("joint", "turn_x", "hinge", "unknown attribute of joint 'turn_x'"),
         ("geom", "mass", "tip", "has no effect: its body 'slider' has an inertial of its own"),
     ],
 )
 def test_what_an_element_does_not_have_is_said(element, attribute, name, message):
     spec = mujoco.MjSpec.from_string(XML)
+    loose = spec.worldbody.add_body(name="loose")
+    loose.add_freejoint(name="float")
+    loose.add_site(name="rod_site", fromto=[0, 0, 0, 0, 0, 1])
+    spec.worldbody.add_body(name="hand", mocap=True)
     with pytest.raises(SysidError, match=message):
         lookup(element, attribute).read(spec, name)
 
@@ -266,6 +299,18 @@ def test_one_parameter_can_serve_several_elements():
     np.testing.assert_allclose(spec.compile().dof_damping, [0.7, 0.7])
     with pytest.raises(SysidError, match="'damping' has 2 components, joint damping needs 1"):
         modifier(spec, Parameter("damping", [0.7, 0.1], 0.0, 1.0))
+
+
+@pytest.mark.parametrize(("element", "name"), [("body", "slider"), ("site", "b")])
+def test_turns_are_one_rotation_vector_in_any_order(element: str, name: str) -> None:
+    spec = mujoco.MjSpec.from_string(XML)
+    own = getattr(spec.copy().compile(), element)(name).quat.copy()
+    vector = np.array([0.3, -0.2, 0.1])
+    mujoco.mju_quatIntegrate(own, vector, 1.0)
+    for axis in "zxyzyx":
+        value = vector[["xyz".index(axis)]]
+        lookup(element, f"turn_{axis}").write(spec, name, value)
+    np.testing.assert_allclose(getattr(spec.compile(), element)(name).quat, own, atol=1e-14)
 
 
 def test_resistance_keeps_the_inductance():

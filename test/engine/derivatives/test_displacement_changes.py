@@ -17,12 +17,14 @@ from derivative_errors import TOLERANCE, jacobians, largest_error
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sysid_ros.engine.attributes import PLACES, lookup
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.least_squares.gauss_newton import Point
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
+from sysid_ros.engine.simulation import CandidateBuilder
 
 Place = tuple[str, str, str, int]  # kind of element, name, attribute, component
 JOINT = (("pos", 0), ("pos", 2), ("axis", 0), ("axis", 1))
@@ -105,6 +107,29 @@ def test_at_a_second_point_the_tables_have_moved(integrator: str) -> None:
     for own, other in zip(problem.residuals(moved), plain.residuals(moved), strict=True):
         np.testing.assert_allclose(own, other, atol=1e-9)
     agrees(problem, moved)
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_attributes_of_places_are_exact_and_written_alone(floating: bool) -> None:
+    """Positions and turns as an experiment file declares them, at other values than the model's."""
+    root = chains.spec(Chain(5, 2, "IMPLICITFAST", False, False, True, floating))
+    params = ParameterDict()
+    for element, name in (("body", "body0"), ("body", "body1"), ("joint", "joint1")):
+        for attribute in PLACES if element == "body" else PLACES[:3]:
+            row = lookup(element, attribute)
+            value = row.read(root, name)
+            low, high = row.bounds(value)
+            own = AttributeModifier(element, name, attribute)
+            params.add(Parameter(f"{name}_{attribute}", value, low, high, modifier=own))
+    problem = chains.problem(root, params)
+    start = problem.initial_point()
+    moved = start.theta + 0.02 * np.cos(np.arange(start.theta.size))
+    agrees(problem, Point(moved, start.starts))
+    builder = CandidateBuilder(root, params)
+    base = builder.build(moved)
+    for component, value in enumerate(moved):
+        builder.neighbour(base, component, float(value) + 1e-3)
+        assert builder.independent(component)
 
 
 def test_bodies_with_several_joints_and_mounts_without_any() -> None:

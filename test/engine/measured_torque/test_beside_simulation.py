@@ -273,6 +273,13 @@ def test_what_only_a_simulation_knows_is_left_to_it(recording):
     late = parameters(recording.spec)
     late.add(Parameter("late", 0.0, -0.01, 0.01, modifier=SignalModifier("elbow_torque", "delay")))
     assert rows_of(recording, late) is None
+    longer = parameters(recording.spec)
+    body = next(each.name for each in recording.spec.bodies[1:] if each.name and not each.mocap)
+    place = AttributeModifier("body", body, "pos_z")
+    longer.add(Parameter("longer", 0.0, -0.01, 0.01, modifier=place))
+    assert rows_of(recording, longer) is None
+    longer["longer"].frozen = True
+    assert rows_of(recording, longer) is not None
     assert rows_of(without_torque(recording, ("shoulder_torque", "elbow_torque"))) is None
     assert rows_of(without_torque(recording, ("elbow_pos",))) is None
 

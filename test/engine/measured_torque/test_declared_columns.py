@@ -11,13 +11,15 @@ import pytest
 
 from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
-from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.errors import ParameterError
 
 ARM = """
 <mujoco>
   <worldbody><body><joint name="a" axis="0 1 0"/><geom size="0.1" pos="0.5 0 0"/>
-    <body pos="1 0 0"><joint name="b" axis="0 1 0"/><geom size="0.1" pos="0.5 0 0"/></body>
+    <body name="fore" pos="1 0 0">
+      <joint name="b" axis="0 1 0"/><geom size="0.1" pos="0.5 0 0"/>
+    </body>
   </body></worldbody>
   <sensor>
     <jointactuatorfrc name="a_effort" joint="a"/><jointactuatorfrc name="b_effort" joint="b"/>
@@ -66,3 +68,18 @@ def test_the_slope_of_a_bias_behind_a_gain_is_that_of_both() -> None:
 def test_one_gain_of_several_sensors_is_refused() -> None:
     with pytest.raises(ParameterError, match="give each its own"):
         _ = declared(of_signals("gain", "gain", 1.0, "a_effort", "b_effort")).gains
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_lengths_are_taken_as_they_are_and_never_fitted(frozen: bool) -> None:
+    place = AttributeModifier("body", "fore", "pos_x")
+    length = Parameter("length", 1.1, 0.9, 1.2, frozen=frozen, modifier=place)
+    seen = declared(length)
+    if frozen:
+        assert seen.model.body("fore").pos[0] == 1.1
+        seen.free(seen.params.as_vector())
+        return
+    with pytest.raises(
+        ParameterError, match=r"'length': inverse dynamics takes lengths and mounts"
+    ):
+        seen.free(seen.params.as_vector())
