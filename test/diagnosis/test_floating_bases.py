@@ -242,4 +242,6 @@ def test_thrusts_are_told_apart_by_a_motion_that_is_mostly_noise(flyer: Recorded
     swap = Change(FindingKind.SWAP, exchange=(("u1", "u2"),))
     for change in (swap, _sign("u3"), Change(FindingKind.SCALE, scale={"u4": 2.0})):
         assert _told(seen, change) == [(change.kind, {*change.signals})]
+    both = Change(FindingKind.SIGN, scale={"u0": -1.0, "u4": -1.0})
+    assert _told(seen, both) == [(FindingKind.SIGN, {"u0", "u4"})]  # exchanged there and back
     assert torque_explanations(seen, test) == []
