@@ -24,7 +24,8 @@ from sysid_ros.recording.mapping import SignalKind
 _RELATED = 0.9  # correlation from which a sensor shows the motion
 _MUCH_BETTER = 0.3  # of what is uncorrelated, at most, may be left with the axes exchanged
 _MOSTLY = 0.6  # of a velocity, that is in the other frame at the least
-_FRAMED = 0.1  # how far from all of it the interval may end
+_FRAMED = 0.1  # how far from all of it the interval may end ...
+_UNSURE = 2.0  # ... and where it must: what is wider tells nothing
 _AS_GOOD = 0.02  # less correlation: a half that turns about the vertical only fits either frame
 _FACTOR = 1.3  # a scale further from one is wrong; lever arms in models are not exact
 _GRAVITY = UNITS["g"]
@@ -87,14 +88,18 @@ def _framed_twists(
 def _is_framed(seen: Agreement) -> bool:
     low, high = seen.in_other
     whole = low <= 1.0 + _FRAMED and high >= 1.0 - _FRAMED
-    return low >= _MOSTLY and whole and seen.other_frame >= _RELATED
+    sure = low >= _MOSTLY and high <= _UNSURE
+    return sure and whole and seen.other_frame >= _RELATED
 
 
 def _frame_finding(twist: str, halves: Sequence[Agreement], lines: ExperimentLines) -> Finding:
     said = lines.config(twist).frame
     other = "world" if said == "body" else "body"
     framed = [seen for seen in halves if _is_framed(seen)]
-    both = all(seen.other_frame >= seen.correlation - _AS_GOOD for seen in halves)
+    both = all(
+        seen.other_frame >= seen.correlation - _AS_GOOD and seen.in_other[1] >= _MOSTLY
+        for seen in halves
+    )
     repair = lines.signal(twist, {"frame": other}) if both else lines.removed(twist)
     what = " and ".join(repr(seen.label) for seen in framed)
     seen = framed[0]

@@ -10,7 +10,7 @@ what a sensor on a body must read: masses do not enter, but for the size of a fo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import mujoco
@@ -66,7 +66,8 @@ class Agreement:
     # or the other way round; 0 of others
     other_frame: float
     # 95 % interval, from tenths of the recordings, of the share of a velocity that is in the other
-    # frame: 0 if it is in the axes of its own, 1 if it is in those of the other
+    # frame: 0 if it is in the axes of its own, 1 if it is in those of the other; all numbers
+    # where nothing tells
     in_other: tuple[float, float]
     lag: float  # by how much the measured sensor is late [s], with which the correlation is largest
     lag_interval: tuple[float, float]  # 95 % interval of the lag, from tenths of the recordings
@@ -78,13 +79,15 @@ class Agreement:
 class _Pair:
     """One recording of a sensor: times (n,), measured and expected (n, k).
 
-    ``framed`` is what is expected in the other frame, of velocities; zero of others.
+    ``framed`` is what is expected in the other frame, of velocities, and ``nearby`` the same by how
+    the frame is turned a little earlier and later; zero of others.
     """
 
     times: FloatArray
     measured: FloatArray
     expected: FloatArray
     framed: FloatArray
+    nearby: FloatArray
 
 
 def agreements(recorded: Recorded) -> list[Agreement]:
@@ -131,14 +134,14 @@ def _compare(recorded: Recorded, number: int, pairs: dict[int, list[_Pair]]) -> 
     if len(times) < 2 * edge + _LEAST_ROWS:
         return
     smooth = {joint: _smooth(one, times, cutoff) for joint, one in sources.items()}
-    expected, framed = _expected(model, smooth, step)
+    expected = _expected(model, smooth, step)
     inside = slice(edge, -edge)
     for sensor in present:
         measured = _smooth(vectors[str(model.sensor(sensor).name)], times, cutoff)
         first, width = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
         own = slice(first, first + width)
-        pair = _Pair(times[inside], measured[inside], expected[inside, own], framed[inside, own])
-        pairs[sensor].append(pair)
+        said = (one[inside, own] for one in expected)
+        pairs[sensor].append(_Pair(times[inside], measured[inside], *said))
 
 
 def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | None:
@@ -169,8 +172,12 @@ def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:
 
 def _expected(
     model: mujoco.MjModel, positions: Mapping[int, FloatArray], step: float
-) -> tuple[FloatArray, FloatArray]:
-    """Compute every sensor's readings during a motion (n, nsensordata), and in the other frame."""
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Compute every sensor's readings during a motion (n, nsensordata), and in the other frame.
+
+    The last are those by how it is turned one period of the low-pass earlier and later, of which
+    the noise is another.
+    """
     count = len(next(iter(positions.values())))
     qpos: FloatArray = np.tile(np.asarray(model.qpos0), (count, 1))
     for joint, values in positions.items():
@@ -184,7 +191,7 @@ def _expected(
         mujoco.mj_differentiatePos(model, qvel[i], 2.0 * step, qpos[i - 1], qpos[i + 1])
     qacc = np.gradient(qvel, step, axis=0)
     readings: FloatArray = np.empty((count, model.nsensordata))
-    framed: FloatArray = np.zeros((count, model.nsensordata))
+    turns: dict[int, list[FloatArray]] = {}
     for i in range(count):
         data.qpos[:], data.qvel[:] = qpos[i], qvel[i]
         mujoco.mj_fwdPosition(model, data)
@@ -195,19 +202,26 @@ def _expected(
         mujoco.mj_rnePostConstraint(model, data)
         mujoco.mj_sensorAcc(model, data)
         readings[i] = data.sensordata
-        _write_framed(model, data, framed[i])
-    return readings, framed
+        for sensor, turn in _to_other_frame(model, data):
+            turns.setdefault(sensor, []).append(turn)
+    framed, nearby = np.zeros_like(readings), np.zeros_like(readings)
+    for sensor, rows in turns.items():
+        own = slice(int(model.sensor_adr[sensor]), int(model.sensor_adr[sensor]) + 3)
+        turn = np.array(rows)
+        around = 0.5 * (np.roll(turn, int(_GRID), axis=0) + np.roll(turn, -int(_GRID), axis=0))
+        framed[:, own] = np.einsum("nij,nj->ni", turn, readings[:, own])
+        nearby[:, own] = np.einsum("nij,nj->ni", around, readings[:, own])
+    return readings, framed, nearby
 
 
-def _write_framed(model: mujoco.MjModel, data: mujoco.MjData, framed: FloatArray) -> None:
-    """Write velocities as they are in the other frame into a row of readings (nsensordata,)."""
+def _to_other_frame(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[tuple[int, FloatArray]]:
+    """Each velocity's sensor with the turn from its axes to those of the other frame, (3, 3)."""
     for sensor in range(model.nsensor):
         kind, at = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
-        own = slice(int(model.sensor_adr[sensor]), int(model.sensor_adr[sensor]) + 3)
         if kind in _IN_BODY:
-            framed[own] = data.site_xmat[at].reshape(3, 3) @ data.sensordata[own]
+            yield sensor, data.site_xmat[at].reshape(3, 3).copy()
         elif kind in _IN_WORLD and int(model.sensor_objtype[sensor]) == _XBODY:
-            framed[own] = data.xmat[at].reshape(3, 3).T @ data.sensordata[own]
+            yield sensor, data.xmat[at].reshape(3, 3).T.copy()
 
 
 def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
@@ -242,23 +256,24 @@ def _in_other(pairs: list[_Pair]) -> tuple[float, float]:
     """95 % interval of the share of velocities that is in the other frame.
 
     The measured is a factor times what its own frame expects and the part of what the other expects
-    that is not: however little both differ, only that part tells them apart.
+    that is not: however little both differ, only that part tells them apart. Noise of the measured
+    orientation is a difference of both as well, and looks like a turn that the measured does not
+    follow, as if it were in the other frame. So what both differ by a little earlier and later is
+    the instrument (Sargan 1958), which has the slow turns and not the noise.
     """
     parts = [
-        tuple(x[part] for x in (pair.measured, pair.expected, pair.framed))
+        tuple(x[part] for x in (pair.measured, pair.expected, pair.framed, pair.nearby))
         for pair in pairs for part in _tenths(pair)
     ]  # fmt: skip
-    grams = [np.array([[np.sum(a * b) for a in (e, f - e, m)] for b in (e, f - e, m)])
-             for m, e, f in parts]  # fmt: skip
-    whole = np.sum(grams, axis=0)
-    slope = whole[1, 0] / max(whole[0, 0], 1e-300)  # of the difference on what is expected
-    own = whole[1, 1] - slope * whole[0, 1]
-    if own <= _SAME_FRAME * whole[0, 0] or len(parts) < 2:
-        return 0.0, 0.0
-    other = (whole[1, 2] - slope * whole[0, 2]) / own
-    factor = (whole[0, 2] - other * whole[0, 1]) / whole[0, 0]
-    rest = [(one @ (-factor, -other, 1.0))[:2] @ (-slope, 1.0) for one in grams]
-    error = float(np.linalg.norm(rest)) * (len(rest) / (len(rest) - 1)) ** 0.5 / own
+    moments = np.array([[[np.sum(a * b) for b in (e, f - e, m)] for a in (e, g - e)]
+                        for m, e, f, g in parts])  # fmt: skip
+    whole = moments.sum(axis=0)
+    table = whole[:, :2]
+    if np.linalg.det(table) <= _SAME_FRAME * whole[0, 0] ** 2 or len(moments) < 2:
+        return -np.inf, np.inf
+    factor, other = np.linalg.solve(table, whole[:, 2])
+    rest = np.linalg.solve(table, (moments @ (-factor, -other, 1.0)).T)[1]
+    error = float(np.linalg.norm(rest)) * (len(rest) / (len(rest) - 1)) ** 0.5
     ends = np.array([other - 2.26 * error, other + 2.26 * error]) / (factor or 1e-300)
     return float(ends.min()), float(ends.max())
 

@@ -320,7 +320,7 @@ class _Search:
         return [one for one in refined if self._accepted(before, one)]
 
     def _measured(self, bad: list[str], most: int | None = _WORST) -> list[str]:
-        """Entries of signals, the first few."""
+        """Entries of signals, the first few, or all where ``most`` is ``None``."""
         found = dict.fromkeys(sensor_of(name) for name in bad)
         return [label for label in found if label in self._could_be.topics][:most]
 
@@ -382,10 +382,7 @@ class _Search:
 
 
 def _refined(
-    before: Mapping[str, FloatArray],
-    family: Family,
-    best: _Tried,
-    tried: Callable[..., _Tried],
+    before: Mapping[str, FloatArray], family: Family, best: _Tried, tried: Callable[..., _Tried]
 ) -> _Tried:
     """The best size about one of a family's."""
     none = 1.0 if family.kind is FindingKind.SCALE else 0.0

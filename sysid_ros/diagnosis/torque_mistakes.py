@@ -147,9 +147,9 @@ def _mistaken_thrusts(recorded: Recorded, test: Dynamics) -> list[Explanation]:
         shares = before.share, after.share
         if any(factor > 0.0 for factor in scale.values()):
             (factor,) = scale.values()
-            change = Change(FindingKind.SCALE, scale=scale)
-            large = max(factor, 1.0 / factor) >= _SMALLEST_THRUST
-            return [Explanation(change, factor, *shares)] if large else []
+            if max(factor, 1.0 / factor) < _SMALLEST_THRUST:
+                continue
+            return [Explanation(Change(FindingKind.SCALE, scale=scale), factor, *shares)]
         changes = [Change(FindingKind.SWAP, exchange=pairs)] if pairs else []
         changes += [Change(FindingKind.SIGN, scale=scale)] if scale else []
         return [Explanation(one, 0.0, *shares) for one in changes]

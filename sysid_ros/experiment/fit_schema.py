@@ -39,8 +39,7 @@ class WindowConfig:
         "apart that touch in more than 30 % of the recorded postures; bodies that overlap by "
         "more than 5 mm, which real ones cannot, pass through each other, as do a link and a "
         "base that stands still and that it turns on, if they touch in more than 30 %; where "
-        "no other "
-        "contacts stay, none are simulated; not for `scoring`, which leaves out the same",
+        "no other contacts stay, none are simulated; not for `scoring`, which leaves out the same",
         choices=("simulated", LEFT_OUT),
     )
 

@@ -86,10 +86,9 @@ def tendon_lengths(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[L
     for sensor in np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TENDONPOS):
         name = str(model.sensor(int(sensor)).name)
         names = [name, str(model.tendon(int(model.sensor_objid[sensor])).name)]
-        same = (one for one in told if _likeness(names, one.name) >= _SAME_NAME)
-        first = next(same, None)
-        if name and first is not None:
-            lines.append(Line("sensor", name, first))
+        alike = max(told, key=lambda one: _likeness(names, one.name), default=None)
+        if name and alike is not None and _likeness(names, alike.name) >= _SAME_NAME:
+            lines.append(Line("sensor", name, alike))
     return lines
 
 

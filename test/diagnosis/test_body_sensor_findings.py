@@ -87,10 +87,10 @@ def measured(xml: str, seed: int, turning: float = 1.0, noise: float = 1e-3) -> 
 
 
 def findings(
-    xml: str, label: str, change: Callable[[Samples], Samples], **motion: float
+    xml: str, label: str, change: Callable[[Samples], Samples], seed: int = 1, **motion: float
 ) -> tuple[Finding, ...]:
     model = mujoco.MjModel.from_xml_string(xml)
-    signals = measured(xml, 1, **motion)
+    signals = measured(xml, seed, **motion)
     for changed in label.split():
         signals[changed] = change(signals[changed])
     scalar = {name: one for name, one in signals.items() if one.values.ndim == 1}
@@ -179,3 +179,9 @@ def test_the_frame_of_a_twist_shows_where_the_base_hardly_turns_and_noise_is_muc
     (told,) = findings(TWIST, both, in_world, **motion)
     assert (told.kind, told.signals) == (FindingKind.SWAP, ("base_qvel",))
     assert told.evidence["correlation_turned"] - told.evidence["correlation"] < 0.02
+
+
+def test_an_orientation_noisier_than_the_base_turns_tells_no_frame() -> None:
+    """Noise turns what is expected in the body's axes as if the measured stayed in the world's."""
+    both = "base_qvel_linear base_qvel_angular"
+    assert findings(TWIST, both, lambda one: one, seed=7, turning=0.02, noise=0.05) == ()

@@ -228,18 +228,39 @@ def test_what_floats_in_water_is_explained_by_its_model() -> None:
     assert np.linalg.norm(left) < 1e-3 * np.linalg.norm(force)
 
 
-def test_thrusts_are_told_apart_by_a_motion_that_is_mostly_noise(flyer: Recorded) -> None:
+def _noisy(seen: Recorded) -> dict[str, Samples]:
+    """A recording with poses of which the derivatives are mostly noise."""
     rng = np.random.default_rng(4)
-    poses = {*flyer.poses[0]}
-    noisy = {
+    poses = {*seen.poses[0]}
+    return {
         label: replace(one, values=one.values + 0.1 * rng.standard_normal(len(one.values)))
         if label in poses else one
-        for label, one in flyer.recordings[0].items()
+        for label, one in seen.recordings[0].items()
     }  # fmt: skip
-    seen = replace(flyer, recordings=(noisy,))
+
+
+def test_thrusts_are_told_apart_by_a_motion_that_is_mostly_noise(flyer: Recorded) -> None:
+    seen = replace(flyer, recordings=(_noisy(flyer),))
     test = Dynamics.of(seen)
     assert test is not None and test.misfit().share > 0.5  # of torques by motion
     swap = Change(FindingKind.SWAP, exchange=(("u1", "u2"),))
     for change in (swap, _sign("u3"), Change(FindingKind.SCALE, scale={"u4": 2.0})):
         assert _told(seen, change) == [(change.kind, {*change.signals})]
+    both = Change(FindingKind.SIGN, scale={"u0": -1.0, "u4": -1.0})
+    assert _told(seen, both) == [(FindingKind.SIGN, {"u0", "u4"})]  # exchanged there and back
     assert torque_explanations(seen, test) == []
+
+
+def test_a_small_factor_of_one_bodys_thrust_hides_no_exchange_of_anothers(flyer: Recorded) -> None:
+    spec = mujoco.MjSpec.from_string(FLYER)
+    place = spec.worldbody.add_frame()
+    spec.attach(mujoco.MjSpec.from_string(FLYER), prefix="other_", frame=place)
+    both = _noisy(flyer)
+    both |= {f"other_{label}": one for label, one in both.items()}
+    both["other_p0"] = replace(both["p0"], values=both["p0"].values + 5.0)  # m, beside it
+    poses = {0: flyer.poses[0], 1: tuple(f"other_{label}" for label in flyer.poses[0])}
+    efforts = {actuator: f"{'other_' * (actuator // 6)}u{actuator % 6}" for actuator in range(12)}
+    seen = Recorded(spec.compile(), (both,), ({},), {}, {}, efforts, {}, poses=poses)
+    small = repaired(seen, Change(FindingKind.SCALE, scale={"u4": 1.45}))
+    swap = Change(FindingKind.SWAP, exchange=(("other_u1", "other_u2"),))
+    assert (FindingKind.SWAP, {"other_u1", "other_u2"}) in _told(small, swap)

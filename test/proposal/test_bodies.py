@@ -111,6 +111,15 @@ def test_lengths_of_cables_are_no_positions_of_as_many_joints(extensor: str) -> 
     assert told.carried == ("proximal", "distal")
 
 
+def test_a_cable_whose_name_another_goes_on_from_has_its_own_length() -> None:
+    model = mujoco.MjModel.from_xml_string(FINGER.replace("extensor", "flexor_long"))
+    told = map_channels(model, [position("flexor"), position("flexor_long")])
+    assert [(one.name, one.channel.name) for one in told.signals] == [
+        ("flexor_length", "flexor"),
+        ("pull", "flexor_long"),
+    ]
+
+
 def test_what_is_named_after_a_joint_is_that_joints_position() -> None:
     model = mujoco.MjModel.from_xml_string(FINGER.replace("flexor_length", "proximal"))
     told = map_channels(model, [position("proximal")])

@@ -190,7 +190,7 @@ class OpenLoop:
         later = [one for one in group.windows if one.window.start >= self._skipped]
         if not later:
             raise DataError(
-                f"no window begins {self._skipped} s after a recording's first or later"
+                f"no recording has a window that begins {self._skipped} s after its start or later"
             )
         places = np.linspace(0, len(later) - 1, _WINDOWS).round().astype(int)
         chosen: dict[int, list[tuple[float, float]]] = {}

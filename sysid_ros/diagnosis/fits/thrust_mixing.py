@@ -81,19 +81,26 @@ class ThrustMixing:
 
 @dataclass(frozen=True)
 class Order:
-    """Thrusts in places: by place the thrust that belongs there, and its factor, (l,) each.
-
-    ``exchanges`` are the pairs of places that were exchanged for it, one after the other.
-    """
+    """Thrusts in places: by place the thrust that belongs there, and its factor, (l,) each."""
 
     thrusts: IndexArray
     factors: FloatArray
-    exchanges: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def as_named(cls, count: int) -> Order:
         """Every thrust in the place of its name."""
         return cls(np.arange(count), np.ones(count))
+
+    @property
+    def exchanges(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of places that are exchanged for it, one after the other, and no more."""
+        order, found = [*range(len(self.thrusts))], []
+        for place, thrust in enumerate(self.thrusts.tolist()):
+            if order[place] != thrust:
+                other = order.index(thrust)
+                order[place], order[other] = thrust, order[place]
+                found.append((place, other))
+        return tuple(found)
 
     def arms(self, places: FloatArray) -> FloatArray:
         """The effect of each thrust, of those of places, (6, l)."""
@@ -114,7 +121,7 @@ class Order:
         for pair in itertools.combinations(range(count), 2):
             order = np.arange(count)
             order[[*pair]] = pair[::-1]
-            after = Order(self.thrusts[order], self.factors[order], (*self.exchanges, pair))
+            after = Order(self.thrusts[order], self.factors[order])
             yield from (after.times(-1.0, *own) for own in ((), pair[:1], pair[1:], pair))
 
 
