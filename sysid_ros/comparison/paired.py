@@ -15,11 +15,12 @@ import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import scipy
 
-from sysid_ros.arrays import BoolArray, FloatArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.judgement import SequenceFit, SignalFit
 
 LEVEL = 0.01  # of the test
@@ -145,9 +146,8 @@ def _blocks(
         for position, signal in enumerate(recording.signals):
             if signal.name not in names:
                 continue
-            inside = (signal.times >= begin) & (signal.times < end)
             fits = [prediction.signals[position] for prediction in predictions]
-            part, counted = _squares(fits, inside)
+            part, counted = _squares(fits, begin, end)
             squares += part
             samples += counted
         if samples:
@@ -155,9 +155,15 @@ def _blocks(
     return columns
 
 
-def _squares(fits: Sequence[SignalFit], inside: BoolArray) -> tuple[FloatArray, int]:
-    """Sum of squared errors by model over the samples that any model predicts."""
-    errors = np.stack([(fit.fitted - fit.measured)[inside] for fit in fits])
+def _squares(fits: Sequence[SignalFit], begin: float, end: float) -> tuple[FloatArray, int]:
+    """Sum of squared errors by model over the samples of a block that any model predicts.
+
+    Of a robot that was recorded in motion, the first window of a model with longer delays begins
+    later: what all of them were asked for counts.
+    """
+    shared = reduce(np.intersect1d, (fit.times for fit in fits))
+    shared = shared[(shared >= begin) & (shared < end)]
+    errors = np.stack([(fit.fitted - fit.measured)[np.isin(fit.times, shared)] for fit in fits])
     errors = errors[:, np.isfinite(errors).any(axis=0)]
     if errors.shape[1] == 0:
         return np.zeros(len(fits)), 0

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,18 @@ def test_too_few_units_leave_the_choice_to_the_bic() -> None:
     found = pick(errors, {"a": 1, "b": 2}, {"a": 5.0, "b": 3.0})
     assert found.chosen == "b"
     assert "too few for a test; b has the lowest BIC" in found.reason
+
+
+def test_models_are_compared_where_all_of_them_predict() -> None:
+    """The windows of a model whose delays may be longer can begin later."""
+    whole, late = prediction("elbow_pos", 0.1), prediction("elbow_pos", 0.2)
+    for name in ("times", "measured", "initial", "fitted"):
+        late = replace(late, **{name: getattr(late, name)[10:]})
+    whole.fitted[:10] += 5.0
+    found = held_out({"a": [recording(whole)], "b": [recording(late)]})
+    assert found is not None
+    np.testing.assert_allclose(found.errors[0], 0.1, rtol=1e-12)
+    np.testing.assert_allclose(found.errors[1], 0.2, rtol=1e-12)
 
 
 def test_the_simplest_of_equals_is_picked() -> None:
