@@ -11,7 +11,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.transform import Rotation
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import (
@@ -159,7 +159,7 @@ def _angles(quaternion: FloatArray) -> str:
     """The fixed-axis roll, pitch and yaw of a unit quaternion w x y z."""
     with warnings.catch_warnings():  # at a pitch of 90 degrees any roll will do
         warnings.simplefilter("ignore", UserWarning)
-        angles = Rotation.from_quat(np.roll(quaternion, -1)).as_euler("xyz")
+        angles = scipy.spatial.transform.Rotation.from_quat(np.roll(quaternion, -1)).as_euler("xyz")
     return numbers(np.round(angles, 15) + 0.0)  # without the rounding of right angles
 
 

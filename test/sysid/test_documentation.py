@@ -25,7 +25,7 @@ def test_examples_run_one_after_the_other(capsys):
 def test_table_of_attributes_is_complete():
     listed = {}
     for element, attributes in re.findall(
-        r"^\| (joint|body|actuator|geom|pair|tendon|option|signal) \| (.*) \|$",
+        r"^\| (joint|body|site|actuator|geom|pair|tendon|option|signal) \| (.*) \|$",
         PAGE.read_text(),
         re.MULTILINE,
     ):
