@@ -114,23 +114,23 @@ def add_displaced_reading(
       row: The reading.
       out: Added to, (n_reading, n).
     """
-    accelerating, moving, displacing = covectors
     x, mountings = m.displacements, m.mountings
     for e in range(x.direction.size):
         if carries(t, x.body[e], body):
-            s, p, r = _displaced(t, w, x, e)
-            change = dot(displacing, s) + dot(moving, p) + dot(accelerating, r)
-            out[row, x.direction[e]] += change
+            out[row, x.direction[e]] += _read_of(covectors, _displaced(t, w, x, e))
     for e in range(mountings.direction.size):
         if mountings.site[e] == site:
             s = _mounted_along(w, mountings, e, body)
-            velocity, acceleration = (
-                load(w.motion.velocity[body]),
-                load(w.motion.acceleration[body]),
-            )
-            p, r = _seen_changes(s, velocity, acceleration)
-            change = dot(displacing, s) + dot(moving, p) + dot(accelerating, r)
-            out[row, mountings.direction[e]] += change
+            velocity, acceleration = w.motion.velocity[body], w.motion.acceleration[body]
+            p, r = _seen_changes(s, load(velocity), load(acceleration))
+            out[row, mountings.direction[e]] += _read_of(covectors, (s, p, r))
+
+
+@compiled
+def _read_of(covectors: tuple[Six, Six, Six], changes: tuple[Six, Six, Six]) -> float:
+    """The change of a component by S, P and R."""
+    accelerating, moving, displacing = covectors
+    return dot(displacing, changes[0]) + dot(moving, changes[1]) + dot(accelerating, changes[2])
 
 
 @compiled

@@ -32,6 +32,7 @@ from sysid_ros.engine.mechanics.spatial import (
     dot,
     force_at,
     load,
+    scalar,
     scale,
 )
 
@@ -64,12 +65,6 @@ class Displaced(NamedTuple):
 def plus(a: Three, s: float, b: Three) -> Three:
     """``a + s b``."""
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
-
-
-@compiled
-def scalar(a: Three, b: Three) -> float:
-    """``a . b``."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @compiled

@@ -18,7 +18,6 @@ from sysid_ros.engine.mechanics.connection_changes import (
     error_rate,
     plus,
     rates_at,
-    scalar,
     set_error_rate,
     spread_change,
 )
@@ -41,6 +40,7 @@ from sysid_ros.engine.mechanics.spatial import (
     cross_motion,
     load,
     rotated,
+    scalar,
 )
 
 
@@ -122,7 +122,8 @@ def _hold(
     pulls = stiffness * share, stiffness * slope, softer, gap
     nv = total.size
     for j in range(nv):
-        carried = _moves(t, j, bodies[0]), _moves(t, j, bodies[1])
+        moved = t.dof_bodyid[j]
+        carried = carries(t, moved, bodies[0]), carries(t, moved, bodies[1])
         if not (carried[0] or carried[1]):
             continue
         x = Displaced(
@@ -214,16 +215,6 @@ def _add_rows(t: Tables, k: int, n: int, total: FloatArray, out: Footing) -> Non
             if out.rows[d, i] != 0.0:
                 for j in range(nv):
                     out.stiffness[i, j] += out.rows[d, i] * out.rows[d, j] / out.softness[d]
-
-
-@compiled
-def _moves(t: Tables, j: int, body: int) -> bool:
-    """Return whether a degree of freedom moves a body."""
-    i = t.body_lastdof[body]
-    while i > j:
-        i = t.dof_parentid[i]
-    found: bool = i == j
-    return found
 
 
 @compiled_apart

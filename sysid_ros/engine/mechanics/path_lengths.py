@@ -35,6 +35,7 @@ from sysid_ros.engine.mechanics.spatial import (
     force_at,
     load,
     rotated,
+    scalar,
 )
 
 _TINY = 1e-15  # mjMINVAL
@@ -175,7 +176,7 @@ def _measure(t: Tables, pose: Pose, s: int, x: Three, y: Three, centre: Three) -
     side = side[0] - centre[0], side[1] - centre[1], side[2] - centre[2]
     flat, height = (0.0, 0.0, 0.0), 0.0
     if path.kind[s] == AROUND_CYLINDER:
-        height = _dot3(two, axis) - _dot3(one, axis)
+        height = scalar(two, axis) - scalar(one, axis)
         flat = axis
     length = _go_around(
         _flattened(one, flat), _flattened(two, flat), _flattened(side, flat), path.size[s],
@@ -187,12 +188,6 @@ def _measure(t: Tables, pose: Pose, s: int, x: Three, y: Three, centre: Three) -
 
 
 @compiled
-def _dot3(a: Three, b: Three) -> float:
-    """Scalar product of two vectors."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@compiled
 def _along(a: Three, s: float, b: Three, r: float) -> Three:
     """``a s + b r``."""
     return a[0] * s + b[0] * r, a[1] * s + b[1] * r, a[2] * s + b[2] * r
@@ -201,7 +196,7 @@ def _along(a: Three, s: float, b: Three, r: float) -> Three:
 @compiled
 def _flattened(a: Three, axis: Three) -> Three:
     """A vector without its part along an axis."""
-    return _along(a, 1.0, axis, -_dot3(a, axis))
+    return _along(a, 1.0, axis, -scalar(a, axis))
 
 
 @compiled_apart
@@ -222,7 +217,7 @@ def _set_gradient(course: Course, place: int, g: Three) -> None:
 def _distance(x: Three, y: Three, course: Course) -> float:
     """The distance of two points."""
     away, h = _along(x, 1.0, y, -1.0), course.curvature
-    length: float = np.sqrt(_dot3(away, away))
+    length: float = np.sqrt(scalar(away, away))
     if length < _TINY:
         return length
     u = _along(away, 1.0 / length, away, 0.0)
@@ -239,8 +234,8 @@ def _distance(x: Three, y: Three, course: Course) -> float:
 @compiled
 def _push_rod(pin: Three, axis: Three, rod: float, course: Course) -> float:
     """The place along its axis of a slider that a rod connects with a pin."""
-    place, away = _dot3(pin, axis), _flattened(pin, axis)
-    square = rod * rod - _dot3(away, away)
+    place, away = scalar(pin, axis), _flattened(pin, axis)
+    square = rod * rod - scalar(away, away)
     _set_gradient(course, 0, axis)
     if square <= 0.0:
         return place
@@ -268,20 +263,20 @@ def _go_around(
       flat: Whether the points stay in one plane.
       course: Gradient and Hessian are written.
     """
-    r, s = np.sqrt(_dot3(one, one)), np.sqrt(_dot3(two, two))
+    r, s = np.sqrt(scalar(one, one)), np.sqrt(scalar(two, two))
     if r < max(radius, _TINY) or s < max(radius, _TINY):
         return -1.0
     u, v = _along(one, 1.0 / r, one, 0.0), _along(two, 1.0 / s, two, 0.0)
-    cosine = _dot3(u, v)
+    cosine = scalar(u, v)
     normal = cross(u, v)
-    sine = np.sqrt(_dot3(normal, normal))
+    sine = np.sqrt(scalar(normal, normal))
     if sine < _TINY:
         return -1.0
     to_two, to_one = (
         _along(v, 1.0 / sine, u, -cosine / sine),
         _along(u, 1.0 / sine, v, -cosine / sine),
     )
-    sign = _direction(r, s, cosine, sine, (_dot3(side, u), _dot3(side, to_two)), radius, sided)
+    sign = _direction(r, s, cosine, sine, (scalar(side, u), scalar(side, to_two)), radius, sided)
     if sign == 0.0:
         return -1.0
     angle = np.arctan2(sine, cosine)

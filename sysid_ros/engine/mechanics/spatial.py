@@ -53,6 +53,12 @@ def dot(a: Six, b: Six) -> float:
 
 
 @compiled
+def scalar(a: Three, b: Three) -> float:
+    """``a . b``."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@compiled
 def cross(a: Three, b: Three) -> Three:
     """The product of two vectors."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
