@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.diagnosis.recorded import recorded
+from sysid_ros.diagnosis.evidence.recorded import recorded
 from sysid_ros.engine.measured_torque.sequence_recordings import sequence_recording, torque_sources
 
 MOTOR = """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.signal
 
-from sysid_ros.diagnosis.filtered import Filtered, _low_passed, _Stretch, motion_bandwidth
+from sysid_ros.diagnosis.evidence.filtered import Filtered, _low_passed, _Stretch, motion_bandwidth
 
 RATE = 200.0  # Hz
 

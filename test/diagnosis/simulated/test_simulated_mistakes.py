@@ -10,9 +10,9 @@ import mujoco.rollout
 import numpy as np
 import pytest
 
-from sysid_ros.diagnosis.finding import FindingKind
-from sysid_ros.diagnosis.recorded import recorded
-from sysid_ros.diagnosis.simulated_mistakes import simulated_explanations
+from sysid_ros.diagnosis.evidence.finding import FindingKind
+from sysid_ros.diagnosis.evidence.recorded import recorded
+from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.signals.initial_state import create_initial_state

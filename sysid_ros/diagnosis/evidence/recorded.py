@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.finding import Change
+from sysid_ros.diagnosis.evidence.finding import Change
 from sysid_ros.engine.elements import (
     BALL,
     FREE,

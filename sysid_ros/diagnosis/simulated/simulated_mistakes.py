@@ -12,15 +12,23 @@ does better than other frictions do.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.explanation import Explanation, lag_interval, resolution_of, size_interval
-from sysid_ros.diagnosis.filtered import total_delays
-from sysid_ros.diagnosis.finding import Change, FindingKind, repaired_series
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Explanation,
+    FindingKind,
+    Recorded,
+    lag_interval,
+    repaired_series,
+    resolution_of,
+    size_interval,
+    total_delays,
+)
 from sysid_ros.diagnosis.fits import (
     VISIBLE,
     Misfit,
@@ -30,16 +38,18 @@ from sysid_ros.diagnosis.fits import (
     explained_more,
     helped_or_late,
     helped_signals,
-    helps,
     late_signals,
-    least_about,
     left_of_helped,
     most_telling,
     signals_misfit,
     spoils,
 )
-from sysid_ros.diagnosis.hypotheses import Family, Simulated, covered_positions, told_actuators
-from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.simulated.simulated_entries import (
+    Simulated,
+    covered_positions,
+    told_actuators,
+)
+from sysid_ros.diagnosis.simulated.tried_repairs import Tried, refined
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
@@ -66,31 +76,8 @@ _ORDER = (
 _BESIDE = (FindingKind.OFFSET, FindingKind.LAG)
 
 
-@dataclass(frozen=True)
-class _Tried:
-    """A repair of one or two parts, and what it leaves of each signal by window."""
-
-    changes: tuple[Change, ...]
-    size: float
-    powers: Mapping[str, FloatArray]
-
-    @property
-    def kind(self) -> FindingKind:
-        return self.changes[0].kind
-
-    def may_be_accepted(self, before: Mapping[str, FloatArray]) -> bool:
-        """Return whether it helps its own signals, if it has any, or others, and spoils none."""
-        labels = self.changes[0].signals
-        own = {name for name in before if sensor_of(name) in labels}
-        return not spoils(before, self.powers) and helps(before, self.powers, own)
-
-    def left_of(self, names: Sequence[str]) -> float:
-        """The mean power that is left of some signals."""
-        return float(np.mean([self.powers[name].mean() for name in names]))
-
-
 # What is left of signals, and what scores a repair by what it leaves of them.
-_Scored = tuple[Mapping[str, FloatArray], Callable[..., _Tried]]
+_Scored = tuple[Mapping[str, FloatArray], Callable[..., Tried]]
 
 
 def simulated_explanations(
@@ -211,7 +198,7 @@ class _Search:
         return self._selected(before, accepted, done)
 
     def _selected(
-        self, before: Mapping[str, FloatArray], accepted: list[_Tried], done: list[Change]
+        self, before: Mapping[str, FloatArray], accepted: list[Tried], done: list[Change]
     ) -> list[Explanation]:
         """The simplest of the best."""
         most = max(explained_more(before, one.powers) for one in accepted)
@@ -221,7 +208,7 @@ class _Search:
             one for one in good if left_of_helped(before, one.powers) <= _SAME * left + _SETTLED
         ]
 
-        def costs(one: _Tried) -> tuple[int, int, float]:
+        def costs(one: Tried) -> tuple[int, int, float]:
             gain = explained_more(before, one.powers)
             return len(one.changes), _ORDER.index(one.kind), -gain
 
@@ -234,8 +221,8 @@ class _Search:
         changes: tuple[Change, ...],
         size: float = 0.0,
         windows: Sequence[int] | None = None,
-    ) -> _Tried:
-        return _Tried(changes, size, self._powers(*done, *changes, windows=windows))
+    ) -> Tried:
+        return Tried(changes, size, self._powers(*done, *changes, windows=windows))
 
     def _late(self, before: Mapping[str, FloatArray], done: list[Change]) -> list[Explanation]:
         """The delay of inputs that no equation covers, where all is explained but for a little."""
@@ -247,7 +234,7 @@ class _Search:
             whole = partial(self._tried, done)
             tried = [whole((family.change(size),), size) for size in family.sizes]
             best = max(tried, key=lambda one: explained_more(before, one.powers))
-            best = _refined(before, family, best, whole)
+            best = refined(before, family, best, whole)
             after, share = (signals_misfit(each, late) for each in (best.powers, before))
             if (
                 decisive(after, share)
@@ -261,13 +248,13 @@ class _Search:
     def _beside(
         self,
         before: Mapping[str, FloatArray],
-        firsts: Sequence[_Tried],
+        firsts: Sequence[Tried],
         telling: list[int],
         blamed: tuple[list[str], list[str]],
         done: list[Change],
     ) -> list[Explanation]:
         """A sign, a unit or an exchange beside which an offset or a lag explains the rest."""
-        found: list[tuple[float, float, _Tried, _Tried]] = []
+        found: list[tuple[float, float, Tried, Tried]] = []
         for first in firsts:
             own = [*done, *first.changes]
             whole = (first.powers, partial(self._tried, own))
@@ -295,7 +282,7 @@ class _Search:
         inputs: list[str],
         measured: list[str],
         kinds: Collection[FindingKind] = _ORDER,
-    ) -> list[_Tried]:
+    ) -> list[Tried]:
         """Those of offsets, scales and lags that are accepted at their best sizes.
 
         ``whole`` is what is left without them and with one, ``telling`` the same in the windows by
@@ -310,21 +297,21 @@ class _Search:
             best = max(own, key=lambda one: explained_more(some, one.powers))
             seen.append((explained_more(some, best.powers), family, best))
         seen.sort(key=lambda one: -one[0])
-        refined = []
+        accepted = []
         for gain, family, best in seen[:_REFINED]:
-            near = _refined(some, family, best, glanced) if gain > 0.0 else best
+            near = refined(some, family, best, glanced) if gain > 0.0 else best
             if not near.may_be_accepted(before):
                 continue
             if tried(near.changes, near.size).may_be_accepted(before):
-                refined.append(_refined(before, family, tried(best.changes, best.size), tried))
-        return [one for one in refined if self._accepted(before, one)]
+                accepted.append(refined(before, family, tried(best.changes, best.size), tried))
+        return [one for one in accepted if self._accepted(before, one)]
 
     def _measured(self, bad: list[str], most: int | None = _WORST) -> list[str]:
         """Entries of signals, the first few, or all where ``most`` is ``None``."""
         found = dict.fromkeys(sensor_of(name) for name in bad)
         return [label for label in found if label in self._could_be.topics][:most]
 
-    def _accepted(self, before: Mapping[str, FloatArray], one: _Tried) -> bool:
+    def _accepted(self, before: Mapping[str, FloatArray], one: Tried) -> bool:
         """Return whether a repair is decisive for some signals, spoils none, and matters."""
         helped = helped_signals(before, one.powers)
         if not (one.may_be_accepted(before) and self._could_be.matters(one.changes[0], one.size)):
@@ -334,7 +321,7 @@ class _Search:
         return far or decisive(after, share)
 
     def _beats_friction(
-        self, done: list[Change], before: Mapping[str, FloatArray], one: _Tried
+        self, done: list[Change], before: Mapping[str, FloatArray], one: Tried
     ) -> bool:
         """Return whether no friction or damping of driven joints explains as much without it."""
         if one.kind not in (FindingKind.SCALE, FindingKind.LAG):
@@ -353,8 +340,8 @@ class _Search:
     def _explained(
         self,
         before: Mapping[str, FloatArray],
-        first: _Tried,
-        equal: list[_Tried],
+        first: Tried,
+        equal: list[Tried],
         done: list[Change],
     ) -> list[Explanation]:
         helped = helped_or_late(before, first.powers)
@@ -379,18 +366,3 @@ class _Search:
         parts = [Explanation(change, 0.0, share, after) for change in first.changes]
         parts[0] = replace(parts[0], size=first.size, interval=interval, alternatives=unique)
         return parts
-
-
-def _refined(
-    before: Mapping[str, FloatArray], family: Family, best: _Tried, tried: Callable[..., _Tried]
-) -> _Tried:
-    """The best size about one of a family's."""
-    none = 1.0 if family.kind is FindingKind.SCALE else 0.0
-    found = [best]
-
-    def loss(size: float) -> float:
-        found.append(tried((family.change(size),), size))
-        return -explained_more(before, found[-1].powers)
-
-    least_about(best.size, (*family.sizes, none), loss, by_ratio=none == 1.0)
-    return max(found, key=lambda one: explained_more(before, one.powers))

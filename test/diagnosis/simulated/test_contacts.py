@@ -12,8 +12,8 @@ import pytest
 
 from sysid_ros.dataset import Dataset, load_dataset
 from sysid_ros.diagnosis.checks import check_dataset
-from sysid_ros.diagnosis.contacts import apart, contacts
-from sysid_ros.diagnosis.finding import FindingKind
+from sysid_ros.diagnosis.evidence.finding import FindingKind
+from sysid_ros.diagnosis.simulated.contacts import apart, contacts
 from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.rehearsal import Motion, RecordingPlan, generate
 

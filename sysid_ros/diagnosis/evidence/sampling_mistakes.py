@@ -12,8 +12,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.filtered import motion_bandwidth
-from sysid_ros.diagnosis.recorded import PASSED_MOST, PASSED_SHARE, Recorded, Samples
+from sysid_ros.diagnosis.evidence.filtered import motion_bandwidth
+from sysid_ros.diagnosis.evidence.recorded import PASSED_MOST, PASSED_SHARE, Recorded, Samples
 from sysid_ros.engine.signals import Saturation, level_step, saturation
 from sysid_ros.errors import listed
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
 from sysid_ros.engine.parameters import (
     AttributeModifier,
     BodyInertiaModifier,

@@ -17,10 +17,20 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from sysid_ros.diagnosis.declared import Declared
-from sysid_ros.diagnosis.explanation import Explanation, resolution_of
-from sysid_ros.diagnosis.filtered import total_delays
-from sysid_ros.diagnosis.finding import Change, Finding, FindingKind, repaired_series
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Declared,
+    Explanation,
+    Family,
+    Finding,
+    FindingKind,
+    Recorded,
+    body_label,
+    freed_mass,
+    repaired_series,
+    resolution_of,
+    total_delays,
+)
 from sysid_ros.diagnosis.fits import (
     OneMass,
     WindowScores,
@@ -34,9 +44,7 @@ from sysid_ros.diagnosis.fits import (
     with_names,
     zero_of,
 )
-from sysid_ros.diagnosis.hypotheses import Family, Simulated
-from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.repair import body_label, freed_mass
+from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool

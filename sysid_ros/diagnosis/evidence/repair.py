@@ -13,7 +13,7 @@ from typing import Any
 
 import mujoco
 
-from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
+from sysid_ros.diagnosis.evidence.finding import Change, Finding, FindingKind
 from sysid_ros.engine.elements import matching_names
 from sysid_ros.errors import listed
 from sysid_ros.experiment import (

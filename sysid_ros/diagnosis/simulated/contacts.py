@@ -13,8 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import passing
-from sysid_ros.diagnosis.finding import Finding, FindingKind
-from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded
 from sysid_ros.engine.least_squares import loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem

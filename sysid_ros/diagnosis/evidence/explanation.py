@@ -13,10 +13,10 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence.hypotheses import Family
+from sysid_ros.diagnosis.evidence.recorded import Recorded
 from sysid_ros.diagnosis.fits import Misfit
-from sysid_ros.diagnosis.hypotheses import Family
-from sysid_ros.diagnosis.recorded import Recorded
 
 _AS_GOOD = 1.1  # ratio of powers up to which a lag explains as well as the best
 _FINE = 11  # lags about the best one, from which its interval is read

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
-from sysid_ros.diagnosis.finding import Change
-from sysid_ros.diagnosis.recorded import PASSED_MOST, PASSED_SHARE, Recorded, Samples
+from sysid_ros.diagnosis.evidence.finding import Change
+from sysid_ros.diagnosis.evidence.recorded import PASSED_MOST, PASSED_SHARE, Recorded, Samples
 from sysid_ros.engine.signals import density, level_step, zero_phase
 from sysid_ros.time_intervals import shortest_gap
 

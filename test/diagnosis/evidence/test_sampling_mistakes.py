@@ -11,7 +11,7 @@ import pytest
 
 from sysid_ros import sysid
 from sysid_ros.diagnosis import recorded, still_joints
-from sysid_ros.diagnosis.sampling_mistakes import stuck_limit
+from sysid_ros.diagnosis.evidence.sampling_mistakes import stuck_limit
 
 STAGE = """
 <mujoco>
