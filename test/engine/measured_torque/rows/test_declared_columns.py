@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
+from sysid_ros.engine.measured_torque.rows.declared_columns import Declared
+from sysid_ros.engine.measured_torque.rows.torque_signals import TorqueSignal
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.errors import ParameterError
 

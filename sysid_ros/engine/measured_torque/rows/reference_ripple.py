@@ -26,7 +26,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics import Recording
-from sysid_ros.engine.measured_torque.torque_signals import force_arm
+from sysid_ros.engine.measured_torque.rows.torque_signals import force_arm
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings, signal_settings
 from sysid_ros.engine.signals import (

@@ -11,7 +11,7 @@ import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from sysid_ros.proposal.orders import Order, stated_orders
+from sysid_ros.proposal.signals.orders import Order, stated_orders
 
 URDF = """<robot name="arm"><link name="base"/><ros2_control name="s" type="system">
   <joint name="elbow"><command_interface name="position"/></joint>

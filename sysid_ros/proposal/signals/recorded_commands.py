@@ -9,9 +9,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.drives import Drive
-from sysid_ros.proposal.names import similarity
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import Drive
+from sysid_ros.proposal.signals.names import similarity
 
 _SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
 

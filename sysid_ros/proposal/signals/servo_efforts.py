@@ -18,10 +18,10 @@ import numpy as np
 
 from sysid_ros.engine.elements import add_servo
 from sysid_ros.errors import listed
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.joint_scales import joint_scales
-from sysid_ros.proposal.mapping import Mapping, map_channels
-from sysid_ros.proposal.orders import Order
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.joint_scales import joint_scales
+from sysid_ros.proposal.signals.mapping import Mapping, map_channels
+from sysid_ros.proposal.signals.orders import Order
 
 _LATEST = 0.03  # s, of a command's effect
 _TRIED = 31  # delays

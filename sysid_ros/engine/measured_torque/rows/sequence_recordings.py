@@ -21,7 +21,7 @@ from numpy.polynomial import Polynomial
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.elements import joint_couplings
 from sysid_ros.engine.inverse_dynamics import Recording, condition_of
-from sysid_ros.engine.measured_torque.torque_signals import (
+from sysid_ros.engine.measured_torque.rows.torque_signals import (
     TorqueSignal,
     known_dofs,
     torque_signals,

@@ -22,9 +22,9 @@ from sysid_ros.engine.inverse_dynamics import (
     columns_of,
     condition_of,
 )
-from sysid_ros.engine.measured_torque.contacts import without_contacts
-from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.measured_torque.sequence_recordings import (
+from sysid_ros.engine.measured_torque.rows.contacts import without_contacts
+from sysid_ros.engine.measured_torque.rows.declared_columns import Declared
+from sysid_ros.engine.measured_torque.rows.sequence_recordings import (
     TorqueSources,
     sequence_recording,
     torque_sources,

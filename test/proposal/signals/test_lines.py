@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.lines import Line
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.lines import Line
 
 STATE = "control_msgs/msg/JointTrajectoryControllerState"
 

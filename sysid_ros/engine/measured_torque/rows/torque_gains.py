@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
+from sysid_ros.engine.measured_torque.rows.torque_signals import TorqueSignal
 from sysid_ros.engine.parameters import Parameter, ParameterDict, corrects
 from sysid_ros.errors import ParameterError
 

@@ -13,9 +13,9 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import FREE
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.lines import Line
-from sysid_ros.proposal.names import similarity
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.names import similarity
 from sysid_ros.recording.messages import is_asked
 
 # By message type the field of a signal, which is recorded where the first number of it is.

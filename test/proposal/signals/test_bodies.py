@@ -11,9 +11,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.proposal.bodies import body_lines
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.mapping import map_channels
+from sysid_ros.proposal.signals.bodies import body_lines
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.mapping import map_channels
 
 MODEL = """<mujoco>
   <worldbody><body name="base"><freejoint/><geom size=".1"/><site name="imu"/></body></worldbody>

@@ -15,18 +15,18 @@ import numpy as np
 from sysid_ros.engine.elements import FREE, is_effort, joint_of
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
-from sysid_ros.proposal.actuator_inputs import command_lines
-from sysid_ros.proposal.bodies import body_lines, tendon_lengths
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.drives import drives_of, moved_by
-from sysid_ros.proposal.lines import SERVOS, Line
-from sysid_ros.proposal.measured_positions import (
+from sysid_ros.proposal.signals.actuator_inputs import command_lines
+from sysid_ros.proposal.signals.bodies import body_lines, tendon_lengths
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import drives_of, moved_by
+from sysid_ros.proposal.signals.lines import SERVOS, Line
+from sysid_ros.proposal.signals.measured_positions import (
     Positions,
     measured_positions,
     rival_topics,
     scalar_joints,
 )
-from sysid_ros.proposal.orders import Order
+from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.mapping import as_drafted, map_channels, map_robot
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.mapping import as_drafted, map_channels, map_robot
 
 TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
 HAND = """<mujoco><worldbody>

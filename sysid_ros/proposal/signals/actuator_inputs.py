@@ -18,13 +18,13 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.correlations import correlations
-from sysid_ros.proposal.drives import Drive
-from sysid_ros.proposal.lines import Line
-from sysid_ros.proposal.names import Match, match_names, similarity
-from sysid_ros.proposal.orders import Order
-from sysid_ros.proposal.recorded_commands import (
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.correlations import correlations
+from sysid_ros.proposal.signals.drives import Drive
+from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.names import Match, match_names, similarity
+from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.proposal.signals.recorded_commands import (
     command_arrays,
     named_commands,
     of_quantity,

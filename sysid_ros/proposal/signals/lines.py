@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sysid_ros.experiment import added_input
-from sysid_ros.proposal.channels import Channel
+from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.recording.messages import reports_command
 

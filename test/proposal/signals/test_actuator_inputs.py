@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.proposal.actuator_inputs import Assigned, command_lines
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.drives import drives_of
-from sysid_ros.proposal.mapping import map_channels
-from sysid_ros.proposal.orders import Order
+from sysid_ros.proposal.signals.actuator_inputs import Assigned, command_lines
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import drives_of
+from sysid_ros.proposal.signals.mapping import map_channels
+from sysid_ros.proposal.signals.orders import Order
 
 TIMES = 1e9 + np.arange(0.0, 20.0, 0.01)
 DRONE = """<mujoco><worldbody><body name="drone"><freejoint/><geom size=".1" mass="1"/>

@@ -13,7 +13,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of, takes_velocity
 from sysid_ros.engine.signals import value_at
-from sysid_ros.proposal.channels import Channel
+from sysid_ros.proposal.signals.channels import Channel
 
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2)  # s
 _MOST_INSTANTS = 4000

@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import SCALAR, joint_of
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.names import match_names
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.names import match_names
 
 Positions = dict[int, tuple[Channel, bool]]  # by joint, with whether it is sure
 

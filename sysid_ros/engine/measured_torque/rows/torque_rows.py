@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray, IntArray
-from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.measured_torque.inertia_columns import ten_slope
-from sysid_ros.engine.measured_torque.reference_ripple import reduced
-from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
+from sysid_ros.engine.measured_torque.rows.declared_columns import Declared
+from sysid_ros.engine.measured_torque.rows.inertia_columns import ten_slope
+from sysid_ros.engine.measured_torque.rows.reference_ripple import reduced
+from sysid_ros.engine.measured_torque.rows.torque_problem import TorqueProblem
 from sysid_ros.engine.problem import Span
 from sysid_ros.engine.regressor import INDEPENDENT, BlockedRows, Filters, SmoothStretch, sum_joined
 

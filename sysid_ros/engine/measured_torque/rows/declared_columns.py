@@ -29,23 +29,23 @@ from sysid_ros.engine.inverse_dynamics import (
     columns_of,
     robot_of,
 )
-from sysid_ros.engine.measured_torque.declared_part import Part, held_if_still, joined_parts
-from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta, theta_slope
-from sysid_ros.engine.measured_torque.parameter_kinds import (
+from sysid_ros.engine.measured_torque.rows.declared_part import Part, held_if_still, joined_parts
+from sysid_ros.engine.measured_torque.rows.inertia_columns import ten_of_theta, theta_slope
+from sysid_ros.engine.measured_torque.rows.parameter_kinds import (
     LINEAR,
     NEED_MOTION,
     is_place,
     is_shape,
     key_of,
 )
-from sysid_ros.engine.measured_torque.torque_gains import (
+from sysid_ros.engine.measured_torque.rows.torque_gains import (
     TorqueGain,
     free_gains,
     gain_before,
     is_gain,
     known_gain,
 )
-from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal
+from sysid_ros.engine.measured_torque.rows.torque_signals import TorqueSignal
 from sysid_ros.engine.parameters import (
     Parameter,
     ParameterDict,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from rosbags.typesys import get_types_from_msg
 
-from sysid_ros.proposal.channels import Channel, read_channels
+from sysid_ros.proposal.signals.channels import Channel, read_channels
 from sysid_ros.recording.bags import BagFolder
 from sysid_ros.recording.messages import is_command
 from sysid_ros.rehearsal import messages

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from sysid_ros.proposal import names
-from sysid_ros.proposal.names import Match, match_names, similarity
+from sysid_ros.proposal.signals import names
+from sysid_ros.proposal.signals.names import Match, match_names, similarity
 
 
 @pytest.mark.parametrize(

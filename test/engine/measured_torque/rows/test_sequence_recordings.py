@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.engine.measured_torque.sequence_recordings import sequence_recording, torque_sources
+from sysid_ros.engine.measured_torque.rows.sequence_recordings import (
+    sequence_recording,
+    torque_sources,
+)
 from sysid_ros.engine.signals import with_wrenches
 
 FLOATING = """

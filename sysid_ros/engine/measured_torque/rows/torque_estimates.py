@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.inverse_dynamics import Uncertainty
-from sysid_ros.engine.measured_torque.declared_columns import Declared
+from sysid_ros.engine.measured_torque.rows.declared_columns import Declared
 from sysid_ros.engine.parameters import (
     BIASED_BY_NOISE,
     KEPT_NEAR_THE_MODEL,

@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.inverse_dynamics import Columns, FreeParameters, absent_columns
-from sysid_ros.engine.measured_torque.parameter_kinds import NEED_MOTION
+from sysid_ros.engine.measured_torque.rows.parameter_kinds import NEED_MOTION
 
 _HOLD = 1e-6  # of their size, by which they may stray
 

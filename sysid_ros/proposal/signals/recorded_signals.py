@@ -15,11 +15,11 @@ import numpy as np
 
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.errors import DataError
-from sysid_ros.proposal.channels import Channel, read_channels, topics_of
-from sysid_ros.proposal.lines import SERVOS
-from sysid_ros.proposal.mapping import Mapping, map_commanded_speeds, map_robot
-from sysid_ros.proposal.orders import Order, stated_orders
-from sysid_ros.proposal.servo_efforts import servo_efforts
+from sysid_ros.proposal.signals.channels import Channel, read_channels, topics_of
+from sysid_ros.proposal.signals.lines import SERVOS
+from sysid_ros.proposal.signals.mapping import Mapping, map_commanded_speeds, map_robot
+from sysid_ros.proposal.signals.orders import Order, stated_orders
+from sysid_ros.proposal.signals.servo_efforts import servo_efforts
 from sysid_ros.recording.mapping import differing_clocks
 
 MOST_READ = 12  # recordings that channels are read from

@@ -20,12 +20,12 @@ from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.errors import DataError
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal import propose
-from sysid_ros.proposal.recorded_signals import (
+from sysid_ros.proposal.signals.recorded_signals import (
     at_commanded_speeds,
     recorded_signals,
     without_efforts,
 )
-from sysid_ros.proposal.servo_efforts import servo_efforts
+from sysid_ros.proposal.signals.servo_efforts import servo_efforts
 from sysid_ros.rehearsal import Controller, Motion, generate
 
 
