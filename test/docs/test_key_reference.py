@@ -12,17 +12,15 @@ import yaml
 
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.experiment.experiment_schema import Experiment
-from sysid_ros.experiment.key_reference import main, reference, with_reference
 from sysid_ros.experiment.section import keys_of
+from tools.key_reference import main, reference, with_reference
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "experiment.md"
 
 
 def test_the_documentation_is_current() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert with_reference(page) == page, (
-        "run: python -m sysid_ros.experiment.key_reference docs/experiment.md"
-    )
+    assert with_reference(page) == page, "run: python -m tools.key_reference docs/experiment.md"
 
 
 def test_the_reference_has_every_key_and_attribute() -> None:
