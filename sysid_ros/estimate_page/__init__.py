@@ -6,4 +6,3 @@
 from __future__ import annotations
 
 from sysid_ros.estimate_page.estimate_history import EstimateHistory
-from sysid_ros.estimate_page.estimate_page import EstimatePage

@@ -25,6 +25,8 @@ _LOOKED_AT = 5.0  # s since somebody asked last, for which somebody looks
 class EstimateHistory:
     """Estimates since the beginning, as a browser asks for them; safe for several threads."""
 
+    room, cancel = "sysid_ros.estimate_page", None
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._began = 0  # counts beginnings, so that a page notices a new one

@@ -5,6 +5,5 @@
 
 from __future__ import annotations
 
-from sysid_ros.fit_page.fit_page import FitPage
 from sysid_ros.fit_page.fit_progress import PageProgress
 from sysid_ros.fit_page.page_server import LivePage

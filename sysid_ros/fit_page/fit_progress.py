@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from sysid_ros.engine.least_squares import Iteration
@@ -18,8 +19,15 @@ _MOST = 5000  # steps kept; of longer fits every second one goes, again and agai
 class PageProgress:
     """The present fit, or the last one, as a browser asks for it; safe for several threads."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    room = "sysid_ros.fit_page"
+
+    def __init__(self, on_cancel: Callable[[], None]) -> None:
+        """Begin without a fit.
+
+        Args:
+          on_cancel: Called, in a thread of the page's server, when somebody cancels the fit.
+        """
+        self._lock, self._on_cancel = threading.Lock(), on_cancel
         self._fit = 0  # counts the fits, so that a page notices a new one
         self._thinned = 0  # counts the times that steps were dropped
         self._state = "idle"  # idle, running, canceling, ended
@@ -60,22 +68,19 @@ class PageProgress:
                 self._steps = [*self._steps[:-1:2], self._steps[-1]]
                 self._thinned += 1
 
-    def canceling(self) -> None:
-        """Somebody asked to stop."""
+    def cancel(self) -> bool:
+        """Cancel the fit, and return whether one runs."""
         with self._lock:
-            if self._state == "running":
-                self._state = "canceling"
+            if self._state != "running":
+                return False
+            self._state = "canceling"
+        self._on_cancel()
+        return True
 
     def end(self, message: str) -> None:
         """The fit is over; ``message`` says how."""
         with self._lock:
             self._state, self._message, self._share = "ended", message, 1.0
-
-    @property
-    def running(self) -> bool:
-        """True if a fit runs that can be cancelled."""
-        with self._lock:
-            return self._state == "running"
 
     def snapshot(self, known: str = "", count: int = 0) -> dict[str, Any]:
         """Everything, or what is new.

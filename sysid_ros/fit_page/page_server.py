@@ -44,7 +44,20 @@ class FitPageError(SysidError):
 
 
 class Shown(Protocol):
-    """The subject of a page, which asks for it again and again, from several threads."""
+    """The subject of a page, which asks for it again and again, from several threads.
+
+    Attributes:
+      room: The package that holds ``page.html`` and ``page.js``.
+    """
+
+    room: str
+
+    @property
+    def cancel(self) -> Callable[[], bool] | None:
+        """Cancels what is shown, in a thread of the server, and tells whether there was anything.
+
+        ``None`` for a page without a button.
+        """
 
     def snapshot(self, known: str, count: int) -> dict[str, Any]:
         """Everything, or what is new since the snapshot of series ``known`` with its steps."""
@@ -53,17 +66,12 @@ class Shown(Protocol):
 class LivePage(Closing):
     """Serves a page from a thread of its own until it is closed; also a context manager."""
 
-    def __init__(
-        self, port: int, shown: Shown, room: str, cancel: Callable[[], bool] | None = None
-    ) -> None:
+    def __init__(self, port: int, shown: Shown) -> None:
         """Begin to serve.
 
         Args:
           port: TCP port on the loopback address; 0 for any free one.
           shown: What is shown.
-          room: The package that holds ``page.html`` and ``page.js``.
-          cancel: Called, in a thread of the server, when somebody cancels on the page; says if
-            there was anything to cancel. ``None`` for a page without a button.
 
         Raises:
           FitPageError: The port is no port or in use.
@@ -71,7 +79,7 @@ class LivePage(Closing):
         if not 0 <= port <= 65535:
             raise FitPageError(f"live_page_port must be from 0 to 65535, got {port}")
         try:
-            self._server = _Server((HOST, port), shown, room, cancel)
+            self._server = _Server((HOST, port), shown)
         except OSError as error:
             raise FitPageError(
                 f"the live page cannot be served on port {port}: {error.strerror}; choose another "
@@ -103,14 +111,12 @@ class _Server(ThreadingHTTPServer):
     allow_reuse_address = True
     request_queue_size = 128
 
-    def __init__(
-        self, address: tuple[str, int], shown: Shown, room: str, cancel: Callable[[], bool] | None
-    ) -> None:
+    def __init__(self, address: tuple[str, int], shown: Shown) -> None:
         super().__init__(address, _Handler)
         self._since: dict[socket.socket, float] = {}  # when each connection began, in order
         self._lock = threading.Lock()
-        self.shown, self.cancel, self.token = shown, cancel, secrets.token_urlsafe(32)
-        own, shared = resources.files(room), resources.files("sysid_ros.fit_page")
+        self.shown, self.token = shown, secrets.token_urlsafe(32)
+        own, shared = resources.files(shown.room), resources.files("sysid_ros.fit_page")
         page = own.joinpath("page.html").read_text(encoding="utf-8")
         self.files = {
             "/": ("text/html", page.replace("TOKEN", self.token).encode()),
@@ -184,13 +190,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Cancel what runs."""
         given = self.headers.get(TOKEN_HEADER, "")
         genuine = hmac.compare_digest(given.encode(), self.server.token.encode())
-        if self.server.cancel is None:
+        cancel = self.server.shown.cancel
+        if cancel is None:
             self._answer(HTTPStatus.METHOD_NOT_ALLOWED, "text/plain", b"for reading only\n")
         elif not self._is_for_us() or not genuine:
             self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"only the page itself may do that\n")
         elif self.path != "/cancel":
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"there is nothing here\n")
-        elif not self.server.cancel():
+        elif not cancel():
             self._answer(HTTPStatus.CONFLICT, "text/plain", b"no fit is running\n")
         else:
             self._answer(HTTPStatus.ACCEPTED, "text/plain", b"cancelling\n")

@@ -17,7 +17,8 @@ from patience import PATIENCE
 
 from sysid_ros.engine.moving_horizon import HorizonEstimate, SignalTrace
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.estimate_page import EstimateHistory, EstimatePage, estimate_history
+from sysid_ros.estimate_page import EstimateHistory, estimate_history
+from sysid_ros.fit_page import LivePage
 
 
 def parameter(name: str, value: float, error: float | None) -> ParameterEstimate:
@@ -56,7 +57,7 @@ def ask(url: str, method: str, path: str) -> tuple[int, bytes]:
 
 def test_a_browser_shows_bands_and_signals() -> None:
     history = EstimateHistory()
-    with open_browser() as page, EstimatePage(0, history) as served:
+    with open_browser() as page, LivePage(0, history) as served:
         page.visit(served.url)
         page.wait_for("document.getElementById('status').textContent.startsWith('Nothing')")
         history.begin("/path/experiment.yaml")
@@ -90,7 +91,7 @@ def _assert_all_can_use(page: Page, url: str, width: int, *, dark: bool) -> None
 def test_it_is_for_reading_only() -> None:
     history = EstimateHistory()
     history.add(estimate(0), "")
-    with EstimatePage(0, history) as served:
+    with LivePage(0, history) as served:
         assert ask(served.url, "POST", "/cancel")[0] == 405
         assert ask(served.url, "GET", "/progress?series=%ff")[0] == 400
         status, content = ask(served.url, "GET", "/progress")

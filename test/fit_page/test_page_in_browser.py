@@ -14,7 +14,7 @@ from browser import Page, open_browser
 from patience import PATIENCE
 
 from sysid_ros.engine.least_squares.search_progress import Iteration
-from sysid_ros.fit_page import FitPage, PageProgress
+from sysid_ros.fit_page import LivePage, PageProgress
 
 
 def step(number: int) -> Iteration:
@@ -33,8 +33,9 @@ def text(page: Page, element: str) -> str:
 
 
 def test_a_fit_is_followed_and_cancelled(page: Page) -> None:
-    progress, canceled = PageProgress(), threading.Event()
-    with FitPage(0, progress, canceled.set) as served:
+    canceled = threading.Event()
+    progress = PageProgress(canceled.set)
+    with LivePage(0, progress) as served:
         page.visit(served.url)
         page.wait_for("document.getElementById('status').textContent == 'Waiting for a goal.'")
         assert page.run("document.getElementById('cancel').hidden")
@@ -62,11 +63,11 @@ def test_a_fit_is_followed_and_cancelled(page: Page) -> None:
 
 @pytest.mark.parametrize(("width", "dark"), [(1200, False), (375, True)])
 def test_axe_finds_no_serious_fault(page: Page, width: int, dark: bool) -> None:
-    progress = PageProgress()
+    progress = PageProgress(lambda: None)
     progress.begin("fit")
     progress.iteration(step(0), 0.0)
     progress.iteration(step(1), 0.5)
-    with FitPage(0, progress, lambda: None) as served:
+    with LivePage(0, progress) as served:
         page.visit(served.url, width, dark=dark)
         page.wait_for("document.querySelectorAll('#parameters tr').length == 2")
         assert page.faults() == []

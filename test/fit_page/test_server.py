@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from patience import PATIENCE
 
 from sysid_ros.engine.least_squares.search_progress import Iteration
-from sysid_ros.fit_page import FitPage, PageProgress, page_server
+from sysid_ros.fit_page import LivePage, PageProgress, page_server
 from sysid_ros.fit_page.page_server import TOKEN_HEADER, FitPageError
 
 
@@ -34,9 +34,9 @@ class Served:
     """A page with a fit to cancel."""
 
     def __init__(self) -> None:
-        self.progress = PageProgress()
         self.canceled = threading.Event()
-        self.page = FitPage(0, self.progress, self.canceled.set)
+        self.progress = PageProgress(self.canceled.set)
+        self.page = LivePage(0, self.progress)
         self.port = int(self.page.url.rstrip("/").rpartition(":")[2])
 
     def ask(self, method: str, path: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
@@ -136,9 +136,9 @@ def test_it_listens_on_loopback_only(served: Served) -> None:
 
 def test_a_port_in_use_is_said(served: Served) -> None:
     with pytest.raises(FitPageError, match="choose another live_page_port"):
-        FitPage(served.port, served.progress, served.canceled.set)
+        LivePage(served.port, served.progress)
     with pytest.raises(FitPageError, match="from 0 to 65535"):
-        FitPage(70000, served.progress, served.canceled.set)
+        LivePage(70000, served.progress)
 
 
 def sent(port: int, request: bytes) -> bytes:
@@ -194,7 +194,7 @@ def test_a_request_that_never_arrives_is_ended(
 @given(st.lists(st.integers(0, 30), max_size=8), st.integers(1, 3))
 def test_a_reader_always_has_all_steps(batches: list[int], fits: int) -> None:
     """However the steps come between two questions."""
-    progress = PageProgress()
+    progress = PageProgress(lambda: None)
     series, steps = "", []
     for fit in range(fits):
         progress.begin(f"fit {fit}")
@@ -210,7 +210,7 @@ def test_a_reader_always_has_all_steps(batches: list[int], fits: int) -> None:
 
 
 def test_long_fits_are_thinned() -> None:
-    progress = PageProgress()
+    progress = PageProgress(lambda: None)
     progress.begin("long")
     for number in range(12000):
         progress.iteration(step(number), 0.5)

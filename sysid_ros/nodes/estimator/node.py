@@ -25,8 +25,9 @@ from std_msgs.msg import Float64MultiArray
 
 from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings
 from sysid_ros.errors import DataError, ExperimentError, StopRequestedError, SysidError
-from sysid_ros.estimate_page import EstimateHistory, EstimatePage
+from sysid_ros.estimate_page import EstimateHistory
 from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, message_paths_of
+from sysid_ros.fit_page import LivePage
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
 from sysid_ros.nodes.estimator.messages import identified, numbers, silence, status, verdict
@@ -114,7 +115,7 @@ class Estimator(LifecycleNode):
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._payload = PayloadTopics(self)
         self._history = EstimateHistory()
-        self._page = EstimatePage(port, self._history) if port else None
+        self._page = LivePage(port, self._history) if port else None
         if self._page is not None:
             log_of(self).info(f"live page: {self._page.url}")
 

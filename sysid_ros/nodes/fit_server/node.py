@@ -23,7 +23,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.errors import ErrorCode, SysidError
-from sysid_ros.fit_page import FitPage, PageProgress
+from sysid_ros.fit_page import LivePage, PageProgress
 from sysid_ros.fit_worker import FIT_PROGRAM, FitRequest
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.fit_server.client_side import REPLACE_SEQUENCES, failed_result
@@ -64,10 +64,10 @@ class FitServer(Node):
         self._ahead = self._next_worker()
         self._settling = self.create_timer(_SETTLE, self._prepare, clock=steady_clock())
         self._settling.cancel()
-        self._progress = PageProgress()
+        self._progress = PageProgress(self._canceled_on_page.set)
         self._topics = FitTopics(self)
         port = self._settings.live_page_port
-        self._page = FitPage(port, self._progress, self._canceled_on_page.set) if port else None
+        self._page = LivePage(port, self._progress) if port else None
         if self._page is not None:
             log_of(self).info(f"live page: {self._page.url}")
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
