@@ -14,7 +14,7 @@ import pytest
 from outcomes import outcome as synthetic
 
 from sysid_ros.cli import main
-from sysid_ros.engine.parameters.body_modifiers import theta_inertia_from_body
+from sysid_ros.engine.elements import read_inertia, theta_from_inertia
 from sysid_ros.engine.parameters.modifiers import (
     AttributeModifier,
     BodyInertiaModifier,
@@ -113,7 +113,7 @@ def test_one_of_several_robots_is_chosen(
 
 def test_a_whole_inertia_is_written_and_what_is_not_has_its_own_reason() -> None:
     spec = mujoco.MjSpec.from_string(MJCF)
-    theta = theta_inertia_from_body(spec, "forearm")
+    theta = theta_from_inertia(read_inertia(spec, "forearm"))
     theta[0] += 0.5 * np.log(2.0)  # the same body of twice the density
     whole = BodyInertiaModifier("forearm").to_dict()
     applied = (

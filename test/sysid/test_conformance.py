@@ -277,13 +277,13 @@ def test_interpolation_equals_the_references(method):
 def test_inertia_coordinates_equal_the_references():
     from mujoco.sysid._src import model_modifier
 
-    from sysid_ros.engine.parameters.body_modifiers import theta_inertia_from_body
+    from sysid_ros.engine.elements import read_inertia, theta_from_inertia
 
     spec = mujoco.MjSpec.from_string(
         '<mujoco><worldbody><body name="b"><freejoint/><inertial pos=".1 .2 .3" mass="2" '
         'fullinertia="1 1.5 .8 .1 .05 -.2"/></body></worldbody></mujoco>'
     )
-    ours = theta_inertia_from_body(spec, "b")
+    ours = theta_from_inertia(read_inertia(spec, "b"))
     theirs = model_modifier.theta_inertia_from_body(spec.copy(), "b")
     np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
 

@@ -74,17 +74,17 @@ def non_negative(at_least: float) -> BoundsRule:
     return rule
 
 
-def scaled(low: float = 0.1, high: float = 10.0, *, if_zero: float = 1.0) -> BoundsRule:
+def scaled(low: float = 0.1, high: float = 10.0) -> BoundsRule:
     """Bounds from ``low`` to ``high`` times the nominal value, which keeps its sign.
 
-    A nominal value of zero gives plus and minus ``if_zero``.
+    A nominal value of zero gives plus and minus one.
     """
 
     def rule(nominal: FloatArray) -> tuple[FloatArray, FloatArray]:
         ends = np.stack([_times(low, nominal), _times(high, nominal)])
         zero = nominal == 0.0
         lower, upper = ends.min(axis=0), ends.max(axis=0)
-        return np.where(zero, -if_zero, lower), np.where(zero, if_zero, upper)
+        return np.where(zero, -1.0, lower), np.where(zero, 1.0, upper)
 
     return rule
 

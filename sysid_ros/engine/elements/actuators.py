@@ -72,17 +72,14 @@ def takes_velocity(model: Any, actuator: int) -> bool:
     return integrated or is_velocity_servo(model, actuator)
 
 
-def has_affine_law(model: Any, actuator: int, *, lagging: bool = False) -> bool:
+def has_affine_law(model: Any, actuator: int) -> bool:
     """Return whether an actuator's force follows from its input and its joint's motion at once.
 
-    A fixed gain times the input, and nothing more than a servo adds; of one that is ``lagging``,
-    times its input behind its low-pass.
+    A fixed gain times the input, and nothing more than a servo adds.
     """
     plain = int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_NONE)
     at_once = int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
-    known = plain or _is_affine(model, actuator)
-    follows = at_once or (lagging and is_low_passed(model, actuator))
-    return known and follows and _has_fixed_gain(model, actuator)
+    return (plain or _is_affine(model, actuator)) and at_once and _has_fixed_gain(model, actuator)
 
 
 def is_low_passed(model: Any, actuator: int) -> bool:

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes import mass_scaled
 from sysid_ros.engine.elements import (
     BodyInertia,
     InertiaType,
     inertia_from_theta,
     read_inertia,
-    theta_from_inertia,
     write_inertia,
     write_moving_inertia,
 )
@@ -71,16 +69,6 @@ def apply_body_theta_inertia(spec: Any, body_name: str, theta: npt.ArrayLike) ->
     """
     write_moving_inertia(spec, body_name, inertia_from_theta(theta), turning=True)
     return spec
-
-
-def theta_inertia_from_body(spec: Any, body_name: str) -> FloatArray:
-    """A body's inertia as theta, (10,); the spec is not changed.
-
-    Raises:
-      ModelError: The spec lacks the body or does not compile.
-      ValueError: The inertia is not that of a body with volume.
-    """
-    return theta_from_inertia(read_inertia(spec, body_name))
 
 
 def apply_body_inertia(spec: Any, name: str, param: Parameter) -> None:
