@@ -81,8 +81,7 @@ def _robot_in(bag: Path, experiment: Experiment, data_dir: Path | None) -> str |
             return False
         return path.samefile(bag)
 
-    named = (*experiment.sequences, *experiment.validation.bags)
-    robots = sorted({c.robot for c in named if c.robot is not None and is_same(c)})
+    robots = sorted({c.robot for c in experiment.recordings if c.robot is not None and is_same(c)})
     if len(robots) > 1:
         raise DataError(f"{bag.name} is of several robots; choose --robot {' or '.join(robots)}")
     return robots[0] if robots else None

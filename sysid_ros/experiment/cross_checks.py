@@ -180,14 +180,14 @@ def _check_couplings(
 
 def _check_method(experiment: Experiment, place: Callable[..., Place], problems: Problems) -> None:
     fit = experiment.fit
-    bare = [one for one in (*experiment.sequences, *experiment.validation.bags) if not one.loaded]
+    bare = [one for one in experiment.recordings if not one.loaded]
     if bare and (fit.simulates or experiment.payload is None):
         problems.add(
             place("sequences"),
             f"bag {bare[0].bag!r} has 'loaded: false', which needs the key 'payload' and "
             "fit: {method: inverse_dynamics}",
         )
-    elif bare and len(bare) == len((*experiment.sequences, *experiment.validation.bags)):
+    elif bare and len(bare) == len(experiment.recordings):
         problems.add(place("sequences"), "every bag has 'loaded: false'; none tells the payload")
     if fit.simulates:
         return

@@ -317,6 +317,11 @@ class Experiment:
     overrides: tuple[str, ...] = ()  # applied on top of ``text``, in order
 
     @property
+    def recordings(self) -> tuple[SequenceConfig, ...]:
+        """All recordings, those that are fitted first, then those that are held out."""
+        return (*self.sequences, *self.validation.bags)
+
+    @property
     def max_gap(self) -> float:
         """Longer gaps [s] in a signal are masked: with signals and clock what maps a recording."""
         return self.fit.max_gap

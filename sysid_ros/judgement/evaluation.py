@@ -89,7 +89,7 @@ def evaluate_model(
     Raises:
       SysidError: The model or the data cannot be used, or the recordings are of several models.
     """
-    if any(one.model for one in (*experiment.sequences, *experiment.validation.bags)):
+    if any(one.model for one in experiment.recordings):
         raise ExperimentError(
             f"{file} stands for one model, but the experiment has sequences with a model of their "
             "own; give parameters.yaml instead, or the bags of one model with --bag"

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,8 @@ from sysid_ros.rehearsal.plan import (
     WrenchReadings,
 )
 from sysid_ros.rehearsal.simulation import Seen
+
+_Row = tuple[Any, ...]  # what makes a message of its stamp and the values that follow
 
 
 @dataclass(frozen=True)
@@ -69,18 +71,9 @@ def published(
     timing = sensor.timing
     stamps = start_ns + np.rint(1e9 * (seen.times + timing.latency)).astype(np.int64)
     carried = np.rint(1e9 * random.uniform(0.0, timing.transport, len(stamps))).astype(np.int64)
-    for stamp, late, make in zip(stamps.tolist(), carried.tolist(), rows, strict=True):
-        yield Published(sensor.topic, msgtype, stamp, stamp + late, make(stamp))
-
-
-class _Row:
-    """A message that still lacks its stamp."""
-
-    def __init__(self, make: Callable[..., bytes], *values: Any) -> None:
-        self._make, self._values = make, values
-
-    def __call__(self, stamp: int) -> bytes:
-        return self._make(stamp, *self._values)
+    for stamp, late, row in zip(stamps.tolist(), carried.tolist(), rows, strict=True):
+        make, *values = row
+        yield Published(sensor.topic, msgtype, stamp, stamp + late, make(stamp, *values))
 
 
 def measured(values: FloatArray, reading: Reading, random: np.random.Generator) -> FloatArray:
@@ -113,7 +106,7 @@ def _joint_states(
     make = messages.dynamic_joint_state if dynamic else messages.joint_state
     shown = [sensor.prefix + name for name in names]
     for row in zip(position, velocity, effort, strict=True):
-        yield _Row(make, shown, *row)
+        yield make, shown, *row
 
 
 def scalar_joints(model: mujoco.MjModel) -> tuple[str, ...]:
@@ -129,7 +122,7 @@ def _imu(
     rates = measured(_of_sensor(model, sensor.topic, sensor.gyro, seen), sensor.rates, random)
     accelerations = _of_sensor(model, sensor.topic, sensor.accelerometer, seen)
     for row in zip(rates, measured(accelerations, sensor.accelerations, random), strict=True):
-        yield _Row(messages.imu, *row)
+        yield messages.imu, *row
 
 
 def _wrench(
@@ -138,7 +131,7 @@ def _wrench(
     forces = measured(_of_sensor(model, sensor.topic, sensor.force, seen), sensor.forces, random)
     torques = _of_sensor(model, sensor.topic, sensor.torque, seen)
     for row in zip(forces, measured(torques, sensor.torques, random), strict=True):
-        yield _Row(messages.wrench, *row)
+        yield messages.wrench, *row
 
 
 def _of_sensor(model: mujoco.MjModel, topic: str, name: str, seen: Seen) -> FloatArray:
@@ -172,4 +165,4 @@ def _odometry(
         mujoco.mju_quatIntegrate(turned[k], tilt[k], 1.0)
     linear = measured(linear, sensor.linear, random)
     for row in zip(position, turned, linear, angular, strict=True):
-        yield _Row(messages.odometry, *row)
+        yield messages.odometry, *row

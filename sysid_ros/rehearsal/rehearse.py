@@ -135,8 +135,7 @@ def _rehearsed(experiment: Experiment, data_dir: Path | None, seed: int, folder:
     truth = dict(zip(inputs.params.scalar_names(), theta.tolist(), strict=True))
     motions = true_motions(inputs.dataset, inputs.params, theta)
     new = {bag: folder / f"bag_{number}" for number, bag in enumerate(_bags(experiment))}
-    used = (*experiment.sequences, *experiment.validation.bags)
-    names = {one.bag: one.name for one in reversed(used)}
+    names = {one.bag: one.name for one in reversed(experiment.recordings)}
     for bag, place in new.items():
         if names[bag] not in motions:
             raise DataError(f"{names[bag]} has no usable motion to rehearse")
@@ -160,8 +159,7 @@ def _rehearsed(experiment: Experiment, data_dir: Path | None, seed: int, folder:
 
 def _bags(experiment: Experiment) -> list[str]:
     """Every recording of an experiment once."""
-    used = (*experiment.sequences, *experiment.validation.bags)
-    return list(dict.fromkeys(one.bag for one in used))
+    return list(dict.fromkeys(one.bag for one in experiment.recordings))
 
 
 def _on_other_bags(experiment: Experiment, new: Mapping[str, Path]) -> Experiment:

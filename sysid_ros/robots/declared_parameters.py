@@ -112,7 +112,7 @@ def robots_of(experiment: Experiment) -> tuple[str, ...]:
     Raises:
       ExperimentError: A recording does not say which.
     """
-    recordings = (*experiment.sequences, *experiment.validation.bags)
+    recordings = experiment.recordings
     unnamed = [recording.name for recording in recordings if recording.robot is None]
     if unnamed:
         raise ExperimentError(

@@ -23,7 +23,7 @@ def check_robot(experiment: Experiment, robot: str | None, topics: Collection[st
     Raises:
       ExperimentError: It is such a one; the message says who can be chosen.
     """
-    known = {s.robot for s in (*experiment.sequences, *experiment.validation.bags)} - {None}
+    known = {s.robot for s in experiment.recordings} - {None}
     known |= {
         topic.removesuffix(own).strip("/")
         for own in {"/" + signal.topic.lstrip("/") for signal in experiment.signals}

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.least_squares import Loss, loss_named
 from sysid_ros.engine.parameters import ParameterDict, parameter_scale
 from sysid_ros.errors import ModelError, ParameterError, unknown_name
 
@@ -33,7 +32,7 @@ class Landscape:
       y_name: The parameter along its rows.
       x: Values of the first, increasing, (n,), in its unit.
       y: Values of the second, increasing, (m,), in its unit.
-      cost: Half the sum of squared (or robustly counted) residuals, (m, n); infinite where the
+      cost: Half the sum of squared (in fits robustly counted) residuals, (m, n); infinite where the
         simulation diverges or the model does not compile.
       optimum: Where both are at the optimum.
       expected: Whether the cost is what the linear model at the optimum expects, not simulated.
@@ -57,8 +56,6 @@ def landscape(
     x: FloatArray | None = None,
     y: FloatArray | None = None,
     points: int = 25,
-    loss: str = "linear",
-    f_scale: float = 1.0,
 ) -> Landscape:
     """The cost of a residual function around parameters, simulated in large batches.
 
@@ -70,8 +67,6 @@ def landscape(
       x: Its values; default: ``points`` from half below to half above the optimum, in bounds.
       y: Likewise.
       points: Size of each side of a grid that is not given.
-      loss: As for ``optimize``.
-      f_scale: As for ``optimize``.
 
     Returns:
       The cost at every grid point.
@@ -91,24 +86,21 @@ def landscape(
         for given, k in ((x, i), (y, j))
     ]
     sets = grid_points(optimum, i, j, *grids)
-    counted = loss_named(loss, f_scale)
     costs: list[float] = []
     for first in range(0, len(sets), COLUMNS_AT_ONCE):
-        costs += _costs(residual_fn, sets[first : first + COLUMNS_AT_ONCE], params, counted)
+        costs += _costs(residual_fn, sets[first : first + COLUMNS_AT_ONCE], params)
     return on_grid((x_name, y_name), grids, costs, (optimum[i], optimum[j]))
 
 
-def _costs(
-    residual_fn: Callable[..., Any], sets: FloatArray, params: ParameterDict, loss: Loss
-) -> list[float]:
+def _costs(residual_fn: Callable[..., Any], sets: FloatArray, params: ParameterDict) -> list[float]:
     """The cost of each set (k, p); infinite for one whose model does not compile."""
     try:
         residuals, *_ = residual_fn(sets.T, params)
     except ModelError:
         if len(sets) == 1:
             return [np.inf]
-        return [_costs(residual_fn, each[np.newaxis], params, loss)[0] for each in sets]
-    return [loss.cost(column) for column in np.concatenate(residuals).T]
+        return [_costs(residual_fn, each[np.newaxis], params)[0] for each in sets]
+    return [0.5 * float(column @ column) for column in np.concatenate(residuals).T]
 
 
 def grid(value: float, low: float, high: float, points: int) -> FloatArray:

@@ -83,7 +83,7 @@ def simulated_fit(
 def _recorded(experiment: Experiment, data_dir: Path | None) -> Dataset | None:
     """The recordings, if all are there."""
     try:
-        for one in (*experiment.sequences, *experiment.validation.bags):
+        for one in experiment.recordings:
             locate_bag(one.bag, experiment_file=experiment.path, data_dir=data_dir)
     except BagError:
         return None
