@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from sysid_ros.dataset.sequences import SequenceSet
 from sysid_ros.errors import DataError
@@ -15,41 +14,30 @@ from sysid_ros.time_intervals import Intervals
 SPLIT_GAP = 0.5  # s, between the fitted and the held-out part of one recording
 
 
-@dataclass(frozen=True)
-class Split:
-    """Half-open intervals [s] of one recording: one to fit, one to validate, a gap between."""
-
-    training: tuple[float, float]
-    validation: tuple[float, float]
-
-
-def contiguous_split(start: float, end: float, fraction: float, *, gap: float = 0.0) -> Split:
+def held_out_end(start: float, end: float, fraction: float) -> tuple[float, float]:
     """Hold out the end of a recording.
 
     The held-out part is one block, since interleaved samples or windows would leak: neighbours
-    are correlated, and zero-phase filters reach across. The gap keeps them apart.
+    are correlated, and zero-phase filters reach across. A gap before it keeps them apart.
 
     Args:
       start: Where the recording starts [s].
       end: Where it ends [s].
       fraction: Share of the recording to hold out, in (0, 1).
-      gap: Time [s] left unused before the held-out block.
 
     Returns:
-      Both intervals; together with the gap they fill the recording.
+      Where the part to fit ends and where the held-out part begins [s].
 
     Raises:
-      DataError: The fraction is not in (0, 1), or nothing is left to fit.
+      DataError: Nothing is left to fit.
     """
-    if not 0.0 < fraction < 1.0:
-        raise DataError(f"the held-out fraction is {fraction:g}; it must lie between 0 and 1")
     boundary = end - fraction * (end - start)
-    if gap < 0.0 or boundary - gap <= start or boundary >= end:
+    if boundary - SPLIT_GAP <= start or boundary >= end:
         raise DataError(
-            f"holding out {fraction:g} of {end - start:.3g} s with a gap of {gap:g} s before it "
-            "leaves nothing to fit"
+            f"holding out {fraction:g} of {end - start:.3g} s with a gap of {SPLIT_GAP:g} s before "
+            "it leaves nothing to fit"
         )
-    return Split(training=(start, boundary - gap), validation=(boundary, end))
+    return boundary - SPLIT_GAP, boundary
 
 
 def split_by_time(whole: SequenceSet, fraction: float) -> tuple[SequenceSet, SequenceSet]:
@@ -62,10 +50,10 @@ def split_by_time(whole: SequenceSet, fraction: float) -> tuple[SequenceSet, Seq
     for group in whole.groups:
         for name, measured in zip(group.sequence_name, group.sensordata, strict=True):
             start, end = float(measured.times[0]), float(measured.times[-1])
-            split = contiguous_split(start, end, fraction, gap=SPLIT_GAP)
+            last, first = held_out_end(start, end, fraction)
             known = whole.excluded.get(name, ())
-            training[name] = _with_interval(known, (split.training[1], math.inf))
-            validation[name] = _with_interval(known, (-math.inf, split.validation[0]))
+            training[name] = _with_interval(known, (last, math.inf))
+            validation[name] = _with_interval(known, (-math.inf, first))
     return SequenceSet(whole.groups, training), SequenceSet(whole.groups, validation)
 
 

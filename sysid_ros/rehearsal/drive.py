@@ -23,6 +23,7 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.elements import (
     FREE,
     ON_JOINT,
+    actuator_moments,
     is_servo,
     joint_of,
     moved_inertia,
@@ -120,18 +121,9 @@ class JointDrive:
 
     def _weight(self, data: mujoco.MjData) -> FloatArray:
         """Force of each actuator that holds its joint against the bias, (nu,)."""
-        dense = _moments(data, len(self.servo))
+        dense = actuator_moments(data)
         own = np.sum(dense**2, axis=1)
         return np.asarray(dense @ data.qfrc_bias / np.maximum(own, 1e-12))
-
-
-def _moments(data: mujoco.MjData, actuators: int) -> FloatArray:
-    """Moment arms of all actuators, (nu, nv)."""
-    dense = np.zeros((actuators, len(data.qvel)))
-    mujoco.mju_sparse2dense(
-        dense, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
-    )
-    return dense
 
 
 def _joint_drive(
@@ -194,7 +186,7 @@ def _loops(
     As stiff as the motor's strength (nu,) suggests, within what the rate of commands allows.
     """
     mass = moved_inertia(model, start) + model.dof_armature
-    dense = _moments(start, model.nu)
+    dense = actuator_moments(start)
     inertia = dense**2 @ mass / np.maximum(np.sum(dense**2, axis=1) ** 2, 1e-12)
     least = inertia * (2.0 * np.pi * motion.bandwidth) ** 2
     most = np.maximum(least, inertia * (_FASTEST * rate) ** 2)
@@ -322,7 +314,7 @@ def _balance(
     _put_down(coarse, data)
     start.qpos[:] = data.qpos
     mujoco.mj_forward(model, start)
-    forces = (_moments(data, model.nu) * _gains(model)[:, None]).T
+    forces = (actuator_moments(data) * _gains(model)[:, None]).T
     carried = data.qfrc_bias - data.qfrc_passive  # weight less buoyancy
     hold = np.linalg.lstsq(forces, carried, rcond=None)[0]
     data.ctrl[:] = hold

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import FREE
+from sysid_ros.engine.elements import FREE, actuator_moments
 from sysid_ros.engine.signals import conjugate, quaternion_product
 
 _NEAR = 0.01  # m; geoms that are no farther apart may touch, as poses are measured no better
@@ -64,16 +64,13 @@ def joint_motion(
 def moment_arms(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
     """Generalized force per unit of each actuator's force, (n, nu, nv), at postures (n, nq)."""
     data, arms = mujoco.MjData(model), np.zeros((len(qpos), model.nu, model.nv))
-    for row, dense in zip(qpos, arms, strict=True):
+    for place, row in enumerate(qpos):
         data.qpos[:] = row
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_tendon(model, data)
         mujoco.mj_transmission(model, data)
-        mujoco.mju_sparse2dense(
-            dense, data.actuator_moment, data.moment_rownnz, data.moment_rowadr,
-            data.moment_colind,
-        )  # fmt: skip
+        arms[place] = actuator_moments(data)
     return arms
 
 

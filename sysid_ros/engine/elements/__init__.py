@@ -8,6 +8,7 @@ from __future__ import annotations
 from sysid_ros.engine.elements.actuators import (
     LOW_PASSES,
     ON_JOINT,
+    actuator_moments,
     actuators_on,
     add_servo,
     add_unit_motor,

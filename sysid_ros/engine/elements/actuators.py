@@ -111,6 +111,19 @@ def affine_force(
     return np.asarray(force + constant + gear * (stiffness * position + damping * velocity))
 
 
+def actuator_moments(data: Any) -> FloatArray:
+    """Generalized force per unit of each actuator's force, (nu, nv).
+
+    Args:
+      data: An MjData with its transmissions computed.
+    """
+    dense: FloatArray = np.zeros((data.model.nu, data.model.nv))
+    mujoco.mju_sparse2dense(
+        dense, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
+    )
+    return dense
+
+
 def _is_affine(model: Any, actuator: int) -> bool:
     return int(model.actuator_biastype[actuator]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
 

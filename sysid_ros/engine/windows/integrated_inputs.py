@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import FREE, is_velocity_servo, takes_velocity
+from sysid_ros.engine.elements import FREE, actuator_moments, is_velocity_servo, takes_velocity
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import SignalIntegral, input_actuators
 from sysid_ros.engine.windows.closed_loops import free_directions
@@ -100,11 +100,7 @@ def _load(model: mujoco.MjModel, data: mujoco.MjData, own: IndexArray) -> FloatA
 
     Only along what equalities leave free: a load on a joint that one ties is the servo's as well.
     """
-    moment = np.zeros((model.nu, model.nv))
-    mujoco.mju_sparse2dense(
-        moment, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
-    )
-    asked, moment = data.qfrc_bias - data.qfrc_passive, moment[own]
+    asked, moment = data.qfrc_bias - data.qfrc_passive, actuator_moments(data)[own]
     if data.ne:
         free = free_directions(model, data)
         asked, moment = free.T @ asked, moment @ free

@@ -294,9 +294,7 @@ class McapStorage(Storage):
         self._omissions.count(
             "{} messages of channels that nothing declares are left out", found.undeclared
         )
-        self._omissions.count(
-            "{} records of an application's own types are not read", found.private
-        )
+        self._omissions.count(_PRIVATE_RECORDS, found.private)
         if found.misdated:
             self._refuse(block.start, f"{found.misdated} messages are dated after the year 2262")
         if found.unknown:
