@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
-import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.simulation import model_content
 from sysid_ros.errors import OutputError, unknown_name
 from sysid_ros.files import replacing
 
@@ -60,11 +60,8 @@ def save_model(
 
 
 def _save_binary(xml: Path, target: Path) -> None:
-    model = mujoco.MjModel.from_xml_path(str(xml))
-    binary = np.empty(mujoco.mj_sizeModel(model), dtype=np.uint8)
-    mujoco.mj_saveModel(model, None, binary)
     with replacing(target) as stream:
-        stream.write(binary.tobytes())
+        stream.write(model_content(mujoco.MjModel.from_xml_path(str(xml))))
 
 
 def _copy_asset(asset: Path, target: Path) -> None:

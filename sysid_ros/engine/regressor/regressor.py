@@ -206,9 +206,7 @@ class Regressor:
         mujoco.mj_forward(model, data)
         pushed: FloatArray = np.empty((nv, nv))
         mujoco.mj_solveM(model, data, pushed, np.eye(nv))
-        kinds = tuple(dict.fromkeys(self.columns.kinds))
-        own = Regressor(model, kinds=kinds, known=self._known)
-        own._tree = own._tree._replace(coupling=np.zeros((0, 7)))
+        own = self._uncoupled(model)
         motion = np.vstack([np.zeros((1, nv)), pushed])
         rows = own.rows(Motion(np.tile(model.qpos0, (nv + 1, 1)), np.zeros_like(motion), motion))
         inertial = [kind in INERTIAL or kind in _ARMATURES for kind in own.columns.kinds]
@@ -299,14 +297,18 @@ class Regressor:
         """
         if not (self._known or has_other_forces(self.model)):
             return None
-        own = self._uncoupled
+        own = self._of_known_torque
         return mujoco_torque(self.model, motion) - own.rows(motion) @ own.columns.nominal
 
     @cached_property
-    def _uncoupled(self) -> Regressor:
-        """The same without couplings and laws, made once for all instants."""
+    def _of_known_torque(self) -> Regressor:
+        """The columns that known torque lacks, made once for all instants."""
+        return self._uncoupled(self.model)
+
+    def _uncoupled(self, model: mujoco.MjModel) -> Regressor:
+        """The same of a model, without couplings and laws."""
         kinds = tuple(dict.fromkeys(self.columns.kinds))
-        own = Regressor(self.model, kinds=kinds, known=self._known)
+        own = Regressor(model, kinds=kinds, known=self._known)
         own._tree = own._tree._replace(coupling=np.zeros((0, 7)))
         return own
 

@@ -11,7 +11,7 @@ from sysid_ros.engine.signals.control import (
     is_semi_implicit,
     step_offsets,
 )
-from sysid_ros.engine.signals.default_signals import construct_ts_from_defaults
+from sysid_ros.engine.signals.default_signals import check_types, construct_ts_from_defaults
 from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.interpolation import linear_places, samples_between, value_at
 from sysid_ros.engine.signals.joint_coordinates import (

@@ -37,12 +37,7 @@ def construct_ts_from_defaults(
     if measured_sensordata.signal_mapping is None:
         raise SignalError("the measurement's columns have no names; use TimeSeries.from_names")
     names = [name for name, _ in enabled_observations or ()]
-    for name, declared in enabled_observations or ():
-        kind = measured_sensordata.get_indices(name)[0]
-        if kind is not declared:
-            raise SignalError(
-                f"Observation type error: {name} is of type {kind} but declared as {declared}."
-            )
+    check_types(measured_sensordata, enabled_observations or ())
     measured = TimeSeries.slice_by_name(
         measured_sensordata, names or measured_sensordata.signal_mapping
     )
@@ -62,3 +57,17 @@ def construct_ts_from_defaults(
             )
         predicted[:, columns] = source.data[:, known[name][1]]
     return measured, TimeSeries(pred_sensordata.times, predicted, mapping)
+
+
+def check_types(measured: TimeSeries, enabled: Sequence[tuple[str, SignalType]]) -> None:
+    """Refuse observations that are declared as another type than they are.
+
+    Raises:
+      SignalError: One is, or is unknown.
+    """
+    for name, declared in enabled:
+        kind = measured.get_indices(name)[0]
+        if kind is not declared:
+            raise SignalError(
+                f"Observation type error: {name} is of type {kind} but declared as {declared}."
+            )

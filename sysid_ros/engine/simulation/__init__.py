@@ -10,6 +10,7 @@ from sysid_ros.engine.simulation.candidate import (
     Candidate,
     CandidateBuilder,
     ModelGroup,
+    model_content,
     shapes_model,
 )
 from sysid_ros.engine.simulation.compared_runs import compared_runs

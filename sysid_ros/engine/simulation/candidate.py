@@ -290,7 +290,7 @@ def _alike(model: mujoco.MjModel, other: mujoco.MjModel) -> bool:
 
     A value that is written twice may be rounded twice: an inertia is scaled to its mass.
     """
-    if _content(model) == _content(other):
+    if model_content(model) == model_content(other):
         return True
     pairs = [
         (getattr(one, name), getattr(two, name))
@@ -312,8 +312,8 @@ def _close(own: Any, others: Any) -> bool:
     return np.allclose(own, others, rtol=0.0, atol=ROUNDING * size, equal_nan=True)
 
 
-def _content(model: mujoco.MjModel) -> bytes:
-    """All of a compiled model."""
+def model_content(model: mujoco.MjModel) -> bytes:
+    """All of a compiled model, as MuJoCo saves it."""
     buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
     mujoco.mj_saveModel(model, None, buffer)
     return buffer.tobytes()

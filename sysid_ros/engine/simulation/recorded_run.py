@@ -30,6 +30,7 @@ from sysid_ros.engine.signals import (
     SystemTrajectory,
     TimeSeries,
     blocks_of,
+    check_types,
     sensor_mapping,
 )
 from sysid_ros.engine.simulation.candidate import Candidate
@@ -162,7 +163,7 @@ class RecordedRun:
             correct_alike(corrections, ready.frame.corrections)
             and np.array_equal(predicted.times, ready.frame.simulated)
         ):
-            _check_types(self.recording.sensordata, self._options.enabled_observations)
+            check_types(self.recording.sensordata, self._options.enabled_observations)
             ready = self._ready = prepared(
                 predicted.times,
                 self._measured(predicted),
@@ -299,20 +300,6 @@ def _later(series: TimeSeries, seconds: float) -> TimeSeries:
         return series
     times, mapping, methods = series.times + seconds, series.signal_mapping, series.interpolation
     return TimeSeries.of_checked(times, series.data, mapping, methods)
-
-
-def _check_types(measured: TimeSeries, enabled: Sequence[tuple[str, SignalType]]) -> None:
-    """Refuse observations that are declared as another type than they are.
-
-    Raises:
-      SignalError: One is, or is unknown.
-    """
-    for name, declared in enabled:
-        kind = measured.get_indices(name)[0]
-        if kind is not declared:
-            raise SignalError(
-                f"Observation type error: {name} is of type {kind} but declared as {declared}."
-            )
 
 
 def _check_same_signals(predicted: TimeSeries, measured: TimeSeries) -> None:

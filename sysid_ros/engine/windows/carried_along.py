@@ -27,7 +27,7 @@ from sysid_ros.engine.elements import SCALAR, joint_of
 from sysid_ros.engine.friction import friction_callback, has_friction
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, input_actuators
-from sysid_ros.engine.simulation import collected_warnings, step_means
+from sysid_ros.engine.simulation import collected_warnings, model_content, step_means
 
 _PULL = 0.15  # of the time constant of a spring, a step: as stiff as steps allow
 _TURNS = 1e3  # rad or m, beyond which a simulation has run away
@@ -97,9 +97,8 @@ def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> 
 
 def _digest(model: mujoco.MjModel, *arrays: FloatArray) -> bytes:
     """A short name of everything that is in a model and in what it is simulated with."""
-    values = np.empty(mujoco.mj_sizeModel(model), dtype=np.uint8)
-    mujoco.mj_saveModel(model, None, values)
-    return hashlib.sha256(b"".join(each.tobytes() for each in (values, *arrays))).digest()
+    parts = (model_content(model), *(each.tobytes() for each in arrays))
+    return hashlib.sha256(b"".join(parts)).digest()
 
 
 def _simulated(

@@ -23,7 +23,13 @@ from sysid_ros.engine.signals import (
     is_semi_implicit,
     step_offsets,
 )
-from sysid_ros.engine.simulation import Candidate, ResidualSlope, TurnedSlope, run_slices
+from sysid_ros.engine.simulation import (
+    Candidate,
+    ResidualSlope,
+    TurnedSlope,
+    run_slices,
+    step_means,
+)
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.filtered_inputs import FilteredInput, filtered_inputs
 from sysid_ros.engine.windows.integrated_inputs import IntegratedInput, integrated_inputs
@@ -232,15 +238,14 @@ class WindowBatch:
 
     def _averaged(self, delays: tuple[float, ...]) -> FloatArray:
         """The commands' means over all steps, without gain and bias, (steps, nu)."""
-        values = np.zeros((len(self._times), int(self.model.nu)))
-        timestep = float(self.model.opt.timestep)
-        offsets = step_offsets(self.model)
-        for own in self._sequences:
-            for i, integral in enumerate(own.data.controls):
-                if integral is not None:
-                    begins = self._times[own.steps] + offsets[i] - delays[i]
-                    values[own.steps, i] = integral.mean(begins, timestep)
-        return values
+        late = map(SignalSettings, delays)
+        settings = dict(zip(self._control_names, late, strict=True))
+        return np.concatenate(
+            [
+                step_means(self.model, own.data.controls, self._times[own.steps], settings)
+                for own in self._sequences
+            ]
+        )
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """Predicted minus measured.
