@@ -37,6 +37,10 @@ class ParameterPriors:
         """``[J_theta r]``, (p, p + 1)."""
         return np.hstack([np.diag(self._weight), self.residual(theta)[:, None]])
 
+    def given_rows(self, theta: FloatArray) -> FloatArray:
+        """Those of them that a prior has, (k, p + 1)."""
+        return self.rows(theta)[self._weight > 0.0]
+
     def cost(self, theta: FloatArray) -> float:
         """Their share in the objective."""
         return 0.5 * float(np.sum(self.residual(theta) ** 2))

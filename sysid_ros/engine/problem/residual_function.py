@@ -17,6 +17,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import SlimModel
 from sysid_ros.engine.parameters import ParameterDict, apply_param_modifiers
+from sysid_ros.engine.problem.parameter_priors import ParameterPriors
 from sysid_ros.engine.residuals import CustomRolloutFn, ResidualOptions
 from sysid_ros.engine.signals import (
     ModelSequences,
@@ -171,7 +172,8 @@ class ResidualFunction:
                 residuals.append(_columns([np.ravel(part[0]) for part in parts], x))
                 predictions.append([part[1] for part in parts])
                 records.append([part[2] for part in parts])
-        pulls = [_prior_residual(candidate.params) for candidate, _ in simulated[0]]
+        made = [candidate.params for candidate, _ in simulated[0]]
+        pulls = [ParameterPriors(p, hold=False).given_rows(p.as_vector())[:, -1] for p in made]
         if pulls[0].size:
             residuals.append(_columns(pulls, x))
         return residuals, predictions, records
@@ -334,13 +336,3 @@ def _rollout(run: SystemTrajectory) -> BatchRollout:
 def _columns(residuals: list[FloatArray], x: FloatArray) -> FloatArray:
     """Residuals at the columns of ``x``, (m, k), or (m,) where it is a vector."""
     return residuals[0] if x.ndim == 1 else np.stack(residuals, axis=-1)
-
-
-def _prior_residual(params: ParameterDict) -> FloatArray:
-    """Compute the distance of each free parameter from its prior, in standard deviations."""
-    pulls = [
-        ((parameter.value - parameter.prior[0]) / parameter.prior[1]).ravel()
-        for parameter in params.free()
-        if parameter.prior is not None
-    ]
-    return np.concatenate(pulls) if pulls else np.empty(0)

@@ -12,6 +12,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import KnownPoint, Sensitivities
 from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.problem.parameter_priors import ParameterPriors
 from sysid_ros.engine.simulation import (
     ModelGroup,
     RecordedBatch,
@@ -77,7 +78,7 @@ class ResidualJacobian:
         self._gave_up = any(exact.gave_up for exact in self._groups)
         if self._gave_up:
             return None
-        prior = _prior_rows(params)
+        prior = ParameterPriors(params, hold=False).given_rows(x)[:, :-1]
         # A copy of a long recording's takes as long as the steps of an optimizer.
         return blocks[0] if len(blocks) == 1 and not len(prior) else np.vstack([*blocks, prior])
 
@@ -102,16 +103,3 @@ class ResidualJacobian:
         for exact, group, own in zip(self._groups, groups, self._batches, strict=True):
             exact.renew(ModelGroup(group.builder, own), scale)
         return False
-
-
-def _prior_rows(params: ParameterDict) -> FloatArray:
-    """Derivative of the priors' residuals, (number of scalars with a prior, p)."""
-    deviations = np.concatenate(
-        [np.zeros(0)]
-        + [
-            np.full(p.size, np.inf) if p.prior is None else np.ravel(p.prior[1]) * np.ones(p.size)
-            for p in params.free()
-        ]
-    )
-    rows: FloatArray = np.diag(1.0 / deviations)[np.isfinite(deviations)]
-    return rows
