@@ -42,7 +42,7 @@ def jacobians(problem: WindowedProblem, point: Point) -> list[FloatArray]:
     """The same from the problem itself, in the signals' units."""
     result = []
     for window, rows in zip(problem.windows, problem.window_rows(point), strict=True):
-        matrix = rows.matrix[: window.n_samples, :-1]
+        matrix = rows[: window.n_samples, :-1]
         result.append(matrix * window.sigma(problem.noise)[:, None])
     return result
 

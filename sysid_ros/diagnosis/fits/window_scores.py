@@ -156,7 +156,7 @@ class WindowScores:
         noise = problem.noise
         problem = _problem(group, whole, pool, noise)
         full = Point(whole.as_vector(), point.starts)
-        rows = [one.matrix for one in problem.window_rows(full)]
+        rows = list(problem.window_rows(full))
         names = [[signal.name for signal in one.sequence.signals] for one in problem.windows]
         signals = tuple(dict.fromkeys(name for own in names for name in own))
         kinds = [

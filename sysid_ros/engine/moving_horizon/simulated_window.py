@@ -161,10 +161,7 @@ class Simulator:
         names = {signal.name for window, _ in windows for signal in window.sequence.signals}
         problem = self.problem(windows, dict.fromkeys(names, 1.0))
         found = zip(windows, problem.window_rows(point), point.starts, strict=True)
-        return [
-            simulated(cut, point.theta, start, rows.matrix, self.blocks)
-            for cut, rows, start in found
-        ]
+        return [simulated(cut, point.theta, start, rows, self.blocks) for cut, rows, start in found]
 
     def _group(self, windows: Sequence[Cut]) -> WindowGroup:
         return WindowGroup.of(self.builder, [window for window, _ in windows])

@@ -129,7 +129,7 @@ class ProjectedProblem:
         point = Point(theta.copy(), self._best.starts)
         previous = np.inf
         for _ in range(INNER_ITERATIONS):
-            rows = [window.matrix for window in self._problem.window_rows(point)]
+            rows = list(self._problem.window_rows(point))
             prior = self._problem.theta_rows(theta)
             cost = 0.5 * sum(float(r[:, -1] @ r[:, -1]) for r in [*rows, prior])
             if previous - cost <= INNER_TOLERANCE * cost:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,18 +15,6 @@ from sysid_ros.engine.simulation import RunJacobian
 from sysid_ros.engine.windows import WindowBatch
 
 MANY = 1 << 18  # numbers in a window's rows from which on zeros are looked for
-
-
-@dataclass(frozen=True)
-class WindowRows:
-    """The contribution of one window at a point.
-
-    Attributes:
-      matrix: ``[J_theta J_start r]`` in units of noise, the start's prior rows last, shape
-        (m + n_start, p + n_start + 1).
-    """
-
-    matrix: FloatArray
 
 
 def start_rows(batch: WindowBatch, starts: FloatArray, width: int) -> FloatArray:

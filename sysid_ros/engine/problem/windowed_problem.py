@@ -39,7 +39,7 @@ from sysid_ros.engine.problem.visit import (
     extrapolated_jacobians,
     extrapolated_residuals,
 )
-from sysid_ros.engine.problem.window_rows import WindowRows, gram_of, start_rows, weighted_rows
+from sysid_ros.engine.problem.window_rows import gram_of, start_rows, weighted_rows
 from sysid_ros.engine.simulation import (
     BatchRollout,
     RolloutPool,
@@ -231,16 +231,16 @@ class WindowedProblem:
             return np.zeros(len(self.windows))
         return self.added.costs(theta, self.noise)
 
-    def window_rows(self, point: Point) -> Iterator[WindowRows]:
-        """Residuals and Jacobians window by window, in the order of :attr:`windows`.
+    def window_rows(self, point: Point) -> Iterator[FloatArray]:
+        """``[J_theta J_start r]`` of each window in units of noise, (m + n_start, p + n_start + 1).
 
-        Those of simulation; :attr:`added` has the others.
+        The rows of its start's prior come last; :attr:`added` has those beside simulation.
         """
         for batch, starts, derivatives in self._derivatives(point):
             rows = weighted_rows(batch, derivatives, self.loss, self.noise)
             prior = start_rows(batch, starts, rows.shape[1])
             for own, rest in zip(run_slices(batch.samples), prior, strict=True):
-                yield WindowRows(np.vstack([rows[own], rest]))
+                yield np.vstack([rows[own], rest])
 
     def _visited(self, point: Point) -> Visit:
         """All that is known of a point; something is of the latest only."""

@@ -67,8 +67,8 @@ def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> R
     spans = []
     for window, rows, count in zip(windows, problem.window_rows(point), counts, strict=True):
         times = window.window.samples.times
-        block = block_numbers(times, count, len(rows.matrix))
-        theta, residual = without_starts(rows.matrix, p), rows.matrix[:, -1]
+        block = block_numbers(times, count, len(rows))
+        theta, residual = without_starts(rows, p), rows[:, -1]
         for k in range(count):
             own = theta[block == k]
             hessians.append(own.T @ own)

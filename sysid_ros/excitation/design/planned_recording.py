@@ -133,7 +133,7 @@ class PlannedRecording:
         """The recording of a motion with its derivatives, see :meth:`recorded`."""
         group = self._group(self._sequences(commands, self._standing), whole=True)
         problem, point = self._problem(group, whole=True)
-        (rows,) = (one.matrix for one in problem.window_rows(point))
+        (rows,) = problem.window_rows(point)
         (window,) = group.windows
         samples, signals = window.window.samples, window.sequence.signals
         own = [samples.signals == number for number in range(len(signals))]

@@ -506,7 +506,7 @@ def test_the_residual_is_that_of_the_plain_engine() -> None:
     exact, plain = (chains.problem(root, params, engine=e) for e in ("auto", "reference"))
     point = exact.initial_point()
     for a, b in zip(exact.window_rows(point), plain.window_rows(point), strict=True):
-        np.testing.assert_allclose(a.matrix[:, -1], b.matrix[:, -1], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(a[:, -1], b[:, -1], rtol=1e-12, atol=1e-12)
     assert exact.cost(point) == pytest.approx(plain.cost(point), rel=1e-12)
     assert exact.linearize(point).cost == pytest.approx(plain.cost(point), rel=1e-12)
 
@@ -839,9 +839,7 @@ def test_contacts_are_noticed() -> None:
     exact, plain = (chains.problem(root, params, engine=e) for e in ("auto", "reference"))
     point = exact.initial_point()
     for a, b in zip(exact.window_rows(point), plain.window_rows(point), strict=True):
-        np.testing.assert_allclose(
-            a.matrix, b.matrix, rtol=1e-3, atol=1e-3 * np.abs(b.matrix).max()
-        )
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3 * np.abs(b).max())
     assert "contacts" in exact.derivative_sources()["damping"]
 
 
