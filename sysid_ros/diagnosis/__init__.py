@@ -6,16 +6,22 @@
 from __future__ import annotations
 
 from sysid_ros.diagnosis.checks import check_dataset, mistaken_units, mistaken_values
-from sysid_ros.diagnosis.contacts import Contacts, contacts
-from sysid_ros.diagnosis.exchanges import exchanged_signals
-from sysid_ros.diagnosis.experiment_check import check_experiment
-from sysid_ros.diagnosis.filtered import Filtered, filtered, motion_bandwidth
-from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
-from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_contradictions
-from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
-from sysid_ros.diagnosis.sampling_mistakes import (
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Filtered,
+    Finding,
+    FindingKind,
+    Recorded,
+    filtered,
+    motion_bandwidth,
     not_tested,
+    recorded,
+    repaired,
     silent_joints,
     still_joints,
 )
+from sysid_ros.diagnosis.exchanges import exchanged_signals
+from sysid_ros.diagnosis.experiment_check import check_experiment
+from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_contradictions
 from sysid_ros.diagnosis.servo_lags import servo_resistances
+from sysid_ros.diagnosis.simulated import Contacts, contacts

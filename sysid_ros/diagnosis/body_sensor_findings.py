@@ -12,12 +12,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.declared import Declared
-from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
-from sysid_ros.diagnosis.hypotheses import DEGREE, named_degrees
+from sysid_ros.diagnosis.evidence import (
+    DEGREE,
+    Change,
+    Declared,
+    ExperimentLines,
+    Finding,
+    FindingKind,
+    Recorded,
+    finding_of,
+    named_degrees,
+)
 from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
-from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.repair import ExperimentLines, finding_of
 from sysid_ros.experiment import UNITS
 from sysid_ros.recording.mapping import SignalKind
 

@@ -5,54 +5,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 
-import numpy as np
-
-from sysid_ros.arrays import FloatArray
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
-from sysid_ros.diagnosis.contacts import (
+from sysid_ros.diagnosis.checked_state import CheckedState, percent
+from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Explanation,
+    Finding,
+    FindingKind,
+    Recorded,
+    finding_of,
+    together,
+)
+from sysid_ros.diagnosis.odd_efforts import with_contradictions
+from sysid_ros.diagnosis.pushes import push_findings
+from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
+from sysid_ros.diagnosis.servo_lags import servo_lags
+from sysid_ros.diagnosis.servo_mistakes import servo_explanations
+from sysid_ros.diagnosis.simulated import (
+    WindowTest,
     apart,
     beyond_ranges,
     contact_findings,
     contacts,
+    simulated_explanations,
     swinging_steps,
 )
-from sysid_ros.diagnosis.declared import Declared
-from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.explanation import Explanation, together
-from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
-from sysid_ros.diagnosis.fits import other_gravity
-from sysid_ros.diagnosis.odd_efforts import with_contradictions
-from sysid_ros.diagnosis.pushes import push_findings
-from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
-from sysid_ros.diagnosis.repair import ExperimentLines, finding_of
-from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
-from sysid_ros.diagnosis.sampling_mistakes import moves
-from sysid_ros.diagnosis.servo_lags import servo_lags
-from sysid_ros.diagnosis.servo_mistakes import counterparts, servo_explanations
-from sysid_ros.diagnosis.simulated_mistakes import simulated_explanations
-from sysid_ros.diagnosis.torque_mistakes import (
-    rival_of_mounting,
-    torque_explanations,
-    torque_unit,
-)
+from sysid_ros.diagnosis.torque_checks import DECISIVE, MOST, torque_findings, unit_of_torques
 from sysid_ros.diagnosis.velocity_consistency import disagreement
-from sysid_ros.diagnosis.window_mistakes import WindowTest
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.experiment import Experiment
-from sysid_ros.robots import build_parameters
 
-_MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
-_VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
-_SETTLED = 0.05  # of the power, that another gravity leaves if it is all
 _WINDOW_GROUNDS = "Simulated windows, with whatever friction, armature and masses, ask for it."
-_DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 
 
 def check_dataset(
@@ -77,7 +67,7 @@ def check_dataset(
     """
     if simulated is None:
         simulated = FIT_METHODS[experiment.fit.method].simulates
-    state, length = _state(experiment, dataset), experiment.windows.length
+    state, length = CheckedState.of(experiment, dataset), experiment.windows.length
     with single_blas_thread():
         findings = _of_values(state, simulated=simulated)
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
@@ -110,7 +100,7 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
       dataset: Its recordings.
     """
     with single_blas_thread():
-        return tuple(_of_values(_state(experiment, dataset), simulated=False))
+        return tuple(_of_values(CheckedState.of(experiment, dataset), simulated=False))
 
 
 def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -121,57 +111,35 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
       dataset: Its recordings.
     """
     with single_blas_thread():
-        return tuple(_unit_of_torques(_state(experiment, dataset)))
+        return tuple(unit_of_torques(CheckedState.of(experiment, dataset)))
 
 
-@dataclass
-class _State:
-    """The recordings, repaired as far as mistakes are known."""
-
-    recorded: Recorded
-    lines: ExperimentLines
-    declared: Declared
-    repairs: list[Change] = field(default_factory=list)
-
-    def repair(self, change: Change) -> None:
-        """Repair the recordings."""
-        self.recorded = repaired(self.recorded, change)
-        self.repairs.append(change)
+def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
+    return [*_consistency(state), *_tracking(state, simulated=simulated), *torque_findings(state)]
 
 
-def _state(experiment: Experiment, dataset: Dataset) -> _State:
-    declared = Declared(build_parameters(experiment, dataset.training.groups[0].spec))
-    guessed = [one.name for one in experiment.signals if one.servo or one.velocity_servo]
-    whole, gravity = recorded(dataset.training.groups, guessed), declared.gravity()
-    whole = whole if gravity is None else under_gravity(whole, gravity)
-    return _State(whole, ExperimentLines(experiment), declared)
-
-
-def _of_values(state: _State, *, simulated: bool) -> list[Finding]:
-    return [*_consistency(state), *_tracking(state, simulated=simulated), *_dynamics(state)]
-
-
-def _simulated(state: _State, sequences: ModelSequences, length: float | None) -> list[Finding]:
+def _simulated(
+    state: CheckedState, sequences: ModelSequences, length: float | None
+) -> list[Finding]:
     """Find what simulated windows say of robots that no equation of single joints covers."""
     found = simulated_explanations(
         state.recorded, sequences, state.declared.params, length, state.repairs, state.lines.topics
     )
     return [
-        _finding(
-            state,
+        state.finding(
             one,
-            f"As recorded, {_percent(one.before**2)} of the power of what shows it is something "
+            f"As recorded, {percent(one.before**2)} of the power of what shows it is something "
             "that the model does not do, simulated from the recorded postures; with this repaired, "
-            f"{_percent(one.after**2)}.",
+            f"{percent(one.after**2)}.",
         )
-        for one in _undeclared(state, found)
+        for one in state.undeclared(found)
     ]
 
 
-def _consistency(state: _State) -> list[Finding]:
+def _consistency(state: CheckedState) -> list[Finding]:
     """Contradictions between measured positions and velocities."""
     found: list[Finding] = []
-    while len(found) < _MOST:
+    while len(found) < MOST:
         contradiction = disagreement(state.recorded)
         if contradiction is None:
             break
@@ -201,173 +169,40 @@ def _decided(
         misfits = [dynamics.misfit(candidate) for candidate in candidates]
         order = sorted(range(len(candidates)), key=lambda i: misfits[i].share)
         best, second = order[0], order[1]
-        if misfits[best].ratio(misfits[second]) < _DECISIVE:
+        if misfits[best].ratio(misfits[second]) < DECISIVE:
             return candidates[best], ()
     return candidates[0], candidates[1:]
 
 
-def _tracking(state: _State, *, simulated: bool) -> list[Finding]:
+def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
     """Servos that do something else than they are asked for."""
     found: list[Explanation] = []
     for _ in range(_ROUNDS):
         explanations = servo_explanations(state.recorded, single=simulated)
-        found += _undeclared(state, explanations)
+        found += state.undeclared(explanations)
         if not explanations:
             break
     lags = servo_lags(state.recorded, state.lines.topic)
-    found = [*together(found), *_undeclared(state, lags)]
+    found = [*together(found), *state.undeclared(lags)]
     return [
-        _finding(
-            state,
+        state.finding(
             one,
-            f"As recorded, {_percent(one.before**2)} of the commands' power is something that "
+            f"As recorded, {percent(one.before**2)} of the commands' power is something that "
             "no such servo would make of them, whatever its gains and loads; with this "
-            f"repaired, {_percent(one.after**2)}.",
+            f"repaired, {percent(one.after**2)}.",
         )
         for one in found
     ]
 
 
-def _undeclared(state: _State, explanations: Sequence[Explanation]) -> list[Explanation]:
-    """Repair what was recorded, and keep of the repairs those that the fit would not find."""
-    found = []
-    for one in explanations:
-        state.repair(one.change)
-        others = counterparts(state.recorded, one.change.signals)
-        if not state.declared.explains(one.change, one.size, others):
-            found.append(one)
-    return found
-
-
-def _dynamics(state: _State) -> list[Finding]:
-    """Find motion that no robot with the model's kinematics could have done."""
-    found: list[Finding] = []
-    while len(found) < _MOST:
-        test = Dynamics.of(state.recorded)
-        if test is None:
-            break
-        mounted = state.recorded.is_open_chain  # what is free shows how it is turned
-        turned = _other_gravity(state, test) if mounted and not found else None
-        rival = 1.0 if turned is None else rival_of_mounting(state.recorded, test)
-        # What another gravity leaves no room for is not looked for, as that takes long.
-        settled = turned is not None and turned.after**2 <= _SETTLED and turned.beats(rival)
-        explanations = [] if settled else torque_explanations(state.recorded, test)
-        if turned is not None and turned.beats(
-            min(rival, *(one.after for one in explanations), 1.0)
-        ):
-            found.append(_mounting(state, turned))
-            continue
-        if not explanations:
-            break
-        for best in explanations:
-            state.repair(best.change)
-            if not state.declared.explains(best.change, best.size):
-                found.append(_beside(_finding(state, best, _torque_grounds(best)), best, turned))
-    return found + _unit_of_torques(state)
-
-
-@dataclass(frozen=True)
-class _Turned:
-    """Gravity from elsewhere than the model has it, (3,) m/s^2, with the shares unexplained."""
-
-    gravity: FloatArray
-    before: float
-    after: float
-
-    @property
-    def words(self) -> str:
-        values = ", ".join(f"{one:.3g}" for one in self.gravity)
-        return f"gravity is ({values}) m/s^2 in its base's frame"
-
-    def beats(self, left: float) -> bool:
-        """Return whether it explains clearly more than what leaves this share."""
-        return self.after**2 <= _DECISIVE * left**2
-
-
-def _other_gravity(state: _State, test: Dynamics) -> _Turned | None:
-    """Gravity with which some robot explains the torques, where none does with the model's."""
-    before = test.misfit()
-    if before.share < _VISIBLE:
-        return None
-    own = np.array(state.recorded.model.opt.gravity)
-    seen = other_gravity(
-        lambda one: test.under(one).glance(), lambda one: test.under(one).misfit(), own
-    )
-    return None if seen is None else _Turned(seen[0], before.share, seen[1].share)
-
-
-def _mounting(state: _State, turned: _Turned) -> Finding:
-    """Repair the recordings under another gravity, as nothing else explains torques as well."""
-    state.recorded = under_gravity(state.recorded, turned.gravity)
-    repair = state.lines.gravity(turned.gravity.tolist())
-    best = Explanation(Change(FindingKind.MOUNTING), 0.0, turned.before, turned.after)
-    return Finding(
-        FindingKind.MOUNTING,
-        (),
-        {"unexplained_before": turned.before, "unexplained_after": turned.after,
-         **dict(zip(("x", "y", "z"), turned.gravity.tolist(), strict=True))},
-        f"The robot is not mounted as the model is: {turned.words}. {_torque_grounds(best)}",
-        repair.text,
-        repair.overrides,
-    )  # fmt: skip
-
-
-def _beside(finding: Finding, best: Explanation, turned: _Turned | None) -> Finding:
-    """Name the mounting beside an offset that explains as much.
-
-    A zero of a joint's sensor turns what hangs on it, which can look alike.
-    """
-    if turned is None or best.change.kind is not FindingKind.OFFSET:
-        return finding
-    if _DECISIVE * turned.after**2 > best.after**2:
-        return finding
-    claim, _, grounds = finding.sentence.partition(". ")
-    told = f"{claim}, or the robot is not mounted as the model is: {turned.words}. {grounds}"
-    return replace(finding, sentence=told)
-
-
-def _torque_grounds(best: Explanation) -> str:
-    return (
-        "Whatever its masses and frictions, no robot with the model's joints explains more "
-        f"than {_percent(1.0 - best.before**2)} of the torques' power; with this repaired "
-        f"it is {_percent(1.0 - best.after**2)}."
-    )
-
-
-def _unit_of_torques(state: _State) -> list[Finding]:
-    """Torques that are all much too large or too small for the model."""
-    moving = state.recorded.is_open_chain and all(
-        moves(state.recorded, joint) for joint in state.recorded.positions
-    )
-    test = Dynamics.of(state.recorded) if moving else None
-    unit = None if test is None else torque_unit(state.recorded, test)
-    if unit is None or state.declared.explains(unit.change, unit.size):
-        return []
-    currents = (
-        " Motor currents look like that. The factors are then estimates, by the model's masses, of "
-        "newton metres per ampere; the maker's are better, as masses are found in proportion."
-        if len({*unit.change.scale.values()}) > 1
-        else ""
-    )
-    return [
-        _finding(
-            state,
-            unit,
-            "Masses six times the model's, or a sixth of them, with whatever friction, leave "
-            f"{_percent(unit.before**2)} of the torques' power unexplained; in another unit it is "
-            f"{_percent(unit.after**2)}.{currents}",
-        )
-    ]
-
-
 def _in_windows(
-    state: _State, dataset: Dataset, length: float | None, on_note: Callable[[str], None]
+    state: CheckedState, dataset: Dataset, length: float | None, on_note: Callable[[str], None]
 ) -> list[Finding]:
     """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
     group, repairs, topics = _largest(dataset), state.repairs, state.lines.topics
     test = WindowTest.of(state.recorded, group, state.declared, repairs, length, topics)
-    asked = _undeclared(state, [*test.late_inputs(), *test.factors_off()])
-    found = [_finding(state, one, _WINDOW_GROUNDS) for one in asked]
+    asked = state.undeclared([*test.late_inputs(), *test.factors_off()])
+    found = [state.finding(one, _WINDOW_GROUNDS) for one in asked]
     found += [] if found else test.masses_off()
     if not found and (note := test.note()):
         on_note(note)
@@ -377,23 +212,3 @@ def _in_windows(
 def _largest(dataset: Dataset) -> ModelSequences:
     """The sequences of the model that most was recorded with."""
     return max(dataset.training.groups, key=len)
-
-
-def _finding(state: _State, best: Explanation, why: str) -> Finding:
-    evidence = {"unexplained_before": best.before, "unexplained_after": best.after}
-    if best.size:
-        evidence["size"] = best.size
-    if best.interval is not None:
-        evidence["size_low"], evidence["size_high"] = best.interval
-    return finding_of(
-        best.change,
-        state.lines,
-        evidence,
-        why,
-        alternatives=best.alternatives,
-        interval=best.interval,
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * max(share, 0.0):.3g} %"

@@ -13,8 +13,15 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
-from sysid_ros.diagnosis.finding import Change
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Filtered,
+    Recorded,
+    filtered,
+    moves,
+    silent_joints,
+    total_delays,
+)
 from sysid_ros.diagnosis.fits import (
     BodyMotion,
     Misfit,
@@ -29,8 +36,6 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.sampling_mistakes import moves, silent_joints
 from sysid_ros.engine.elements import FREE, affine_force, joint_of
 
 _COARSE = 150  # instants that a first look at a repair uses

@@ -8,11 +8,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.hypotheses import joint_pairs
-from sysid_ros.diagnosis.recorded import Recorded, recorded, under_gravity
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Declared,
+    FindingKind,
+    Recorded,
+    joint_pairs,
+    recorded,
+    under_gravity,
+)
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
 from sysid_ros.diagnosis.velocity_consistency import disagreement
 from sysid_ros.engine.parameters import ParameterDict

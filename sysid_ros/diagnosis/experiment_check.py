@@ -14,10 +14,16 @@ import numpy as np
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis.checks import check_dataset
-from sysid_ros.diagnosis.finding import Finding, FindingKind
-from sysid_ros.diagnosis.recorded import recorded
-from sysid_ros.diagnosis.repair import ExperimentLines, joined
-from sysid_ros.diagnosis.sampling_mistakes import is_uneven, not_tested, sampling_of
+from sysid_ros.diagnosis.evidence import (
+    ExperimentLines,
+    Finding,
+    FindingKind,
+    is_uneven,
+    joined,
+    not_tested,
+    recorded,
+    sampling_of,
+)
 from sysid_ros.errors import DataError, SysidError, listed
 from sysid_ros.experiment import (
     Experiment,

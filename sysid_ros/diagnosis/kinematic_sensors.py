@@ -17,8 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.explanation import least_between
-from sysid_ros.diagnosis.recorded import Recorded, Samples, pose_of
+from sysid_ros.diagnosis.evidence import Recorded, Samples, least_between, pose_of
 from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.signals import zero_phase
 

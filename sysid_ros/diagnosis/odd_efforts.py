@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING
 import mujoco
 
 from sysid_ros.dataset import Dataset, torque_settings
-from sysid_ros.diagnosis.finding import Finding, FindingKind
-from sysid_ros.diagnosis.recorded import recorded
-from sysid_ros.diagnosis.repair import ExperimentLines, freed_mass
-from sysid_ros.diagnosis.sampling_mistakes import silent_joints
+from sysid_ros.diagnosis.evidence import (
+    ExperimentLines,
+    Finding,
+    FindingKind,
+    freed_mass,
+    recorded,
+    silent_joints,
+)
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.finding import Finding, FindingKind
-from sysid_ros.diagnosis.recorded import Recorded, Samples
+from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded, Samples
 from sysid_ros.errors import listed
 
 _STEP = 0.02  # s

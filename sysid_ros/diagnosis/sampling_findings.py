@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sysid_ros.diagnosis.declared import Declared
-from sysid_ros.diagnosis.finding import Finding, FindingKind
-from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.repair import ExperimentLines, Repair, joined, setting
-from sysid_ros.diagnosis.sampling_mistakes import (
+from sysid_ros.diagnosis.evidence import (
     PLAYED,
+    Declared,
+    ExperimentLines,
+    Finding,
+    FindingKind,
     Rate,
+    Recorded,
+    Repair,
     by_topic,
     coarse_step,
     is_slow,
     is_uneven,
+    joined,
     motion_range,
     sampling_of,
+    setting,
     signal_kinds,
     stuck_limit,
 )

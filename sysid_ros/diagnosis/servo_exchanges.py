@@ -12,11 +12,16 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.explanation import Explanation
-from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Explanation,
+    FindingKind,
+    Recorded,
+    joint_labels,
+    joint_pairs,
+    repaired,
+)
 from sysid_ros.diagnosis.fits import decisive
-from sysid_ros.diagnosis.hypotheses import joint_labels, joint_pairs
-from sysid_ros.diagnosis.recorded import Recorded, repaired
 from sysid_ros.diagnosis.tracking import Tracking
 
 _SUSPECT = 0.3  # share left of a command that may be another servo's

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.explanation import (
+from sysid_ros.diagnosis.evidence import (
+    SERVO_LAGS,
     Explanation,
+    Family,
+    FindingKind,
+    Recorded,
     least_between,
     profile_interval,
     resolution_of,
 )
-from sysid_ros.diagnosis.finding import FindingKind
 from sysid_ros.diagnosis.fits import ServoEquation, decisive
-from sysid_ros.diagnosis.hypotheses import SERVO_LAGS, Family
-from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.diagnosis.tracking import Resistance, Tracking
 from sysid_ros.engine.elements import is_velocity_servo
 

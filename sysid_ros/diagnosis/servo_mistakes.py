@@ -14,20 +14,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.diagnosis.explanation import Explanation, best_of, size_interval
-from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.fits import Misfit, decisive
-from sysid_ros.diagnosis.hypotheses import (
+from sysid_ros.diagnosis.evidence import (
     DEGREE,
     SCALES,
     SERVO_LAGS,
+    Change,
+    Explanation,
     Family,
+    FindingKind,
+    Recorded,
+    best_of,
     joint_labels,
+    motion_range,
+    moves,
     named_degrees,
     offset_unit,
+    repaired,
+    size_interval,
 )
-from sysid_ros.diagnosis.recorded import Recorded, repaired
-from sysid_ros.diagnosis.sampling_mistakes import motion_range, moves
+from sysid_ros.diagnosis.fits import Misfit, decisive
 from sysid_ros.diagnosis.servo_exchanges import exchanged
 from sysid_ros.diagnosis.tracking import Tracking
 

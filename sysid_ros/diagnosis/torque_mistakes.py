@@ -24,14 +24,23 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.explanation import (
+from sysid_ros.diagnosis.evidence import (
+    LAGS,
+    Change,
     Explanation,
+    FindingKind,
+    Recorded,
+    Suspects,
     best_of,
+    discrete,
+    families,
     lag_interval,
+    motion_range,
+    named_degrees,
+    repaired,
     resolution_of,
     size_interval,
 )
-from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.fits import (
     Misfit,
     ThrustMixing,
@@ -42,9 +51,6 @@ from sysid_ros.diagnosis.fits import (
     moment_arms,
     own_torques,
 )
-from sysid_ros.diagnosis.hypotheses import LAGS, Suspects, discrete, families, named_degrees
-from sysid_ros.diagnosis.recorded import Recorded, repaired
-from sysid_ros.diagnosis.sampling_mistakes import motion_range
 from sysid_ros.engine.elements import affine_force, joint_of
 from sysid_ros.engine.signals import conjugate, rotated
 

@@ -21,10 +21,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.filtered import Filtered, filtered, total_delays
-from sysid_ros.diagnosis.finding import Change
+from sysid_ros.diagnosis.evidence import Change, Filtered, Recorded, filtered, total_delays
 from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
-from sysid_ros.diagnosis.recorded import Recorded
 from sysid_ros.engine.elements import (
     drive_strength,
     force_range,

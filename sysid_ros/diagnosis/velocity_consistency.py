@@ -11,10 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.filtered import filtered
-from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.hypotheses import DEGREE, named_degrees
-from sysid_ros.diagnosis.recorded import Recorded
+from sysid_ros.diagnosis.evidence import (
+    DEGREE,
+    Change,
+    FindingKind,
+    Recorded,
+    filtered,
+    named_degrees,
+)
 
 _RELATED = 0.9  # correlation from which a velocity is a position's derivative
 _UNRELATED = 0.6  # below which it is not

@@ -20,9 +20,9 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from sysid_ros.errors import ExperimentError, SysidError
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
 from sysid_ros.nodes.ending import EndRequest
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.printable import print_text
 
@@ -72,7 +72,7 @@ def run_node(
         print_text(f"error: {error}", stream=sys.stderr)
         return int(error.code)
     executor = make_executor()
-    for sentence in parameters.unknown(node):
+    for sentence in NodeParameters(node).unknown():
         log_of(node).warning(sentence)
     _say_if_time_stands(node)
     code = 0
@@ -98,8 +98,8 @@ def run_node(
 
 def stand_back(node: Node, usual: int) -> None:
     """Let this process stand back behind the robot's, by what the parameter ``nice`` says."""
-    nice = parameters.integer(
-        node, "nice", usual, "0 to 19: how much this stands back behind the robot's processes"
+    nice = NodeParameters(node).integer(
+        "nice", usual, "0 to 19: how much this stands back behind the robot's processes"
     )
     os.nice(min(max(nice, 0), 19))
 

@@ -36,25 +36,27 @@ from sysid_ros.experiment import (
 )
 from sysid_ros.proposal import torque_proposal
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.contact_windows import with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
-from sysid_ros.proposal.lines import SERVOS, Line
-from sysid_ros.proposal.mapping import Mapping, as_drafted
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
-from sysid_ros.proposal.recorded_signals import (
+from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
+from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
+from sysid_ros.proposal.servo_starts import begun_at_motion
+from sysid_ros.proposal.signals import (
     MOST_READ,
+    SERVOS,
+    Channel,
+    Line,
+    Mapping,
     RecordedSignals,
+    as_drafted,
     at_commanded_speeds,
     recorded_signals,
     without_efforts,
 )
-from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
-from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
-from sysid_ros.proposal.servo_starts import begun_at_motion
 from sysid_ros.robots import build_parameters, description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on

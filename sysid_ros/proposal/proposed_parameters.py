@@ -17,8 +17,7 @@ from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_
 from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import SysidError
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.drives import driven_joints, tied_joints
-from sysid_ros.proposal.joint_scales import JointScale, joint_scales
+from sysid_ros.proposal.signals import JointScale, driven_joints, joint_scales, tied_joints
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
 _GUESSED = ("kp", "kv")  # of a servo of positions, of velocities

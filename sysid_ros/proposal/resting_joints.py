@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
-from sysid_ros.proposal.lines import Line
+from sysid_ros.proposal.signals import Line
 
 _NEAR = 0.02  # of the joint's range, beside its end
 _MOSTLY = 0.8  # of the samples

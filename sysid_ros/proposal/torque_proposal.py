@@ -22,8 +22,7 @@ from sysid_ros.engine.measured_torque import (
 )
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
-from sysid_ros.proposal.lines import Line
-from sysid_ros.proposal.mapping import Mapping
+from sysid_ros.proposal.signals import Line, Mapping
 from sysid_ros.robots import build_parameters
 
 _MOST = 0.6  # of the joints with a position, whose torque must be known

@@ -14,10 +14,10 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
-from sysid_ros.diagnosis.declared import Declared
-from sysid_ros.diagnosis.finding import Finding, FindingKind
-from sysid_ros.diagnosis.recorded import Recorded, Samples
-from sysid_ros.diagnosis.repair import ExperimentLines
+from sysid_ros.diagnosis.evidence.declared import Declared
+from sysid_ros.diagnosis.evidence.finding import Finding, FindingKind
+from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
+from sysid_ros.diagnosis.evidence.repair import ExperimentLines
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.experiment import parse_experiment
 

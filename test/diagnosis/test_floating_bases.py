@@ -13,7 +13,8 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples, repaired
 from sysid_ros.diagnosis.fits import (
     beside_contacts,
     body_motion,
@@ -22,8 +23,7 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.diagnosis.hypotheses import Simulated
-from sysid_ros.diagnosis.recorded import Recorded, Samples, repaired
+from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
 from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 from sysid_ros.engine.simulation import single_blas_thread
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.diagnosis.finding import FindingKind
-from sysid_ros.diagnosis.recorded import recorded
+from sysid_ros.diagnosis.evidence.finding import FindingKind
+from sysid_ros.diagnosis.evidence.recorded import recorded
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
 
 AXIS = """

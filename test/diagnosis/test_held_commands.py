@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from sysid_ros import sysid
-from sysid_ros.diagnosis.recorded import recorded
-from sysid_ros.engine.measured_torque.sequence_recordings import sequence_recording, torque_sources
+from sysid_ros.diagnosis.evidence.recorded import recorded
+from sysid_ros.engine.measured_torque.rows.sequence_recordings import (
+    sequence_recording,
+    torque_sources,
+)
 
 MOTOR = """
 <mujoco>

@@ -14,7 +14,10 @@ import pytest
 
 from sysid_ros.diagnosis import dynamics
 from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence.hypotheses import Suspects, families
+from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples, under_gravity
+from sysid_ros.diagnosis.evidence.sampling_mistakes import not_tested
 from sysid_ros.diagnosis.fits import (
     PointMasses,
     body_motion,
@@ -22,9 +25,6 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.diagnosis.hypotheses import Suspects, families
-from sysid_ros.diagnosis.recorded import Recorded, Samples, under_gravity
-from sysid_ros.diagnosis.sampling_mistakes import not_tested
 
 _LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="2"/>

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.recorded import Samples
-from sysid_ros.diagnosis.sampling_mistakes import is_uneven, sampling_of
+from sysid_ros.diagnosis.evidence.recorded import Samples
+from sysid_ros.diagnosis.evidence.sampling_mistakes import is_uneven, sampling_of
 
 
 def course(times: FloatArray, noise: float) -> FloatArray:

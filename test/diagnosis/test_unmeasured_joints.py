@@ -10,8 +10,8 @@ import numpy as np
 from torque_arm import JOINTS, moved, torque_sequences, true_spec
 
 from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.hypotheses import Simulated, covered_positions
-from sysid_ros.diagnosis.recorded import recorded
+from sysid_ros.diagnosis.evidence.recorded import recorded
+from sysid_ros.diagnosis.simulated.simulated_entries import Simulated, covered_positions
 from sysid_ros.diagnosis.torque_mistakes import torque_explanations
 from sysid_ros.engine.signals import SignalType, TimeSeries
 

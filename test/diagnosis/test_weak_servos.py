@@ -13,8 +13,8 @@ import pytest
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.diagnosis.evidence.recorded import recorded
 from sysid_ros.diagnosis.fits import Misfit
-from sysid_ros.diagnosis.recorded import recorded
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.rehearsal import Controller, Motion, RecordingPlan, TrueParameter, generate

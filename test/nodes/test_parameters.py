@@ -21,9 +21,9 @@ from recorder_process import start_recorder
 from ros_client import RosClient
 
 from sysid_ros.errors import ErrorCode
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.nodes.estimator.node import Estimator
+from sysid_ros.nodes.parameters import NodeParameters
 
 
 def assign(client: RosClient, node: str, name: str, value: ParameterValue) -> tuple[bool, str]:
@@ -148,8 +148,9 @@ def test_limits_that_would_not_count_are_not_taken() -> None:
     given = Parameter("limits.velocity", value=[1, 2])
     with RosClient() as client:
         node = Node("excite", context=client.node.context, parameter_overrides=[given])
-        assert parameters.numbers(node, "limits.velocity", "rad/s").tolist() == [1.0, 2.0]
-        assert parameters.numbers(node, "limits.effort", "N m").size == 0
+        declared = NodeParameters(node)
+        assert declared.numbers("limits.velocity", "rad/s").tolist() == [1.0, 2.0]
+        assert declared.numbers("limits.effort", "N m").size == 0
         for name in ("limits.velocity", "limits.effort"):
             (result,) = node.set_parameters([Parameter(name, value=[0.1, 0.1])])
             assert not result.successful and "read-only" in result.reason

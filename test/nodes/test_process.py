@@ -12,9 +12,9 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from sysid_ros.errors import ErrorCode, ExperimentError
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.ending import EndRequest
 from sysid_ros.nodes.identify.node import main as identify
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.process import run_node, started
 
 
@@ -62,10 +62,11 @@ class _Asking(Node):
 
     def __init__(self) -> None:
         super().__init__("asking")
-        parameters.texts(self, "topics", "what to record", read_only=False)
-        parameters.number(self, "gap", 0.1, "s")
-        parameters.positive(self, "rate", 100.0, "Hz")
-        self.create_publisher(String, parameters.text(self, "topic", "a", "where"), 1)
+        given = NodeParameters(self)
+        given.texts("topics", "what to record", read_only=False)
+        given.number("gap", 0.1, "s")
+        given.positive("rate", 100.0, "Hz")
+        self.create_publisher(String, given.text("topic", "a", "where"), 1)
 
 
 @pytest.mark.usefixtures("ros_environment")

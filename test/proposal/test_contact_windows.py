@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from sysid_ros.diagnosis.contacts import Contacts
+from sysid_ros.diagnosis.simulated.contacts import Contacts
 from sysid_ros.proposal.contact_windows import with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft
 from sysid_ros.proposal.recordings import Division

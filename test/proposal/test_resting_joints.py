@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.proposal.channels import Channel
-from sysid_ros.proposal.lines import Line
 from sysid_ros.proposal.resting_joints import resting_joints
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.lines import Line
 
 MODEL = """<mujoco><compiler angle="radian" autolimits="true"/><worldbody>
   <body><joint name="tilt" range="-1 1"/><geom size=".1" mass="1"/></body>

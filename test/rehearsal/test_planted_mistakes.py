@@ -29,9 +29,9 @@ from robot_to_try import ARM_PLAN, hidden
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind
-from sysid_ros.diagnosis.finding import Change
-from sysid_ros.diagnosis.recorded import Recorded, recorded
-from sysid_ros.diagnosis.simulated_mistakes import simulated_explanations
+from sysid_ros.diagnosis.evidence.finding import Change
+from sysid_ros.diagnosis.evidence.recorded import Recorded, recorded
+from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.rehearsal import Controller, ImuReadings, Motion, RecordingPlan
 

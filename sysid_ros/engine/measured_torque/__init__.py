@@ -15,15 +15,16 @@ from sysid_ros.engine.measured_torque.methods import (
     fit_by_method,
     window_check_by_method,
 )
-from sysid_ros.engine.measured_torque.parameter_kinds import speaks_of_torque
 from sysid_ros.engine.measured_torque.predicted_torque import TorqueTrace, torque_traces
-from sysid_ros.engine.measured_torque.torque_problem import (
+from sysid_ros.engine.measured_torque.rows import (
     TorqueProblem,
+    TorqueSignal,
     later_recording,
     regression_settings,
+    speaks_of_torque,
     torque_problem,
+    torque_signals,
 )
-from sysid_ros.engine.measured_torque.torque_signals import TorqueSignal, torque_signals
 from sysid_ros.engine.measured_torque.torque_sums import (
     TorqueEstimate,
     estimate_from,

@@ -22,14 +22,17 @@ from sysid_ros.engine.attributes import INERTIAS
 from sysid_ros.engine.estimation import FitSettings, SignalNoise, TorqueSettings
 from sysid_ros.engine.inverse_dynamics import Recording
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
-from sysid_ros.engine.measured_torque.parameter_kinds import is_place, key_of, speaks_of_torque
-from sysid_ros.engine.measured_torque.reference_ripple import without_ripple
-from sysid_ros.engine.measured_torque.torque_problem import (
+from sysid_ros.engine.measured_torque.rows import (
+    TorqueData,
     TorqueProblem,
+    TorqueRows,
+    is_place,
+    key_of,
+    speaks_of_torque,
     torque_problem,
     with_own_law,
+    without_ripple,
 )
-from sysid_ros.engine.measured_torque.torque_rows import TorqueData, TorqueRows
 from sysid_ros.engine.parameters import ParameterDict, written_by
 from sysid_ros.engine.regressor import choose_filters, smooth, stretches_of
 from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries

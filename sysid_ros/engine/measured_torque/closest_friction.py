@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.engine.inverse_dynamics import Evidence, InverseDynamicsFit
-from sysid_ros.engine.measured_torque.declared_columns import Declared
+from sysid_ros.engine.measured_torque.rows import Declared
 from sysid_ros.engine.regressor import LAW_KINDS
 
 

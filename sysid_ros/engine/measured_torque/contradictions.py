@@ -31,7 +31,7 @@ from sysid_ros.engine.inverse_dynamics import (
     with_settled_delays,
     wrong_masses,
 )
-from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, regression_settings
+from sysid_ros.engine.measured_torque.rows import TorqueProblem, regression_settings
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from sysid_ros.engine.inverse_dynamics import (
     one_thread,
     with_coupling,
 )
-from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
+from sysid_ros.engine.measured_torque.rows import TorqueProblem
 from sysid_ros.engine.regressor import Grams
 
 _SHARE = 0.5  # of what is left of a joint's torque that follows another joint's velocity

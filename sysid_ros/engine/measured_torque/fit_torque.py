@@ -27,23 +27,21 @@ from sysid_ros.engine.inverse_dynamics import (
     one_thread,
 )
 from sysid_ros.engine.least_squares import FitStatus, Iteration
-from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
 from sysid_ros.engine.measured_torque.own_friction import end_if_asked, with_settled_friction
-from sysid_ros.engine.measured_torque.settled_laws import with_settled_laws
-from sysid_ros.engine.measured_torque.settled_sums import SettledSums
-from sysid_ros.engine.measured_torque.torque_estimates import (
+from sysid_ros.engine.measured_torque.rows import (
+    Declared,
     Regression,
-    open_sentences,
-    torque_estimates,
-    value_covariance,
-)
-from sysid_ros.engine.measured_torque.torque_problem import (
     TorqueProblem,
     gains_at,
+    open_sentences,
     regression_settings,
+    torque_estimates,
     torque_problem,
+    value_covariance,
 )
+from sysid_ros.engine.measured_torque.settled_laws import with_settled_laws
+from sysid_ros.engine.measured_torque.settled_sums import SettledSums
 from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences

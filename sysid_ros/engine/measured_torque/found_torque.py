@@ -31,8 +31,7 @@ from sysid_ros.engine.measured_torque.body_outlines import body_outlines
 from sysid_ros.engine.measured_torque.closest_friction import closest_friction, friction_notes
 from sysid_ros.engine.measured_torque.contradictions import contradictions
 from sysid_ros.engine.measured_torque.coupled_joints import couplings
-from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem, gains_at
+from sysid_ros.engine.measured_torque.rows import Declared, TorqueProblem, gains_at
 from sysid_ros.engine.regressor import DELAY
 from sysid_ros.engine.signals import force_unit
 

@@ -26,7 +26,7 @@ from sysid_ros.engine.measured_torque.beside_simulation import (
     without_torque,
 )
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
-from sysid_ros.engine.measured_torque.torque_rows import TorqueRows
+from sysid_ros.engine.measured_torque.rows import TorqueRows
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ExperimentError, unknown_name

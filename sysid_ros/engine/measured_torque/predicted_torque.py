@@ -13,7 +13,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.inverse_dynamics import Filters, gather, total_torques
-from sysid_ros.engine.measured_torque.torque_problem import (
+from sysid_ros.engine.measured_torque.rows import (
     TorqueProblem,
     about,
     gains_at,

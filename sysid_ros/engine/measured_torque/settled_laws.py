@@ -20,17 +20,17 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import pseudo_inertia, theta_from_pseudo
 from sysid_ros.engine.friction import MODELS, SHAPE
 from sysid_ros.engine.inverse_dynamics import Evidence, Settings, estimate
-from sysid_ros.engine.measured_torque.declared_columns import Declared
-from sysid_ros.engine.measured_torque.inertia_columns import ten_of_theta
 from sysid_ros.engine.measured_torque.own_friction import end_if_asked
-from sysid_ros.engine.measured_torque.parameter_kinds import key_of
-from sysid_ros.engine.measured_torque.settled_sums import settled_sums
-from sysid_ros.engine.measured_torque.torque_problem import (
+from sysid_ros.engine.measured_torque.rows import (
+    Declared,
     TorqueProblem,
     about,
     gains_at,
+    key_of,
+    ten_of_theta,
     with_own_law,
 )
+from sysid_ros.engine.measured_torque.settled_sums import settled_sums
 from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.regressor import LAW_KINDS

@@ -17,7 +17,7 @@ from sysid_ros.engine.inverse_dynamics import (
     with_settled_delays,
 )
 from sysid_ros.engine.least_squares import FitStatus
-from sysid_ros.engine.measured_torque.torque_problem import TorqueProblem
+from sysid_ros.engine.measured_torque.rows import TorqueProblem
 from sysid_ros.engine.measured_torque.torque_sums import linearised, still_joints
 from sysid_ros.errors import DataError
 

@@ -24,9 +24,9 @@ from sysid_ros.engine.inverse_dynamics import (
     without_gains,
 )
 from sysid_ros.engine.least_squares import FitStatus
-from sysid_ros.engine.measured_torque.declared_columns import Declared
 from sysid_ros.engine.measured_torque.found_torque import body_findings
-from sysid_ros.engine.measured_torque.torque_estimates import (
+from sysid_ros.engine.measured_torque.rows import (
+    Declared,
     Regression,
     torque_estimates,
     value_covariance,

@@ -28,7 +28,6 @@ from sysid_ros.errors import DataError, ExperimentError, StopRequestedError, Sys
 from sysid_ros.estimate_page import EstimateHistory, EstimatePage
 from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, message_paths_of
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
 from sysid_ros.nodes.estimator.messages import identified, numbers, silence, status, verdict
 from sysid_ros.nodes.estimator.payload import PayloadTopics
@@ -37,6 +36,7 @@ from sysid_ros.nodes.estimator.trend_status import TrendStatus
 from sysid_ros.nodes.estimator.waiting_messages import WaitingMessages
 from sysid_ros.nodes.lifecycle import bring_up, reported
 from sysid_ros.nodes.number_topics import NumberTopics
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node, stand_back
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, topics_of
@@ -64,42 +64,34 @@ class Estimator(LifecycleNode):
     def __init__(self, **node_options: Any) -> None:
         super().__init__("estimator", **node_options)
         self._experiment: Experiment | None = None
-        text, number = parameters.text, parameters.number
-        text(self, "experiment", "", "experiment file, as for the fit", read_only=False)
-        parameters.refuse_once_configured(
-            self, ["experiment"], lambda: self._experiment is not None
+        given = NodeParameters(self)
+        given.text("experiment", "", "experiment file, as for the fit", read_only=False)
+        given.refuse_once_configured(["experiment"], lambda: self._experiment is not None)
+        self._data_dir = given.path("data_dir", "folder where models are looked for")
+        self._robot = given.text("robot", "", "which of several robots: its namespace")
+        self.autostart = given.flag(
+            "autostart", True, "whether the node configures and activates itself"
         )
-        data_dir = text(self, "data_dir", "", "folder where models are looked for")
-        self._data_dir = Path(data_dir).expanduser() if data_dir else None
-        self._robot = text(self, "robot", "", "which of several robots: its namespace")
-        self.autostart = parameters.flag(
-            self, "autostart", True, "whether the node configures and activates itself"
+        length = given.positive(
+            "horizon", 10.0, "seconds that are simulated anew when the estimate moves"
         )
-        length = parameters.positive(
-            self, "horizon", 10.0, "seconds that are simulated anew when the estimate moves"
+        forgetting = given.number(
+            "forgetting", 0.0, "seconds after which what was counts by 1/e; 0: never", low=0.0
         )
-        forgetting = number(
-            self, "forgetting", 0.0, "seconds after which what lies before counts by 1/e; 0: never",
-            low=0.0,
-        )  # fmt: skip
-        port = parameters.integer(
-            self, "live_page_port", 0,
-            "port of a page on this machine that shows estimates; 0: none", low=0, high=65535,
-        )  # fmt: skip
+        port = given.integer(
+            "live_page_port", 0, "port of a page that shows estimates; 0: none", low=0, high=65535
+        )
         self._horizon = HorizonSettings(
             length, forgetting or None, search_time=_SEARCH, traced=port > 0
         )
-        self._most_behind = parameters.positive(
-            self, "most_behind", 2.0, "seconds of data that may wait; older windows are left out"
+        self._most_behind = given.positive(
+            "most_behind", 2.0, "seconds of data that may wait; older windows are left out"
         )
-        state_file = text(self, "state_file", "", "file that carries what is known over a restart")
-        self._state_file = Path(state_file).expanduser() if state_file else None
-        trend_file = text(
-            self, "trend_file", "", "what sysid_ros trend --json printed, for /diagnostics"
+        self._state_file = given.path(
+            "state_file", "file that carries what is known over a restart"
         )
-        self._trend = (
-            TrendStatus(self.get_name(), Path(trend_file).expanduser()) if trend_file else None
-        )
+        trends = given.path("trend_file", "what sysid_ros trend --json printed, for /diagnostics")
+        self._trend = None if trends is None else TrendStatus(self.get_name(), trends)
         self._stop_recording = RecordingStop.declared(self)
         self._watch: TopicWatch | None = None
         self._estimator: LiveEstimator | None = None

@@ -11,7 +11,7 @@ from rclpy.node import Node
 
 from sysid_ros.engine.moving_horizon import HorizonEstimate
 from sysid_ros.live_estimation import PRECISION, sufficiency_of
-from sysid_ros.nodes import parameters
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros_interfaces.srv import Stop
 
@@ -34,11 +34,12 @@ class RecordingStop:
     @classmethod
     def declared(cls, node: Node) -> RecordingStop | None:
         """The one that a node's parameters ask for, if they do."""
-        precision = parameters.positive(
-            node, "precision", PRECISION, "standard error over magnitude that counts as enough"
+        given = NodeParameters(node)
+        precision = given.positive(
+            "precision", PRECISION, "standard error over magnitude that counts as enough"
         )
-        recorder = parameters.text(
-            node, "stop_recorder", "", "name of a recorder that is stopped once that is reached"
+        recorder = given.text(
+            "stop_recorder", "", "name of a recorder that is stopped once that is reached"
         )
         return cls(node, recorder, precision) if recorder else None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from sysid_ros.nodes import parameters
+from sysid_ros.nodes.parameters import NodeParameters
 
 _OLD = 3.0  # s after which an answer counts no more
 
@@ -21,11 +21,12 @@ class ControllerWatch:
 
     def __init__(self, node: Node) -> None:
         """Declare the parameters."""
-        self._name = parameters.text(
-            node, "controller", "", "controller that must be active; empty: not looked at"
+        given = NodeParameters(node)
+        self._name = given.text(
+            "controller", "", "controller that must be active; empty: not looked at"
         )
-        self._manager = parameters.text(
-            node, "controller_manager", "/controller_manager", "node that knows about controllers"
+        self._manager = given.text(
+            "controller_manager", "/controller_manager", "node that knows about controllers"
         )
         self._state = ""  # from the last answer, in words
         self._answered = float("-inf")

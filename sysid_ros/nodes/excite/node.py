@@ -26,12 +26,12 @@ from std_srvs.srv import SetBool
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import SysidError
 from sysid_ros.excitation import ExcitationError
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import motion_clock, steady_clock
 from sysid_ros.nodes.excite.controller_motion import ControllerMotion
 from sysid_ros.nodes.excite.controller_watch import ControllerWatch
 from sysid_ros.nodes.excite.settings import ExcitationSettings, NamedMotion, declare_excitation
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 
@@ -48,8 +48,8 @@ class Excite(Node):
         self._monitor = self._settings.monitor()
         clock, self._now = motion_clock(self)
         self._ticked = time.monotonic()
-        self._armed = parameters.flag(
-            self, "armed", False, "whether to move once as soon as joint states arrive, unasked"
+        self._armed = NodeParameters(self).flag(
+            "armed", False, "whether to move once as soon as joint states arrive, unasked"
         )
         self._controller = ControllerWatch(self)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -36,8 +36,8 @@ from sysid_ros.excitation import (
     read_trajectory,
     read_urdf_limits,
 )
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.excite.described_limits import described_limits
+from sysid_ros.nodes.parameters import NodeParameters
 
 _COMMAND_TYPES = {
     "float64_multi_array": Float64MultiArray,
@@ -180,63 +180,58 @@ def declare_excitation(node: Node) -> ExcitationSettings:
     Raises:
       SysidError: A parameter is missing or contradicts another.
     """
-    joints = parameters.texts(node, "joints", "joints to move, in the order of the command")
+    given = NodeParameters(node)
+    joints = given.texts("joints", "joints to move, in the order of the command")
     if not joints:
         raise ExcitationError("parameter joints of excite is empty: name the joints to move")
-    is_effort = _is_effort(node)
-    command_type = parameters.choice(
-        node,
+    is_effort = _is_effort(given)
+    command_type = given.choice(
         "command_type",
         tuple(_COMMAND_TYPES),
         "message type of the topic command, or the whole motion as goal of a controller's action",
     )
     if is_effort and command_type == "follow_joint_trajectory":
         raise ExcitationError("a goal of follow_joint_trajectory is of positions, not of efforts")
-    limits = _limits(node, joints)
+    limits = _limits(given, joints)
     if is_effort and not np.all(np.isfinite(limits.effort)):
         raise ExcitationError("interface: effort of excite needs limits.effort for every joint")
-    positive = parameters.positive
     return ExcitationSettings(
-        motions=_motions(node, joints, limits.of_efforts() if is_effort else limits.of_positions()),
+        motions=_motions(
+            given, joints, limits.of_efforts() if is_effort else limits.of_positions()
+        ),
         limits=limits,
         command_type=_COMMAND_TYPES[command_type],
-        action=parameters.text(
-            node,
+        action=given.text(
             "action",
             "follow_joint_trajectory",
             "name of the controller's action, for command_type: follow_joint_trajectory",
         ),
         is_effort=is_effort,
-        rate=positive(node, "rate", 100.0, "commands per second"),
-        ramp=positive(node, "ramp", 2.0, "seconds of soft start and soft end"),
-        slow_pass=parameters.number(
-            node,
+        rate=given.positive("rate", 100.0, "commands per second"),
+        ramp=given.positive("ramp", 2.0, "seconds of soft start and soft end"),
+        slow_pass=given.number(
             "slow_pass",
             0.0,
             "share of its speed at which the motion is played once before; 0: it is not",
             low=0.0,
             high=1.0,
         ),
-        stop_time=positive(node, "stop_time", 0.3, "least seconds of a soft stop"),
-        timeout=positive(
-            node,
+        stop_time=given.positive("stop_time", 0.3, "least seconds of a soft stop"),
+        timeout=given.positive(
             "timeout",
             0.2,
             "seconds without joint states, or without a command, after which the motion stops",
         ),
-        tolerance=_tolerance(node, joints, limits),
-        following_delay=positive(
-            node, "following.delay", 0.3, "seconds that a joint may take to follow its command"
+        tolerance=_tolerance(given, joints, limits),
+        following_delay=given.positive(
+            "following.delay", 0.3, "seconds that a joint may take to follow its command"
         ),
     )
 
 
-def _is_effort(node: Node) -> bool:
-    interface = parameters.choice(
-        node, "interface", ("position", "effort"), "what the command means"
-    )
-    allowed = parameters.flag(
-        node,
+def _is_effort(given: NodeParameters) -> bool:
+    interface = given.choice("interface", ("position", "effort"), "what the command means")
+    allowed = given.flag(
         "allow_effort_release",
         False,
         "whether a stop under interface: effort may let go of the robot",
@@ -250,62 +245,53 @@ def _is_effort(node: Node) -> bool:
     return interface == "effort"
 
 
-def _limits(node: Node, joints: tuple[str, ...]) -> MotionLimits:
+def _limits(given: NodeParameters, joints: tuple[str, ...]) -> MotionLimits:
     """Limits per joint: numbers first, then joint_limits.yaml, then a URDF, then the topic's."""
-    given = {
-        kind: parameters.numbers(node, f"limits.{kind}", f"{kind} limit of each joint")
-        for kind in KINDS
-    }
-    file = parameters.optional_file(
-        node, "limits.file", "joint_limits.yaml with the limits that are not given as numbers"
+    numbers = {k: given.numbers(f"limits.{k}", f"{k} limit of each joint") for k in KINDS}
+    file = given.optional_file(
+        "limits.file", "joint_limits.yaml with the limits that are not given as numbers"
     )
-    urdf = parameters.optional_file(node, "limits.urdf", "URDF with the limits found nowhere else")
-    topic = parameters.text(
-        node, "limits.robot_description", "", "topic whose URDF has the limits found nowhere else"
+    urdf = given.optional_file("limits.urdf", "URDF with the limits found nowhere else")
+    topic = given.text(
+        "limits.robot_description", "", "topic whose URDF has the limits found nowhere else"
     )
     sources = [read_joint_limits(file)] if file else []
     sources += [read_urdf_limits(urdf)] if urdf else []
-    sources += [described_limits(node, topic)] if topic else []
-    return join_limits(joints, given, tuple(sources))
+    sources += [described_limits(given.node, topic)] if topic else []
+    return join_limits(joints, numbers, tuple(sources))
 
 
-def _tolerance(node: Node, joints: tuple[str, ...], limits: MotionLimits) -> FloatArray:
-    given = parameters.numbers(
-        node, "following.tolerance", "largest distance of a joint from its recent commands"
+def _tolerance(given: NodeParameters, joints: tuple[str, ...], limits: MotionLimits) -> FloatArray:
+    largest = given.numbers(
+        "following.tolerance", "largest distance of a joint from its recent commands"
     )
-    if given.size == 0:
+    if largest.size == 0:
         return np.minimum(_TOLERANCE_SHARE * (limits.upper - limits.lower), _LARGEST_TOLERANCE)
-    if given.size not in (1, len(joints)) or not np.all(given > 0.0):
+    if largest.size not in (1, len(joints)) or not np.all(largest > 0.0):
         raise ExcitationError(
             f"parameter following.tolerance of excite needs one positive number, or one for each "
-            f"of {', '.join(joints)}; given: {given.tolist()}"
+            f"of {', '.join(joints)}; given: {largest.tolist()}"
         )
-    return np.broadcast_to(given, len(joints)).astype(np.float64)
+    return np.broadcast_to(largest, len(joints)).astype(np.float64)
 
 
-def _motions(node: Node, joints: tuple[str, ...], limits: CommandLimits) -> tuple[NamedMotion, ...]:
+def _motions(
+    given: NodeParameters, joints: tuple[str, ...], limits: CommandLimits
+) -> tuple[NamedMotion, ...]:
     """The trajectory files that are given, else multisines."""
-    one = parameters.optional_file(
-        node, "trajectory", "CSV file 'time,<joint>,...' instead of a multisine"
+    one = given.optional_file("trajectory", "CSV file 'time,<joint>,...' instead of a multisine")
+    several = given.texts(
+        "trajectories", "such files, of which each arming plays the next, in a circle"
     )
-    several = parameters.texts(
-        node, "trajectories", "such files, of which each arming plays the next, in a circle"
-    )
-    number, integer = parameters.number, parameters.integer
     multisine = {
-        "duration": number(node, "multisine.duration", 20.0, "seconds"),
-        "lowest": number(node, "multisine.lowest", 0.1, "fundamental frequency in Hz"),
-        "highest": number(node, "multisine.highest", 2.0, "highest frequency in Hz"),
-        "fill": number(node, "multisine.fill", 0.8, "share of the limits that may be used"),
+        "duration": given.number("multisine.duration", 20.0, "seconds"),
+        "lowest": given.number("multisine.lowest", 0.1, "fundamental frequency in Hz"),
+        "highest": given.number("multisine.highest", 2.0, "highest frequency in Hz"),
+        "fill": given.number("multisine.fill", 0.8, "share of the limits that may be used"),
     }
-    seed = integer(node, "multisine.seed", 0, "seed of the phases", low=0)
-    variants = integer(
-        node,
-        "multisine.variants",
-        1,
-        "multisines with phases of their own, likewise",
-        low=1,
-        high=1000,
+    seed = given.integer("multisine.seed", 0, "seed of the phases", low=0)
+    variants = given.integer(
+        "multisine.variants", 1, "multisines with phases of their own, likewise", low=1, high=1000
     )
     if one is not None and several:
         raise ExcitationError("parameters trajectory and trajectories of excite exclude each other")

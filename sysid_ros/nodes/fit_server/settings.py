@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rclpy.node import Node
 
 from sysid_ros.fit_worker import FitRequest
-from sysid_ros.nodes import parameters
+from sysid_ros.nodes.parameters import NodeParameters
 
 
 @dataclass(frozen=True)
@@ -29,41 +29,34 @@ def declare_fit_server(node: Node) -> FitServerSettings:
     Raises:
       ExperimentError: A value is not valid.
     """
-    text, flag, integer = parameters.text, parameters.flag, parameters.integer
-    experiment_dir = text(
-        node, "experiment_dir", "", "folder for experiment files given by relative path"
+    given = NodeParameters(node)
+    experiment_dir = given.text(
+        "experiment_dir", "", "folder for experiment files given by relative path"
     )
     request = FitRequest(
-        data_dir=text(node, "data_dir", "", "folder where bags are looked for"),
-        output_dir=text(node, "output_dir", "results", "folder for the result folders"),
-        allow_hooks=flag(
-            node, "allow_hooks", False, "whether experiments may run their own Python code"
+        data_dir=given.text("data_dir", "", "folder where bags are looked for"),
+        output_dir=given.text("output_dir", "results", "folder for the result folders"),
+        allow_hooks=given.flag(
+            "allow_hooks", False, "whether experiments may run their own Python code"
         ),
-        allow_outside_output=flag(
-            node,
+        allow_outside_output=given.flag(
             "allow_outside_output",
             False,
             "whether experiments may keep a study of trials elsewhere than below output_dir",
         ),
-        threads=integer(node, "threads", 0, "threads per fit; 0 lets the experiment decide", low=0),
-        nice=integer(
-            node,
-            "nice",
-            0,
-            "how much a fit stands back behind the robot's processes",
-            low=0,
-            high=19,
+        threads=given.integer("threads", 0, "threads per fit; 0 lets the experiment decide", low=0),
+        nice=given.integer(
+            "nice", 0, "how much a fit stands back behind the robot's processes", low=0, high=19
         ),
     )
-    port = integer(
-        node,
+    port = given.integer(
         "live_page_port",
         0,
         "port of a page on this machine that shows fits; 0: none",
         low=0,
         high=65535,
     )
-    ahead = flag(
-        node, "ahead", True, "whether the process of the next fit waits with all imports done"
+    ahead = given.flag(
+        "ahead", True, "whether the process of the next fit waits with all imports done"
     )
     return FitServerSettings(experiment_dir, request, port, ahead)

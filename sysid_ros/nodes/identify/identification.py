@@ -25,8 +25,8 @@ from std_srvs.srv import SetBool
 from sysid_ros.errors import DataError, ErrorCode, StopRequestedError, SysidError
 from sysid_ros.files import dumps
 from sysid_ros.judgement import forecast_path
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.srv import Start, Stop
@@ -94,32 +94,30 @@ class Identification(Node):
     ) -> None:
         super().__init__("identify", **node_options)
         self._is_to_end = is_to_end
-        text = parameters.text
-        self._experiment = text(
-            self, "experiment", "", "experiment file, as the fit server sees it"
+        given = NodeParameters(self)
+        self._experiment = given.text(
+            "experiment", "", "experiment file, as the fit server sees it"
         )
-        self._true_parameters = text(
-            self, "true_parameters", "", "YAML with true values to compare with, for simulations"
+        self.true_parameters = given.path(
+            "true_parameters", "YAML with true values to compare with, for simulations"
         )
-        self._bag = text(self, "bag", "", "fit this bag instead of recording a new one")
-        self._may_arm = parameters.flag(
-            self, "arm", False, "whether to arm the excitation instead of waiting for a person to"
+        self._bag = given.text("bag", "", "fit this bag instead of recording a new one")
+        self._may_arm = given.flag(
+            "arm", False, "whether to arm the excitation instead of waiting for a person to"
         )
-        self._count = parameters.integer(
-            self, "recordings", 1, "motions, each in a bag of its own", low=1
+        self._count = given.integer("recordings", 1, "motions, each in a bag of its own", low=1)
+        self._holds_out = given.flag(
+            "hold_out_last", False, "whether the last of several is held out, not fitted"
         )
-        self._holds_out = parameters.flag(
-            self, "hold_out_last", False, "whether the last of several is held out, not fitted"
+        self._overrides = given.texts(
+            "overrides", "settings on top of the experiment, such as fit.max_iterations=20"
         )
-        self._overrides = parameters.texts(
-            self, "overrides", "settings on top of the experiment, such as fit.max_iterations=20"
+        self._patience = given.number(
+            "patience", 30.0, "seconds to wait for the other nodes to appear"
         )
-        self._patience = parameters.number(
-            self, "patience", 30.0, "seconds to wait for the other nodes to appear"
-        )
-        recorder = text(self, "recorder", "recorder", "name of the recorder")
-        excite = text(self, "excite", "excite", "name of the excitation")
-        fit_server = text(self, "fit_server", "fit_server", "name of the fit server")
+        recorder = given.text("recorder", "recorder", "name of the recorder")
+        excite = given.text("excite", "excite", "name of the excitation")
+        fit_server = given.text("fit_server", "fit_server", "name of the fit server")
         self._recorder = recorder
         self._start: Client[Any, Any] = self.create_client(Start, f"{recorder}/start")
         self._stop: Client[Any, Any] = self.create_client(Stop, f"{recorder}/stop")
@@ -140,11 +138,6 @@ class Identification(Node):
     def experiment_file(self) -> Path:
         """The experiment file, absolute."""
         return Path(self._experiment).expanduser().absolute()
-
-    @property
-    def true_parameters(self) -> Path | None:
-        """The file with true values, if there are any."""
-        return Path(self._true_parameters).expanduser() if self._true_parameters else None
 
     def wait_for_nodes(self, topics: Sequence[str]) -> None:
         """Wait until everything is there, and the recorder listens to every topic.

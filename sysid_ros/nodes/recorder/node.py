@@ -22,9 +22,9 @@ from std_msgs.msg import String
 
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment import Experiment, load_experiment
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
 from sysid_ros.nodes.lifecycle import bring_up, reported
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.recorder.arrivals import Arrivals
@@ -80,7 +80,7 @@ class Recorder(LifecycleNode):
             self._listen_for_description(self._settings.robot_description)
         self._recorder_services = RecorderServices(self, self._session, self)
         self._configured = False
-        parameters.refuse_once_configured(self, READ_WHEN_CONFIGURED, lambda: self._configured)
+        NodeParameters(self).refuse_once_configured(READ_WHEN_CONFIGURED, lambda: self._configured)
 
     @property
     def autostart(self) -> bool:
@@ -240,7 +240,8 @@ class Recorder(LifecycleNode):
 
     def _selection(self) -> TopicSelection:
         path = str(self.get_parameter("experiment").value or "")
-        listed = parameters.current_texts(self, "topics")
+        given = NodeParameters(self)
+        listed = given.current_texts("topics")
         names = [self._absolute(name) for name in listed]
         if path:
             self._experiment = load_experiment(Path(path).expanduser())
@@ -249,7 +250,7 @@ class Recorder(LifecycleNode):
         return TopicSelection(
             names,
             regex=str(self.get_parameter("regex").value or ""),
-            exclude=parameters.current_texts(self, "exclude"),
+            exclude=given.current_texts("exclude"),
         )
 
     def _absolute(self, name: str) -> str:

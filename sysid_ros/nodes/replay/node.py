@@ -28,7 +28,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.design import load_planned
 from sysid_ros.exports import URDF
 from sysid_ros.files import read_regular_text
-from sysid_ros.nodes import parameters
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.playback import GHOST, SIMULATED, Frame, frames_of, load_motion, shapes_of
@@ -46,15 +46,14 @@ class Replay(Node):
           SysidError: It cannot be read, or a parameter is out of its range.
         """
         super().__init__("replay", **node_options)
+        given = NodeParameters(self)
         folder = Path(
-            parameters.text(self, "result", "", "result folder; an experiment's file for motion")
+            given.text("result", "", "result folder; an experiment's file for motion")
         ).expanduser()
-        sequence = parameters.text(
-            self, "sequence", "", "recording; the first held-out one if empty"
-        )
-        simulated = parameters.choice(self, "simulated", SIMULATED, "with which parameters")
-        planned = parameters.optional_file(
-            self, "motion", "CSV file of a motion to show before anything moves"
+        sequence = given.text("sequence", "", "recording; the first held-out one if empty")
+        simulated = given.choice("simulated", SIMULATED, "with which parameters")
+        planned = given.optional_file(
+            "motion", "CSV file of a motion to show before anything moves"
         )
         if planned is None:
             self._robots = ("measured", "simulated")
@@ -62,13 +61,13 @@ class Replay(Node):
         else:
             self._robots = ("planned", "simulated")
             self._motion, self._model = load_planned(folder, planned)
-        self._rate = parameters.positive(self, "rate", 1.0, "speed; 1 is as it happened")
-        frequency = parameters.positive(self, "frequency", 50.0, "joint states per second")
-        self._loop = parameters.flag(self, "loop", True, "whether to begin again at the end")
-        self._apart = parameters.number(
-            self, "apart", 0.0, "m along y between the two robots' frames; 0: one in the other"
+        self._rate = given.positive("rate", 1.0, "speed; 1 is as it happened")
+        frequency = given.positive("frequency", 50.0, "joint states per second")
+        self._loop = given.flag("loop", True, "whether to begin again at the end")
+        self._apart = given.number(
+            "apart", 0.0, "m along y between the two robots' frames; 0: one in the other"
         )
-        self._world = parameters.text(self, "frame", "world", "frame that both robots stand in")
+        self._world = given.text("frame", "world", "frame that both robots stand in")
         self._states = {
             robot: self.create_publisher(JointState, f"{robot}/joint_states", 10)
             for robot in self._robots

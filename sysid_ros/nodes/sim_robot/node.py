@@ -23,7 +23,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from sysid_ros.errors import ExperimentError
-from sysid_ros.nodes import parameters
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.nodes.sim_robot.lock_step import LockStep
@@ -42,14 +42,14 @@ class SimRobot(Node):
     def __init__(self, **node_options: Any) -> None:
         super().__init__("sim_robot", **node_options)
         self._action: TrajectoryAction | None = None
-        rate = parameters.positive(self, "rate", 500.0, "joint states per second")
-        command_type = parameters.choice(
-            self,
+        given = NodeParameters(self)
+        rate = given.positive("rate", 500.0, "joint states per second")
+        command_type = given.choice(
             "command_type",
             ("float64_multi_array", "joint_trajectory", "follow_joint_trajectory"),
             "message type of the topic command, or an action instead of it",
         )
-        self._robot = self._make_robot(rate)
+        self._robot = self._make_robot(given, rate)
         self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=_QUEUE))
         if command_type == "follow_joint_trajectory":
             first = self._robot.measure().position
@@ -58,20 +58,18 @@ class SimRobot(Node):
             self.create_subscription(JointTrajectory, "command", self._on_trajectory, _QUEUE)
         else:
             self.create_subscription(Float64MultiArray, "command", self._on_array, _QUEUE)
-        self._time = self._make_time(rate)
+        self._time = self._make_time(given, rate)
         log_of(self).info(f"simulating {', '.join(self._robot.joints)}")
 
-    def _make_robot(self, rate: float) -> SimulatedRobot:
-        model_file = parameters.required_file(self, "model", "MJCF or URDF file")
-        truth_file = parameters.optional_file(
-            self, "true_parameters", "YAML file with the hidden values"
-        )
-        timestep = parameters.positive(self, "timestep", 0.0005, "simulation timestep in s")
+    def _make_robot(self, given: NodeParameters, rate: float) -> SimulatedRobot:
+        model_file = given.required_file("model", "MJCF or URDF file")
+        truth_file = given.optional_file("true_parameters", "YAML file with the hidden values")
+        timestep = given.positive("timestep", 0.0005, "simulation timestep in s")
         noise = [
-            parameters.number(self, f"noise.{what}", 0.0, f"standard deviation of {what}", low=0.0)
+            given.number(f"noise.{what}", 0.0, f"standard deviation of {what}", low=0.0)
             for what in ("position", "velocity", "effort")
         ]
-        seed = parameters.integer(self, "seed", 0, "seed of the noise", low=0)
+        seed = given.integer("seed", 0, "seed of the noise", low=0)
         truth = read_true_parameters(truth_file) if truth_file else ()
         return SimulatedRobot(
             build_true_model(model_file, truth, timestep),
@@ -81,27 +79,19 @@ class SimRobot(Node):
             seed=seed,
         )
 
-    def _make_time(self, rate: float) -> RealTime | LockStep:
-        number = parameters.number
-        latency = number(
-            self,
-            "latency",
-            0.05,
-            "seconds by which the simulation runs behind the wall clock",
-            low=0.0,
+    def _make_time(self, given: NodeParameters, rate: float) -> RealTime | LockStep:
+        latency = given.number(
+            "latency", 0.05, "seconds by which the simulation runs behind the wall clock", low=0.0
         )
-        lockstep = number(
-            self,
+        lockstep = given.number(
             "lockstep",
             0.0,
             "commands per second, each of which the robot waits for while excite plays, on a time "
             "of its own (/clock); 0: by the wall clock",
             low=0.0,
         )
-        patience = parameters.positive(
-            self, "patience", 30.0, "seconds to wait for a command in lock-step"
-        )
-        excite = parameters.text(self, "excite", "excite", "name of the node that plays a motion")
+        patience = given.positive("patience", 30.0, "seconds to wait for a command in lock-step")
+        excite = given.text("excite", "excite", "name of the node that plays a motion")
         if lockstep <= 0.0:
             return RealTime(self, self._robot, self._publish, rate=rate, latency=latency)
         return LockStep(

@@ -23,9 +23,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sysid_ros.errors import StopRequestedError, SysidError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.live_estimation import PRECISION, LiveSufficiency, Sufficiency, prepare
-from sysid_ros.nodes import parameters
 from sysid_ros.nodes.clocks import steady_clock
 from sysid_ros.nodes.number_topics import NumberTopics
+from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node, stand_back
 from sysid_ros_interfaces import msg
@@ -40,27 +40,25 @@ class SufficiencyNode(Node):
 
     def __init__(self, **node_options: Any) -> None:
         super().__init__("sufficiency", **node_options)
+        given = NodeParameters(self)
         self._experiment = load_experiment(
-            parameters.required_file(self, "experiment", "experiment file, as for the recorder")
+            given.required_file("experiment", "experiment file, as for the recorder")
         )
-        data_dir = parameters.text(self, "data_dir", "", "folder where models are looked for")
-        self._data_dir = Path(data_dir).expanduser() if data_dir else None
-        self._robot = parameters.text(
-            self, "robot", "", "which robot is recorded, of several in the experiment"
+        self._data_dir = given.path("data_dir", "folder where models are looked for")
+        self._robot = given.text(
+            "robot", "", "which robot is recorded, of several in the experiment"
         )
-        self._recorder = parameters.text(
-            self, "recorder", "recorder", "name of the recorder whose bags are followed"
+        self._recorder = given.text(
+            "recorder", "recorder", "name of the recorder whose bags are followed"
         )
-        self._precision = parameters.positive(
-            self, "precision", PRECISION, "standard error over magnitude that counts as enough"
+        self._precision = given.positive(
+            "precision", PRECISION, "standard error over magnitude that counts as enough"
         )
-        self._period = parameters.positive(
-            self, "period", 2.0, "seconds between judgements at least"
+        self._period = given.positive("period", 2.0, "seconds between judgements at least")
+        self._load = given.positive(
+            "load", 0.25, "share of one processor core that judging may take"
         )
-        self._load = parameters.positive(
-            self, "load", 0.25, "share of one processor core that judging may take"
-        )
-        bag = parameters.text(self, "bag", "", "follow this bag instead of the recorder's")
+        bag = given.text("bag", "", "follow this bag instead of the recorder's")
         self._bag = ""  # the one that is followed
         self._live: LiveSufficiency | None = None
         self._judged: LiveSufficiency | None = None  # the one that the judgement under way is of

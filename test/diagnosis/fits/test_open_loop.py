@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sysid_ros.diagnosis.fits.open_loop as open_loop
-from sysid_ros.diagnosis.finding import Change, FindingKind, repaired_series
+from sysid_ros.diagnosis.evidence.finding import Change, FindingKind, repaired_series
 from sysid_ros.diagnosis.fits import OpenLoop, helped_signals, most_telling, spoils
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.parameters.modifiers import AttributeModifier

@@ -201,7 +201,7 @@ def test_many_bodies_of_which_nothing_is_estimated_are_no_columns(monkeypatch) -
     heavy = FitSettings(method="inverse_dynamics", torque=TorqueSettings(total_mass=8.0))
     columns = len(torque_problem([group], params, {}).regressor.columns)
     few = sysid.fit([group], params, heavy)
-    module = importlib.import_module("sysid_ros.engine.measured_torque.torque_problem")
+    module = importlib.import_module("sysid_ros.engine.measured_torque.rows.torque_problem")
     monkeypatch.setattr(module, "_MANY", 1000)
     assert len(torque_problem([group], params, {}).regressor.columns) == columns + 130
     all_ = sysid.fit([group], params, heavy)

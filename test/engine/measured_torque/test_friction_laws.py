@@ -22,7 +22,7 @@ from sysid_ros.engine.friction import (
 )
 from sysid_ros.engine.friction.budget import budget
 from sysid_ros.engine.measured_torque import settled_laws
-from sysid_ros.engine.measured_torque.torque_problem import regression_settings, torque_problem
+from sysid_ros.engine.measured_torque.rows.torque_problem import regression_settings, torque_problem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.engine.regressor import FrictionLaws, Motion, Regressor, mujoco_torque
 from sysid_ros.errors import StopRequestedError

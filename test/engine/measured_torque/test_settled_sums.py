@@ -16,7 +16,7 @@ from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.inverse_dynamics import Settings, gather
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.measured_torque import settled_sums as module
-from sysid_ros.engine.measured_torque.torque_problem import (
+from sysid_ros.engine.measured_torque.rows.torque_problem import (
     TorqueProblem,
     regression_settings,
     torque_problem,

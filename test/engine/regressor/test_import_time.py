@@ -12,7 +12,7 @@ PROGRAM = """
 import sys
 import numpy as np
 import sysid_ros.pipeline.experiment_run
-from sysid_ros.diagnosis.filtered import _low_passed
+from sysid_ros.diagnosis.evidence.filtered import _low_passed
 _low_passed(np.zeros(8), 0.5)  # of every fit whose servos lag
 late = {"numba", "scipy.signal", "scipy.special", "scipy.linalg", "urllib.request"}
 assert not late & set(sys.modules)

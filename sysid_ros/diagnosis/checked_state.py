@@ -1,0 +1,81 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The recordings while they are tested, repaired as far as mistakes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sysid_ros.dataset import Dataset
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Declared,
+    ExperimentLines,
+    Explanation,
+    Finding,
+    Recorded,
+    finding_of,
+    recorded,
+    repaired,
+    under_gravity,
+)
+from sysid_ros.diagnosis.servo_mistakes import counterparts
+from sysid_ros.experiment import Experiment
+from sysid_ros.robots import build_parameters
+
+
+@dataclass
+class CheckedState:
+    """The recordings, repaired as far as mistakes are known."""
+
+    recorded: Recorded
+    lines: ExperimentLines
+    declared: Declared
+    repairs: list[Change] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, experiment: Experiment, dataset: Dataset) -> CheckedState:
+        """The recordings as they are, under the gravity that the experiment gives."""
+        declared = Declared(build_parameters(experiment, dataset.training.groups[0].spec))
+        guessed = [one.name for one in experiment.signals if one.servo or one.velocity_servo]
+        whole, gravity = recorded(dataset.training.groups, guessed), declared.gravity()
+        whole = whole if gravity is None else under_gravity(whole, gravity)
+        return cls(whole, ExperimentLines(experiment), declared)
+
+    def repair(self, change: Change) -> None:
+        """Repair the recordings."""
+        self.recorded = repaired(self.recorded, change)
+        self.repairs.append(change)
+
+    def undeclared(self, explanations: Sequence[Explanation]) -> list[Explanation]:
+        """Repair what was recorded, and keep of the repairs those that the fit would not find."""
+        found = []
+        for one in explanations:
+            self.repair(one.change)
+            others = counterparts(self.recorded, one.change.signals)
+            if not self.declared.explains(one.change, one.size, others):
+                found.append(one)
+        return found
+
+    def finding(self, best: Explanation, why: str) -> Finding:
+        """The finding of an explanation, with its grounds and the lines that repair it."""
+        evidence = {"unexplained_before": best.before, "unexplained_after": best.after}
+        if best.size:
+            evidence["size"] = best.size
+        if best.interval is not None:
+            evidence["size_low"], evidence["size_high"] = best.interval
+        return finding_of(
+            best.change,
+            self.lines,
+            evidence,
+            why,
+            alternatives=best.alternatives,
+            interval=best.interval,
+        )
+
+
+def percent(share: float) -> str:
+    """A share in per cent, as sentences give it."""
+    return f"{100.0 * max(share, 0.0):.3g} %"

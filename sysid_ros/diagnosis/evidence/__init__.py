@@ -1,0 +1,67 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recordings as tests of them see them, the changes that may repair them, and what is told."""
+
+from __future__ import annotations
+
+from sysid_ros.diagnosis.evidence.declared import Declared
+from sysid_ros.diagnosis.evidence.explanation import (
+    Explanation,
+    best_of,
+    lag_interval,
+    least_between,
+    profile_interval,
+    resolution_of,
+    size_interval,
+    together,
+)
+from sysid_ros.diagnosis.evidence.filtered import Filtered, filtered, motion_bandwidth, total_delays
+from sysid_ros.diagnosis.evidence.finding import Change, Finding, FindingKind, repaired_series
+from sysid_ros.diagnosis.evidence.hypotheses import (
+    DEGREE,
+    LAGS,
+    SCALES,
+    SERVO_LAGS,
+    Family,
+    Suspects,
+    discrete,
+    families,
+    joint_labels,
+    joint_pairs,
+    named_degrees,
+    offset_unit,
+)
+from sysid_ros.diagnosis.evidence.recorded import (
+    Recorded,
+    Samples,
+    pose_of,
+    recorded,
+    repaired,
+    under_gravity,
+)
+from sysid_ros.diagnosis.evidence.repair import (
+    ExperimentLines,
+    Repair,
+    body_label,
+    finding_of,
+    freed_mass,
+    joined,
+    setting,
+)
+from sysid_ros.diagnosis.evidence.sampling_mistakes import (
+    PLAYED,
+    Rate,
+    by_topic,
+    coarse_step,
+    is_slow,
+    is_uneven,
+    motion_range,
+    moves,
+    not_tested,
+    sampling_of,
+    signal_kinds,
+    silent_joints,
+    still_joints,
+    stuck_limit,
+)

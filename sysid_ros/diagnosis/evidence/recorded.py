@@ -1,0 +1,394 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recorded motion, as the tests of :mod:`sysid_ros.diagnosis` need it."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.evidence.finding import Change
+from sysid_ros.engine.elements import (
+    BALL,
+    FREE,
+    HINGE,
+    SCALAR,
+    bodies_above,
+    is_effort,
+    is_servo,
+    is_velocity_servo,
+    joint_of,
+    joints_of_tendon,
+)
+from sysid_ros.engine.signals import (
+    JointSignal,
+    ModelSequences,
+    SignalIntegral,
+    TimeSeries,
+    joint_signal,
+    value_at,
+    without_sign_jumps,
+)
+from sysid_ros.engine.windows import pushed
+
+_POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+PASSED_MOST = 20.0  # Hz, that a test's low-pass passes
+PASSED_SHARE = 0.15  # of the slowest sensor's rate, that it passes
+_LOOKS = 200  # postures
+_PUSHED = 0.1  # share of them in which something else than servos and loads pushes a joint
+_VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """One signal of one recording: ``times`` (n,) s and ``values`` (n,), scale and offset applied.
+
+    Vectors have (n, k) values. ``held`` signals keep their value until the next sample.
+    """
+
+    times: FloatArray
+    values: FloatArray
+    held: bool = False
+
+    def at(self, times: FloatArray) -> FloatArray:
+        """Values at other instants; the nearest sample before the first and after the last."""
+        return value_at(self.times, self.values, times, held=self.held)
+
+    def mean_around(self, times: FloatArray, width: float) -> FloatArray:
+        """Values at other instants, of a held signal the mean over a time [s] around each.
+
+        A held signal sampled once per grid instant would seem early by up to its own interval,
+        depending on how the grid lies.
+        """
+        if not self.held:
+            return self.at(times)
+        integral = SignalIntegral(self.times, self.values, held=True)
+        return integral.mean(times - 0.5 * width, width)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Every recording of one model, and which signal is which joint's.
+
+    Attributes:
+      model: The compiled model, with a sensor for every measured signal.
+      recordings: Per recording its scalar signals by label.
+      vectors: The same for those of several numbers.
+      positions: The label of each joint's position, by the joint's number in the model.
+      velocities: The same for velocities.
+      efforts: By actuator number the label of a force or torque, on a joint or on a free body.
+      servos: By actuator number the label of a position that a joint's servo is asked for.
+      others: The same of velocities, and of lengths of tendons that are linear in joint positions.
+      guessed: Servos that the model lacked, by actuator number: nobody knows their gains.
+      poses: Labels of the seven coordinates of each free joint whose pose is measured.
+    """
+
+    model: mujoco.MjModel
+    recordings: tuple[Mapping[str, Samples], ...]
+    vectors: tuple[Mapping[str, Samples], ...]
+    positions: Mapping[int, str]
+    velocities: Mapping[int, str]
+    efforts: Mapping[int, str]
+    servos: Mapping[int, str]
+    guessed: frozenset[int] = frozenset()
+    others: Mapping[int, str] = field(default_factory=dict)
+    poses: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def commands(self) -> dict[int, str]:
+        """The labels of what all servos are asked for, by actuator number."""
+        return {**self.servos, **self.others}
+
+    def pooled(self, label: str) -> list[Samples]:
+        """One signal's samples, recording by recording."""
+        return [signals[label] for signals in self.recordings if label in signals]
+
+    def joint_name(self, joint: int) -> str:
+        """A joint's name in the model."""
+        return str(self.model.joint(joint).name)
+
+    def is_hinge(self, joint: int) -> bool:
+        """Return whether a joint turns."""
+        return int(self.model.jnt_type[joint]) == HINGE
+
+    @property
+    def all_positions(self) -> list[str]:
+        """Labels of the positions of all joints, in their order.
+
+        None where a joint is neither hinge nor slide, or one is not measured.
+        """
+        joints = range(self.model.njnt)
+        scalar = self.model.nq == self.model.nv == len(joints)
+        measured = scalar and all(joint in self.positions for joint in joints)
+        return [self.positions[joint] for joint in joints] if measured else []
+
+    @property
+    def coordinates(self) -> list[str]:
+        """Labels of all of qpos, of hinges, slides and free joints; none where one is unknown."""
+        own = {joint: (label,) for joint, label in self.positions.items()}
+        told = {**own, **self.poses}
+        joints = range(self.model.njnt)
+        known = all(joint in told for joint in joints)
+        return [label for joint in joints for label in told[joint]] if known else []
+
+    @property
+    def is_open_chain(self) -> bool:
+        """True if the model is a tree of hinges and slides whose positions are all measured."""
+        return bool(self.all_positions) and not np.any(self.model.eq_active0)
+
+    @property
+    def interval(self) -> float:
+        """The longest of the position signals' usual sampling intervals, s."""
+        return max(
+            (
+                float(np.median(np.diff(samples.times)))
+                for label in (*self.positions.values(), *itertools.chain(*self.poses.values()))
+                for samples in self.pooled(label)
+            ),
+            default=0.0,
+        )
+
+    def is_pushed(self, joint: int) -> bool:
+        """Return whether a tendon's limit or another finger keeps a joint from following.
+
+        Only where all positions are measured; servos that cannot follow say nothing of commands.
+        """
+        labels = self.all_positions
+        if not labels:
+            return False
+        postures = []
+        for signals in self.recordings:
+            times = signals[labels[0]].times
+            some = times[:: max(1, len(times) * len(self.recordings) // _LOOKS)]
+            postures.append(np.column_stack([signals[label].at(some) for label in labels]))
+        share = pushed(self.model, np.concatenate(postures))
+        return bool(share[self.model.jnt_dofadr[joint]] > _PUSHED)
+
+    def joint_of(self, actuator: int) -> int:
+        """The joint that an actuator moves, the first one of a tendon's, or its body's own."""
+        return next(iter(self.arms(actuator)), _joint_of_site(self.model, actuator))
+
+    def arms(self, actuator: int) -> dict[int, float]:
+        """The joints that an actuator moves, with what it moves for each of their units."""
+        return _arms(self.model, actuator)
+
+
+def repaired(before: Recorded, change: Change) -> Recorded:
+    """The recordings as they would be after a repair."""
+
+    def one(signals: Mapping[str, Samples], label: str) -> Samples:
+        samples = signals[change.source(label)]
+        scale, offset = change.scale.get(label, 1.0), change.offset.get(label, 0.0)
+        delay = change.delay.get(label, 0.0)
+        return Samples(samples.times + delay, scale * samples.values + offset, samples.held)
+
+    recordings = tuple(
+        {label: one(signals, label) for label in signals if change.source(label) in signals}
+        for signals in before.recordings
+    )
+    return replace(before, recordings=recordings)
+
+
+def under_gravity(before: Recorded, gravity: FloatArray) -> Recorded:
+    """The recordings, as those of a model with another gravity, (3,) m/s^2."""
+    model = copy.copy(before.model)
+    model.opt.gravity[:] = gravity
+    return replace(before, model=model)
+
+
+def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) -> Recorded:
+    """Sort an experiment's sequences into joints.
+
+    Where recordings have different models, those of the model that most were recorded with count.
+
+    Args:
+      groups: Sequences by model, at least one.
+      guessed: Names of servos whose gains nobody knows.
+    """
+    group = max(groups, key=len)
+    torques = _torque_sensors(group)
+    spec = _with_motors(group.spec, torques) if torques else group.spec.copy()
+    model = spec.compile()
+    if any(is_effort(model, a) for a in range(model.nu)):
+        model = _without_unmeasured_joints(spec, _measured_labels(group)) or model
+    recordings: tuple[Mapping[str, Samples], ...] = tuple(
+        {**_signals(measured), **_signals(control)}
+        for measured, control in zip(group.sensordata, group.control, strict=True)
+    )
+    labels = dict.fromkeys(label for signals in recordings for label in signals)
+    positions: dict[int, str] = {}
+    velocities: dict[int, str] = {}
+    efforts: dict[int, str] = {}
+    servos: dict[int, str] = {}
+    others: dict[int, str] = {}
+    for label in labels:
+        if label in torques:
+            efforts[model.actuator(label).id] = label
+            continue
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, label)
+        if sensor >= 0:
+            kind, joint = int(model.sensor_type[sensor]), int(model.sensor_objid[sensor])
+            if kind in (_POSITION, _VELOCITY):
+                (positions if kind == _POSITION else velocities).setdefault(joint, label)
+            continue
+        actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, label)
+        if actuator >= 0 and _drives_one_joint(model, actuator):
+            if is_effort(model, actuator):
+                efforts[actuator] = label
+            elif is_servo(model, actuator):
+                servos[actuator] = label
+            elif is_velocity_servo(model, actuator):
+                others[actuator] = label
+        elif actuator >= 0 and _arms(model, actuator) and is_servo(model, actuator):
+            others[actuator] = label
+        elif actuator >= 0 and is_effort(model, actuator) and _is_on_free(model, actuator):
+            efforts[actuator] = label
+    vectors = tuple(_vectors(measured) for measured in group.sensordata)
+    unknown = frozenset(a for a in (*servos, *others) if model.actuator(a).name in guessed)
+    poses, recordings = _with_poses(model, recordings, vectors)
+    return Recorded(
+        model, recordings, vectors, positions, velocities, efforts, servos, unknown, others, poses
+    )
+
+
+def pose_of(model: mujoco.MjModel, joint: int, vectors: Mapping[str, Samples]) -> Samples | None:
+    """The measured coordinates of a free or ball joint, (n, 7 or 4)."""
+    parts: dict[int, tuple[JointSignal, Samples]] = {}
+    for name, one in vectors.items():
+        told = joint_signal(model, name)
+        if told is not None and told.joint == joint:
+            parts.setdefault(told.width, (told, one))
+    if 4 not in parts:
+        return None
+    signal, one = parts[4]
+    turned = Samples(one.times, without_sign_jumps(signal.body_orientation(one.values)))
+    if int(model.jnt_type[joint]) == BALL:
+        return turned
+    if 3 not in parts:
+        return None
+    signal, one = parts[3]
+    place = np.stack([np.interp(turned.times, one.times, x) for x in one.values.T], axis=1)
+    place = signal.body_position(place, turned.values)
+    return Samples(turned.times, np.concatenate([place, turned.values], axis=1))
+
+
+def _with_poses(
+    model: mujoco.MjModel,
+    recordings: Sequence[Mapping[str, Samples]],
+    vectors: Sequence[Mapping[str, Samples]],
+) -> tuple[dict[int, tuple[str, ...]], tuple[Mapping[str, Samples], ...]]:
+    """Labels of the coordinates of free joints, and recordings that have them as signals."""
+    labels: dict[int, tuple[str, ...]] = {}
+    found = [dict(signals) for signals in recordings]
+    for joint in np.flatnonzero(np.asarray(model.jnt_type) == FREE).tolist():
+        for signals, own in zip(found, vectors, strict=True):
+            pose = pose_of(model, joint, own)
+            if pose is not None:
+                labels[joint] = tuple(f"coordinate {i} of free joint {joint}" for i in range(7))
+                for label, column in zip(labels[joint], pose.values.T, strict=True):
+                    signals[label] = Samples(pose.times, column)
+    return labels, tuple(found)
+
+
+def _joint_of_site(model: mujoco.MjModel, actuator: int) -> int:
+    """The last joint that moves the site which an actuator acts on; -1 where there is none."""
+    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_SITE):
+        return -1
+    body = int(model.site_bodyid[model.actuator_trnid[actuator, 0]])
+    moved = (b for b in bodies_above(model, body) if model.body_jntnum[b] > 0)
+    return next((int(model.body_jntadr[b] + model.body_jntnum[b]) - 1 for b in moved), -1)
+
+
+def _is_on_free(model: mujoco.MjModel, actuator: int) -> bool:
+    """Return whether an actuator pushes a site of a free body."""
+    joint = _joint_of_site(model, actuator)
+    return joint >= 0 and int(model.jnt_type[joint]) == FREE
+
+
+def _torque_sensors(group: ModelSequences) -> dict[str, str]:
+    """The joint of every measured torque sensor, where no input of an actuator is known."""
+    kind = mujoco.mjtSensor.mjSENS_JOINTACTFRC
+    if any(series.signal_mapping for series in group.control):
+        return {}
+    measured = _measured_labels(group)
+    return {s.name: s.objname for s in group.spec.sensors if s.type == kind and s.name in measured}
+
+
+def _with_motors(spec: mujoco.MjSpec, torques: Mapping[str, str]) -> mujoco.MjSpec:
+    """A copy whose joints are driven by motors with the measured torque, instead of servos."""
+    copy = spec.copy()
+    for element in (*copy.keys, *copy.actuators):
+        copy.delete(element)
+    for label, joint in torques.items():
+        motor = copy.add_actuator(name=label, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=joint)
+        motor.set_to_motor()
+    return copy
+
+
+def _measured_labels(group: ModelSequences) -> set[str]:
+    return {label for series in group.sensordata for label in series.signal_mapping or {}}
+
+
+def _without_unmeasured_joints(spec: mujoco.MjSpec, labels: set[str]) -> mujoco.MjModel | None:
+    """The model with joints welded whose position is not measured, such as those of a gripper.
+
+    Returns:
+      ``None`` where every joint is measured, or where something else holds on to those that are
+      not.
+    """
+    kinds = (mujoco.mjtSensor.mjSENS_JOINTPOS, mujoco.mjtSensor.mjSENS_BALLQUAT)
+    measured = {s.objname for s in spec.sensors if s.type in kinds and s.name in labels}
+    copy = spec.copy()
+    gone = [joint for joint in copy.joints if joint.type in SCALAR and joint.name not in measured]
+    if not gone or len(gone) == len(copy.joints):
+        return None
+    names = {joint.name for joint in gone}
+    held = [e for e in copy.equalities if names & {e.name1, e.name2}]
+    for element in (*copy.keys, *held, *gone):
+        copy.delete(element)
+    copy.compiler.fusestatic = True  # what moves as one is one body, of which tests need but few
+    try:
+        return copy.compile()
+    except ValueError:
+        return None
+
+
+def _arms(model: mujoco.MjModel, actuator: int) -> dict[int, float]:
+    joint = joint_of(model, actuator)
+    if joint is not None:
+        return {joint: 1.0}
+    if int(model.actuator_trntype[actuator]) != int(mujoco.mjtTrn.mjTRN_TENDON):
+        return {}
+    return joints_of_tendon(model, int(model.actuator_trnid[actuator, 0]))
+
+
+def _drives_one_joint(model: mujoco.MjModel, actuator: int) -> bool:
+    joint = joint_of(model, actuator)
+    return joint is not None and int(model.jnt_type[joint]) in SCALAR
+
+
+def _signals(series: TimeSeries) -> dict[str, Samples]:
+    """The scalar signals of a series by label."""
+    found = {}
+    for name, (_, columns) in (series.signal_mapping or {}).items():
+        times, values = series.known(name)
+        if len(columns) == 1 and len(times) >= 2:
+            found[name] = Samples(times, values[:, 0], series.holds(int(columns[0])))
+    return found
+
+
+def _vectors(series: TimeSeries) -> dict[str, Samples]:
+    """The signals of several numbers of a series by label."""
+    found = {}
+    for name, (_, columns) in (series.signal_mapping or {}).items():
+        times, values = series.known(name)
+        if len(columns) > 1 and len(times) >= 2:
+            found[name] = Samples(times, values)
+    return found

@@ -1,0 +1,17 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Mistakes that windows of recordings tell when they are simulated, and contacts that do."""
+
+from __future__ import annotations
+
+from sysid_ros.diagnosis.simulated.contacts import (
+    Contacts,
+    apart,
+    beyond_ranges,
+    contact_findings,
+    contacts,
+    swinging_steps,
+)
+from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
+from sysid_ros.diagnosis.simulated.window_mistakes import WindowTest

@@ -1,0 +1,339 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The recorded postures against the model: overlaps, touches, left ranges, steps that swing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import mujoco
+import numpy as np
+
+from sysid_ros.dataset import passing
+from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded
+from sysid_ros.engine.least_squares import loss_named
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import RolloutPool, step_swing
+from sysid_ros.engine.windows import (
+    Pair,
+    Touches,
+    drawn_overlaps,
+    model_group,
+    shares,
+    touches,
+)
+
+_POSTURES = 400  # that are looked at
+_WINDOWS = 40
+_SHORTEST = 0.2  # s of a window
+_TRIED = 6  # windows that are simulated
+_VELOCITY_FILTER = 30.0  # Hz
+_DEEP = 1e-3  # m; geoms that overlap by less only rest on each other
+_ALWAYS = 0.98  # of the postures
+_NAMED = 6  # pairs of bodies in a sentence
+_BEYOND = 0.05  # of a range, that stops give way by and that drawings are wrong by
+_OFTEN = 0.2  # of the samples; fewer are a stop that was run into
+_ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
+_DEGREES = 180.0 / math.pi
+_MOMENTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a recording, at which a step is tried
+_FLOORS = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Two bodies that overlap in every recorded posture.
+
+    Attributes:
+      bodies: Their names.
+      geoms: The geoms by which they do, as they are called in the model or by their place.
+      depth: Median depth, m.
+    """
+
+    bodies: tuple[str, str]
+    geoms: tuple[str, str]
+    depth: float
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """Contacts in the recorded postures.
+
+    Attributes:
+      overlaps: Bodies that overlap always.
+      touching: Pairs of bodies that touch at times, with the share of the postures.
+      drawn: Pairs that overlap, always or at times, deeper than bodies that are there can, with
+        the depth, m.
+      drawn_bodies: The numbers of the bodies of these.
+      diverged: How many windows a simulation with the values that a fit starts from cannot follow
+        to their end, and how many were tried.
+    """
+
+    overlaps: tuple[Overlap, ...] = ()
+    touching: dict[tuple[str, str], float] = field(default_factory=dict)
+    diverged: tuple[int, int] = (0, 0)
+    drawn: dict[tuple[str, str], float] = field(default_factory=dict)
+    drawn_bodies: tuple[Pair, ...] = ()
+
+    @property
+    def rests(self) -> bool:
+        """True if bodies overlap always, less deeply than what is drawn too large."""
+        return any(one.bodies not in self.drawn for one in self.overlaps)
+
+    @property
+    def come_and_go(self) -> bool:
+        """True if something touches in some postures only."""
+        return any(share < _ALWAYS for share in self.touching.values())
+
+
+def contacts(
+    groups: Sequence[ModelSequences],
+    parameters: ParameterDict | None = None,
+    *,
+    simulated: bool = True,
+) -> Contacts:
+    """Look for contacts in recorded postures, and simulate a few windows from their starts.
+
+    Args:
+      groups: Sequences by model; those of the model that most were recorded with count.
+      parameters: What a fit would start from; the model's own values if left out.
+      simulated: Whether the fit simulates; if not, nothing is simulated here either.
+    """
+    group = max(groups, key=len)
+    count = len(group)
+    model = group.spec.copy().compile()
+    seen = [touches(model, group, k, most=max(2, _POSTURES // count)) for k in range(count)]
+    overlaps = _overlaps(model, seen)
+    names = {one.bodies for one in overlaps}
+    touching = {_names(model, pair): share for pair, share in shares(seen).items()}
+    deep = drawn_overlaps(model, seen)
+    drawn = {_names(model, pair): depth for pair, depth in deep.items()}
+    touching = {b: share for b, share in touching.items() if b not in names and b not in drawn}
+    runaways = _diverged(group, parameters or ParameterDict()) if simulated else (0, 0)
+    return Contacts(overlaps, touching, runaways, drawn, tuple(deep))
+
+
+def apart(groups: Sequence[ModelSequences], seen: Contacts) -> ModelSequences:
+    """The sequences whose contacts were looked for, in which none of the drawn ones pushes.
+
+    What other mistakes do is seen as if that one were repaired, as a fit may leave it out.
+    """
+    group = max(groups, key=len)
+    if not seen.drawn_bodies:
+        return group
+    return group.replaced(spec=passing(group.spec, group.gt_model, seen.drawn_bodies))
+
+
+def _overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> tuple[Overlap, ...]:
+    """The pairs of bodies that overlap in every posture, each with its deepest geoms."""
+    count = sum(len(one.times) for one in seen)
+    depths: dict[Pair, list[float]] = {}
+    bodies_of: dict[Pair, Pair] = {}
+    for one in seen:
+        bodies_of.update(one.bodies)
+        for found in one.depths:
+            for geoms, depth in found.items():
+                depths.setdefault(geoms, []).append(depth)
+    overlaps: dict[tuple[str, str], Overlap] = {}
+    for geoms, values in depths.items():
+        bodies = _names(model, bodies_of[geoms])
+        floor = any(int(model.geom_type[geom]) in _FLOORS for geom in geoms)
+        depth = float(np.median(values))
+        deepest = overlaps[bodies].depth if bodies in overlaps else _DEEP
+        if not floor and len(values) >= _ALWAYS * count and depth > deepest:
+            overlaps[bodies] = Overlap(bodies, _geoms(model, geoms), depth)
+    return tuple(overlaps.values())
+
+
+def _names(model: mujoco.MjModel, bodies: Pair) -> tuple[str, str]:
+    return str(model.body(bodies[0]).name), str(model.body(bodies[1]).name)
+
+
+def _geoms(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
+    """Names of geoms; of one without a name its shape and place in its body."""
+    found = []
+    for geom in sorted(pair):
+        name = str(model.geom(geom).name)
+        if not name:
+            body = int(model.geom_bodyid[geom])
+            shape = mujoco.mjtGeom(int(model.geom_type[geom])).name.removeprefix("mjGEOM_").lower()
+            name = f"{shape} number {geom - int(model.body_geomadr[body]) + 1} of its body"
+        else:
+            name = repr(name)
+        found.append(name)
+    return found[0], found[1]
+
+
+def _diverged(group: ModelSequences, parameters: ParameterDict) -> tuple[int, int]:
+    """Count windows that a simulation does not follow to the end, and those it tried."""
+    durations = [float(part.times[-1] - part.times[0]) for part in group.sensordata]
+    windows = model_group(
+        group,
+        parameters,
+        window_length=max(_SHORTEST, sum(durations) / _WINDOWS),
+        estimate_starts=False,
+        velocity_filter=_VELOCITY_FILTER,
+        gaps={},
+    )
+    places = np.linspace(0, len(windows.windows) - 1, _TRIED).round().astype(int)
+    some = windows.select(np.unique(places).tolist())
+    noise = {signal.name: 1.0 for window in some.windows for signal in window.sequence.signals}
+    with RolloutPool(None) as rollouts:
+        problem = WindowedProblem(
+            [some], parameters, rollouts, loss=loss_named("linear"), noise=noise,
+            engine="reference",
+        )  # fmt: skip
+        residuals = problem.residuals(problem.initial_point())
+    lost = sum(not np.all(np.isfinite(residual)) for residual in residuals)
+    return lost, len(residuals)
+
+
+def contact_findings(seen: Contacts, *, mistaken: bool = False) -> list[Finding]:
+    """Findings of lasting overlaps and of windows that no simulation gets through.
+
+    Args:
+      seen: What touches in the recorded postures.
+      mistaken: Whether other mistakes are known, any of which may be why a simulation runs away.
+    """
+    found = [_overlapping(seen.overlaps)] if seen.overlaps else []
+    lost, tried = seen.diverged
+    if lost and not mistaken:
+        found.append(_running_away(lost, tried, bool(seen.overlaps)))
+    return found
+
+
+def _overlapping(overlaps: tuple[Overlap, ...]) -> Finding:
+    pairs = [
+        f"{one.bodies[0]!r} ({one.geoms[0]}) and {one.bodies[1]!r} ({one.geoms[1]}) by "
+        f"{1000.0 * one.depth:.2g} mm"
+        for one in overlaps[:_NAMED]
+    ]
+    more = f" and {len(overlaps) - _NAMED} more pairs" if len(overlaps) > _NAMED else ""
+    excludes = "".join(
+        f'<exclude body1="{one.bodies[0]}" body2="{one.bodies[1]}"/>' for one in overlaps
+    )
+    return Finding(
+        FindingKind.OVERLAP,
+        (),
+        {"pairs": float(len(overlaps)), "depth": max(one.depth for one in overlaps)},
+        "Bodies of the model overlap in every recorded posture, and contacts push them apart for "
+        f"ever: {'; '.join(pairs)}{more}. MuJoCo leaves out contacts between a body and its "
+        "parent, but not where the parent stands still. Exclude the pairs in the model, "
+        f"<contact>{excludes}</contact>, or switch contacts off: "
+        '<option><flag contact="disable"/></option>.',
+        "",
+        (),
+    )
+
+
+def _running_away(lost: int, tried: int, overlapping: bool) -> Finding:
+    cause = (
+        "The overlapping bodies may be the reason."
+        if overlapping
+        else "A time step too long for stiff servos or light bodies, a wrong unit of a command or "
+        "wrong inertias may be the reason."
+    )
+    return Finding(
+        FindingKind.RUNAWAY,
+        (),
+        {"windows": float(lost), "tried": float(tried)},
+        "With the values that a fit starts from, the simulation flies apart in "
+        f"{lost} of {tried} stretches of the recordings, from the recorded posture. {cause}",
+        "",
+        (),
+    )
+
+
+def beyond_ranges(recorded: Recorded) -> list[Finding]:
+    """Find joints that were beyond their range in much of what was recorded.
+
+    A simulation pushes them back to it, with whatever force that takes.
+
+    Args:
+      recorded: The recordings, repaired as far as mistakes are known.
+    """
+    found = []
+    for joint, label in recorded.positions.items():
+        samples = recorded.pooled(label)
+        low, high = (float(end) for end in recorded.model.jnt_range[joint])
+        if not recorded.model.jnt_limited[joint] or not samples:
+            continue
+        values = np.concatenate([one.values for one in samples])
+        reach = _BEYOND * (high - low)
+        share = float(np.mean((values < low - reach) | (values > high + reach)))
+        if share > _OFTEN:
+            found.append(_left_range(recorded, joint, label, values.min(), values.max(), share))
+    return found
+
+
+def swinging_steps(recorded: Recorded) -> list[Finding]:
+    """Find a time step that the model's servos swing with, whatever its friction and delays.
+
+    Args:
+      recorded: The recordings, repaired as far as mistakes are known.
+    """
+    model = recorded.model
+    postures = np.tile(np.array(model.qpos0), (len(_MOMENTS), 1))
+    for joint, label in recorded.positions.items():
+        values = recorded.pooled(label)[0].values
+        places = np.multiply(_MOMENTS, len(values)).astype(int)
+        postures[:, int(model.jnt_qposadr[joint])] = values[places]
+    seen = step_swing(model, postures) if model.nu else None
+    if seen is None or seen.factor >= -1.0:
+        return []
+    name, step = recorded.joint_name(int(model.dof_jntid[seen.dof])), float(model.opt.timestep)
+    shorter = step / (1.0 - seen.factor)
+    remedy = (
+        '<option integrator="implicitfast"/> in the model cures it.'
+        if seen.implicit > -1.0
+        else f'<option timestep="{shorter:.2g}"/> in the model cures it.'
+    )
+    return [
+        Finding(
+            FindingKind.TIME_STEP,
+            (name,),
+            {"factor": seen.factor, "timestep": step},
+            f"The model's time step of {1000.0 * step:.3g} ms is too long for {name!r}: each step "
+            f"throws a deviation back {-seen.factor:.2g} times as far, so that its servo swings, "
+            f"whatever friction and delays a fit tries. {remedy}",
+            "",
+            (),
+        )
+    ]
+
+
+def _left_range(
+    recorded: Recorded, joint: int, label: str, lowest: float, highest: float, share: float
+) -> Finding:
+    low, high = (float(end) for end in recorded.model.jnt_range[joint])
+    unit = "rad" if recorded.is_hinge(joint) else "m"
+    sentence = (
+        f"{recorded.joint_name(joint)!r} was beyond the model's range in {100.0 * share:.3g} % of "
+        f"the samples. It went from {lowest:.3g} to {highest:.3g} {unit}, and the model stops it "
+        f"at {low:.3g} and {high:.3g}."
+    )
+    if _told_in_degrees(recorded, joint):
+        sentence += (
+            " The range of its servo's commands is 57 times as wide: the model file has radians "
+            'and is read in degrees, as it lacks <compiler angle="radian"/>.'
+        )
+    evidence = {"share": share, "lowest": float(lowest), "highest": float(highest)}
+    return Finding(FindingKind.RANGE, (label,), evidence, sentence, "", ())
+
+
+def _told_in_degrees(recorded: Recorded, joint: int) -> bool:
+    """Return whether a servo of a hinge may be asked for as many radians as it has degrees."""
+    model = recorded.model
+    width = float(np.ptp(model.jnt_range[joint]))
+    servos = [
+        actuator for actuator in recorded.servos
+        if model.actuator_ctrllimited[actuator] and recorded.joint_of(actuator) == joint
+    ]  # fmt: skip
+    if not recorded.is_hinge(joint):
+        return False
+    ratios = [float(np.ptp(model.actuator_ctrlrange[one])) / max(width, 1e-9) for one in servos]
+    return any(abs(ratio / _DEGREES - 1.0) < _ALIKE for ratio in ratios)

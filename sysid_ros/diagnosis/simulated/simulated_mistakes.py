@@ -1,0 +1,368 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Mistakes that a simulation tells of robots which no equation of single joints covers.
+
+Where joints are not measured, roll on wheels, stand on feet or hang on tendons, windows of the
+recordings are simulated with the model as it is. Where it explains a signal badly, repairs compete:
+one is accepted that lets the model explain what it did not, in most windows, spoils nothing, and
+does better than other frictions do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Explanation,
+    FindingKind,
+    Recorded,
+    lag_interval,
+    repaired_series,
+    resolution_of,
+    size_interval,
+    total_delays,
+)
+from sysid_ros.diagnosis.fits import (
+    VISIBLE,
+    Misfit,
+    OpenLoop,
+    beats_resistance,
+    decisive,
+    explained_more,
+    helped_or_late,
+    helped_signals,
+    late_signals,
+    left_of_helped,
+    most_telling,
+    signals_misfit,
+    spoils,
+)
+from sysid_ros.diagnosis.simulated.simulated_entries import (
+    Simulated,
+    covered_positions,
+    told_actuators,
+)
+from sysid_ros.diagnosis.simulated.tried_repairs import Tried, refined
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.uncertainty import sensor_of
+from sysid_ros.errors import DataError
+
+_ROUNDS = 3
+_SAME = 1.2  # ratio of powers up to which two repairs are as good as each other
+_LAGS = (0.05, 0.15)  # s
+_REFINED = 2  # repairs whose sizes are refined
+_SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
+_AS_MUCH = 0.9  # of what the best repair explains, that another must
+_GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
+# Of what is left without it, and of all, where noise hides starts of what flies for a moment.
+_FAR, _ROUGH = 0.125, 0.4
+_TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
+_PAIRED = 2  # repairs beside which an offset or a lag is looked for where none is enough
+_FEW = 4  # entries of a file, up to which every sign is tried so, and offsets
+_WORST = 4  # signals of which repairs and exchanges are tried
+_ORDER = (
+    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
+    FindingKind.LAG,
+)  # fmt: skip
+_BESIDE = (FindingKind.OFFSET, FindingKind.LAG)
+
+
+# What is left of signals, and what scores a repair by what it leaves of them.
+_Scored = tuple[Mapping[str, FloatArray], Callable[..., Tried]]
+
+
+def simulated_explanations(
+    recorded: Recorded,
+    sequences: ModelSequences,
+    params: ParameterDict,
+    length: float | None,
+    done: Sequence[Change],
+    topics: Mapping[str, str],
+) -> list[Explanation]:
+    """The repairs with which a simulation explains what it does not without them.
+
+    Args:
+      recorded: What was recorded, mistakes that other tests found repaired.
+      sequences: The same as it is simulated, not repaired.
+      params: Those that a fit would start from.
+      length: Of windows, s.
+      done: The repairs.
+      topics: The topic of each entry's signal by its label.
+    """
+    told = told_actuators(recorded)
+    driven = {joint for actuator in told for joint in recorded.arms(actuator)}
+    if (
+        recorded.is_open_chain
+        and len(told) == recorded.model.nu
+        and driven >= {*recorded.positions}
+    ):
+        return []  # every joint has an equation of its own
+    found: list[Explanation] = []
+    with RolloutPool(1) as pool:
+        test = OpenLoop(sequences, params, length, pool)
+        test = test.after(partial(repaired_series, changes=done))
+        test = test if recorded.coordinates else test.shortened()
+        search = _Search(recorded, test, topics, total_delays(done))
+        try:
+            for _ in range(_ROUNDS):
+                more = search.best([one.change for one in found])
+                found += more
+                if not more:
+                    break
+        except DataError:  # no window is long enough
+            return []
+    return found
+
+
+class _Search:
+    """Finds the best next repair; ``delays`` [s] by label are those that other tests found."""
+
+    def __init__(
+        self,
+        recorded: Recorded,
+        test: OpenLoop,
+        topics: Mapping[str, str],
+        delays: Mapping[str, float],
+    ) -> None:
+        self._recorded, self._test = recorded, test
+        self._known = (Change(FindingKind.LAG, delay=delays),)
+        self._could_be = Simulated(recorded, topics)
+        self._covered = covered_positions(recorded)
+
+    def _powers(
+        self, *changes: Change, windows: Sequence[int] | None = None, test: OpenLoop | None = None
+    ) -> dict[str, FloatArray]:
+        delays = total_delays((*self._known, *changes))
+        repair = partial(repaired_series, changes=changes)
+        return self._could_be.compared((test or self._test).powers(repair, delays, windows))
+
+    def best(self, done: list[Change]) -> list[Explanation]:
+        """The best repair beside those that are done, in its parts; none where none is decisive."""
+        before = self._powers(*done)
+        size = {name: float(np.mean(power)) for name, power in before.items()}
+        bad = sorted(
+            (n for n in size if size[n] > (_GROSS if n in self._covered else VISIBLE)),
+            key=lambda n: -size[n],
+        )
+        if not bad:
+            return self._late(before, done)
+        telling = most_telling([before[name] for name in bad], _TELLING)
+        tried, glanced = partial(self._tried, done), partial(self._tried, done, windows=telling)
+        some = {name: power[telling] for name, power in before.items()}
+        measured = self._measured(bad)
+        worst = [name for name in bad if size[name] > _GROSS]
+        gross = self._measured(worst)  # a pose's two parts are no entries
+        to_blame = self._could_be.driving(gross) if worst else []
+        also = self._could_be.driving(self._measured(worst, most=None)) if worst else []
+        partners = [one for one in also if one not in to_blame]  # in an exchange both go wrong
+        seen = [*map(glanced, self._could_be.discrete(to_blame, gross or measured, partners))]
+        promising = [tried(one.changes) for one in seen if one.may_be_accepted(before)]
+        # Commands that are alike may be exchanged and both reversed, or only that.
+        promising += [
+            tried(one.changes[1:]) for one in promising
+            if {*one.changes[-1].scale} == {*one.changes[0].signals} and one.changes[1:]
+        ]  # fmt: skip
+        accepted = [one for one in promising if self._accepted(before, one)]
+        if not worst:  # what swings by itself hides much of a sign: one is told if it is all
+            accepted = [one for one in accepted if left_of_helped(before, one.powers) < _SETTLED]
+            seen = []
+        if not any(one.left_of(bad) < _SETTLED for one in accepted):
+            inputs = self._could_be.driving(measured)
+            accepted += self._sized((before, tried), (some, glanced), inputs, measured)
+        accepted = [one for one in accepted if self._beats_friction(done, before, one)]
+        if not accepted:
+            signs = self._could_be.reversed_pairs((*to_blame, *gross))
+            pairs = [tried(one) for one in signs if glanced(one).may_be_accepted(before)]
+            accepted = [one for one in pairs if self._accepted(before, one)]
+        if not accepted:
+            seen.sort(key=lambda one: -explained_more(some, one.powers))
+            few = len(self._could_be.topics) <= _FEW
+            blamed = (to_blame, gross or measured) if few else ([], [])  # for offsets; lags as well
+            firsts = [
+                one for place, one in enumerate(seen)
+                if (place < _PAIRED and explained_more(some, one.powers) > 0.0)
+                or (few and one.kind is FindingKind.SIGN)
+            ]  # fmt: skip
+            return self._beside(
+                before, [tried(one.changes) for one in firsts], telling, blamed, done
+            )
+        return self._selected(before, accepted, done)
+
+    def _selected(
+        self, before: Mapping[str, FloatArray], accepted: list[Tried], done: list[Change]
+    ) -> list[Explanation]:
+        """The simplest of the best."""
+        most = max(explained_more(before, one.powers) for one in accepted)
+        good = [one for one in accepted if explained_more(before, one.powers) > _AS_MUCH * most]
+        left = min(left_of_helped(before, one.powers) for one in good)
+        equal = [
+            one for one in good if left_of_helped(before, one.powers) <= _SAME * left + _SETTLED
+        ]
+
+        def costs(one: Tried) -> tuple[int, int, float]:
+            gain = explained_more(before, one.powers)
+            return len(one.changes), _ORDER.index(one.kind), -gain
+
+        simplest = min(equal, key=costs)
+        return self._explained(before, simplest, equal, done)
+
+    def _tried(
+        self,
+        done: list[Change],
+        changes: tuple[Change, ...],
+        size: float = 0.0,
+        windows: Sequence[int] | None = None,
+    ) -> Tried:
+        return Tried(changes, size, self._powers(*done, *changes, windows=windows))
+
+    def _late(self, before: Mapping[str, FloatArray], done: list[Change]) -> list[Explanation]:
+        """The delay of inputs that no equation covers, where all is explained but for a little."""
+        late = late_signals(before)
+        unseen = self._could_be.unequalled()
+        for family in self._could_be.sized([], [], _LAGS) if late else ():
+            if unseen.isdisjoint(family.labels):
+                continue
+            whole = partial(self._tried, done)
+            tried = [whole((family.change(size),), size) for size in family.sizes]
+            best = max(tried, key=lambda one: explained_more(before, one.powers))
+            best = refined(before, family, best, whole)
+            after, share = (signals_misfit(each, late) for each in (best.powers, before))
+            if (
+                decisive(after, share)
+                and not spoils(before, best.powers)
+                and self._could_be.matters(best.changes[0], best.size)
+                and self._beats_friction(done, before, best)
+            ):
+                return self._explained(before, best, [best], done)
+        return []
+
+    def _beside(
+        self,
+        before: Mapping[str, FloatArray],
+        firsts: Sequence[Tried],
+        telling: list[int],
+        blamed: tuple[list[str], list[str]],
+        done: list[Change],
+    ) -> list[Explanation]:
+        """A sign, a unit or an exchange beside which an offset or a lag explains the rest."""
+        found: list[tuple[float, float, Tried, Tried]] = []
+        for first in firsts:
+            own = [*done, *first.changes]
+            whole = (first.powers, partial(self._tried, own))
+            some = {name: power[telling] for name, power in first.powers.items()}
+            glanced = partial(whole[1], windows=telling)
+            for other in self._sized(whole, (some, glanced), *blamed, kinds=_BESIDE):
+                helped = helped_signals(before, other.powers)
+                pair = signals_misfit(other.powers, helped), signals_misfit(before, helped)
+                if helped and decisive(*pair):
+                    found.append((pair[0].share, pair[1].share, first, other))
+        for after, share, first, other in sorted(found, key=lambda one: one[0]):
+            own = [*done, *first.changes]
+            alone = self._tried(done, other.changes, other.size)
+            helped = helped_signals(before, other.powers)
+            pair = signals_misfit(other.powers, helped), signals_misfit(alone.powers, helped)
+            if decisive(*pair) and self._beats_friction(own, first.powers, other):
+                parts = [Explanation(one, 0.0, share, after) for one in first.changes]
+                return [*parts, *self._explained(first.powers, other, [other], own)]
+        return []
+
+    def _sized(
+        self,
+        whole: _Scored,
+        telling: _Scored,
+        inputs: list[str],
+        measured: list[str],
+        kinds: Collection[FindingKind] = _ORDER,
+    ) -> list[Tried]:
+        """Those of offsets, scales and lags that are accepted at their best sizes.
+
+        ``whole`` is what is left without them and with one, ``telling`` the same in the windows by
+        which they are compared; ``inputs`` and ``measured`` are entries that may be to blame.
+        """
+        (before, tried), (some, glanced) = whole, telling
+        seen = []
+        for family in self._could_be.sized(inputs, measured, _LAGS):
+            if family.kind not in kinds:
+                continue
+            own = [glanced((family.change(size),), size) for size in family.sizes]
+            best = max(own, key=lambda one: explained_more(some, one.powers))
+            seen.append((explained_more(some, best.powers), family, best))
+        seen.sort(key=lambda one: -one[0])
+        accepted = []
+        for gain, family, best in seen[:_REFINED]:
+            near = refined(some, family, best, glanced) if gain > 0.0 else best
+            if not near.may_be_accepted(before):
+                continue
+            if tried(near.changes, near.size).may_be_accepted(before):
+                accepted.append(refined(before, family, tried(best.changes, best.size), tried))
+        return [one for one in accepted if self._accepted(before, one)]
+
+    def _measured(self, bad: list[str], most: int | None = _WORST) -> list[str]:
+        """Entries of signals, the first few, or all where ``most`` is ``None``."""
+        found = dict.fromkeys(sensor_of(name) for name in bad)
+        return [label for label in found if label in self._could_be.topics][:most]
+
+    def _accepted(self, before: Mapping[str, FloatArray], one: Tried) -> bool:
+        """Return whether a repair is decisive for some signals, spoils none, and matters."""
+        helped = helped_signals(before, one.powers)
+        if not (one.may_be_accepted(before) and self._could_be.matters(one.changes[0], one.size)):
+            return False
+        after, share = signals_misfit(one.powers, helped), signals_misfit(before, helped)
+        far = not one.size and decisive(after, share, _FAR, _ROUGH)
+        return far or decisive(after, share)
+
+    def _beats_friction(
+        self, done: list[Change], before: Mapping[str, FloatArray], one: Tried
+    ) -> bool:
+        """Return whether no friction or damping of driven joints explains as much without it."""
+        if one.kind not in (FindingKind.SCALE, FindingKind.LAG):
+            return True
+        helped = helped_or_late(before, one.powers)
+        efforts = self._could_be.usual_efforts(one.changes[0].signals)
+
+        def left(attribute: str, share: float, *, repaired: bool) -> Misfit:
+            added = {joint: share * effort for joint, effort in efforts.items()}
+            harder = self._test.with_resistance(attribute, added)
+            changes = [*done, *one.changes] if repaired else done
+            return signals_misfit(self._powers(*changes, test=harder), helped)
+
+        return beats_resistance(signals_misfit(one.powers, helped), left)
+
+    def _explained(
+        self,
+        before: Mapping[str, FloatArray],
+        first: Tried,
+        equal: list[Tried],
+        done: list[Change],
+    ) -> list[Explanation]:
+        helped = helped_or_late(before, first.powers)
+        share, after = (signals_misfit(one, helped).share for one in (before, first.powers))
+        others = tuple(
+            one.changes[0]
+            for one in equal
+            if one.kind is first.kind
+            and {*one.changes[0].signals}.isdisjoint(first.changes[0].signals)
+        )
+        change, interval = first.changes[0], None
+
+        def score(change: Change) -> Misfit:
+            return signals_misfit(self._powers(*done, change), helped)
+
+        if first.kind is FindingKind.LAG:
+            resolution = resolution_of(self._recorded, change.signals)
+            interval = lag_interval(change, first.size, score, resolution)
+        elif first.size:
+            interval = size_interval(change, first.size, score)
+        unique = tuple({change.signals: change for change in others}.values())
+        parts = [Explanation(change, 0.0, share, after) for change in first.changes]
+        parts[0] = replace(parts[0], size=first.size, interval=interval, alternatives=unique)
+        return parts

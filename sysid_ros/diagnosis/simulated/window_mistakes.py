@@ -1,0 +1,324 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Masses, late inputs and factors of forces that simulated windows ask for, on any mechanism.
+
+What is wrong shows in all that a robot does, whatever drives it and ties it together: in windows
+that are fitted with friction, armature and delays, what is left lies along the effect of a mass
+that is not the model's, or of a force that is another. Where its weight is all that shows of a
+mass, as on a vertical slide, so does a command whose zero is off, and both are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Declared,
+    Explanation,
+    Family,
+    Finding,
+    FindingKind,
+    Recorded,
+    body_label,
+    freed_mass,
+    repaired_series,
+    resolution_of,
+    total_delays,
+)
+from sysid_ros.diagnosis.fits import (
+    OneMass,
+    WindowScores,
+    delay_of,
+    gain_of,
+    hidden_masses,
+    mass_of,
+    moving_masses,
+    one_mass,
+    resistances,
+    with_names,
+    zero_of,
+)
+from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
+from sysid_ros.engine.parameters import Parameter, ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.uncertainty import sensor_of
+from sysid_ros.errors import DataError, listed
+
+_ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zeros of commands do
+_LESS = 0.95  # of what is left of a signal that shows a mass, once it is another
+_UNEXPLAINED = 0.2  # of a signal's variation, from which on something else is wrong
+_LATE = 0.015  # s, from which a delay is told that no equation of joints shows
+_TIMES = 3.0  # what is left, that a delay or a factor explains: a quarter is left without it
+_BETTER_WINDOWS = 0.75  # of the windows, in which it must be better
+_FACTOR = 1.5  # of a force, from which on it is told
+_AS_A_SIGN = 0.3  # how near to -1 a factor is one
+_UNTESTED = (
+    "masses are not tested: there are too few windows, the model flies apart in them, or their "
+    "derivatives take too many simulations"
+)
+
+
+@dataclass(frozen=True)
+class WindowTest:
+    """Simulated windows, with what a fit finds in them and what it does not.
+
+    Attributes:
+      recorded: What was recorded.
+      sequences: The same as it is simulated.
+      length: Of windows, s.
+      usual: What a fit finds.
+      delays: Of it, the delays of topics by their labels, and what was known of them before.
+      masses: Masses that a fit does not find, each by its body's name.
+      zeros: Biases of servos' commands that it does not find, by label.
+      factors: Those of the forces of which several move a free body, by label.
+    """
+
+    recorded: Recorded
+    sequences: ModelSequences
+    length: float | None
+    usual: ParameterDict
+    delays: Mapping[tuple[str, ...], float]
+    masses: Mapping[str, Parameter]
+    zeros: Mapping[str, Parameter]
+    factors: Mapping[str, Parameter]
+
+    @classmethod
+    def of(
+        cls,
+        recorded: Recorded,
+        sequences: ModelSequences,
+        declared: Declared,
+        repairs: Sequence[Change],
+        length: float | None,
+        topics: Mapping[str, str],
+    ) -> WindowTest:
+        """The test of recordings in which nothing touches.
+
+        Args:
+          recorded: What was recorded, mistakes repaired.
+          sequences: The same as it is simulated, not repaired.
+          declared: What the experiment declares.
+          repairs: The repairs.
+          length: Of its windows, s.
+          topics: The topic of each entry's signal by its label.
+        """
+        model = sequences.gt_model
+        bodies = {
+            body: body_label(model, body)
+            for body in moving_masses(model)
+            if model.body(body).name or model.body_jntnum[body]  # parts of others have none
+        }
+        repair = partial(repaired_series, changes=repairs)
+        own = with_names(sequences, bodies).replaced(
+            control=[repair(one) for one in sequences.control],
+            sensordata=[repair(one) for one in sequences.sensordata],
+        )
+        could_be, concern = Simulated(recorded, topics), declared.concern
+        usual, known = declared.params.copy(), total_delays(repairs)
+        for one in resistances(own, lambda name, row: concern("joint", name, row, "friction")):
+            usual.add(one)
+        delays: dict[tuple[str, ...], float] = {}
+        for topic, labels in could_be.by_topic().items():
+            late = tuple(one for one in labels if not concern("signal", one, "delay"))
+            if late:
+                delays[late] = float(np.mean([known.get(label, 0.0) for label in late]))
+                usual.add(delay_of(topic, late, delays[late]))
+        servos = {**recorded.servos, **recorded.others}.values()
+        forces = [
+            label
+            for actuator, label in recorded.efforts.items()
+            if could_be.moves_with_others(actuator)
+        ]
+        return cls(
+            recorded, own, length, usual, delays,
+            {name: mass_of(own, name) for name in bodies.values() if not concern("body", name)},
+            {one: zero_of(one) for one in servos if not concern("signal", one, "bias")},
+            {one: gain_of(one) for one in forces if not concern("signal", one, "gain")},
+        )  # fmt: skip
+
+    def masses_off(self) -> list[Finding]:
+        """The mass that is not the model's, if there is one."""
+        windows = self._windows
+        if windows is None or not self.masses:
+            return []
+        tested, usual, zeros = _names(self.masses), _names(self.usual), _names(self.zeros)
+        beside = windows.scores(tested, [*usual, *zeros])
+        off, rival = one_mass(beside), ""
+        if off is None:
+            off, zeros = one_mass(windows.scores(tested, usual)), []
+            if off is None or off.left > _ALIKE * beside.left:
+                return []
+            rival = self._rival(windows, off.left)
+        near = self._nearer(windows, off, [*usual, *zeros])
+        return [] if near is None else [self._finding(near, rival)]
+
+    def late_inputs(self) -> list[Explanation]:
+        """Delays of inputs that no equation of joints shows."""
+        windows = self._windows
+        if windows is None:
+            return []
+        unseen, found = Simulated(self.recorded, {}).unequalled(), []
+        for labels, known in self.delays.items():
+            name = _names(self.usual, labels)[0]
+            late = windows.value(name) - known
+            if unseen.isdisjoint(labels) or name in windows.held or abs(late) < _LATE:
+                continue
+            rest = [one for one in (*_names(self.usual), *_names(self.masses)) if one != name]
+            scores = windows.scores([name], rest)
+            unit = float(scores.sizes[0])
+            best = float(scores.gained()[0][0])
+            more, better = scores.better(0, -late / unit, best)
+            late += best * unit
+            left = scores.left - float(scores.gained()[1][0])
+            if more < _TIMES * left or better < _BETTER_WINDOWS:
+                continue
+            reach = unit * scores.reach(0, best) + resolution_of(self.recorded, labels)
+            change = Family(FindingKind.LAG, labels, ()).change(late)
+            shares = _shares(left + more, left)
+            found.append(Explanation(change, late, *shares, (late - reach, late + reach)))
+        return found
+
+    def factors_off(self) -> list[Explanation]:
+        """The sign or the factor of one of several forces that move a free body."""
+        windows, usual = self._windows, [*_names(self.usual), *_names(self.masses)]
+        if windows is None or not self.factors:
+            return []
+        scores = windows.scores(_names(self.factors), usual)
+        steps, gained = scores.gained()
+        best = int(np.argmax(gained))
+        left = scores.left - float(gained[best])
+        if (
+            gained[best] < _TIMES * left
+            or scores.better(best, 0.0, steps[best])[1] < _BETTER_WINDOWS
+        ):
+            return []
+        label = [*self.factors][best]
+        moved = self.factors[label].copy()
+        moved.update_from_vector(np.clip([1.0 + steps[best]], *moved.get_bounds()))
+        there = self._linearized(moved)
+        if there is None or abs(moved.value[0]) < 0.05:
+            return []
+        near = there.scores([moved.name], usual)
+        step = float(near.gained()[0][0])
+        factor, reach = float(moved.value[0]) * (1.0 + step), near.reach(0, step)
+        shares = _shares(scores.left, left)
+        if abs(factor + 1.0) < _AS_A_SIGN:
+            return [Explanation(Change(FindingKind.SIGN, scale={label: -1.0}), 0.0, *shares)]
+        if max(abs(factor), 1.0 / abs(factor)) < _FACTOR:
+            return []
+        reach = abs(reach * float(moved.value[0]))
+        change = Change(FindingKind.SCALE, scale={label: factor})
+        return [Explanation(change, factor, *shares, (factor - reach, factor + reach))]
+
+    def note(self) -> str:
+        """In words that masses cannot be tested, or those of some bodies; empty without any."""
+        if not self.masses:
+            return ""
+        windows = self._windows
+        if windows is None:
+            return _UNTESTED
+        hidden = hidden_masses(windows.scores(_names(self.masses), _names(self.usual)))
+        if not hidden:
+            return ""
+        bodies = listed([repr(self._body(name)) for name in hidden], 4)
+        return (
+            f"this motion does not show whether the masses of {bodies} are right: half as much "
+            "again is no more than friction, armatures and delays make up for"
+        )
+
+    @cached_property
+    def _windows(self) -> WindowScores | None:
+        """Windows linearized at the model's values; ``None`` where there are too few."""
+        return self._linearized()
+
+    def _linearized(self, *moved: Parameter) -> WindowScores | None:
+        """The same with some of the suspects elsewhere."""
+        suspects = (*self.masses.values(), *self.zeros.values(), *self.factors.values(), *moved)
+        if not suspects:
+            return None
+        suspected = ParameterDict({one.name: one for one in suspects})
+        with RolloutPool(1) as pool:
+            try:
+                return WindowScores.of(self.sequences, self.usual, suspected, self.length, pool)
+            except DataError:  # no window is long enough
+                return None
+
+    def _nearer(self, windows: WindowScores, off: OneMass, beside: list[str]) -> OneMass | None:
+        """The same from a linearization with that mass; ``None`` where that explains no more."""
+        body = self._body(off.name)
+        moved = self.masses[body].copy()
+        moved.update_from_vector(np.clip((1.0 + off.step) * moved.nominal, *moved.get_bounds()))
+        there = self._linearized(moved)
+        if there is None or not any(there.left[k] < _LESS * windows.left[k] for k in off.felt):
+            return None
+        if max(there.left[k] for k in off.felt) > _UNEXPLAINED:
+            return None
+        return off.refined(there.scores([off.name], beside))
+
+    def _rival(self, windows: WindowScores, left: float) -> str:
+        """The zero of a command that explains as much as a weight, in words."""
+        scores = windows.scores(_names(self.zeros), _names(self.usual))
+        steps, gained = scores.gained()
+        best = int(np.argmax(gained))
+        if scores.left - gained[best] > _ALIKE * left:
+            return ", and so would zeros of several commands that are off"
+        size = steps[best] * scores.sizes[best]
+        return f", and so would a command {[*self.zeros][best]!r} whose zero is off by {size:.3g}"
+
+    def _body(self, name: str) -> str:
+        """The body of a mass's column."""
+        return next(body for body, one in self.masses.items() if one.name == name)
+
+    def _finding(self, off: OneMass, rival: str) -> Finding:
+        """The finding, with the line that frees the mass."""
+        body, mass = self._body(off.name), 1.0 + off.step
+        low, high = mass - off.reach, mass + off.reach
+        joints = tuple(dict.fromkeys(self._moved(name) for name in off.felt))
+        others = [
+            f"{self._body(name)!r} of {1.0 + step:.3g} times" for name, step in off.others.items()
+        ]
+        also = f", or one of {listed(others, 4)}," if others else ""
+        gain = ", and so would other gains of the servos" if self.zeros and not rival else ""
+        return Finding(
+            FindingKind.GRAVITY,
+            joints,
+            {"mass": mass, "mass_low": low, "mass_high": high},
+            f"The masses on {listed([repr(name) for name in joints], 3)} are not the model's, "
+            f"whatever friction, armature and delays there are. A mass of {body!r} of {mass:.3g} "
+            f"times the model's (95 % interval {low:.3g} to {high:.3g}){also} would explain "
+            f"it{rival}{gain}.",
+            freed_mass(self.recorded.model, body),
+            (),
+            body,
+        )
+
+    def _moved(self, signal: str) -> str:
+        """The joint that a signal is measured on, or the signal."""
+        label = sensor_of(signal)
+        told = (*self.recorded.positions.items(), *self.recorded.velocities.items())
+        joints = [joint for joint, own in told if own == label]
+        return self.recorded.joint_name(joints[0]) if joints else label
+
+
+def _names(
+    parameters: Mapping[str, Parameter] | ParameterDict, labels: tuple[str, ...] = ()
+) -> list[str]:
+    """Names of the columns of free parameters, or of that of some signals."""
+    return [
+        name
+        for one in parameters.values()
+        if not one.frozen and (not labels or getattr(one.modifier, "names", ()) == labels)
+        for name in one.scalar_names()
+    ]
+
+
+def _shares(before: float, after: float) -> tuple[float, float]:
+    """Shares of what a repair leaves, before and after, root mean squares."""
+    return 1.0, float(np.sqrt(max(after, 0.0) / before))

@@ -1,0 +1,19 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fields of messages as signals of the model: which are which, in the lines of an experiment."""
+
+from __future__ import annotations
+
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import driven_joints, tied_joints
+from sysid_ros.proposal.signals.joint_scales import JointScale, joint_scales
+from sysid_ros.proposal.signals.lines import SERVOS, Line
+from sysid_ros.proposal.signals.mapping import Mapping, as_drafted
+from sysid_ros.proposal.signals.recorded_signals import (
+    MOST_READ,
+    RecordedSignals,
+    at_commanded_speeds,
+    recorded_signals,
+    without_efforts,
+)

@@ -1,0 +1,156 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Assignment of recorded poses, twists and IMU readings to free joints and sensors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+
+from sysid_ros.engine.elements import FREE
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.names import similarity
+from sysid_ros.recording.messages import is_asked
+
+# By message type the field of a signal, which is recorded where the first number of it is.
+_POSES = {
+    "nav_msgs/msg/Odometry": r"pose\.pose",
+    "geometry_msgs/msg/PoseStamped": "pose",
+    "geometry_msgs/msg/PoseWithCovarianceStamped": r"pose\.pose",
+    "geometry_msgs/msg/TransformStamped": "transform",
+    "sensor_msgs/msg/MultiDOFJointState": r"transforms\[.+\]",
+}
+_FRAMES = {"tf2_msgs/msg/TFMessage": r"transforms\[.+\]\.transform"}
+_TWISTS = {
+    "nav_msgs/msg/Odometry": r"twist\.twist",
+    "sensor_msgs/msg/MultiDOFJointState": r"twist\[.+\]",
+}
+_FIRST = r"\.(?:position\.|translation\.|linear\.)?x"
+_WRENCH = "geometry_msgs/msg/WrenchStamped"
+_SENSORS: Mapping[int, Mapping[str, str]] = {
+    int(mujoco.mjtSensor.mjSENS_GYRO): {"sensor_msgs/msg/Imu": "angular_velocity"},
+    int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): {"sensor_msgs/msg/Imu": "linear_acceleration"},
+    int(mujoco.mjtSensor.mjSENS_FORCE): {_WRENCH: r"wrench\.force"},
+    int(mujoco.mjtSensor.mjSENS_TORQUE): {_WRENCH: r"wrench\.torque"},
+}
+_SAME_NAME = 0.9  # similarity from which a frame is that of a body
+
+
+def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
+    """Propose the signals of free joints, of sensors on bodies, and of outside forces.
+
+    Args:
+      model: The compiled model.
+      channels: What was recorded.
+    """
+    lines: list[Line] = []
+    for joint in range(model.njnt):
+        if int(model.jnt_type[joint]) == FREE:
+            body = str(model.body(int(model.jnt_bodyid[joint])).name)
+            name = str(model.joint(joint).name) or body
+            posed = list(_one("qpos", name, [name, body], _POSES, channels))
+            lines += posed or _in_frames(name, [name, body], channels)
+            lines += _one("qvel", name, [name, body], _TWISTS, channels)
+    for sensor in range(model.nsensor):
+        name, site = str(model.sensor(sensor).name), _site(model, sensor)
+        types = _SENSORS.get(int(model.sensor_type[sensor]), {})
+        if name:
+            lines += _one("sensor", name, [name, site], types, channels)
+    sensed = {line.channel.topic for line in lines}
+    return [*_wrenches(model, [one for one in channels if one.topic not in sensed]), *lines]
+
+
+def tendon_lengths(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
+    """Propose the signals of the model's sensors of tendons' lengths, as winches tell them.
+
+    Args:
+      model: The compiled model.
+      channels: What was recorded. A position counts that is named after the sensor or its tendon,
+        and after no joint.
+    """
+    joints = [str(model.joint(joint).name) for joint in range(model.njnt)]
+    told = [
+        one
+        for one in channels
+        if one.quantity == "position"
+        and not one.command
+        and max((similarity(joint, one.name) for joint in joints), default=0.0) < _SAME_NAME
+    ]
+    lines = []
+    for sensor in np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TENDONPOS):
+        name = str(model.sensor(int(sensor)).name)
+        names = [name, str(model.tendon(int(model.sensor_objid[sensor])).name)]
+        alike = max(told, key=lambda one: _likeness(names, one.name), default=None)
+        if name and alike is not None and _likeness(names, alike.name) >= _SAME_NAME:
+            lines.append(Line("sensor", name, alike))
+    return lines
+
+
+def _one(
+    kind: str,
+    name: str,
+    names: Sequence[str],
+    types: Mapping[str, str],
+    channels: Sequence[Channel],
+) -> Iterator[Line]:
+    """The recorded signal whose topic or frame is named most like the element, if there is one."""
+    found = _recorded(types, channels)
+    if not found:
+        return
+    best = max(found, key=lambda one: _likeness(names, f"{one.topic}/{one.name}"))
+    several = len({one.topic for one in found}) < len(found)
+
+    def place(one: Channel) -> str:
+        return f"{one.topic} {one.field}" if several else one.topic
+
+    rivals = sorted(place(one) for one in found if one is not best)
+    doubt = f"is it {place(best)}, not {' or '.join(rivals)}?" if rivals else ""
+    yield Line(kind, name, best, doubt)
+
+
+def _in_frames(name: str, names: Sequence[str], channels: Sequence[Channel]) -> Iterator[Line]:
+    """The pose of a free joint from a frame with its name among those of a robot."""
+    for one in _recorded(_FRAMES, channels):
+        if _likeness(names, one.name) >= _SAME_NAME:
+            doubt = f"is {one.field} told in a frame that stands still?"
+            yield Line("qpos", name, one, doubt)
+            return
+
+
+def _recorded(types: Mapping[str, str], channels: Sequence[Channel]) -> list[Channel]:
+    """Signals of some message types by the first number of each; what is asked for is none."""
+    found = []
+    for channel in channels:
+        match = re.fullmatch(f"({types.get(channel.msgtype, '')}){_FIRST}", channel.field)
+        if channel.msgtype in types and match is not None and not is_asked(channel.topic):
+            found.append(replace(channel, field=match[1]))
+    return found
+
+
+def _likeness(names: Sequence[str], topic: str) -> float:
+    """Score how much a part of a topic's name looks like one of some names."""
+    parts = [part for part in topic.split("/") if part]
+    return max((similarity(name, part) for name in names for part in parts), default=0.0)
+
+
+def _wrenches(model: mujoco.MjModel, channels: Sequence[Channel]) -> Iterator[Line]:
+    """Measured forces, each at the site that its topic is named after."""
+    sites = [str(model.site(site).name) for site in range(model.nsite) if model.site(site).name]
+    for channel in channels:
+        if channel.msgtype != _WRENCH or channel.field != "wrench.force.x" or not sites:
+            continue
+        site = max(sites, key=lambda name: _likeness([name], channel.topic))
+        doubt = f"does {channel.topic} act from outside at {site}, in its frame?"
+        yield Line("wrench", site, replace(channel, field="wrench"), doubt)
+
+
+def _site(model: mujoco.MjModel, sensor: int) -> str:
+    if int(model.sensor_objtype[sensor]) != int(mujoco.mjtObj.mjOBJ_SITE):
+        return ""
+    return str(model.site(int(model.sensor_objid[sensor])).name)

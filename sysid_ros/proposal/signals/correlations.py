@@ -1,0 +1,122 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Correlations of actuators' lengths, or of their rates, with commands at several lags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import joint_of, takes_velocity
+from sysid_ros.engine.signals import value_at
+from sysid_ros.proposal.signals.channels import Channel
+
+_LAGS = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2)  # s
+_MOST_INSTANTS = 4000
+_FEWEST = 16
+
+
+def correlations(
+    model: mujoco.MjModel,
+    positions: Mapping[int, Channel],
+    actuators: Sequence[int],
+    commands: Sequence[Channel],
+) -> FloatArray:
+    """The size of the correlation of lengths of actuators with earlier commands.
+
+    What is asked for a velocity is compared with the rate of its length. Every signal is put on
+    one grid once; one matrix product per lag correlates all with all.
+
+    Args:
+      model: The compiled model.
+      positions: Measured positions by joint.
+      actuators: Of the rows; those whose joints are not measured have correlations of zero.
+      commands: Of the columns.
+
+    Returns:
+      (number of actuators, number of commands).
+    """
+    best: FloatArray = np.zeros((len(actuators), len(commands)))
+    if not positions:
+        return best
+    channels = list(positions.values())
+    parts = [_grid(channels, commands, part) for part in range(len(channels[0].times))]
+    grids = [grid for grid in parts if len(grid) >= _FEWEST]
+    if not grids:
+        return best
+    lengths = np.concatenate(
+        [_lengths(model, positions, actuators, times, part)
+         for part, times in enumerate(parts) if len(times) >= _FEWEST]
+    )  # fmt: skip
+    for lag in _LAGS:
+        asked = np.concatenate(
+            [_held(commands, times - lag, part)
+             for part, times in enumerate(parts) if len(times) >= _FEWEST]
+        )  # fmt: skip
+        best = np.maximum(best, np.abs(_standard(lengths).T @ _standard(asked)))
+    return best
+
+
+def _grid(channels: Sequence[Channel], commands: Sequence[Channel], part: int) -> FloatArray:
+    """Instants of one recording that positions and commands have in common."""
+    sampled = [one.times[part] for one in channels if len(one.times[part]) > 1]
+    sent = [one.times[part] for one in commands if part < len(one.times) and len(one.times[part])]
+    if len(sampled) < len(channels) or len(sent) < len(commands) or not sent:
+        return np.empty(0)
+    first = max(float(times[0]) for times in (*sampled, *sent)) + _LAGS[-1]
+    last = min(float(times[-1]) for times in sampled)
+    interval = min(float(np.median(np.diff(times))) for times in sampled)
+    count = int(min((last - first) / max(interval, 1e-6), _MOST_INSTANTS))
+    return np.linspace(first, last, count) if count > 1 else np.empty(0)
+
+
+def _lengths(
+    model: mujoco.MjModel,
+    positions: Mapping[int, Channel],
+    actuators: Sequence[int],
+    times: FloatArray,
+    part: int,
+) -> FloatArray:
+    """Lengths of actuators over their transmissions, (n, actuators); zero where unknown."""
+    measured = {
+        joint: np.interp(times, channel.times[part], channel.values[part])
+        for joint, channel in positions.items()
+    }
+    found: FloatArray = np.zeros((len(times), len(actuators)))
+    others: list[int] = []
+    for column, actuator in enumerate(actuators):
+        joint = joint_of(model, actuator)
+        if joint is None:
+            others.append(column)
+        elif joint in measured:
+            found[:, column] = measured[joint]
+    if others and len(measured) == model.nq == model.nv:
+        data = mujoco.MjData(model)
+        for i in range(len(times)):
+            for joint, values in measured.items():
+                data.qpos[model.jnt_qposadr[joint]] = values[i]
+            mujoco.mj_fwdPosition(model, data)
+            found[i, others] = data.actuator_length[[actuators[column] for column in others]]
+    for column, actuator in enumerate(actuators):
+        if takes_velocity(model, actuator):
+            found[:, column] = np.gradient(found[:, column], times)
+    return found
+
+
+def _held(commands: Sequence[Channel], times: FloatArray, part: int) -> FloatArray:
+    """Commands in force at some instants, (n, commands)."""
+    columns = [
+        value_at(one.times[part], one.values[part], times, held=one.held) for one in commands
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _standard(table: FloatArray) -> FloatArray:
+    """Columns without their mean, of length one; zero where they are constant."""
+    centred = table - table.mean(axis=0)
+    size = np.linalg.norm(centred, axis=0)
+    return np.asarray(centred / np.where(size > 1e-12, size, np.inf))

@@ -1,0 +1,336 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Assignment of recorded numbers to joints' positions and actuators' inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from sysid_ros.engine.elements import FREE, is_effort, joint_of
+from sysid_ros.engine.windows import ClosedLoops
+from sysid_ros.experiment import UNITS, added_input
+from sysid_ros.proposal.signals.actuator_inputs import command_lines
+from sysid_ros.proposal.signals.bodies import body_lines, tendon_lengths
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import drives_of, moved_by
+from sysid_ros.proposal.signals.lines import SERVOS, Line
+from sysid_ros.proposal.signals.measured_positions import (
+    Positions,
+    measured_positions,
+    rival_topics,
+    scalar_joints,
+)
+from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.recording.mapping import SignalKind
+from sysid_ros.robots import with_servos
+
+_TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """The signals of a proposal, and what has none."""
+
+    lines: tuple[Line, ...]  # the signals of hinges, slides and actuators
+    bodies: tuple[Line, ...]  # those of free joints and of sensors on bodies and tendons
+    unmapped: tuple[str, ...]  # sentences about joints and actuators without a signal
+    joints: tuple[str, ...]  # names of the hinges and slides whose position is measured
+    # names of those whose position nothing measures, where sensors on bodies tell of it
+    carried: tuple[str, ...] = ()
+    possible: tuple[Line, ...] = ()  # lines that the evidence does not decide for
+
+    @property
+    def signals(self) -> tuple[Line, ...]:
+        """Everything that is mapped."""
+        return self.lines + self.bodies
+
+
+def as_drafted(mapping: Mapping, entries: Sequence[dict[str, Any]]) -> Mapping:
+    """The mapping with channels and units as the entries of a draft have them after repairs.
+
+    Args:
+      mapping: As the recordings suggest it.
+      entries: Of ``signals`` in the experiment file, in the mapping's order.
+    """
+    known = {(one.channel.topic, one.channel.field): one.channel for one in mapping.lines}
+
+    def drafted(line: Line, entry: dict[str, Any]) -> Line:
+        channel = known[entry["topic"], entry["field"]]
+        factor = entry.get("scale", 1.0) * UNITS.get(entry.get("unit") or "", 1.0)
+        values = tuple(factor * part + entry.get("offset", 0.0) for part in channel.values)
+        return replace(line, channel=replace(channel, values=values))
+
+    lines = zip(mapping.lines, entries, strict=False)  # those of bodies come after
+    return replace(mapping, lines=tuple(drafted(line, entry) for line, entry in lines))
+
+
+def map_channels(
+    model: mujoco.MjModel, channels: Sequence[Channel], orders: Sequence[Order] = ()
+) -> Mapping:
+    """Propose the signal map of a model.
+
+    Args:
+      model: The compiled model.
+      channels: What was recorded.
+      orders: Orders of joints that the recording states.
+    """
+    moving = [channel for channel in channels if channel.moves]
+    lengths = tendon_lengths(model, moving)
+    taken = {(line.channel.topic, line.channel.field) for line in lengths}
+    others = [one for one in moving if (one.topic, one.field) not in taken]
+    positions = measured_positions(model, others)
+    lines = [_position_line(model, joint, *found) for joint, found in positions.items()]
+    joints = [model.joint(joint).name for joint in positions]
+    unmapped = rival_topics(moving, list(positions.values()))
+    tied = _tied(model, positions)
+    lacking = [
+        str(model.joint(joint).name)
+        for joint in scalar_joints(model)
+        if joint not in positions and joint not in tied
+    ]
+    if lacking:
+        several = (
+            f"joints {', '.join(lacking)} have" if lacking[1:] else f"joint {lacking[0]!r} has"
+        )
+        unmapped.append(f"{several} no measured position")
+    lines += _efforts(model, moving, positions)
+    driven = {line.name for line in lines if line.kind == "actuator"}
+    assigned = command_lines(
+        model,
+        [drive for drive in drives_of(model) if drive.name not in driven],
+        channels,
+        {joint: channel for joint, (channel, _) in positions.items()},
+        orders,
+    )
+    lines += assigned.lines
+    driven |= {line.name for line in assigned.lines}
+    if not model.nu:
+        lines += _joint_efforts(model, moving, positions)
+    elif not driven:
+        lines += _torque_sensors(model, moving, positions)
+    shown = {line.placed[1] for line in lines if line.placed}
+    idle = [
+        f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
+        for a in range(model.nu)
+        if model.actuator(a).name not in driven and not shown & moved_by(model, a)
+    ]
+    unmapped += [*idle, *(_speeds_of_a_base(moving) if idle else ())]
+    bodies = [*body_lines(model, moving), *lengths]
+    unmapped += _floating_blindly(model, bodies)
+    undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
+    unmapped += [
+        f"the header stamps of {topic} never change, so that it is dated by when it was published"
+        for topic in sorted(undated)
+    ]
+    told = len(scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)
+    return Mapping(
+        tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints),
+        tuple(lacking) if told else (), assigned.possible,
+    )  # fmt: skip
+
+
+def map_robot(
+    spec: mujoco.MjSpec, channels: Sequence[Channel], orders: Sequence[Order] = ()
+) -> tuple[mujoco.MjSpec, Mapping]:
+    """Propose the signal map of a model, and the servos that it needs if it has no actuators.
+
+    Positions or velocities that were commanded mean servos, of which a URDF says nothing.
+
+    Returns:
+      The model, with a servo on each joint whose command is mapped, and the map.
+    """
+    model = spec.copy().compile()
+    plain = map_channels(model, channels, orders)
+    if model.nu or not plain.joints or any(line.kind == "effort" for line in plain.lines):
+        return spec, plain
+    return _with_servos(spec, plain, channels, orders)
+
+
+def map_commanded_speeds(
+    spec: mujoco.MjSpec, channels: Sequence[Channel], orders: Sequence[Order] = ()
+) -> tuple[mujoco.MjSpec, Mapping] | None:
+    """Map commanded velocities to servos, with the measured efforts as what these servos exert.
+
+    Returns:
+      The model with its servos and the map; none where the commands of a joint with an effort, or
+      of any at all, are no velocities.
+    """
+    others = [one for one in channels if one.command or one.quantity != "effort"]
+    plain = map_channels(spec.copy().compile(), others, orders)
+    served, mapping = _with_servos(spec, plain, others, orders, (SignalKind.VELOCITY_SERVO,))
+    moving = [channel for channel in channels if channel.moves]
+    model = served.copy().compile()
+    positions = measured_positions(model, moving)
+    efforts = {line.name for line in _joint_efforts(model, moving, positions)}
+    commanded = {line.name for line in mapping.lines if line.kind in SERVOS}
+    if not commanded or not efforts <= commanded:
+        return None
+    lines = (*mapping.lines, *_torque_sensors(model, moving, positions))
+    return served, replace(mapping, lines=lines)
+
+
+def _with_servos(
+    spec: mujoco.MjSpec,
+    plain: Mapping,
+    channels: Sequence[Channel],
+    orders: Sequence[Order],
+    kinds: Sequence[SignalKind] = (SignalKind.SERVO, SignalKind.VELOCITY_SERVO),
+) -> tuple[mujoco.MjSpec, Mapping]:
+    """Servos for commanded positions, and for commanded velocities of the joints left."""
+    lines, possible = plain.lines, plain.possible
+    for kind in kinds:
+        taken = {line.name for line in lines if line.kind in SERVOS}
+        joints = {added_input(kind, joint): joint for joint in _left(spec, taken, channels)}
+        if not joints:
+            continue
+        found = map_channels(with_servos(spec, joints.values(), kind).compile(), channels, orders)
+        new = tuple(
+            replace(line, kind=kind.value, name=joints[line.name])
+            for line in found.lines
+            if line.name in joints and line.kind == "actuator" and _says(line.channel, kind)
+        )
+        if new:
+            lines, possible = lines + new, found.possible
+            spec = with_servos(spec, [line.name for line in new], kind)
+    return spec, replace(plain, lines=lines, possible=possible)
+
+
+def _left(spec: mujoco.MjSpec, taken: Collection[str], channels: Sequence[Channel]) -> list[str]:
+    """Hinges and slides that may have a servo; what mimics another only if commands name it."""
+    model = spec.copy().compile()
+    names = (str(model.joint(joint).name) for joint in scalar_joints(model))
+    ties = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0)
+    mimics = {str(model.joint(int(joint)).name) for joint in model.eq_obj1id[ties]}
+    asked = [one.name for one in channels if one.command]
+    mimics = {one for one in mimics if not any(name.endswith(one) for name in asked)}
+    return [name for name in names if name not in taken and name not in mimics]
+
+
+def _says(channel: Channel, kind: SignalKind) -> bool:
+    """Tell whether a servo may take a command; one of velocities only what is called so."""
+    return kind is SignalKind.SERVO or channel.quantity == "velocity"
+
+
+def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str]:
+    """Sentences about free joints of which no pose was recorded."""
+    posed = {line.name for line in bodies if line.kind == "qpos"}
+    found = []
+    for joint in np.flatnonzero(model.jnt_type == FREE):
+        body = str(model.body(int(model.jnt_bodyid[joint])).name)
+        name = str(model.joint(int(joint)).name) or body
+        if name not in posed:
+            found.append(
+                f"nothing tells where {body!r} floats, so that simulations start with it where the "
+                f"model has it; delete its free joint if it hung or stood still, or record its pose"
+            )
+    return found
+
+
+def _speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:
+    """Sentences about commanded speeds of a base, which no actuator of its wheels takes."""
+    topics = {one.topic for one in channels if one.command and one.msgtype in _TWISTS}
+    return [
+        f"{topic} asks for speeds of the base, of which a controller makes those of wheels; record "
+        f"what it sends to them, or give the model velocity actuators on tendons of its wheels"
+        for topic in sorted(topics)
+    ]
+
+
+def _tied(model: mujoco.MjModel, positions: Positions) -> set[int]:
+    """Joints whose positions follow from the measured ones by the model's equalities."""
+    loops = ClosedLoops.of(model, {int(model.jnt_dofadr[joint]) for joint in positions})
+    return set() if loops is None else {int(model.dof_jntid[dof]) for dof in loops.tied}
+
+
+def _position_line(model: mujoco.MjModel, joint: int, channel: Channel, sure: bool) -> Line:
+    name = str(model.joint(joint).name)
+    doubt = "" if sure else f"is {channel.field} the position of {name}?"
+    for sensor in range(model.nsensor):
+        is_position = int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+        if is_position and int(model.sensor_objid[sensor]) == joint and model.sensor(sensor).name:
+            return Line("sensor", str(model.sensor(sensor).name), channel, doubt)
+    return Line("qpos", name, channel, doubt)
+
+
+def _efforts(
+    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
+) -> list[Line]:
+    """The measured efforts of joints as the inputs of their motors, before gears and gains.
+
+    Of several motors on a joint the first one gives all of it.
+    """
+    lines: dict[int, Line] = {}
+    for actuator in range(model.nu):
+        joint = joint_of(model, actuator)
+        measured = _effort_on(joint, channels, positions)
+        if joint is None or joint in lines or measured is None or not is_effort(model, actuator):
+            continue
+        force = float(model.actuator_gear[actuator, 0] * model.actuator_gainprm[actuator, 0])
+        name, scale = str(model.actuator(actuator).name), float(f"{1.0 / (force or 1.0):.10g}")
+        lines[joint] = Line("actuator", name, measured, scale=scale)
+    return list(lines.values())
+
+
+def _joint_efforts(
+    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
+) -> list[Line]:
+    """Measured efforts on the joints of a model without actuators, such as a URDF."""
+    lines = []
+    for joint in positions:
+        measured = _effort_on(joint, channels, positions)
+        if measured is not None:
+            lines.append(Line("effort", str(model.joint(joint).name), measured))
+    return lines
+
+
+def _torque_sensors(
+    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
+) -> list[Line]:
+    """Measured efforts where servos follow a reference that was not recorded."""
+    lines = []
+    taken = {str(model.sensor(s).name): s for s in range(model.nsensor)}
+    for joint in positions:
+        measured = _effort_on(joint, channels, positions)
+        if measured is None or not _is_driven(model, joint):
+            continue
+        own = next(
+            (name for name, s in taken.items() if name and _shows_torque(model, s, joint)), ""
+        )
+        name = str(model.joint(joint).name)
+        new = next(n for n in (f"{name}_torque", f"{name}_measured_torque") if n not in taken)
+        placed = () if own else ("jointactuatorfrc", name)
+        lines.append(Line("sensor", own or new, measured, placed=placed))
+    return lines
+
+
+def _shows_torque(model: mujoco.MjModel, sensor: int, joint: int) -> bool:
+    kind = int(mujoco.mjtSensor.mjSENS_JOINTACTFRC)
+    return int(model.sensor_type[sensor]) == kind and int(model.sensor_objid[sensor]) == joint
+
+
+def _is_driven(model: mujoco.MjModel, joint: int) -> bool:
+    name = str(model.joint(joint).name)
+    return any(name in moved_by(model, actuator) for actuator in range(model.nu))
+
+
+def _effort_on(
+    joint: int | None, channels: Sequence[Channel], positions: Positions
+) -> Channel | None:
+    """The measured effort in the message that has a joint's position."""
+    if joint not in positions:
+        return None
+    position = positions[joint][0]
+    for channel in channels:
+        same = channel.topic == position.topic and channel.name == position.name
+        if not position.name:  # the same motor of an array of motors
+            motor, of_motor, _ = position.field.rpartition(".")
+            same = same and bool(of_motor) and channel.field.rpartition(".")[0] == motor
+        if same and channel.quantity == "effort" and not channel.command:
+            return channel
+    return None

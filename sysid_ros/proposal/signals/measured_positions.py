@@ -1,0 +1,107 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The measured position of each joint: by name, or in order where messages name none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+
+from sysid_ros.engine.elements import SCALAR, joint_of
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.names import match_names
+
+Positions = dict[int, tuple[Channel, bool]]  # by joint, with whether it is sure
+
+
+def scalar_joints(model: mujoco.MjModel) -> list[int]:
+    """The hinges and slides of a model, by number."""
+    return [j for j in range(model.njnt) if int(model.jnt_type[j]) in SCALAR]
+
+
+def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:
+    """The measured position of each joint, by name, or in order where no name is alike."""
+    sources = _sources([c for c in channels if c.quantity == "position" and not c.command])
+    measured = sources[0] if sources else []
+    joints = scalar_joints(model)
+    names = [str(model.joint(joint).name) for joint in joints]
+    matches = match_names(names, [channel.name for channel in measured])
+    found: Positions = {
+        joint: (measured[matches[name].index], matches[name].sure)
+        for joint, name in zip(joints, names, strict=True)
+        if name in matches
+    }
+    taken = {match.index for match in matches.values()}
+    rest = [channel for i, channel in enumerate(measured) if i not in taken]
+    open_joints = [joint for joint in joints if joint not in found]
+    if len(rest) == len(open_joints):
+        for joint, channel in zip(_in_order(model, open_joints, rest), rest, strict=True):
+            found[joint] = (channel, False)
+    for source in sources[1:]:
+        found |= _named_in(model, [joint for joint in joints if joint not in found], source)
+    return dict(sorted(found.items()))
+
+
+def _in_order(
+    model: mujoco.MjModel, joints: Sequence[int], channels: Sequence[Channel]
+) -> Sequence[int]:
+    """Joints in the order in which positions without names suit their ranges best.
+
+    That is the model's, or that of the actuators on them, as drivers of motors count.
+    """
+    driven = [joint_of(model, actuator) for actuator in range(model.nu)]
+    other = [joint for joint in driven if joint is not None]
+    if sorted(other) != sorted(joints) or any(channel.name for channel in channels):
+        return joints
+
+    def suited(order: Sequence[int]) -> float:
+        inside = [
+            float(np.mean((low <= values) & (values <= high)))
+            for joint, channel in zip(order, channels, strict=True)
+            for low, high in [model.jnt_range[joint]]
+            for values in channel.values
+            if model.jnt_limited[joint] and len(values)
+        ]
+        return sum(inside)
+
+    return max((other, joints), key=suited)
+
+
+def _named_in(model: mujoco.MjModel, joints: Sequence[int], source: list[Channel]) -> Positions:
+    """Positions of joints that another topic has beyond doubt, such as a gripper's own."""
+    names = {str(model.joint(joint).name): joint for joint in joints}
+    matches = match_names(list(names), [channel.name for channel in source])
+    return {names[n]: (source[match.index], True) for n, match in matches.items() if match.sure}
+
+
+def _sources(channels: list[Channel]) -> list[list[Channel]]:
+    """The channels by topic: first JointStates, then those that have most."""
+    topics: dict[str, list[Channel]] = {}
+    for channel in channels:
+        topics.setdefault(channel.topic, []).append(channel)
+
+    def rank(topic: str) -> tuple[bool, int, int]:
+        is_state = topics[topic][0].msgtype == "sensor_msgs/msg/JointState"
+        return is_state, len(topics[topic]), -len(topic)
+
+    return [topics[topic] for topic in sorted(topics, key=rank, reverse=True)]
+
+
+def rival_topics(channels: Sequence[Channel], chosen: Sequence[tuple[Channel, bool]]) -> list[str]:
+    """Topics that have every joint as well, such as those of a second robot of the same kind."""
+    if not chosen:
+        return []
+    used = list(dict.fromkeys(channel.topic for channel, _ in chosen))
+    names = {channel.name for channel, _ in chosen}
+    others: dict[str, set[str]] = {}
+    for channel in channels:
+        if channel.msgtype == chosen[0][0].msgtype and channel.quantity == "position":
+            others.setdefault(channel.topic, set()).add(channel.name)
+    return [
+        f"{topic} has the same joints; is {' and '.join(used)} the right one?"
+        for topic, known in others.items()
+        if topic not in used and names <= known
+    ]

@@ -1,0 +1,105 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recorded commands by topic: those that messages name, and arrays without names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import Drive
+from sysid_ros.proposal.signals.names import similarity
+
+_SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
+
+
+def named_commands(
+    commands: Sequence[Channel],
+    drives: Sequence[Drive],
+    singles: Collection[str],
+    *,
+    moving: bool = True,
+) -> dict[str, list[Channel]]:
+    """Commands by topic that messages name; single numbers are named by a part of their topic.
+
+    The only element of an array, of one of the topics ``singles``, is so if the part is all of it.
+    Topics change some time (``moving``), or never.
+    """
+    known = [name for drive in drives for name in drive.names]
+    found: dict[str, list[Channel]] = {}
+    for one in commands:
+        if one.name:
+            found.setdefault(one.topic, []).append(one)
+        elif _is_number(one) and ("[" not in one.field or one.topic in singles):
+            scores = {
+                part: max(similarity(name, part) for name in known)
+                for part in one.topic.split("/")
+                if part and known
+            }
+            if not scores:
+                continue
+            part = max(scores, key=lambda part: scores[part])
+            if "[" not in one.field or scores[part] >= _SAME_NAME:
+                found.setdefault("", []).append(replace(one, name=part))
+    return {
+        topic: group for topic, group in found.items() if any(one.moves for one in group) is moving
+    }
+
+
+def _is_number(one: Channel) -> bool:
+    """Tell whether a message is but a number, or asks a gripper or a joint for one."""
+    gripper = one.msgtype.endswith("/GripperCommand") and one.field == "position"
+    controller = one.msgtype.endswith("/JointControllerState") and one.field == "set_point"
+    return gripper or controller or one.msgtype.startswith("std_msgs/")
+
+
+def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[str, list[Channel]]:
+    """Arrays without names, and single numbers, of topics that change some time, or never.
+
+    Of an array of motors, which have several numbers each, every number is an array.
+    """
+    found: dict[str, list[Channel]] = {}
+    for one in commands:
+        array = re.fullmatch(r"(.*)\[\d+\](\.\w+)?", one.field)
+        if one.name or not (array or _is_number(one)):
+            continue
+        place = f"{array[1]}{array[2] or ''}" if array else one.field
+        found.setdefault(f"{one.topic} {place}", []).append(one)
+    return {
+        key: sorted(group, key=lambda one: one.index)
+        for key, group in found.items()
+        if any(one.moves for one in group) is moving
+    }
+
+
+def of_quantity(topics: Mapping[str, list[Channel]], quantity: str) -> dict[str, list[Channel]]:
+    """Commands by topic that may be of a quantity; those that say so where there are any."""
+    if not quantity:
+        return dict(topics)
+    found = {
+        topic: [one for one in group if one.quantity in (quantity, "")]
+        for topic, group in topics.items()
+    }
+    found = {topic: group for topic, group in found.items() if group}
+    telling = {
+        topic: group
+        for topic, group in found.items()
+        if all(one.quantity == quantity for one in group)
+    }
+    return telling or found
+
+
+def spaces_of(channels: Iterable[Channel]) -> set[str]:
+    """The namespaces of some topics, their first parts where they have several."""
+    return {one.topic.split("/")[1] for one in channels if one.topic.count("/") > 1}
+
+
+def of_robot(
+    arrays: Mapping[str, list[Channel]], spaces: Collection[str]
+) -> dict[str, list[Channel]]:
+    """The arrays in the namespaces of the measured positions, where there are any; else all."""
+    own = {key: found for key, found in arrays.items() if not spaces_of(found).isdisjoint(spaces)}
+    return own or dict(arrays)

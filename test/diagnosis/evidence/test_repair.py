@@ -1,0 +1,82 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Repairs are lines that a person would have written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+
+from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
+from sysid_ros.diagnosis.evidence.repair import ExperimentLines, body_label, freed_mass
+from sysid_ros.experiment import parse_experiment, with_overrides
+from sysid_ros.recording.messages import Clock
+
+EXPERIMENT = """
+model: arm.xml
+sequences: [bags/a]
+signals:
+  - {sensor: angle, topic: /joint_states, field: "position[elbow]", unit: deg}
+parameters:
+  - {joint: "*", armature: {min: 0.0, max: 0.05}}
+"""
+
+
+def test_a_unit_that_converts_once_too_often_is_left_out() -> None:
+    experiment = parse_experiment(EXPERIMENT, path=Path("experiment.yaml"))
+    change = Change(FindingKind.DEGREES, scale={"angle": 57.29577951308232})
+    repair = ExperimentLines(experiment).with_change(change)
+    assert "unit" not in repair.text
+    assert "scale" not in repair.text
+    (signal,) = with_overrides(experiment, repair.overrides).signals
+    assert signal.unit is None
+    assert signal.scale == 1.0
+
+
+MOTORS = """
+model: arm.xml
+sequences: [bags/a]
+signals:
+  - {actuator: m0, topic: /a, field: "data[0]", scale: 2.0, clock: receive}
+  - {actuator: m1, topic: /b, field: "data[0]"}
+parameters:
+  - {joint: "*", armature: {min: 0.0, max: 0.05}}
+"""
+
+
+def test_lines_of_two_mistakes_of_one_signal_repair_both() -> None:
+    experiment = parse_experiment(MOTORS, path=Path("experiment.yaml"))
+    lines = ExperimentLines(experiment)
+    sign = lines.with_change(Change(FindingKind.SIGN, scale={"m1": -1.0}))
+    factor = lines.with_change(Change(FindingKind.SCALE, scale={"m1": 0.5}))
+    assert "scale: -0.5" in factor.text
+    repaired = with_overrides(experiment, (*sign.overrides, *factor.overrides))
+    assert [one.scale for one in repaired.signals] == [2.0, -0.5]
+
+
+def test_exchanged_signals_take_their_conversion_and_their_clock_along() -> None:
+    experiment = parse_experiment(MOTORS, path=Path("experiment.yaml"))
+    lines = ExperimentLines(experiment)
+    swap = lines.with_change(Change(FindingKind.SWAP, exchange=(("m0", "m1"),)))
+    sign = lines.with_change(Change(FindingKind.SIGN, scale={"m1": -1.0}))
+    first, second = with_overrides(experiment, (*swap.overrides, *sign.overrides)).signals
+    assert (first.topic, first.scale, first.clock) == ("/b", 1.0, None)
+    assert (second.topic, second.scale, second.clock) == ("/a", -2.0, Clock.RECEIVE)
+    assert "clock" not in swap.text.splitlines()[0]
+
+
+def test_a_body_without_a_name_gets_one_before_its_mass_is_freed() -> None:
+    body = '<body {}><joint name="elbow"/><geom size=".1"/></body>'
+    nameless, named = (
+        mujoco.MjModel.from_xml_string(
+            f"<mujoco><worldbody>{body.format(name)}</worldbody></mujoco>"
+        )
+        for name in ("", 'name="body_1"')
+    )
+    assert freed_mass(named, "body_1") == "- {body: body_1, mass: null}"
+    first, line = freed_mass(nameless, body_label(nameless, 1)).splitlines()
+    assert line == "- {body: body_1, mass: null}"
+    assert first.startswith("# ")
+    assert "'elbow'" in first and '<body name="body_1">' in first

@@ -1,0 +1,292 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Commands are assigned by names, stated orders and the array's order; by motion if it decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.proposal.signals.actuator_inputs import Assigned, command_lines
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import drives_of
+from sysid_ros.proposal.signals.mapping import map_channels
+from sysid_ros.proposal.signals.orders import Order
+
+TIMES = 1e9 + np.arange(0.0, 20.0, 0.01)
+DRONE = """<mujoco><worldbody><body name="drone"><freejoint/><geom size=".1" mass="1"/>
+  <site name="front"/><site name="rear"/></body></worldbody><actuator>
+  <motor name="t1" site="front" gear="0 0 1 0 0 0"/><motor name="t2" site="rear"/></actuator>
+</mujoco>"""
+GRIPPER = """<mujoco><worldbody>
+  <body><joint name="left" type="slide"/><geom size=".1" mass="1"/></body>
+  <body><joint name="right" type="slide"/><geom size=".1" mass="1"/></body></worldbody>
+  <tendon><fixed name="grip"><joint joint="left" coef=".5"/><joint joint="right" coef=".5"/>
+  </fixed></tendon><actuator><position name="fingers" tendon="grip" kp="100"/></actuator>
+</mujoco>"""
+CRANK = """<mujoco><worldbody><site name="slider"/><body><joint name="wheel"/>
+  <geom size=".1" mass="1"/><site name="pin" pos=".1 0 0"/></body></worldbody><actuator>
+  <motor name="piston" cranksite="pin" slidersite="slider" cranklength=".3"/></actuator></mujoco>"""
+
+
+def servos(count: int) -> mujoco.MjModel:
+    bodies = "".join(
+        f'<body><joint name="j{i}" axis="0 1 0"/><geom size=".1" mass="1"/></body>'
+        for i in range(count)
+    )
+    actuators = "".join(f'<position name="s{i}" joint="j{i}" kp="9"/>' for i in range(count))
+    return mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{bodies}</worldbody><actuator>{actuators}</actuator></mujoco>"
+    )
+
+
+def array(values: FloatArray, topic: str = "/commands") -> list[Channel]:
+    kind = "std_msgs/msg/Float64MultiArray"
+    quantity = "position" if "position" in topic else ""
+    return [
+        Channel(topic, kind, f"data[{i}]", "", quantity, i, True, (TIMES,), (column,))
+        for i, column in enumerate(values.T)
+    ]
+
+
+def positions(values: FloatArray) -> dict[int, Channel]:
+    kind = "sensor_msgs/msg/JointState"
+    return {
+        i: Channel(
+            "/joint_states", kind, f"position[j{i}]", f"j{i}", "position", i, False, (TIMES,),
+            (column,),
+        )
+        for i, column in enumerate(values.T)
+    }  # fmt: skip
+
+
+def motions(count: int, seed: int = 0) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    angle = TIMES[:, None, None] * rng.uniform(1.0, 8.0, (count, 5)) + rng.uniform(0, 6, (count, 5))
+    return np.asarray(np.sin(angle).sum(axis=2))
+
+
+def fields(found: Assigned) -> dict[str, str]:
+    return {line.name: line.channel.field for line in found.lines}
+
+
+def late(values: FloatArray) -> FloatArray:
+    return np.roll(values, 3, axis=0)
+
+
+def assigned(
+    model: mujoco.MjModel,
+    measured: FloatArray,
+    commands: list[Channel],
+    orders: tuple[Order, ...] = (),
+) -> Assigned:
+    return command_lines(model, drives_of(model), commands, positions(measured), orders)
+
+
+def test_set_points_of_joints_controllers_are_commands_of_servos_but_of_no_motor() -> None:
+    wanted = motions(2)
+    kind = "control_msgs/msg/JointControllerState"
+    told = [
+        Channel(f"/j{i}_controller/state", kind, "set_point", "", "position", 0, True, (TIMES,),
+                (wanted[:, i],))
+        for i in range(2)
+    ]  # fmt: skip
+    found = {line.name: line.channel.topic for line in assigned(servos(2), wanted, told).lines}
+    assert found == {"s0": "/j0_controller/state", "s1": "/j1_controller/state"}
+    motor = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint name="j0"/><geom size=".1"/></body></worldbody><actuator>'
+        '<motor joint="j0" name="j0"/></actuator></mujoco>'
+    )
+    assert not assigned(motor, wanted[:, :1], told[:1]).lines
+
+
+def test_equal_commands_keep_the_order_of_the_array() -> None:
+    signs = np.array([1.0, -1.0, 1.0, -1.0])
+    chirp = np.sin(2.0 * (TIMES - TIMES[0]) ** 1.5)[:, None] * signs
+    noise = 1e-3 * np.random.default_rng(0).standard_normal(chirp.shape)
+    found = assigned(servos(4), 0.9 * late(chirp) + noise, array(chirp))
+    assert fields(found) == {f"s{i}": f"data[{i}]" for i in range(4)}
+    assert not any(line.doubt for line in found.lines)
+    assert all("order of the model's actuators" in line.grounds for line in found.lines)
+
+
+def test_places_for_more_motors_than_there_are_and_numbers_of_a_gripper_are_inputs() -> None:
+    wanted = motions(3)
+    spare = array(np.hstack([wanted, np.zeros((len(TIMES), 2))]))
+    found = assigned(servos(3), late(wanted), spare)
+    assert fields(found) == {f"s{i}": f"data[{i}]" for i in range(3)}
+    assert not assigned(servos(3), late(wanted), array(motions(5, 1))).lines
+    kind = "control_msgs/msg/GripperCommand"
+    asked = [
+        Channel("/gripper/command", kind, field, "", quantity, 0, True, (TIMES,), (values,))
+        for field, quantity, values in (
+            ("position", "position", wanted[:, 0]), ("max_effort", "effort", 0.0 * TIMES + 5.0)
+        )
+    ]  # fmt: skip
+    assert fields(assigned(servos(1), late(wanted[:, :1]), asked)) == {"s0": "position"}
+
+
+def test_an_order_that_motion_refutes_is_left_and_both_scores_are_told() -> None:
+    wanted = motions(3)
+    found = assigned(servos(3), late(wanted[:, [1, 0, 2]]), array(wanted))
+    assert fields(found) == {"s0": "data[1]", "s1": "data[0]", "s2": "data[2]"}
+    first = found.lines[0]
+    assert "correlation 0.9" in first.doubt and "not data[0]" in first.doubt
+    assert not found.lines[2].doubt
+
+
+def test_weak_correlations_do_not_change_the_order() -> None:
+    wanted = motions(3)
+    blurred = 0.4 * late(wanted[:, [1, 0, 2]]) + motions(3, 7)
+    found = assigned(servos(3), blurred, array(wanted))
+    assert fields(found) == {f"s{i}": f"data[{i}]" for i in range(3)}
+    assert all("guess" in line.doubt for line in found.lines)
+
+
+def test_an_order_that_the_recording_states_comes_before_that_of_the_model() -> None:
+    wanted = motions(3)
+    orders = (Order(("a", "b", "c"), "/other"), Order(("j2", "j0", "j1"), "/arm/state"))
+    found = assigned(servos(3), late(wanted), array(wanted), orders)
+    assert fields(found) == {"s0": "data[1]", "s1": "data[2]", "s2": "data[0]"}
+    assert {line.grounds for line in found.lines} == {"in the order of /arm/state"}
+
+
+def test_an_array_of_another_length_is_assigned_by_motion_if_that_decides() -> None:
+    wanted = motions(4)
+    found = assigned(servos(3), late(wanted[:, [3, 1, 0]]), array(wanted))
+    assert fields(found) == {"s0": "data[3]", "s1": "data[1]", "s2": "data[0]"}
+    assert all("next best" in line.doubt for line in found.lines)
+
+
+def test_what_motion_does_not_decide_is_only_possible() -> None:
+    wanted = motions(4)
+    found = assigned(servos(3), motions(3, 5) + 0.5 * wanted[:, :3], array(wanted))
+    assert found.lines == ()
+    assert {line.name for line in found.possible} == {"s0", "s1", "s2"}
+    assert all("next best" in line.doubt for line in found.possible)
+
+
+ROVER = """<mujoco><worldbody>
+  <body><joint name="w1"/><geom size=".1" mass="1"/></body>
+  <body><joint name="w2"/><geom size=".1" mass="1"/></body>
+  <body><joint name="a1"/><geom size=".1" mass="1"/></body>
+  <body><joint name="a2"/><geom size=".1" mass="1"/></body></worldbody><actuator>
+  <velocity name="left" joint="w1" kv="9"/><velocity name="right" joint="w2" kv="9"/>
+  <position name="lift" joint="a1" kp="9"/><position name="reach" joint="a2" kp="9"/></actuator>
+</mujoco>"""
+
+
+def test_of_two_arrays_of_one_length_the_one_that_is_followed_is_taken() -> None:
+    wheels, arm = motions(2), motions(2, 1)
+    moved = np.column_stack([0.01 * np.cumsum(wheels, axis=0), late(arm)])
+    commands = [*array(arm, "/a_commands"), *array(wheels, "/b_commands")]
+    found = assigned(mujoco.MjModel.from_xml_string(ROVER), moved, commands)
+    topics = {line.name: line.channel.topic for line in found.lines}
+    assert topics == {
+        "left": "/b_commands", "right": "/b_commands", "lift": "/a_commands", "reach": "/a_commands"
+    }  # fmt: skip
+
+
+def test_two_arrays_that_nothing_follows_are_only_possible() -> None:
+    model = mujoco.MjModel.from_xml_string(ROVER)
+    commands = [*array(motions(2), "/a_commands"), *array(motions(2, 1), "/b_commands")]
+    found = assigned(model, motions(4, 2), commands)
+    assert not found.lines
+    assert {line.name for line in found.possible} == {"left", "right", "lift", "reach"}
+    assert all("/a_commands or /b_commands" in line.grounds for line in found.possible[:2])
+
+
+def test_commands_that_say_another_quantity_are_only_possible() -> None:
+    model = mujoco.MjModel.from_xml_string(DRONE)
+    found = map_channels(model, array(motions(2), "/position_controller/commands"))
+    assert found.lines == ()
+    assert {line.name: line.channel.field for line in found.possible} == {
+        "t1": "data[0]",
+        "t2": "data[1]",
+    }
+    assert any("'t1' has no input" in note for note in found.unmapped)
+
+
+def test_single_numbers_are_named_by_their_topics() -> None:
+    wanted = motions(2)
+    commands = [
+        Channel(f"/j{i}_controller/command", "std_msgs/msg/Float64", "data", "", "", 0, True,
+                (TIMES,), (wanted[:, i],))
+        for i in (1, 0)
+    ]  # fmt: skip
+    found = assigned(servos(2), late(wanted), commands)
+    topics = {line.name: line.channel.topic for line in found.lines}
+    assert topics == {"s0": "/j0_controller/command", "s1": "/j1_controller/command"}
+
+
+def test_arrays_of_one_number_are_named_by_their_topics_too() -> None:
+    wanted = motions(2)
+    commands = [*array(wanted[:, 1:], "/j1_position_controller/commands"),
+                *array(wanted[:, :1], "/j0_position_controller/commands")]  # fmt: skip
+    found = assigned(servos(2), late(wanted), commands)
+    topics = {line.name: line.channel.topic for line in found.lines}
+    assert topics == {f"s{k}": f"/j{k}_position_controller/commands" for k in (0, 1)}
+    assert not any(line.doubt for line in found.lines)
+
+
+def test_of_two_robots_the_commands_go_with_the_positions() -> None:
+    wanted = motions(2)
+    commands = [
+        replace(channel, name=f"j{k}", topic=f"/{space}/commands")
+        for space in ("a", "b")
+        for k, channel in enumerate(array(wanted))
+    ]
+    for space in ("a", "b"):
+        told = positions(late(wanted))
+        own = {k: replace(one, topic=f"/{space}/joint_states") for k, one in told.items()}
+        found = command_lines(servos(2), drives_of(servos(2)), commands, own, [])
+        assert {line.channel.topic for line in found.lines} == {f"/{space}/commands"}
+
+
+@pytest.mark.parametrize(
+    ("xml", "names"), [(DRONE, ["t1", "t2"]), (GRIPPER, ["fingers"]), (CRANK, ["piston"])]
+)
+def test_sites_tendons_and_cranks_get_inputs(xml: str, names: list[str]) -> None:
+    model = mujoco.MjModel.from_xml_string(xml)
+    found = map_channels(model, array(motions(len(names)), "/thrusts"))
+    lines = {line.name: line.channel.field for line in found.lines}
+    assert lines == {name: f"data[{i}]" for i, name in enumerate(names)}
+    assert not any("has no input" in note for note in found.unmapped)
+
+
+def test_a_tendon_follows_its_length() -> None:
+    model = mujoco.MjModel.from_xml_string(GRIPPER)
+    wanted = motions(3)
+    fingers = np.stack([late(wanted[:, 1])] * 2, axis=1)
+    found = assigned(model, fingers, array(wanted))
+    assert fields(found) == {"fingers": "data[1]"}
+
+
+def test_of_two_robots_the_commands_beside_the_positions_count() -> None:
+    motion = np.sin(np.outer(TIMES - 1e9, [1.0, 1.7]))
+    seen = {
+        joint: replace(one, topic="/b/joint_states") for joint, one in positions(motion).items()
+    }
+    model = servos(2)
+    commands = [*array(motion, "/a/commands"), *array(motion, "/b/commands")]
+    found = command_lines(model, drives_of(model), commands, seen, [])
+    assert [(line.name, line.channel.topic) for line in found.lines] == [
+        ("s0", "/b/commands"), ("s1", "/b/commands"),
+    ]  # fmt: skip
+    assert not found.possible
+
+
+def test_a_command_that_never_changes_is_possible_only() -> None:
+    model, motion = servos(2), np.sin(np.outer(TIMES - 1e9, [1.0, 1.7]))
+    found = command_lines(
+        model, drives_of(model), array(np.ones_like(motion)), positions(motion), []
+    )
+    assert not found.lines
+    assert [(line.name, line.grounds) for line in found.possible] == [
+        ("s0", "/commands never changes"), ("s1", "/commands never changes"),
+    ]  # fmt: skip

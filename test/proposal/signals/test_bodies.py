@@ -1,0 +1,126 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Poses, twists and IMU readings are proposed for free bodies and body sensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.proposal.signals.bodies import body_lines
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.mapping import map_channels
+
+MODEL = """<mujoco>
+  <worldbody><body name="base"><freejoint/><geom size=".1"/><site name="imu"/></body></worldbody>
+  <sensor><gyro name="gyro" site="imu"/><accelerometer name="acc" site="imu"/></sensor>
+</mujoco>"""
+
+
+def channel(topic: str, msgtype: str, field: str) -> Channel:
+    part = np.arange(3.0)
+    return Channel(topic, msgtype, field, "", "", 0, False, (part,), (part,))
+
+
+def test_each_goes_to_what_it_measures_and_a_choice_is_marked() -> None:
+    channels = [
+        channel("/odom", "nav_msgs/msg/Odometry", "pose.pose.position.x"),
+        channel("/odom", "nav_msgs/msg/Odometry", "twist.twist.linear.x"),
+        channel("/imu/data", "sensor_msgs/msg/Imu", "angular_velocity.x"),
+        channel("/imu/data", "sensor_msgs/msg/Imu", "linear_acceleration.x"),
+        channel("/camera/motion", "sensor_msgs/msg/Imu", "angular_velocity.x"),
+    ]
+    lines = body_lines(mujoco.MjModel.from_xml_string(MODEL), channels)
+    assert [(one.kind, one.name, one.channel.topic, one.channel.field) for one in lines] == [
+        ("qpos", "base", "/odom", "pose.pose"),
+        ("qvel", "base", "/odom", "twist.twist"),
+        ("sensor", "gyro", "/imu/data", "angular_velocity"),
+        ("sensor", "acc", "/imu/data", "linear_acceleration"),
+    ]
+    assert [bool(one.doubt) for one in lines] == [False, False, True, False]
+    assert "/camera/motion" in lines[2].doubt
+
+
+@pytest.mark.parametrize("sensed", [True, False])
+def test_a_wrench_is_of_the_models_sensors_where_it_has_some(sensed: bool) -> None:
+    sensors = '<force name="f" site="imu"/><torque name="t" site="imu"/>' if sensed else ""
+    model = MODEL.replace("<sensor>", f"<sensor>{sensors}")
+    channels = [
+        channel("/wrist", "geometry_msgs/msg/WrenchStamped", f"wrench.{part}.x")
+        for part in ("force", "torque")
+    ]
+    lines = body_lines(mujoco.MjModel.from_xml_string(model), channels)
+    assert [(one.kind, one.name, one.channel.field) for one in lines] == (
+        [("sensor", "f", "wrench.force"), ("sensor", "t", "wrench.torque")]
+        if sensed
+        else [("wrench", "imu", "wrench")]
+    )
+
+
+def test_poses_of_other_types_are_taken_and_goals_are_not() -> None:
+    model = mujoco.MjModel.from_xml_string(MODEL)
+    frames = "tf2_msgs/msg/TFMessage"
+    joints = "sensor_msgs/msg/MultiDOFJointState"
+    tried = (
+        ("geometry_msgs/msg/PoseWithCovarianceStamped", "pose.pose.position.x", "pose.pose"),
+        ("geometry_msgs/msg/TransformStamped", "transform.translation.x", "transform"),
+        (joints, "transforms[base].translation.x", "transforms[base]"),
+        (frames, "transforms[base].transform.translation.x", "transforms[base].transform"),
+    )
+    for msgtype, field, whole in tried:
+        one = replace(channel("/seen", msgtype, field), name="base")
+        (line,) = body_lines(model, [one])
+        assert (line.kind, line.name, line.channel.field) == ("qpos", "base", whole)
+        assert bool(line.doubt) is (msgtype == frames)  # it may be told in a frame that moves
+    wheel = channel("/tf", frames, "transforms[wheel].transform.translation.x")
+    goal = channel("/goal_pose", "geometry_msgs/msg/PoseStamped", "pose.position.x")
+    assert not body_lines(model, [replace(wheel, name="wheel"), goal])
+
+
+FINGER = """<mujoco><worldbody>
+  <body><joint name="proximal" axis="0 1 0"/><geom size=".02" mass=".1"/>
+  <body pos=".1 0 0"><joint name="distal" axis="0 1 0"/><geom size=".02" mass=".1"/></body></body>
+  </worldbody>
+  <tendon><fixed name="flexor"><joint joint="proximal" coef=".01"/></fixed>
+    <fixed name="extensor"><joint joint="distal" coef=".01"/></fixed></tendon>
+  <sensor><tendonpos name="flexor_length" tendon="flexor"/>
+    <tendonpos name="pull" tendon="extensor"/>
+  </sensor></mujoco>"""
+
+
+def position(name: str) -> Channel:
+    part = np.arange(3.0)
+    field = f"position[{name}]"
+    topic, msgtype = "/winches", "sensor_msgs/msg/JointState"
+    return Channel(topic, msgtype, field, name, "position", 0, False, (part,), (part,))
+
+
+@pytest.mark.parametrize("extensor", ["extensor", "pull"])
+def test_lengths_of_cables_are_no_positions_of_as_many_joints(extensor: str) -> None:
+    model = mujoco.MjModel.from_xml_string(FINGER)
+    told = map_channels(model, [position(extensor), position("flexor")])
+    assert [(one.kind, one.name, one.channel.name) for one in told.signals] == [
+        ("sensor", "flexor_length", "flexor"),
+        ("sensor", "pull", extensor),
+    ]
+    assert told.joints == (), "two numbers and two joints without a position"
+    assert told.carried == ("proximal", "distal")
+
+
+def test_a_cable_whose_name_another_goes_on_from_has_its_own_length() -> None:
+    model = mujoco.MjModel.from_xml_string(FINGER.replace("extensor", "flexor_long"))
+    told = map_channels(model, [position("flexor"), position("flexor_long")])
+    assert [(one.name, one.channel.name) for one in told.signals] == [
+        ("flexor_length", "flexor"),
+        ("pull", "flexor_long"),
+    ]
+
+
+def test_what_is_named_after_a_joint_is_that_joints_position() -> None:
+    model = mujoco.MjModel.from_xml_string(FINGER.replace("flexor_length", "proximal"))
+    told = map_channels(model, [position("proximal")])
+    assert [(one.kind, one.name) for one in told.signals] == [("qpos", "proximal")]

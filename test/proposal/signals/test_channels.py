@@ -1,0 +1,222 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Numbers of topics as they are dated and joined in recordings of many habits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from rosbags.typesys import get_types_from_msg
+
+from sysid_ros.proposal.signals.channels import Channel, read_channels
+from sysid_ros.recording.bags import BagFolder
+from sysid_ros.recording.messages import is_command
+from sysid_ros.rehearsal import messages
+
+BEGIN = 1_750_000_000_000_000_000
+TICKS = np.arange(50) * 20_000_000  # ns
+NAMES = ["shoulder", "elbow"]
+STATE = "sensor_msgs/msg/JointState"
+COMMAND = "std_msgs/msg/Float64MultiArray"
+TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
+NOTHING = np.empty(0)
+
+
+def written(folder: Path, rows: list[tuple[str, str, int, bytes]]) -> Path:
+    """A bag of topics, types, times of publishing [ns after the beginning] and messages."""
+    bag = BagFolder(folder, "bag", dated=False)
+    kinds = dict.fromkeys((topic, kind) for topic, kind, _, _ in rows)
+    places = {topic: bag.add_topic(messages.topic_of(topic, kind)) for topic, kind in kinds}
+    for number, (topic, _, after, data) in enumerate(sorted(rows, key=lambda row: row[2])):
+        sent = BEGIN + after
+        bag.write(places[topic], data, log_ns=sent + 1000, publish_ns=sent, sequence=number)
+    bag.close()
+    return folder / "bag"
+
+
+def states(stamps: np.ndarray) -> list[tuple[str, str, int, bytes]]:
+    return [
+        ("/joint_states", STATE, int(tick), messages.joint_state(
+            int(stamp), NAMES, np.array([tick, -tick]) / 1e9, NOTHING, NOTHING))
+        for tick, stamp in zip(TICKS, stamps, strict=True)
+    ]  # fmt: skip
+
+
+def read(bag: Path, *topics: str) -> dict[str, Channel]:
+    return {one.field: one for one in read_channels([bag], topics)}
+
+
+def test_what_nobody_can_compute_with_is_left_out(tmp_path: Path) -> None:
+    values = np.where(np.arange(50) == 7, 1e308, np.sin(TICKS / 1e9))
+    rows = [("/u", COMMAND, int(tick), messages.array(np.array([value])))
+            for tick, value in zip(TICKS, values, strict=True)]  # fmt: skip
+    found = read(written(tmp_path, rows), "/u")["data[0]"]
+    (known,) = found.values
+    assert len(known) == 49
+    assert np.abs(known).max() <= 1.0
+
+
+def test_stamps_that_nobody_filled_in_give_way_to_the_time_of_publishing(tmp_path: Path) -> None:
+    found = read(written(tmp_path, states(0 * TICKS)), "/joint_states")["position[elbow]"]
+    assert found.clock == "publish"
+    assert np.allclose(found.times[0] - BEGIN / 1e9, TICKS / 1e9, atol=1e-6)
+    stamped = read(written(tmp_path / "2", states(BEGIN + TICKS)), "/joint_states")
+    assert stamped["position[elbow]"].clock == ""
+
+
+def test_what_is_no_measurement_is_left_out(tmp_path: Path) -> None:
+    rows = [
+        ("/commands", COMMAND, int(tick), messages.array(np.array([value])))
+        for tick, value in zip(TICKS, [1.0, np.nan, 1e300, -np.inf, 2.0], strict=False)
+    ]
+    assert read(written(tmp_path, rows), "/commands")["data[0]"].values[0].tolist() == [1.0, 2.0]
+
+
+def test_commands_without_a_stamp_are_dated_by_the_simulation(tmp_path: Path) -> None:
+    clock = "rosgraph_msgs/msg/Clock"
+    types = messages.types()
+    simulated = 12_000_000_000 + TICKS // 2  # at half the speed of the computer's clock
+    rows = states(simulated)
+    for tick, now in zip(TICKS, simulated, strict=True):
+        time = types.types["builtin_interfaces/msg/Time"](*divmod(int(now), 10**9))
+        data = bytes(types.serialize_cdr(types.types[clock](time), clock))
+        rows.append(("/clock", clock, int(tick) - 1, data))
+        rows.append(("/commands", COMMAND, int(tick), messages.array(np.array([tick / 1e9]))))
+    found = read(written(tmp_path, rows), "/clock", "/commands", "/joint_states")
+    assert np.allclose(found["data[0]"].times[0], simulated / 1e9)
+
+
+def test_each_point_of_a_trajectory_counts_in_its_time(tmp_path: Path) -> None:
+    types = messages.types()
+    goal = types.deserialize_cdr(messages.trajectory(NAMES, np.zeros(2), 0), TRAJECTORY)
+    goal.points = [
+        types.deserialize_cdr(
+            messages.trajectory(NAMES, np.array([k, -2.0 * k]), k * 10**9), TRAJECTORY
+        ).points[0]
+        for k in (1, 2, 4)
+    ]
+    whole = bytes(types.serialize_cdr(goal, TRAJECTORY))
+    found = read(written(tmp_path, [("/goal", TRAJECTORY, 0, whole)]), "/goal")
+    assert set(found) == {"points[*].positions[shoulder]", "points[*].positions[elbow]"}
+    elbow = found["points[*].positions[elbow]"]
+    assert np.allclose(elbow.times[0] - BEGIN / 1e9, [1.0, 2.0, 4.0], atol=1e-6)
+    assert np.allclose(elbow.values[0], [-2.0, -4.0, -8.0])
+    assert not elbow.held
+    streamed = [
+        ("/goal", TRAJECTORY, int(tick), messages.trajectory(NAMES, np.array([k, 0.0]), 10**7))
+        for k, tick in enumerate(TICKS)
+    ]
+    found = read(written(tmp_path / "2", streamed), "/goal")
+    assert found["points[-1].positions[shoulder]"].held
+
+
+def test_when_a_trajectory_is_to_begin_tells_nothing_of_its_clock(tmp_path: Path) -> None:
+    """It may be stamped by a clock that is not the recorder's, or be meant for later."""
+    types = messages.types()
+    goal = types.deserialize_cdr(messages.trajectory(NAMES, np.zeros(2), 10**9), TRAJECTORY)
+    goal.header.stamp.sec = BEGIN // 10**9 + 20
+    rows = [
+        *states(BEGIN + TICKS),
+        ("/goal", TRAJECTORY, 0, bytes(types.serialize_cdr(goal, TRAJECTORY))),
+    ]
+    found = read(written(tmp_path, rows), "/goal", "/joint_states")
+    assert found["points[*].positions[elbow]"].behind is None
+    assert abs(found["position[elbow]"].behind or 1.0) < 1e-3
+
+
+def test_a_single_point_that_is_due_later_is_a_goal_and_no_step(tmp_path: Path) -> None:
+    goals = [
+        ("/goal", TRAJECTORY, k * 10**9, messages.trajectory(NAMES, np.array([k, 0.0]), 5 * 10**8))
+        for k in range(3)
+    ]
+    found = read(written(tmp_path, goals), "/goal")["points[*].positions[shoulder]"]
+    shown = np.interp([1.25, 1.75, 2.5], found.times[0] - BEGIN / 1e9, found.values[0])
+    assert np.allclose(shown, [0.5, 1.0, 2.0], atol=1e-4)
+    assert not found.held
+
+
+def test_a_state_on_a_commands_topic_is_a_command_and_a_joints_name_no_quantity(
+    tmp_path: Path,
+) -> None:
+    names, told = ["positioner_velo", "elbow"], np.array([0.1, 0.2])
+    rows = [
+        (topic, STATE, int(tick), messages.joint_state(BEGIN + int(tick), names, told, told, told))
+        for topic in ("/joint_command", "/joint_states")
+        for tick in TICKS
+    ]
+    found = read_channels([written(tmp_path, rows)], ["/joint_command", "/joint_states"])
+    assert {(one.topic, one.command) for one in found} == {
+        ("/joint_command", True), ("/joint_states", False),
+    }  # fmt: skip
+    assert {one.quantity for one in found if one.field.startswith("effort")} == {"effort"}
+
+
+def test_a_robots_name_makes_its_states_no_commands() -> None:
+    for topic in (
+        "/target_arm/joint_states", "/goal_robot/imu", "/reference/odom", "/command/joint_states",
+        "/mocap/target_1/pose",
+    ):  # fmt: skip
+        assert not is_command(STATE, "position[elbow]", topic), topic
+    for topic in (
+        "/joint_command", "/robot/isaac_joint_commands", "/arm/goal_2", "target",
+        "/franka_state_controller/joint_states_desired",
+        "/mavros/setpoint_position/local",
+    ):  # fmt: skip
+        assert is_command(STATE, "position[elbow]", topic), topic
+
+
+def test_what_another_node_adds_to_a_topic_later_and_seldom_is_found(tmp_path: Path) -> None:
+    grip = messages.joint_state(BEGIN + 700_000_000, ["finger"], np.array([0.02]), NOTHING, NOTHING)
+    rows = [*states(BEGIN + TICKS), ("/joint_states", STATE, 700_000_000, grip)]
+    assert "position[finger]" in read(written(tmp_path, rows), "/joint_states")
+
+
+def test_letters_of_motors_say_what_they_are(tmp_path: Path) -> None:
+    types, kind = messages.types(), "motor_msgs/msg/Motors"
+    parts = {"motor_msgs/msg/Motor": "float32 q\nfloat32 dq\nfloat32 tau_est\nfloat32 kp\n"}
+    for name, text in (*parts.items(), (kind, "motor_msgs/Motor[2] motors\n")):
+        if name not in types.types:
+            types.register(get_types_from_msg(text, name))
+    motor = types.types["motor_msgs/msg/Motor"]
+    data = [types.types[kind]([motor(k, 2.0 * k, -1.0, 5.0)] * 2) for k in (1.0, 2.0)]
+    rows = [("/motors", kind, k, bytes(types.serialize_cdr(m, kind))) for k, m in enumerate(data)]
+    found = read(written(tmp_path, rows), "/motors")
+    assert {field: one.quantity for field, one in found.items() if "[1]" in field} == {
+        "motors[1].q": "position", "motors[1].dq": "velocity", "motors[1].tau_est": "effort",
+        "motors[1].kp": "",
+    }  # fmt: skip
+    assert found["motors[1].q"].index == 1
+
+
+def test_a_set_point_without_another_word_is_a_position(tmp_path: Path) -> None:
+    kind = "example_msgs/msg/JointControllerState"
+    types = messages.types()
+    if kind not in types.types:
+        types.register(get_types_from_msg("float64 set_point\nfloat64 error\n", kind))
+    data = bytes(types.serialize_cdr(types.types[kind](0.5, 0.1), kind))
+    rows = [(f"/{name}/state", kind, 0, data) for name in ("elbow", "elbow_velocity")]
+    found = read_channels([written(tmp_path, rows)], [topic for topic, _, _, _ in rows])
+    assert [(one.field, one.quantity, one.command) for one in found] == [
+        ("set_point", "position", True), ("error", "", False),
+        ("set_point", "velocity", True), ("error", "velocity", False),
+    ]  # fmt: skip
+
+
+def test_states_of_controllers_of_many_joints_tell_what_each_was_asked_for(tmp_path: Path) -> None:
+    part, kind = "example_msgs/msg/SingleDOFState", "example_msgs/msg/MultiDOFStateStamped"
+    types = messages.types()
+    texts = {part: "string name\nfloat64 reference\nfloat64 feedback\nfloat64 output\n",
+             kind: "example_msgs/SingleDOFState[] dof_states\n"}  # fmt: skip
+    for name, text in texts.items():
+        if name not in types.types:
+            types.register(get_types_from_msg(text, name))
+    parts = [types.types[part](name, 0.5, 0.4, 9.0) for name in NAMES]
+    data = bytes(types.serialize_cdr(types.types[kind](parts), kind))
+    found = read(written(tmp_path, [("/pid/controller_state", kind, 0, data)]),
+                 "/pid/controller_state")  # fmt: skip
+    told = {one.field: (one.name, one.quantity, one.command) for one in found.values()}
+    assert told["dof_states[elbow].reference"] == ("elbow", "position", True)
+    assert told["dof_states[elbow].output"] == ("elbow", "effort", True)
+    assert told["dof_states[elbow].feedback"] == ("elbow", "", False)

@@ -1,0 +1,210 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Joints get the measurements that are theirs, whichever topics have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.mapping import as_drafted, map_channels, map_robot
+
+TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
+HAND = """<mujoco><worldbody>
+  <body><joint name="shoulder"/><geom size=".1" mass="1"/></body>
+  <body><joint name="elbow"/><geom size=".1" mass="1"/></body>
+  <body><joint name="finger"/><geom size=".1" mass="1"/></body></worldbody></mujoco>"""
+
+
+def states(topic: str, *names: str) -> list[Channel]:
+    return [
+        Channel(
+            topic, "sensor_msgs/msg/JointState", f"position[{name}]", name, "position", i, False,
+            (TIMES,), (np.sin((i + 1.0) * TIMES),),
+        )
+        for i, name in enumerate(names)
+    ]  # fmt: skip
+
+
+def topics_of(*channels: Channel) -> dict[str, str]:
+    found = map_channels(mujoco.MjModel.from_xml_string(HAND), channels)
+    return {line.name: line.channel.topic for line in found.lines}
+
+
+def test_a_joint_that_only_another_topic_has_is_taken_from_there() -> None:
+    arm = states("/arm/joint_states", "shoulder", "elbow")
+    hand = states("/hand/joint_states", "finger")
+    assert topics_of(*hand, *arm) == {
+        "shoulder": "/arm/joint_states",
+        "elbow": "/arm/joint_states",
+        "finger": "/hand/joint_states",
+    }
+
+
+def test_what_another_topic_calls_otherwise_is_not() -> None:
+    arm = states("/arm/joint_states", "shoulder", "elbow")
+    other = states("/other/joint_states", "wrist", "thumb")
+    assert set(topics_of(*arm, *other)) == {"shoulder", "elbow"}
+
+
+def test_the_topic_with_most_joints_serves_all_that_it_has() -> None:
+    arm = states("/joint_states", "shoulder", "elbow", "finger")
+    again = states("/hand/joint_states", "finger")
+    assert set(topics_of(*again, *arm).values()) == {"/joint_states"}
+
+
+def test_parameters_of_joints_without_encoders_are_offered_where_an_imu_tells_of_them() -> None:
+    site = HAND.replace('<joint name="finger"/>', '<joint name="finger"/><site name="tip"/>')
+    model = mujoco.MjModel.from_xml_string(
+        site.replace("</mujoco>", '<sensor><gyro name="gyro" site="tip"/></sensor></mujoco>')
+    )
+    arm, imu = states("/arm/joint_states", "shoulder", "elbow"), "sensor_msgs/msg/Imu"
+    gyro = Channel("/imu", imu, "angular_velocity.x", "", "", 0, False, (TIMES,), (np.sin(TIMES),))
+    assert map_channels(model, [*arm, gyro]).carried == ("finger",)
+    assert map_channels(model, arm).carried == ()
+
+
+def test_a_base_that_floats_and_is_not_seen_is_told() -> None:
+    legged = HAND.replace('<joint name="shoulder"/>', "<freejoint/>").replace(
+        "<body>", '<body name="trunk">', 1
+    )
+    model = mujoco.MjModel.from_xml_string(legged)
+    arm = states("/joint_states", "elbow", "finger")
+    (told,) = map_channels(model, arm).unmapped
+    assert "'trunk' floats" in told
+    pose = "nav_msgs/msg/Odometry", "pose.pose.position.x"
+    odometry = Channel("/odom", *pose, "", "", 0, False, (TIMES,), (np.sin(TIMES),))
+    assert map_channels(model, [*arm, odometry]).unmapped == ()
+
+
+def test_channels_are_those_of_the_draft_with_its_units() -> None:
+    arm = states("/joint_states", "shoulder", "elbow")
+    found = map_channels(mujoco.MjModel.from_xml_string(HAND), arm)
+    entries = [dict(line.values) for line in found.lines]
+    entries[0] |= {"unit": "deg", "scale": -1.0, "offset": 0.5}
+    entries[1] |= {"field": entries[0]["field"]}
+    shoulder, elbow = as_drafted(found, entries).lines
+    np.testing.assert_allclose(shoulder.channel.values[0], 0.5 - np.deg2rad(np.sin(TIMES)))
+    assert (elbow.name, elbow.channel.name) == ("elbow", "shoulder")
+
+
+def test_joints_without_actuators_get_servos_for_what_was_commanded() -> None:
+    def commands(topic: str, quantity: str, *names: str) -> list[Channel]:
+        return [
+            replace(
+                one, topic=topic, msgtype="std_msgs/msg/Float64MultiArray", command=True,
+                field=f"data[{one.index}]", quantity=quantity, name=name,
+            )
+            for one, name in zip(states(topic, *names), names, strict=True)
+        ]  # fmt: skip
+
+    measured = states("/joint_states", "shoulder", "elbow", "finger")
+    arm = commands("/arm/commands", "position", "shoulder", "elbow")
+    hand = commands("/hand/velocity", "velocity", "finger")
+    spec, mapping = map_robot(mujoco.MjSpec.from_string(HAND), [*measured, *arm, *hand])
+    servos = {line.name: line.kind for line in mapping.lines if line.channel.command}
+    assert servos == {"shoulder": "servo", "elbow": "servo", "finger": "velocity_servo"}
+    assert [one.name for one in spec.actuators] == [
+        "shoulder_servo", "elbow_servo", "finger_velocity_servo"
+    ]  # fmt: skip
+
+
+def test_a_joint_that_mimics_another_gets_no_servo_unless_a_command_names_it() -> None:
+    """Its motion may be more like the command than that of the joint that is driven."""
+    tie = '<equality><joint joint1="finger" joint2="elbow"/></equality></mujoco>'
+    spec = mujoco.MjSpec.from_string(HAND.replace("</mujoco>", tie))
+    shoulder, elbow, finger = states("/joint_states", "shoulder", "elbow", "finger")
+    finger = replace(finger, values=elbow.values)
+    late = np.sin(2.0 * (TIMES - 0.4))
+    told = [
+        replace(one, topic="/commands", msgtype="std_msgs/msg/Float64MultiArray", name="",
+                field=f"data[{i}]", index=i, quantity="", command=True)
+        for i, one in enumerate((shoulder, finger))
+    ]  # fmt: skip
+    elbow = replace(elbow, values=(late,))
+    positions = (shoulder, elbow, finger)
+    _, mapping = map_robot(spec, [*positions, *told])
+    assert {line.name for line in mapping.lines if line.kind == "servo"} == {"shoulder", "elbow"}
+    named = replace(
+        told[1], name="finger", msgtype="sensor_msgs/msg/JointState", field="position[finger]",
+        quantity="position", topic="/joint_command",
+    )  # fmt: skip
+    _, mapping = map_robot(spec, [*positions, named])
+    assert {line.name for line in mapping.lines if line.kind == "servo"} == {"finger"}
+
+
+def test_the_effort_of_a_joint_is_what_its_motor_gives_behind_the_gear() -> None:
+    motor = '<actuator><motor name="motor" joint="elbow" gear="-50"/></actuator></mujoco>'
+    model = mujoco.MjModel.from_xml_string(HAND.replace("</mujoco>", motor))
+    (position,) = states("/joint_states", "elbow")
+    effort = replace(position, field="effort[elbow]", quantity="effort")
+    lines = {line.name: line.values for line in map_channels(model, [position, effort]).lines}
+    assert lines["motor"]["field"] == "effort[elbow]"
+    assert lines["motor"]["scale"] == -0.02
+
+
+def test_the_effort_of_a_joint_with_two_motors_acts_once() -> None:
+    motors = "".join(f'<motor name="{n}" joint="elbow" gear="2"/>' for n in ("biceps", "triceps"))
+    text = HAND.replace("</mujoco>", f"<actuator>{motors}</actuator></mujoco>")
+    (position,) = states("/joint_states", "elbow")
+    effort = replace(position, field="effort[elbow]", quantity="effort")
+    found = map_channels(mujoco.MjModel.from_xml_string(text), [position, effort])
+    assert [line.name for line in found.lines if line.kind == "actuator"] == ["biceps"]
+    assert any("'triceps' has no input" in sentence for sentence in found.unmapped)
+
+
+MOTORS = """<mujoco><worldbody>
+  <body><joint name="left" range="-10 10"/><geom size=".1" mass="1"/></body>
+  <body><joint name="right" range="{}"/><geom size=".1" mass="1"/></body></worldbody>
+  <actuator><{} name="a" joint="right" {}/><{} name="b" joint="left" {}/></actuator></mujoco>"""
+
+
+def motor_array(topic: str, *fields: str) -> list[Channel]:
+    """Three places of an array of motors, the last of which is no motor of the robot."""
+    kinds = {"q": "position", "tau_est": "effort"}
+    return [
+        Channel(
+            topic, "unitree_go/msg/LowState", f"motor[{i}].{field}", "", kinds[field], i,
+            topic == "/lowcmd", (TIMES,), (0.5 + np.sin((i + 1.0) * TIMES) * (i < 2),),
+        )
+        for i in range(3)
+        for field in fields
+    ]  # fmt: skip
+
+
+def test_motors_without_names_are_in_the_order_of_actuators_unless_ranges_differ() -> None:
+    def fields(model: str, *channels: Channel) -> dict[str, str]:
+        found = map_channels(mujoco.MjModel.from_xml_string(model), channels)
+        assert all(line.doubt for line in found.lines if line.kind == "qpos")
+        return {line.name: line.channel.field for line in found.lines}
+
+    torque = MOTORS.format("-10 10", "motor", "", "motor", "")
+    assert fields(torque, *motor_array("/lowstate", "q", "tau_est")) == {
+        "right": "motor[0].q", "left": "motor[1].q",
+        "a": "motor[0].tau_est", "b": "motor[1].tau_est",
+    }  # fmt: skip
+    servos = MOTORS.format("-10 10", "position", 'kp="9"', "position", 'kp="9"')
+    both = (*motor_array("/lowstate", "q"), *motor_array("/lowcmd", "q"))
+    assert fields(servos, *both)["b"] == "motor[1].q"
+    narrow = servos.replace('name="right" range="-10 10"', 'name="right" range="9 10"')
+    high = [
+        replace(one, values=(9.5 + 0.1 * one.values[0],)) if one.index == 1 else one
+        for one in motor_array("/lowstate", "q")
+    ]
+    assert fields(narrow, *high)["right"] == "motor[1].q"
+
+
+def test_speeds_of_a_base_are_named_where_its_wheels_have_no_input() -> None:
+    model = mujoco.MjModel.from_xml_string(MOTORS.format("-10 10", "velocity", "", "velocity", ""))
+    twist = Channel(
+        "/cmd_vel", "geometry_msgs/msg/Twist", "linear.x", "", "", 0, True, (TIMES,),
+        (np.sin(TIMES),),
+    )  # fmt: skip
+    wheels = states("/joint_states", "left", "right")
+    *idle, told = map_channels(model, [*wheels, twist]).unmapped
+    assert len(idle) == 2 and told.startswith("/cmd_vel asks for speeds of the base")
+    assert map_channels(model, wheels).unmapped == tuple(idle)

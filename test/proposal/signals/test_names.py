@@ -1,0 +1,82 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Names that mean the same joint."""
+
+from __future__ import annotations
+
+import pytest
+
+from sysid_ros.proposal.signals import names
+from sysid_ros.proposal.signals.names import Match, match_names, similarity
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("elbow", "elbow"),
+        ("elbow", "elbow_joint"),
+        ("robot/elbow_joint", "elbow"),
+        ("left_elbow_pos", "LeftElbow"),
+        ("joint_1", "Joint1"),
+        ("j01", "joint_1"),
+    ],
+)
+def test_the_same_joint_is_sure(one: str, other: str) -> None:
+    assert similarity(one, other) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("joint_1", "joint_2"), ("shoulder", "gripper"), ("elbow", "")]
+)
+def test_different_joints_never_match(one: str, other: str) -> None:
+    assert match_names([one], [other]) == {}
+
+
+def test_each_name_is_used_once() -> None:
+    matches = match_names(["arm_1", "arm_2"], ["arm_2_joint", "arm_1_joint", "gripper"])
+    assert {name: match.index for name, match in matches.items()} == {"arm_1": 1, "arm_2": 0}
+    assert all(match.sure for match in matches.values())
+
+
+def test_a_prefix_that_all_names_have_is_no_doubt() -> None:
+    given = ["left_arm_elbow_joint", "left_arm_wrist_joint", "left_gripper"]
+    found = match_names(["elbow", "wrist"], given)
+    assert {name: (match.index, match.sure) for name, match in found.items()} == {
+        "elbow": (0, True),
+        "wrist": (1, True),
+    }
+    two_arms = [*given, "right_arm_elbow_joint", "right_arm_wrist_joint"]
+    assert not any(match.sure for match in match_names(["elbow", "wrist"], two_arms).values())
+
+
+def test_a_prefix_with_a_number_is_a_prefix() -> None:
+    joints = [f"joint_{k}" for k in range(1, 4)]
+    given = [f"panda1_joint{k}" for k in (3, 1, 2)] + ["panda1_finger_joint1"]
+    found = match_names(joints, given)
+    assert {name: (match.index, match.sure) for name, match in found.items()} == {
+        "joint_1": (1, True),
+        "joint_2": (2, True),
+        "joint_3": (0, True),
+    }
+    reverse = match_names(["ur5e_elbow_joint", "ur5e_wrist_joint"], ["wrist_joint", "elbow_joint"])
+    assert {name: (match.index, match.sure) for name, match in reverse.items()} == {
+        "ur5e_elbow_joint": (1, True),
+        "ur5e_wrist_joint": (0, True),
+    }
+
+
+def test_joints_of_two_robots_in_one_message_are_not_mixed() -> None:
+    given = ["left/joint_1", "right/joint_2", "right/joint_1", "left/joint_2"]
+    found = match_names(["joint_1", "joint_2"], given)
+    assert [found[name].index for name in ("joint_1", "joint_2")] in ([0, 3], [2, 1])
+    assert not any(match.sure for match in found.values())
+
+
+def test_names_that_are_all_there_are_not_compared_with_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(names, "similarity", lambda *_: pytest.fail("compared"))
+    wanted = [f"joint_{k}" for k in range(48)]
+    found = match_names(wanted, ["extra", *reversed(wanted)])
+    assert found == {name: Match(48 - k, sure=True) for k, name in enumerate(wanted)}
