@@ -46,6 +46,31 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     assert check_experiment(free, None) == ()
 
 
+def test_a_fit_of_which_few_steps_are_made_accuses_no_mass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Servos' gains and dampings that begin far off still look like a mass after two steps."""
+    monkeypatch.setattr("sysid_ros.diagnosis.fits.window_scores._FIRST", 1)
+    monkeypatch.setattr("sysid_ros.diagnosis.fits.window_scores._SECOND", 1)
+    spec = mujoco.MjSpec.from_string(arm_model(1, 2, servos=True))
+    for joint in spec.joints:
+        joint.damping = [3.5, 0.0, 0.0]
+    truth = spec.to_xml()
+    for joint in spec.joints:
+        joint.damping = [0.01, 0.0, 0.0]
+    for actuator in spec.actuators:
+        actuator.gainprm[0] /= 0.7
+        actuator.biasprm[1] /= 0.7
+    experiment = with_overrides(
+        load_experiment(write_experiment(tmp_path, spec.to_xml(), simulate(truth, 1))),
+        [
+            "parameters=[{actuator: '*', kp: {max: 1000000.0}}, {joint: '*', "
+            "damping: {max: 100000.0}, armature: {max: 10.0}, frictionloss: {max: 10.0}}]"
+        ],
+    )
+    assert check_experiment(experiment, None) == ()
+
+
 def test_a_suction_cup_that_holds_nothing_hides_no_mass(tmp_path: Path) -> None:
     """Adhesion is of bodies, not of joints, and acts where bodies touch."""
     cup = '<adhesion name="cup" body="link1" ctrlrange="0 1" gain="1"/></actuator>'
