@@ -60,15 +60,17 @@ def register(add_parser: AddParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Propose an experiment file for a model and recordings."""
+    from sysid_ros.files import check_replaceable, write_new_file
+
     output: Path = options.output
     if output.exists():
         raise OutputError(f"{output} exists; it is never overwritten, choose another --output")
     if not output.absolute().parent.is_dir():
         raise OutputError(f"{output}: there is no folder {output.absolute().parent}")
+    check_replaceable(output)
 
     announce("loading the model and the recordings")
     load_mujoco()
-    from sysid_ros.files import write_new_file
     from sysid_ros.proposal import propose
     from sysid_ros.terminal import FitProgress
 

@@ -244,13 +244,13 @@ def model_of(
         spec = with_payload(spec, experiment.payload.body, mass=mass)
     for coupling in experiment.couplings:
         spec = with_coupling(spec, coupling.joint, coupling.other, coupling.ratio)
-    simulated = spec if _touches_geoms(experiment) else without_visuals(spec)
+    simulated = spec if refers_to_geoms(experiment) else without_visuals(spec)
     with_sensors = with_state_sensors(simulated, experiment.signals)
     return ExperimentModel(replace(loaded, spec=spec), with_sensors)
 
 
-def _touches_geoms(experiment: Experiment) -> bool:
-    """Return whether parameters or a hook may need geoms that only rendering does otherwise."""
+def refers_to_geoms(experiment: Experiment) -> bool:
+    """Return whether parameters or a hook may need geoms that motion does not."""
     return experiment.modifiers is not None or any(
         config.element in ("geom", "pair") for config in experiment.parameters
     )

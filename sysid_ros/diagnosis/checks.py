@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import mujoco
+
 from sysid_ros.choices import FIT_METHODS
-from sysid_ros.dataset import Dataset
+from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.checked_state import CheckedState, percent
 from sysid_ros.diagnosis.dynamics import Dynamics
@@ -37,6 +39,7 @@ from sysid_ros.diagnosis.simulated import (
 )
 from sysid_ros.diagnosis.torque_checks import DECISIVE, MOST, torque_findings, unit_of_torques
 from sysid_ros.diagnosis.velocity_consistency import disagreement
+from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.experiment import Experiment
@@ -85,7 +88,7 @@ def check_dataset(
         # What is repaired roughly shows nothing; masses beside measured torque are found with it.
         masses = not (seen.touching or seen.overlaps or sized)
         if experiment.fit.method != "inverse_dynamics":
-            findings += _in_windows(state, dataset, length, on_note) if masses else []
+            findings += _in_windows(state, experiment, dataset, on_note) if masses else []
             if seen.touching or seen.overlaps:
                 on_note("masses are not tested: bodies touch each other, nobody knows how hard")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
@@ -196,10 +199,20 @@ def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
 
 
 def _in_windows(
-    state: CheckedState, dataset: Dataset, length: float | None, on_note: Callable[[str], None]
+    state: CheckedState,
+    experiment: Experiment,
+    dataset: Dataset,
+    on_note: Callable[[str], None],
 ) -> list[Finding]:
-    """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
-    group, repairs, topics = _largest(dataset), state.repairs, state.lines.topics
+    """Inputs that are late and forces that are others, or else a mass, that no fit finds.
+
+    Nothing touches in the recordings, so that a hundred thousand corners of meshes may stay out.
+    """
+    group, length = _largest(dataset), experiment.windows.length
+    if not refers_to_geoms(experiment):
+        free = without_visuals(group.spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
+        group = group.replaced(spec=free)
+    repairs, topics = state.repairs, state.lines.topics
     test = WindowTest.of(state.recorded, group, state.declared, repairs, length, topics)
     asked = state.undeclared([*test.late_inputs(), *test.factors_off()])
     found = [state.finding(one, _WINDOW_GROUNDS) for one in asked]

@@ -74,6 +74,10 @@ class RunFolder:
         kept = any((self.path / name).exists() for name in (STATE_FILE, SEARCH_FILE))
         if self._given is None and (unwanted or not kept):
             discard(self.path)  # harmless once the result is published
+        elif kept and isinstance(error, OutputError) and self._given is None:
+            raise OutputError(
+                f"{error}; the search is kept: --resume {self.path} carries on"
+            ) from error
 
     def begin(self, inputs: Mapping[str, str], resume: Resume | None) -> FitState | Trials | None:
         """Name what is about to be fitted.

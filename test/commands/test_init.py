@@ -34,6 +34,15 @@ def test_the_file_loads_and_is_not_overwritten(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["arm.xml", "bag", output.name]
 
 
+def test_a_folder_that_cannot_be_written_is_told_before_the_work(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["init", "--model", "no.xml", "--bag", "no_bag", "--output", "/proc/new.yaml"]
+    assert main(arguments) == ErrorCode.OUTPUT_UNWRITABLE
+    said = capsys.readouterr().err
+    assert "cannot write to /proc/new.yaml" in said and "loading" not in said
+
+
 def test_a_recording_without_its_end_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,7 @@ from pendulum_experiment import SLOW, write_pendulum_experiment
 
 from sysid_ros.cli import main
 from sysid_ros.dataset import FitInputs
-from sysid_ros.errors import DataError, ErrorCode, ExperimentError
+from sysid_ros.errors import DataError, ErrorCode, ExperimentError, OutputError
 from sysid_ros.experiment import load_experiment, parse_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.pipeline.resume import Resume, inputs_of, setting_digests
@@ -51,6 +51,26 @@ def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     report = run_experiment(load_experiment(experiment), output_dir=tmp_path_factory.mktemp("out"))
     assert not (report.files.folder / STATE_FILE).exists()  # nothing left to do
     return {p.name: p.value for p in report.outcome.fit.parameters}
+
+
+def test_what_could_not_be_written_says_how_to_carry_on(
+    experiment: Path,
+    undisturbed: dict[str, float],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sysid_ros.pipeline.result_writing.write_signals", full)
+        with pytest.raises(OutputError, match=r"No space left .* --resume .*") as caught:
+            run_experiment(load_experiment(experiment), output_dir=tmp_path)
+    (kept,) = folders_with_state(tmp_path)
+    assert str(caught.value).endswith(f"--resume {kept} carries on")
+    report = run_experiment(load_experiment(experiment), output_dir=tmp_path, resume=Resume(kept))
+    found = {p.name: p.value for p in report.outcome.fit.parameters}
+    assert found == pytest.approx(undisturbed, rel=1e-6)
 
 
 def test_conditions_count_whatever_their_names_are(tmp_path: Path) -> None:

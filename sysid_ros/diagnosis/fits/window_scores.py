@@ -32,6 +32,7 @@ _FEWEST, _MOST = 8, 16  # windows; the fewest where every column is a rollout
 _STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
 _SHORTEST = 0.15  # s, of a window that shows anything
 _FIRST, _SECOND = 3, 2  # iterations, before noise levels are known and after
+_PATIENT = 20  # iterations of either, for what is about to be said
 _RIDGE = 1e-9  # of a column's own size, for what data leave open
 _OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
 _MATTERS = 0.1  # of what is usual in a window, that a step changes in it
@@ -111,6 +112,8 @@ class WindowScores:
       signals: Names of what is compared.
       left: What the fit leaves of each, root mean square over its standard deviation.
       grams: By window and signal, ``[J r]^T [J r]``, starts eliminated, (w, s, p + 1, p + 1).
+      patient: Whether the fit could go on to its end.
+      settled: Whether it came to its end.
     """
 
     names: tuple[str, ...]
@@ -120,6 +123,8 @@ class WindowScores:
     signals: tuple[str, ...]
     left: Mapping[str, float]
     grams: FloatArray
+    patient: bool
+    settled: bool
 
     @classmethod
     def of(
@@ -129,6 +134,8 @@ class WindowScores:
         suspected: ParameterDict,
         length: float | None,
         pool: RolloutPool,
+        *,
+        patient: bool = False,
     ) -> WindowScores | None:
         """Fit some windows and linearize them; ``None`` if too few, too dear, or they fly apart.
 
@@ -138,6 +145,7 @@ class WindowScores:
           suspected: What it does not, at the values that it is held at.
           length: Of windows at most, s.
           pool: Where simulations run.
+          patient: Whether the fit goes on to its end, where a few steps mostly do.
 
         Raises:
           DataError: There is no usable window.
@@ -148,7 +156,7 @@ class WindowScores:
         problem, length, places = _chosen(sequences, whole, suspected.size, length, pool)
         if len(places) < _FEWEST:
             return None
-        problem, point = _fitted(problem, pool)
+        problem, point, settled = _fitted(problem, pool, patient)
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected
@@ -172,7 +180,7 @@ class WindowScores:
         grams = _grams(rows, kinds, scale, 1.0 / _left_with_all(even))
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
         left = {name: noise[name] / max(own, 1e-300) for name, own in problem.spreads.items()}
-        return cls(columns, held, full.theta, scale, signals, left, grams)
+        return cls(columns, held, full.theta, scale, signals, left, grams, patient, settled)
 
     def value(self, name: str) -> float:
         """The value of a column's parameter."""
@@ -249,20 +257,23 @@ def _problem(
     return WindowedProblem([group], params, pool, loss=loss_named("linear"), noise=levels)
 
 
-def _fitted(problem: WindowedProblem, pool: RolloutPool) -> tuple[WindowedProblem, Point]:
+def _fitted(
+    problem: WindowedProblem, pool: RolloutPool, patient: bool
+) -> tuple[WindowedProblem, Point, bool]:
     """The windows after a fit, which knows noise levels from where its first part ended."""
-    point = problem.initial_point()
-    for iterations in (_FIRST, _SECOND):
+    point, settled = problem.initial_point(), False
+    for iterations in (_PATIENT, _PATIENT) if patient else (_FIRST, _SECOND):
         settings = SolverSettings(max_iterations=iterations, cost_tolerance=1e-3)
         solution = minimize(problem, point, settings)
         point, noise = solution.point, dict(problem.noise)
+        settled = solution.iterations < iterations
         squares = {} if solution.linearization is None else solution.linearization.squares
         for name, (square, count) in squares.items():
             left = math.sqrt(square / max(count, 1))
             if math.isfinite(left):
                 noise[name] = max(left, 1e-6 * noise[name])
         problem = _problem(problem.groups[0], problem.params, pool, noise)
-    return problem, point
+    return problem, point, settled
 
 
 def _grams(

@@ -146,18 +146,26 @@ class WindowTest:
     def masses_off(self) -> list[Finding]:
         """The mass that is not the model's, if there is one."""
         windows = self._windows
-        if windows is None or not self.masses:
+        if windows is None:
             return []
+        off, zeros = self._mass_off(windows)
+        near = None if off is None else self._nearer(windows, off, [*_names(self.usual), *zeros])
+        if off is None or near is None:
+            return []
+        rival = "" if zeros or not self.zeros else self._rival(windows, off.left)
+        return [self._finding(near, rival)]
+
+    def _mass_off(self, windows: WindowScores) -> tuple[OneMass | None, list[str]]:
+        """The mass that may be off, and the zeros of commands that it is told from."""
+        if not self.masses:
+            return None, []
         tested, usual, zeros = _names(self.masses), _names(self.usual), _names(self.zeros)
         beside = windows.scores(tested, [*usual, *zeros])
-        off, rival = one_mass(beside), ""
-        if off is None:
-            off, zeros = one_mass(windows.scores(tested, usual)), []
-            if off is None or off.left > _ALIKE * beside.left:
-                return []
-            rival = self._rival(windows, off.left)
-        near = self._nearer(windows, off, [*usual, *zeros])
-        return [] if near is None else [self._finding(near, rival)]
+        off = one_mass(beside)
+        if off is not None:
+            return off, zeros
+        off = one_mass(windows.scores(tested, usual))
+        return (None if off is None or off.left > _ALIKE * beside.left else off), []
 
     def late_inputs(self) -> list[Explanation]:
         """Delays of inputs that no equation of joints shows."""
@@ -236,17 +244,23 @@ class WindowTest:
     @cached_property
     def _windows(self) -> WindowScores | None:
         """Windows linearized at the model's values; ``None`` where there are too few."""
-        return self._linearized()
+        windows = self._linearized()
+        if windows is None or windows.settled or self._mass_off(windows)[0] is None:
+            return windows
+        # What a few steps of a fit leave may look like a mass, and be gone after a few more.
+        return self._linearized(patient=True)
 
-    def _linearized(self, *moved: Parameter) -> WindowScores | None:
-        """The same with some of the suspects elsewhere."""
+    def _linearized(self, *moved: Parameter, patient: bool = False) -> WindowScores | None:
+        """The same with some of the suspects elsewhere, or fitted to the end."""
         suspects = (*self.masses.values(), *self.zeros.values(), *self.factors.values(), *moved)
         if not suspects:
             return None
         suspected = ParameterDict({one.name: one for one in suspects})
         with RolloutPool(1) as pool:
             try:
-                return WindowScores.of(self.sequences, self.usual, suspected, self.length, pool)
+                return WindowScores.of(
+                    self.sequences, self.usual, suspected, self.length, pool, patient=patient
+                )
             except DataError:  # no window is long enough
                 return None
 
@@ -255,7 +269,7 @@ class WindowTest:
         body = self._body(off.name)
         moved = self.masses[body].copy()
         moved.update_from_vector(np.clip((1.0 + off.step) * moved.nominal, *moved.get_bounds()))
-        there = self._linearized(moved)
+        there = self._linearized(moved, patient=windows.patient)
         if there is None or not any(there.left[k] < _LESS * windows.left[k] for k in off.felt):
             return None
         if max(there.left[k] for k in off.felt) > _UNEXPLAINED:

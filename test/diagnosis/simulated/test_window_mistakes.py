@@ -16,6 +16,8 @@ from robot_matrix import own_robots
 from robot_to_try import hidden
 
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
+from sysid_ros.diagnosis.simulated import WindowTest
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import Experiment, load_experiment, parse_experiment, with_overrides
 from sysid_ros.rehearsal import TrueParameter, generate, with_true_values
 
@@ -44,6 +46,52 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     assert finding.repair == "- {body: link1, mass: null}"
     free = with_overrides(experiment, ["parameters+=[{body: link1, mass: null}]"])
     assert check_experiment(free, None) == ()
+
+
+def test_a_fit_of_which_few_steps_are_made_accuses_no_mass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Servos' gains and dampings that begin far off still look like a mass after two steps."""
+    monkeypatch.setattr("sysid_ros.diagnosis.fits.window_scores._FIRST", 1)
+    monkeypatch.setattr("sysid_ros.diagnosis.fits.window_scores._SECOND", 1)
+    spec = mujoco.MjSpec.from_string(arm_model(1, 2, servos=True))
+    for joint in spec.joints:
+        joint.damping = [3.5, 0.0, 0.0]
+    truth = spec.to_xml()
+    for joint in spec.joints:
+        joint.damping = [0.01, 0.0, 0.0]
+    for actuator in spec.actuators:
+        actuator.gainprm[0] /= 0.7
+        actuator.biasprm[1] /= 0.7
+    experiment = with_overrides(
+        load_experiment(write_experiment(tmp_path, spec.to_xml(), simulate(truth, 1))),
+        [
+            "parameters=[{actuator: '*', kp: {max: 1000000.0}}, {joint: '*', "
+            "damping: {max: 100000.0}, armature: {max: 10.0}, frictionloss: {max: 10.0}}]"
+        ],
+    )
+    assert check_experiment(experiment, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "geoms"), [([], False), (["{geom: floor, friction: null}"], True)]
+)
+def test_what_touches_nothing_is_simulated_without_geoms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parameters: list[str], geoms: bool
+) -> None:
+    """A mesh of a hundred thousand corners would be compiled for every derivative."""
+    simulated: list[ModelSequences] = []
+    monkeypatch.setattr(
+        WindowTest, "late_inputs", lambda test: simulated.append(test.sequences) or []
+    )
+    monkeypatch.setattr(WindowTest, "masses_off", lambda test: [])
+    floor = '<worldbody><geom name="floor" type="plane" size="1 1 0.1" pos="0 0 -9"/>'
+    model = arm_model(1, 2, servos=True).replace("<worldbody>", floor)
+    model = model.replace('contact="disable"', 'contact="enable"')
+    experiment = load_experiment(write_experiment(tmp_path, model, simulate(model, 1)))
+    experiment = with_overrides(experiment, [f"parameters+=[{one}]" for one in parameters])
+    check_experiment(experiment, None)
+    assert [bool(one.gt_model.ngeom) for one in simulated] == [geoms]
 
 
 def test_a_suction_cup_that_holds_nothing_hides_no_mass(tmp_path: Path) -> None:
