@@ -11,7 +11,12 @@ import pytest
 import sysid_problems
 
 from sysid_ros import sysid
-from sysid_ros.engine.elements.slim_model import SlimModel, discard_visuals, undrawn, without_visuals
+from sysid_ros.engine.elements.slim_model import (
+    SlimModel,
+    discard_visuals,
+    undrawn,
+    without_visuals,
+)
 
 
 def falling(height: float) -> mujoco.MjSpec:
