@@ -12,6 +12,8 @@ import pytest
 from derivative_errors import TOLERANCE, largest_error
 
 from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
+from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
+from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 from sysid_ros.engine.simulation import BatchSimulation, RolloutPool
 
@@ -73,3 +75,28 @@ def test_its_derivatives_are_those_of_the_whole_pass(
     scale = np.abs(jacobians[1]).max(axis=0)
     assert np.all(scale > 0.0)
     np.testing.assert_allclose(jacobians[0] / scale, jacobians[1] / scale, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast"])
+def test_its_friction_may_depend_on_the_load(integrator: str) -> None:
+    """Gravity is a part of the load."""
+    root = mujoco.MjSpec.from_string(BENCH.format(kind="hinge", integrator=integrator, lifted=0.0))
+    law = FrictionParameters(
+        0.1, 0.1, 0.05, load_friction_motor=0.1, load_friction_external=0.2, alpha=1.5
+    )
+    apply_friction_to_spec(root, "joint0", law)
+    params = ParameterDict()
+    for name, value in (("armature", 0.02), ("load_friction_external", 0.2)):
+        modifier = AttributeModifier("joint", "joint0", name)
+        params.add(Parameter(name, value, 0.0, 5.0, modifier=modifier))
+    exact, plain = (chains.problem(root, params, engine=each) for each in ("auto", "reference"))
+    point = exact.initial_point()
+    assert largest_error(exact, point) < TOLERANCE
+    assert set(exact.derivative_sources().values()) == {"exact"}
+    for _ in range(2):  # the second is compared with MuJoCo's, the next is compiled
+        exact.cost(Point(point.theta + 0.01, point.starts))
+        exact.cost(point)
+    assert exact.cost(Point(point.theta + 0.02, point.starts)) == pytest.approx(
+        plain.cost(Point(point.theta + 0.02, point.starts)), rel=1e-9
+    )
+    assert exact.simulator.used == "compiled"
