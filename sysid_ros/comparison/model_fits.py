@@ -20,6 +20,9 @@ from sysid_ros.judgement import Outcome
 from sysid_ros.pipeline import FitTask, folds_of, run_fit_task, unfinished, with_folds
 from sysid_ros.processes import TaskPool, Workers
 
+# Of a misfit: as much as one parameter that means nothing takes off it on average (chi-squared).
+BY_CHANCE = 1.0
+
 Fitted = Mapping[str, Outcome]
 
 
@@ -105,11 +108,15 @@ def inside(names: frozenset[str], others: frozenset[str]) -> bool:
 
 
 def led_astray(outcomes: Fitted) -> Iterator[str]:
-    """Models that fit worse than a simpler one inside them, which a search alone can explain."""
+    """Models that fit worse than a simpler one inside them, which a search alone can explain.
+
+    Less than :data:`BY_CHANCE` tells nothing that another search would be worth.
+    """
     sizes = misfits(outcomes)
     names = {model: _names(outcome) for model, outcome in outcomes.items()}
     for model in outcomes:
-        if any(inside(names[o], names[model]) and sizes[o] < sizes[model] for o in outcomes):
+        simpler = [sizes[other] for other in outcomes if inside(names[other], names[model])]
+        if sizes[model] > min(simpler, default=math.inf) + BY_CHANCE:
             yield model
 
 

@@ -55,6 +55,8 @@ def exchanged_signals(
         contradiction = disagreement(seen)
         if contradiction is not None and contradiction.candidates[0].exchange:
             return contradiction.candidates[0].exchange
+        if len(seen.positions) < 2 and len(seen.efforts) < 2:
+            return ()  # nothing to exchange it with
         servos = [one.change.exchange for one in servo_explanations(seen) if one.change.exchange]
         if servos or explained:
             return servos[0] if servos else ()

@@ -12,7 +12,14 @@ import pytest
 from outcomes import outcome as synthetic
 
 from sysid_ros.comparison import model_fits
-from sysid_ros.comparison.model_fits import _attempt, _joined, led_astray, levels, misfits
+from sysid_ros.comparison.model_fits import (
+    BY_CHANCE,
+    _attempt,
+    _joined,
+    led_astray,
+    levels,
+    misfits,
+)
 from sysid_ros.engine.friction.models import MODELS, parameters_of
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize
@@ -49,6 +56,13 @@ def test_a_model_that_fits_worse_than_one_inside_it_was_led_astray() -> None:
     assert list(led_astray(outcomes)) == ["b"]
     sizes = misfits(outcomes)
     assert sizes["a"] < sizes["b"] < sizes["c"]
+
+
+def test_a_model_that_fits_as_well_as_one_inside_it_but_for_chance_is_not_fitted_again() -> None:
+    outcomes = {"a": fitted("x", 1.0), "b": fitted("xy", 1.0009), "c": fitted("xz", 1.0011)}
+    sizes = misfits(outcomes)
+    assert sizes["a"] < sizes["b"] < sizes["a"] + BY_CHANCE < sizes["c"]
+    assert list(led_astray(outcomes)) == ["c"]
 
 
 def test_a_model_is_compared_only_by_all_its_folds() -> None:

@@ -23,6 +23,7 @@ from sysid_ros.engine.mechanics import (
     copy_inertia,
     factorize_with,
     fall,
+    hang,
     lay,
     limit_friction,
     move,
@@ -30,6 +31,7 @@ from sysid_ros.engine.mechanics import (
     propagate,
     put_in_place,
     settle,
+    swing,
 )
 
 MAX_ACCELERATION = 1e10  # mjMAXVAL, where MuJoCo calls a simulation unstable
@@ -80,7 +82,9 @@ def simulate_rollouts(
       whole: Written, (w,): 1 where the rollout could be followed to its end.
     """
     first, nq, nv = 0, t.qpos0.size, t.dof_bodyid.size
-    put_in_place(t, b.workspace.pose, b.workspace.motion)
+    room = b.workspace
+    put_in_place(t, room.pose, room.motion)
+    hang(t, room.pose, room.motion, room.derivatives, room.pendulum, True)
     for w in range(steps.size):
         b.a[:] = 0.0
         whole[w] = 1
@@ -106,12 +110,16 @@ def simulate_rollouts(
 def _accelerate(t: Tables, b: Room, q: FloatArray, v: FloatArray) -> bool:
     """Write the acceleration of the constraint solver and that of the integrator."""
     w = b.workspace
-    move(t, q, w.pose)
-    lay(t, q, w.pose, False)
-    act(t, q, v, b.drive, False, w.forces)
     b.integrated[:] = 0.0
-    propagate(t, w.pose, v, b.integrated, w.motion)
-    fall(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+    if w.pendulum.alone[0]:
+        swing(t, w.pendulum, q, w.derivatives)
+        act(t, q, v, b.drive, False, w.forces)
+    else:
+        move(t, q, w.pose)
+        lay(t, q, w.pose, False)
+        act(t, q, v, b.drive, False, w.forces)
+        propagate(t, w.pose, v, b.integrated, w.motion)
+        fall(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
     copy_inertia(t, w)
     limit_friction(t, w.forces, w.derivatives, v, b.integrated, w.friction)
     if not settle(t, w, q, v, b.a):

@@ -30,6 +30,7 @@ from sysid_ros.engine.mechanics import (
     advance,
     advance_derivative,
     evaluate,
+    hang,
     new_workspace,
     put_in_place,
     solve,
@@ -112,8 +113,10 @@ def differentiate_rollouts(
       out: Written, (sum of the steps, n_sensor, n).
       violation: Written, (sum of the steps, 2).
     """
-    first = 0
-    put_in_place(t, b.workspace.pose, b.workspace.motion)
+    first, shapes = 0, m.inertia_direction.size + m.lifted.size + m.displacements.direction.size
+    lonely, room = t.integrator != RK4 and shapes + r.frames.row.size == 0, b.workspace
+    put_in_place(t, room.pose, room.motion)
+    hang(t, room.pose, room.motion, room.derivatives, room.pendulum, lonely)
     for w in range(steps.size):
         last = first + steps[w]
         own = RolloutDirections(d.start[w], d.control_direction, d.control_change[first:last])

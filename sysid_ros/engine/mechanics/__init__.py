@@ -99,6 +99,7 @@ from sysid_ros.engine.mechanics.model_tables import (
 from sysid_ros.engine.mechanics.muscles import MUSCLE, muscle_rate, unfollowed_muscle
 from sysid_ros.engine.mechanics.path_lengths import lay
 from sysid_ros.engine.mechanics.paths import Paths, unfollowed_path
+from sysid_ros.engine.mechanics.pendulum import hang, swing
 from sysid_ros.engine.mechanics.positions import (
     advance,
     advance_derivative,

@@ -45,6 +45,7 @@ from sysid_ros.engine.mechanics.load_friction import (
 )
 from sysid_ros.engine.mechanics.model_tables import ARMATURE, Tables
 from sysid_ros.engine.mechanics.path_lengths import lay
+from sysid_ros.engine.mechanics.pendulum import swing
 from sysid_ros.engine.mechanics.rigid_body import differentiate
 from sysid_ros.engine.mechanics.workspace import Workspace
 
@@ -89,8 +90,11 @@ def evaluate(
       Whether it could be evaluated.
     """
     nv, h = v.size, t.timestep
-    move(t, q, w.pose)
-    lay(t, q, w.pose, True)
+    if w.pendulum.alone[0]:
+        swing(t, w.pendulum, q, w.derivatives)
+    else:
+        move(t, q, w.pose)
+        lay(t, q, w.pose, True)
     act(t, q, v, control, True, w.forces)
     set_acceleration(t, w, v, a)
     copy_inertia(t, w)
@@ -260,6 +264,9 @@ def settle(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray)
 @compiled_apart
 def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray) -> None:
     """Evaluate the inverse dynamics at another acceleration, where everything stands."""
+    if w.pendulum.alone[0]:
+        w.derivatives.torque[0] = w.pendulum.held[0] + w.derivatives.mass[0, 0] * a[0]
+        return
     propagate(t, w.pose, v, a, w.motion)
     differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
 

@@ -269,6 +269,8 @@ def _ties_free_body(model: mujoco.MjModel) -> bool:
     trees = np.asarray(model.dof_treeid)
     free = np.asarray(model.jnt_dofadr)[np.asarray(model.jnt_type) == FREE]
     alone = [tree for tree in trees[free] if np.count_nonzero(trees == tree) == 6]
+    if not alone:
+        return False
     ends = np.asarray(model.body_treeid)[connections_of(model).body]
     return bool(np.isin([*ends.ravel(), *trees[lines_of(model).dof]], alone).any())
 

@@ -17,6 +17,7 @@ from sysid_ros.engine.mechanics.kinematics import Motion, Pose, new_motion, new_
 from sysid_ros.engine.mechanics.lines import MovedLines, new_moved_lines
 from sysid_ros.engine.mechanics.load_friction import FrictionLimits, new_friction_limits
 from sysid_ros.engine.mechanics.model_tables import Tables
+from sysid_ros.engine.mechanics.pendulum import Pendulum, new_pendulum
 from sysid_ros.engine.mechanics.rigid_body import Derivatives, new_derivatives
 
 
@@ -25,6 +26,7 @@ class Workspace(NamedTuple):
 
     pose: Pose
     motion: Motion
+    pendulum: Pendulum
     derivatives: Derivatives
     forces: Forces
     rows: Rows
@@ -60,6 +62,7 @@ def new_workspace(t: Tables, n_held: int, n_displaced: int, n: int) -> Workspace
     return Workspace(
         new_pose(nbody, nv),
         new_motion(nbody, nv),
+        new_pendulum(),
         new_derivatives(nbody, nv),
         new_forces(nv, nu, n_line),
         new_rows(nv),

@@ -11,7 +11,12 @@ import pytest
 import sysid_problems
 
 from sysid_ros import sysid
-from sysid_ros.engine.elements.slim_model import SlimModel, discard_visuals, without_visuals
+from sysid_ros.engine.elements.slim_model import (
+    SlimModel,
+    discard_visuals,
+    undrawn,
+    without_visuals,
+)
 
 
 def falling(height: float) -> mujoco.MjSpec:
@@ -137,3 +142,20 @@ def test_bodies_of_which_all_geoms_are_only_seen_keep_the_inertia_that_these_giv
         for other in (slim, discarded.compile()):
             for name in ("body_mass", "body_inertia", "body_ipos", "body_iquat"):
                 np.testing.assert_allclose(getattr(other, name), getattr(model, name), atol=1e-15)
+
+
+def test_textures_that_mujoco_computes_are_not_where_nothing_is_drawn() -> None:
+    painted = mujoco.MjSpec.from_string(
+        """<mujoco><asset>
+        <texture type="skybox" builtin="gradient" width="64" height="384"/>
+        <texture name="squares" type="2d" builtin="checker" width="64" height="64"/>
+        <material name="floor" texture="squares"/></asset>
+        <worldbody><geom type="plane" size="1 1 1" material="floor"/>
+        <body><joint/><geom size="0.1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
+    )
+    full, model = painted.copy().compile(), undrawn(painted).compile()
+    assert int(np.prod([full.tex_width, full.tex_height], axis=0).sum()) == 64 * 384 + 64 * 64
+    assert int(np.prod([model.tex_width, model.tex_height], axis=0).sum()) == 6 + 1
+    assert model.ngeom == full.ngeom
+    np.testing.assert_array_equal(model.body_inertia, full.body_inertia)
+    assert painted.textures[0].width == 64
