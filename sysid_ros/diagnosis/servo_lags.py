@@ -30,6 +30,7 @@ _LARGEST_LAG = 0.98 * SERVO_LAGS[-1]  # s; there the best lag would be longer st
 _OWN = 0.25  # of the power left at the common lag, that a servo's own may leave
 _WIDE = 0.3  # of a lag, that is looked about finely
 _FOLLOWED = 0.0025  # of a command's power, that is left of one that a servo follows
+_ROUGHLY = 0.15  # the same where the motion tells at least how large its damping is
 _FINE = 13  # lags about the best one, from which its interval is read
 
 
@@ -105,11 +106,12 @@ def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Expla
 def servo_resistances(
     recorded: Recorded, topic_of: Callable[[str], str], usual: float
 ) -> dict[int, Resistance]:
-    """Damping and friction of servos whose gains nobody knows, of those that follow their commands.
+    """Damping and friction of servos whose gains nobody knows, as far as the motion tells them.
 
     A command that acts late looks like more damping, so that many lags may explain the motion
     about as well: from none to that with which hardly any damping is left. Of these the one next to
-    a usual lag is taken.
+    a usual lag is taken, by the servos that follow their commands. Of others, which sag or slip,
+    the damping is a guess of the right size.
 
     Args:
       recorded: What was recorded.
@@ -122,13 +124,15 @@ def servo_resistances(
     topics: dict[str, list[_Late]] = {}
     for servo in sorted(recorded.guessed & {*test.servos}):
         one = _Late.of(test, servo, SERVO_LAGS)
-        if one.is_followed and not is_velocity_servo(recorded.model, servo):
+        if one.powers.min() < _ROUGHLY and not is_velocity_servo(recorded.model, servo):
             topics.setdefault(topic_of(recorded.commands[servo]), []).append(one)
     found: dict[int, Resistance] = {}
     for group in topics.values():
-        lags, powers = _profile(recorded, test, group, _common(group))
-        best = least_between(lags, powers.sum(axis=0))
-        lag = float(np.clip(usual, *profile_interval(lags, powers, best, 0.0)))
+        lag, telling = usual, [one for one in group if one.is_followed]
+        if telling:
+            lags, powers = _profile(recorded, test, telling, _common(telling))
+            best = least_between(lags, powers.sum(axis=0))
+            lag = float(np.clip(usual, *profile_interval(lags, powers, best, 0.0)))
         found |= {one.servo: test.resistance(one.servo, lag) for one in group}
     return found
 

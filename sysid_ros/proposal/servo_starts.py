@@ -47,9 +47,13 @@ def begun_at_motion(
 
 
 def _started(one: Candidate, start: float | None) -> Candidate:
-    """A candidate that begins at a value, inside its bounds; as it is where the model has one."""
-    if start is None or one.initial is None:
+    """A candidate that begins at a value, inside its bounds.
+
+    As it is where the model has one, but for damping: a servo's own is no part of a joint's.
+    """
+    if start is None or (one.initial is None and one.attribute != "damping"):
         return one
     # Friction that holds a joint all along looks like damping, and none of it like friction.
-    least = one.initial if one.attribute == "frictionloss" else _LEAST * one.typical
+    usual = _LEAST * one.typical
+    least = usual if one.attribute != "frictionloss" else max(one.initial or 0.0, usual)
     return replace(one, initial=float(f"{min(max(start, least), _MOST * one.high):.3g}"))
