@@ -10,23 +10,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
-from sysid_ros.diagnosis.contacts import (
-    apart,
-    beyond_ranges,
-    contact_findings,
-    contacts,
-    swinging_steps,
-)
+from sysid_ros.diagnosis.contacts import apart, contact_findings, contacts, swinging_steps
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.explanation import Explanation, together
+from sysid_ros.diagnosis.explanation import DECISIVE, Explanation, Turned, together
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
+from sysid_ros.diagnosis.position_consistency import beyond_ranges, disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired, under_gravity
 from sysid_ros.diagnosis.repair import ExperimentLines, finding_of
@@ -40,7 +34,6 @@ from sysid_ros.diagnosis.torque_mistakes import (
     torque_explanations,
     torque_unit,
 )
-from sysid_ros.diagnosis.velocity_consistency import disagreement
 from sysid_ros.diagnosis.window_mistakes import WindowTest
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
@@ -52,7 +45,7 @@ _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before 
 _VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
 _SETTLED = 0.05  # of the power, that another gravity leaves if it is all
 _WINDOW_GROUNDS = "Simulated windows, with whatever friction, armature and masses, ask for it."
-_DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
+_ROUGH = (FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE)
 
 
 def check_dataset(
@@ -91,9 +84,10 @@ def check_dataset(
             # Nor can a simulation with guessed gains and no damping be expected to hold.
             findings += contact_findings(seen, mistaken=bool(findings or state.recorded.guessed))
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
-        sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
-        # What is repaired roughly shows nothing; masses beside measured torque are found with it.
-        masses = not (seen.touching or seen.overlaps or sized)
+        # What is repaired roughly, or pressed against stops, shows nothing; masses beside measured
+        # torque are found with it.
+        rough = any(one.kind in _ROUGH for one in findings)
+        masses = not (seen.touching or seen.overlaps or rough)
         if experiment.fit.method != "inverse_dynamics":
             findings += _in_windows(state, dataset, length, on_note) if masses else []
             if seen.touching or seen.overlaps:
@@ -148,7 +142,16 @@ def _state(experiment: Experiment, dataset: Dataset) -> _State:
 
 
 def _of_values(state: _State, *, simulated: bool) -> list[Finding]:
-    return [*_consistency(state), *_tracking(state, simulated=simulated), *_dynamics(state)]
+    found = [*_consistency(state), *_units(state)]
+    return [*found, *_tracking(state, simulated=simulated), *_dynamics(state)]
+
+
+def _units(state: _State) -> list[Finding]:
+    """Signals far beyond the ranges of their joints, which another unit explains."""
+    found = other_units(state.recorded, state.lines.topics)
+    for change, _ in found:
+        state.repair(change)
+    return [finding_of(change, state.lines, {}, why) for change, why in found]
 
 
 def _simulated(state: _State, sequences: ModelSequences, length: float | None) -> list[Finding]:
@@ -201,7 +204,7 @@ def _decided(
         misfits = [dynamics.misfit(candidate) for candidate in candidates]
         order = sorted(range(len(candidates)), key=lambda i: misfits[i].share)
         best, second = order[0], order[1]
-        if misfits[best].ratio(misfits[second]) < _DECISIVE:
+        if misfits[best].ratio(misfits[second]) < DECISIVE:
             return candidates[best], ()
     return candidates[0], candidates[1:]
 
@@ -266,25 +269,7 @@ def _dynamics(state: _State) -> list[Finding]:
     return found + _unit_of_torques(state)
 
 
-@dataclass(frozen=True)
-class _Turned:
-    """Gravity from elsewhere than the model has it, (3,) m/s^2, with the shares unexplained."""
-
-    gravity: FloatArray
-    before: float
-    after: float
-
-    @property
-    def words(self) -> str:
-        values = ", ".join(f"{one:.3g}" for one in self.gravity)
-        return f"gravity is ({values}) m/s^2 in its base's frame"
-
-    def beats(self, left: float) -> bool:
-        """Return whether it explains clearly more than what leaves this share."""
-        return self.after**2 <= _DECISIVE * left**2
-
-
-def _other_gravity(state: _State, test: Dynamics) -> _Turned | None:
+def _other_gravity(state: _State, test: Dynamics) -> Turned | None:
     """Gravity with which some robot explains the torques, where none does with the model's."""
     before = test.misfit()
     if before.share < _VISIBLE:
@@ -293,10 +278,10 @@ def _other_gravity(state: _State, test: Dynamics) -> _Turned | None:
     seen = other_gravity(
         lambda one: test.under(one).glance(), lambda one: test.under(one).misfit(), own
     )
-    return None if seen is None else _Turned(seen[0], before.share, seen[1].share)
+    return None if seen is None else Turned(seen[0], before.share, seen[1].share)
 
 
-def _mounting(state: _State, turned: _Turned) -> Finding:
+def _mounting(state: _State, turned: Turned) -> Finding:
     """Repair the recordings under another gravity, as nothing else explains torques as well."""
     state.recorded = under_gravity(state.recorded, turned.gravity)
     repair = state.lines.gravity(turned.gravity.tolist())
@@ -312,14 +297,14 @@ def _mounting(state: _State, turned: _Turned) -> Finding:
     )  # fmt: skip
 
 
-def _beside(finding: Finding, best: Explanation, turned: _Turned | None) -> Finding:
+def _beside(finding: Finding, best: Explanation, turned: Turned | None) -> Finding:
     """Name the mounting beside an offset that explains as much.
 
     A zero of a joint's sensor turns what hangs on it, which can look alike.
     """
     if turned is None or best.change.kind is not FindingKind.OFFSET:
         return finding
-    if _DECISIVE * turned.after**2 > best.after**2:
+    if DECISIVE * turned.after**2 > best.after**2:
         return finding
     claim, _, grounds = finding.sentence.partition(". ")
     told = f"{claim}, or the robot is not mounted as the model is: {turned.words}. {grounds}"
@@ -364,7 +349,8 @@ def _in_windows(
     state: _State, dataset: Dataset, length: float | None, on_note: Callable[[str], None]
 ) -> list[Finding]:
     """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
-    group, repairs, topics = _largest(dataset), state.repairs, state.lines.topics
+    group = max(dataset.training.groups, key=len)  # of the model that most was recorded with
+    repairs, topics = state.repairs, state.lines.topics
     test = WindowTest.of(state.recorded, group, state.declared, repairs, length, topics)
     asked = _undeclared(state, [*test.late_inputs(), *test.factors_off()])
     found = [_finding(state, one, _WINDOW_GROUNDS) for one in asked]
@@ -372,11 +358,6 @@ def _in_windows(
     if not found and (note := test.note()):
         on_note(note)
     return found
-
-
-def _largest(dataset: Dataset) -> ModelSequences:
-    """The sequences of the model that most was recorded with."""
-    return max(dataset.training.groups, key=len)
 
 
 def _finding(state: _State, best: Explanation, why: str) -> Finding:

@@ -12,9 +12,9 @@ from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.hypotheses import joint_pairs
+from sysid_ros.diagnosis.position_consistency import disagreement
 from sysid_ros.diagnosis.recorded import Recorded, recorded, under_gravity
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
-from sysid_ros.diagnosis.velocity_consistency import disagreement
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread

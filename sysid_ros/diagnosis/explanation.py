@@ -18,6 +18,7 @@ from sysid_ros.diagnosis.fits import Misfit
 from sysid_ros.diagnosis.hypotheses import Family
 from sysid_ros.diagnosis.recorded import Recorded
 
+DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 _AS_GOOD = 1.1  # ratio of powers up to which a lag explains as well as the best
 _FINE = 11  # lags about the best one, from which its interval is read
 _RESAMPLES = 200
@@ -43,6 +44,25 @@ class Explanation:
     after: float
     interval: tuple[float, float] | None = None
     alternatives: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Gravity from elsewhere than the model has it, (3,) m/s^2, with the shares unexplained."""
+
+    gravity: FloatArray
+    before: float
+    after: float
+
+    @property
+    def words(self) -> str:
+        """The claim."""
+        values = ", ".join(f"{one:.3g}" for one in self.gravity)
+        return f"gravity is ({values}) m/s^2 in its base's frame"
+
+    def beats(self, left: float) -> bool:
+        """Return whether it explains clearly more than what leaves this share."""
+        return self.after**2 <= DECISIVE * left**2
 
 
 def together(explanations: Sequence[Explanation]) -> list[Explanation]:

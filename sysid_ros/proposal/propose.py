@@ -58,7 +58,10 @@ from sysid_ros.proposal.servo_starts import begun_at_motion
 from sysid_ros.robots import build_parameters, description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on
-_REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.MOUNTING)
+_REPAIRED = (
+    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.SWAP,
+    FindingKind.MOUNTING,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -283,7 +286,13 @@ def _tested(
         return draft, rest, dataset
     overrides = [one for finding in repaired for one in finding.overrides]
     tree = without_places(apply_overrides(parse_yaml(draft.text(), "proposal"), overrides))
-    doubts = {label: finding.sentence for finding in repaired for label in finding.signals}
+    doubts = {
+        label: finding.sentence
+        if place == 0
+        else f"{finding.kind.value}, as {finding.signals[0]!r}"
+        for finding in repaired
+        for place, label in enumerate(finding.signals)
+    }
     signals = tuple(
         SignalEntry(
             dict(values),

@@ -59,7 +59,7 @@ class Damping:
         p = here.prior.shape[0] - 1
         sizes = sum((gram.diagonal()[:p] for gram in here.grams), here.prior.diagonal()[:p])
         silent = SILENT * max(sizes.max(initial=0.0), 1e-300)
-        self.floor = here.cost * least
+        self.floor = here.cost * least if np.isfinite(here.cost) else np.zeros_like(least)
         self.scale = np.maximum(np.maximum(sizes, silent), self.raised * self.floor)
 
     def failed(self, expected: float) -> None:
