@@ -258,7 +258,7 @@ def _dynamics(state: _State) -> list[Finding]:
         if turned is not None and turned.beats(
             min(rival, *(one.after for one in explanations), 1.0)
         ):
-            found.append(_mounting(state, turned))
+            found.append(_mounting(state, turned, _torque_grounds))
             continue
         if not explanations:
             break
@@ -281,8 +281,8 @@ def _other_gravity(state: _State, test: Dynamics) -> Turned | None:
     return None if seen is None else Turned(seen[0], before.share, seen[1].share)
 
 
-def _mounting(state: _State, turned: Turned) -> Finding:
-    """Repair the recordings under another gravity, as nothing else explains torques as well."""
+def _mounting(state: _State, turned: Turned, grounds: Callable[[Explanation], str]) -> Finding:
+    """Repair the recordings under another gravity, as nothing else explains them as well."""
     state.recorded = under_gravity(state.recorded, turned.gravity)
     repair = state.lines.gravity(turned.gravity.tolist())
     best = Explanation(Change(FindingKind.MOUNTING), 0.0, turned.before, turned.after)
@@ -291,7 +291,7 @@ def _mounting(state: _State, turned: Turned) -> Finding:
         (),
         {"unexplained_before": turned.before, "unexplained_after": turned.after,
          **dict(zip(("x", "y", "z"), turned.gravity.tolist(), strict=True))},
-        f"The robot is not mounted as the model is: {turned.words}. {_torque_grounds(best)}",
+        f"The robot is not mounted as the model is: {turned.words}. {grounds(best)}",
         repair.text,
         repair.overrides,
     )  # fmt: skip
@@ -316,6 +316,13 @@ def _torque_grounds(best: Explanation) -> str:
         "Whatever its masses and frictions, no robot with the model's joints explains more "
         f"than {_percent(1.0 - best.before**2)} of the torques' power; with this repaired "
         f"it is {_percent(1.0 - best.after**2)}."
+    )
+
+
+def _leaning_grounds(best: Explanation) -> str:
+    return (
+        "In simulated windows, with whatever friction, armature and delays, it leaves "
+        f"{_percent(best.after**2)} of what the model's leaves."
     )
 
 
@@ -354,6 +361,8 @@ def _in_windows(
     test = WindowTest.of(state.recorded, group, state.declared, repairs, length, topics)
     asked = _undeclared(state, [*test.late_inputs(), *test.factors_off()])
     found = [_finding(state, one, _WINDOW_GROUNDS) for one in asked]
+    if not found and (turned := test.turned()):
+        return [_mounting(state, turned, _leaning_grounds)]
     found += [] if found else test.masses_off()
     if not found and (note := test.note()):
         on_note(note)

@@ -147,10 +147,11 @@ class _Reach:
 
 
 def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Change, str]]:
-    """Find positions, and what servos are asked for, in degrees or millimetres, by joints' ranges.
+    """Find positions, and what servos of their joints are asked for, in degrees or millimetres.
 
-    A topic has one unit for its hinges and one for its slides: those without a range, and those
-    that moved little, go with the others.
+    That is told by the ranges of joints, which commands may leave and positions hardly. A topic
+    has one unit for its hinges and one for its slides: joints without a range, and those that
+    moved little, go with the others.
 
     Args:
       recorded: The recordings.
@@ -159,49 +160,53 @@ def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Cha
     Returns:
       Repairs, each with its grounds.
     """
-    alike: dict[tuple[str, bool], list[_Reach]] = {}
-    for one in _reaches(recorded):
-        key = topics.get(one.label, one.label), recorded.is_hinge(one.joint)
-        alike.setdefault(key, []).append(one)
-    found: dict[bool, tuple[dict[str, float], list[_Reach]]] = {}
-    for (_, hinges), signals in alike.items():
-        unit = DEGREE if hinges else _MILLI
-        narrowest, least = (_NARROW, 0.0) if hinges else (0.0, 0.1)  # centimetres fit below
-        beyond = [one for one in signals if one.is_in(unit, narrowest=narrowest, least=least)]
-        if beyond:
-            most = 2 * len(beyond) >= sum(one.width > 0.0 for one in signals)
-            scale, seen = found.setdefault(hinges, ({}, []))
-            scale |= dict.fromkeys(_labels(recorded, signals if most else beyond), unit)
-            seen += beyond
-    return [
-        (
-            Change(FindingKind.DEGREES if hinges else FindingKind.MILLIMETRES, scale=scale),
-            _grounds(max(seen, key=lambda one: one.span / one.width), hinges=hinges),
+    found = []
+    for hinges in (True, False):
+        own = [one for one in recorded.positions.items() if recorded.is_hinge(one[0]) == hinges]
+        positions = _in_other_unit(recorded, own, topics, hinges=hinges)
+        if not positions:
+            continue
+        joints = {one.joint for one in positions}
+        asked = [(recorded.joint_of(servo), label) for servo, label in recorded.servos.items()]
+        commands = _in_other_unit(
+            recorded, [one for one in asked if one[0] in joints], topics, hinges=hinges
         )
-        for hinges, (scale, seen) in found.items()
-    ]
+        labels = [label for one in positions for label in joint_labels(recorded, one.joint)]
+        labels += [one.label for one in commands]
+        kind, unit = (FindingKind.DEGREES, DEGREE) if hinges else (FindingKind.MILLIMETRES, _MILLI)
+        widest = max(positions, key=lambda one: one.span / one.width if one.width else 0.0)
+        change = Change(kind, scale=dict.fromkeys(labels, unit))
+        found.append((change, _grounds(widest, hinges=hinges)))
+    return found
 
 
-def _reaches(recorded: Recorded) -> list[_Reach]:
-    """Of every measured position and every position that a joint's servo is asked for."""
+def _in_other_unit(
+    recorded: Recorded,
+    signals: Sequence[tuple[int, str]],
+    topics: Mapping[str, str],
+    *,
+    hinges: bool,
+) -> list[_Reach]:
+    """Those of some signals, each with its joint, that are in degrees or millimetres."""
+    unit = DEGREE if hinges else _MILLI
+    narrowest, least = (_NARROW, 0.0) if hinges else (0.0, 0.1)  # centimetres fit below
+    alike: dict[str, list[_Reach]] = {}
+    for joint, label in signals:
+        alike.setdefault(topics.get(label, label), []).append(_reach(recorded, joint, label))
+    found = []
+    for own in alike.values():
+        beyond = [one for one in own if one.is_in(unit, narrowest=narrowest, least=least)]
+        most = 2 * len(beyond) >= sum(one.width > 0.0 for one in own)
+        found += own if beyond and most else beyond
+    return found
+
+
+def _reach(recorded: Recorded, joint: int, label: str) -> _Reach:
     model = recorded.model
-    asked = [(recorded.joint_of(servo), label) for servo, label in recorded.servos.items()]
-    found = []
-    for joint, label in [*recorded.positions.items(), *asked]:
-        if parts := [one.values for one in recorded.pooled(label)]:
-            span = float(np.ptp(np.percentile(np.concatenate(parts), [1.0, 99.0])))
-            width = float(np.ptp(model.jnt_range[joint])) if model.jnt_limited[joint] else 0.0
-            found.append(_Reach(joint, label, span, width))
-    return found
-
-
-def _labels(recorded: Recorded, signals: Sequence[_Reach]) -> list[str]:
-    """Signals, and the velocities that agree with those that are positions."""
-    found = []
-    for one in signals:
-        own = joint_labels(recorded, one.joint) if one.joint in recorded.positions else ()
-        found += own if one.label in own else (one.label,)
-    return found
+    values = np.concatenate([one.values for one in recorded.pooled(label)])
+    span = float(np.ptp(np.percentile(values, [1.0, 99.0])))
+    width = float(np.ptp(model.jnt_range[joint])) if model.jnt_limited[joint] else 0.0
+    return _Reach(joint, label, span, width)
 
 
 def _grounds(one: _Reach, *, hinges: bool) -> str:
