@@ -145,31 +145,51 @@ def propose(
     if served := without_efforts(spec, recorded, findings):
         recorded, draft = served, _drafted(model, served, folders, output)
         draft, findings, dataset = _tested(draft, output, served)
-    spec, mapping, compiled = recorded.spec, recorded.mapping, recorded.spec.copy().compile()
-    if torque_proposal.torque_is_measured(compiled, mapping):
+    if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):
         on_stage("looking for motors that turn with two joints")
-        dataset = dataset or _load(parse_experiment(draft.text(), path=output))
-        silent = torque_proposal.left_out_joints(dataset, on_stage)
-        draft = replace(draft, torque=torque_proposal.torque_parameters(compiled, mapping, silent))
-        experiment = parse_experiment(draft.text(), path=output)
-        problem = torque_proposal.read_torque(experiment, dataset)
-        draft = replace(draft, couplings=torque_proposal.coupled_joints(problem, silent))
-        findings = _without_gravity(findings)  # every inertia is free
-        findings = with_contradictions(experiment, dataset, findings, problem=problem)
-    else:
-        on_stage("trying which parameters the recordings determine")
-        del dataset  # and its meshes, before they are loaded once more
-        guessed = any(line.kind in SERVOS for line in mapping.lines)
-        if guessed:  # what gravity does to a servo of unknown gain tells no mass
-            findings = _without_gravity(findings)
-        masses = mass_that_gravity_names(spec, findings)
-        repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
-        draft = _with_parameters(draft, spec, repaired, output, masses)
-        if set(masses) & set(draft.parameters):
-            findings = _without_gravity(findings)
-        findings = _without_free_delays(findings, draft, mapping)
+        fitted, findings = _to_torque(draft, findings, dataset, recorded, output, on_stage)
+        served = without_efforts(spec, recorded, findings)
+        if served is None:
+            return _proposal(fitted, findings, output)
+        recorded, draft = served, _drafted(model, served, folders, output)
+        draft, findings, dataset = _tested(draft, output, served)
+    on_stage("trying which parameters the recordings determine")
+    del dataset  # and its meshes, before they are loaded once more
+    spec, mapping = recorded.spec, recorded.mapping
+    guessed = any(line.kind in SERVOS for line in mapping.lines)
+    if guessed:  # what gravity does to a servo of unknown gain tells no mass
+        findings = _without_gravity(findings)
+    masses = mass_that_gravity_names(spec, findings)
+    repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
+    draft = _with_parameters(draft, spec, repaired, output, masses)
+    if set(masses) & set(draft.parameters):
+        findings = _without_gravity(findings)
+    return _proposal(draft, _without_free_delays(findings, draft, mapping), output)
+
+
+def _proposal(draft: Draft, findings: tuple[Finding, ...], output: Path) -> Proposal:
     text = draft.text()
     return Proposal(text, parse_experiment(text, path=output), findings, draft)
+
+
+def _to_torque(
+    draft: Draft,
+    findings: tuple[Finding, ...],
+    dataset: Dataset | None,
+    recorded: RecordedSignals,
+    output: Path,
+    on_stage: Callable[[str], None],
+) -> tuple[Draft, tuple[Finding, ...]]:
+    """The proposal of a fit to measured torque, and what else was found."""
+    compiled, mapping = recorded.spec.copy().compile(), recorded.mapping
+    dataset = dataset or _load(parse_experiment(draft.text(), path=output))
+    silent = torque_proposal.left_out_joints(dataset, on_stage)
+    draft = replace(draft, torque=torque_proposal.torque_parameters(compiled, mapping, silent))
+    experiment = parse_experiment(draft.text(), path=output)
+    problem = torque_proposal.read_torque(experiment, dataset)
+    draft = replace(draft, couplings=torque_proposal.coupled_joints(problem, silent))
+    findings = _without_gravity(findings)  # every inertia is free
+    return draft, with_contradictions(experiment, dataset, findings, problem=problem)
 
 
 def _drafted(

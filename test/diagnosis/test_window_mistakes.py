@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
 import yaml
 from arm_recording import arm_model, simulate, write_experiment
@@ -44,6 +45,20 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     assert finding.repair == "- {body: link1, mass: null}"
     free = with_overrides(experiment, ["parameters+=[{body: link1, mass: null}]"])
     assert check_experiment(free, None) == ()
+
+
+def test_a_base_that_leans_is_no_mass_and_gravity_is_found(tmp_path: Path) -> None:
+    model = arm_model(1, 2, servos=True)
+    spec = mujoco.MjSpec.from_string(model)
+    gravity = 9.81 * np.array([np.sin(0.4), 0.0, -np.cos(0.4)])
+    spec.option.gravity = gravity
+    experiment = load_experiment(write_experiment(tmp_path, model, simulate(spec.to_xml(), 1)))
+    (finding,) = check_experiment(experiment, None)
+    assert finding.kind is FindingKind.MOUNTING
+    found = [finding.evidence[axis] for axis in "xyz"]
+    assert found == pytest.approx(gravity, abs=0.1)
+    told = with_overrides(experiment, list(finding.overrides))
+    assert check_experiment(told, None) == ()
 
 
 def test_a_suction_cup_that_holds_nothing_hides_no_mass(tmp_path: Path) -> None:
