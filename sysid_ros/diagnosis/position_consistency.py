@@ -127,7 +127,7 @@ def _correlations(first: FloatArray, second: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far a signal of a joint moves, and its joint's range, 0 without one (rad or m)."""
+    """The span of a signal of a joint, and its joint's range, 0 without one (rad or m)."""
 
     joint: int
     label: str

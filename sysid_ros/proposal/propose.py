@@ -21,9 +21,8 @@ from sysid_ros.diagnosis import (
     contacts,
     mistaken_units,
     motion_bandwidth,
-    with_contradictions,
 )
-from sysid_ros.engine.elements import FREE, discard_visuals, is_servo, joint_of
+from sysid_ros.engine.elements import FREE, discard_visuals, is_servo
 from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
@@ -43,7 +42,7 @@ from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import SERVOS, Line
-from sysid_ros.proposal.mapping import Mapping, as_drafted
+from sysid_ros.proposal.mapping import Mapping, as_drafted, servo_sensors
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
 from sysid_ros.proposal.recorded_signals import (
     MOST_READ,
@@ -147,7 +146,10 @@ def propose(
         draft, findings, dataset = _tested(draft, output, served)
     if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):
         on_stage("looking for motors that turn with two joints")
-        fitted, findings = _to_torque(draft, findings, dataset, recorded, output, on_stage)
+        dataset = dataset or _load(parse_experiment(draft.text(), path=output))
+        fitted, findings = torque_proposal.fitted_to_torque(
+            draft, dataset, recorded, _without_gravity(findings), output, on_stage
+        )
         served = without_efforts(spec, recorded, findings)
         if served is None:
             return _proposal(fitted, findings, output)
@@ -170,26 +172,6 @@ def propose(
 def _proposal(draft: Draft, findings: tuple[Finding, ...], output: Path) -> Proposal:
     text = draft.text()
     return Proposal(text, parse_experiment(text, path=output), findings, draft)
-
-
-def _to_torque(
-    draft: Draft,
-    findings: tuple[Finding, ...],
-    dataset: Dataset | None,
-    recorded: RecordedSignals,
-    output: Path,
-    on_stage: Callable[[str], None],
-) -> tuple[Draft, tuple[Finding, ...]]:
-    """The proposal of a fit to measured torque, and what else was found."""
-    compiled, mapping = recorded.spec.copy().compile(), recorded.mapping
-    dataset = dataset or _load(parse_experiment(draft.text(), path=output))
-    silent = torque_proposal.left_out_joints(dataset, on_stage)
-    draft = replace(draft, torque=torque_proposal.torque_parameters(compiled, mapping, silent))
-    experiment = parse_experiment(draft.text(), path=output)
-    problem = torque_proposal.read_torque(experiment, dataset)
-    draft = replace(draft, couplings=torque_proposal.coupled_joints(problem, silent))
-    findings = _without_gravity(findings)  # every inertia is free
-    return draft, with_contradictions(experiment, dataset, findings, problem=problem)
 
 
 def _drafted(
@@ -357,7 +339,7 @@ def _with_parameters(
     draft = without_comparing(draft, resting)
     inputs, floating = _inputs(mapping), any(line.kind == "qpos" for line in mapping.bodies)
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
-    usual = candidates(spec, moving, inputs, _servo_sensors(spec, mapping), free=floating)
+    usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
     named = {one.name for one in masses}
     offered = [*masses, *(o for o in usual if o.attribute != "mass" or o.name not in named)]
 
@@ -406,21 +388,3 @@ def _inputs(mapping: Mapping) -> Inputs:
         frozenset(topics.values()) - others,
         {line.input: line.name for line in lines if line.kind in SERVOS},
     )
-
-
-def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
-    """The label of the measured position of every actuator's joint."""
-    model = spec.copy().compile()
-    positions = [line for line in mapping.lines if line.kind in ("sensor", "qpos")]
-    measured = [line for line in positions if line.channel.quantity != "effort"]
-    labels = {
-        joint: (line.name if line.kind == "sensor" else f"{line.name}_qpos")
-        for joint, line in zip(mapping.joints, measured, strict=True)
-    }
-    found = {}
-    for actuator in range(model.nu):
-        driven = joint_of(model, actuator)
-        joint = "" if driven is None else str(model.joint(driven).name)
-        if joint in labels:
-            found[str(model.actuator(actuator).name)] = labels[joint]
-    return found
