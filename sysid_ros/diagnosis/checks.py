@@ -16,7 +16,15 @@ from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.contacts import apart, contact_findings, contacts, swinging_steps
 from sysid_ros.diagnosis.declared import Declared
 from sysid_ros.diagnosis.dynamics import Dynamics
-from sysid_ros.diagnosis.explanation import DECISIVE, Explanation, Turned, together
+from sysid_ros.diagnosis.explanation import (
+    DECISIVE,
+    Explanation,
+    Turned,
+    leaning_grounds,
+    percent,
+    together,
+    torque_grounds,
+)
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.fits import other_gravity
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
@@ -84,13 +92,21 @@ def check_dataset(
             # Nor can a simulation with guessed gains and no damping be expected to hold.
             findings += contact_findings(seen, mistaken=bool(findings or state.recorded.guessed))
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
-        # What is repaired roughly, or pressed against stops, shows nothing; masses beside measured
-        # torque are found with it.
-        rough = any(one.kind in _ROUGH for one in findings)
-        masses = not (seen.touching or seen.overlaps or rough)
+        # What is repaired roughly, or pressed against stops, shows no masses.
+        rough = [one for one in findings if one.kind in _ROUGH]
+        alone = not (seen.touching or seen.overlaps)
+        masses = alone and not rough
         if experiment.fit.method != "inverse_dynamics":
-            findings += _in_windows(state, dataset, length, on_note) if masses else []
-            if seen.touching or seen.overlaps:
+            if masses:
+                findings += _in_windows(state, dataset, length, on_note)
+            elif (
+                alone
+                and all(_is_of_servo(state, one) for one in rough)
+                and (turned := _window_test(state, dataset, length, rough).turned())
+            ):  # sags under gravity from elsewhere look like scales and zeros of commands
+                findings = [one for one in findings if one not in rough]
+                findings.append(_mounting(state, turned, leaning_grounds(turned)))
+            if not alone:
                 on_note("masses are not tested: bodies touch each other, nobody knows how hard")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
     return (*told, *contradictions(dataset.quality))
@@ -163,9 +179,9 @@ def _simulated(state: _State, sequences: ModelSequences, length: float | None) -
         _finding(
             state,
             one,
-            f"As recorded, {_percent(one.before**2)} of the power of what shows it is something "
+            f"As recorded, {percent(one.before**2)} of the power of what shows it is something "
             "that the model does not do, simulated from the recorded postures; with this repaired, "
-            f"{_percent(one.after**2)}.",
+            f"{percent(one.after**2)}.",
         )
         for one in _undeclared(state, found)
     ]
@@ -223,9 +239,9 @@ def _tracking(state: _State, *, simulated: bool) -> list[Finding]:
         _finding(
             state,
             one,
-            f"As recorded, {_percent(one.before**2)} of the commands' power is something that "
+            f"As recorded, {percent(one.before**2)} of the commands' power is something that "
             "no such servo would make of them, whatever its gains and loads; with this "
-            f"repaired, {_percent(one.after**2)}.",
+            f"repaired, {percent(one.after**2)}.",
         )
         for one in found
     ]
@@ -258,14 +274,14 @@ def _dynamics(state: _State) -> list[Finding]:
         if turned is not None and turned.beats(
             min(rival, *(one.after for one in explanations), 1.0)
         ):
-            found.append(_mounting(state, turned, _torque_grounds))
+            found.append(_mounting(state, turned, torque_grounds(turned)))
             continue
         if not explanations:
             break
         for best in explanations:
             state.repair(best.change)
             if not state.declared.explains(best.change, best.size):
-                found.append(_beside(_finding(state, best, _torque_grounds(best)), best, turned))
+                found.append(_beside(_finding(state, best, torque_grounds(best)), best, turned))
     return found + _unit_of_torques(state)
 
 
@@ -281,17 +297,16 @@ def _other_gravity(state: _State, test: Dynamics) -> Turned | None:
     return None if seen is None else Turned(seen[0], before.share, seen[1].share)
 
 
-def _mounting(state: _State, turned: Turned, grounds: Callable[[Explanation], str]) -> Finding:
+def _mounting(state: _State, turned: Turned, grounds: str) -> Finding:
     """Repair the recordings under another gravity, as nothing else explains them as well."""
     state.recorded = under_gravity(state.recorded, turned.gravity)
     repair = state.lines.gravity(turned.gravity.tolist())
-    best = Explanation(Change(FindingKind.MOUNTING), 0.0, turned.before, turned.after)
     return Finding(
         FindingKind.MOUNTING,
         (),
         {"unexplained_before": turned.before, "unexplained_after": turned.after,
          **dict(zip(("x", "y", "z"), turned.gravity.tolist(), strict=True))},
-        f"The robot is not mounted as the model is: {turned.words}. {grounds(best)}",
+        f"The robot is not mounted as the model is: {turned.words}. {grounds}",
         repair.text,
         repair.overrides,
     )  # fmt: skip
@@ -309,21 +324,6 @@ def _beside(finding: Finding, best: Explanation, turned: Turned | None) -> Findi
     claim, _, grounds = finding.sentence.partition(". ")
     told = f"{claim}, or the robot is not mounted as the model is: {turned.words}. {grounds}"
     return replace(finding, sentence=told)
-
-
-def _torque_grounds(best: Explanation) -> str:
-    return (
-        "Whatever its masses and frictions, no robot with the model's joints explains more "
-        f"than {_percent(1.0 - best.before**2)} of the torques' power; with this repaired "
-        f"it is {_percent(1.0 - best.after**2)}."
-    )
-
-
-def _leaning_grounds(best: Explanation) -> str:
-    return (
-        "In simulated windows, with whatever friction, armature and delays, it leaves "
-        f"{_percent(best.after**2)} of what the model's leaves."
-    )
 
 
 def _unit_of_torques(state: _State) -> list[Finding]:
@@ -346,8 +346,8 @@ def _unit_of_torques(state: _State) -> list[Finding]:
             state,
             unit,
             "Masses six times the model's, or a sixth of them, with whatever friction, leave "
-            f"{_percent(unit.before**2)} of the torques' power unexplained; in another unit it is "
-            f"{_percent(unit.after**2)}.{currents}",
+            f"{percent(unit.before**2)} of the torques' power unexplained; in another unit it is "
+            f"{percent(unit.after**2)}.{currents}",
         )
     ]
 
@@ -356,17 +356,31 @@ def _in_windows(
     state: _State, dataset: Dataset, length: float | None, on_note: Callable[[str], None]
 ) -> list[Finding]:
     """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
-    group = max(dataset.training.groups, key=len)  # of the model that most was recorded with
-    repairs, topics = state.repairs, state.lines.topics
-    test = WindowTest.of(state.recorded, group, state.declared, repairs, length, topics)
+    test = _window_test(state, dataset, length)
     asked = _undeclared(state, [*test.late_inputs(), *test.factors_off()])
     found = [_finding(state, one, _WINDOW_GROUNDS) for one in asked]
     if not found and (turned := test.turned()):
-        return [_mounting(state, turned, _leaning_grounds)]
+        return [_mounting(state, turned, leaning_grounds(turned))]
     found += [] if found else test.masses_off()
     if not found and (note := test.note()):
         on_note(note)
     return found
+
+
+def _is_of_servo(state: _State, finding: Finding) -> bool:
+    """Return whether a scale or an offset is one of a command or of its joint's position."""
+    labels = {*state.recorded.commands.values(), *state.recorded.positions.values()}
+    return finding.kind is not FindingKind.RANGE and labels.issuperset(finding.signals)
+
+
+def _window_test(
+    state: _State, dataset: Dataset, length: float | None, doubted: Sequence[Finding] = ()
+) -> WindowTest:
+    """Simulated windows, without the repairs of findings that are doubted."""
+    group = max(dataset.training.groups, key=len)  # of the model that most was recorded with
+    kinds = {one.kind for one in doubted}
+    repairs = [one for one in state.repairs if one.kind not in kinds]
+    return WindowTest.of(state.recorded, group, state.declared, repairs, length, state.lines.topics)
 
 
 def _finding(state: _State, best: Explanation, why: str) -> Finding:
@@ -383,7 +397,3 @@ def _finding(state: _State, best: Explanation, why: str) -> Finding:
         alternatives=best.alternatives,
         interval=best.interval,
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * max(share, 0.0):.3g} %"

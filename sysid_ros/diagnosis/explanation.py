@@ -247,3 +247,25 @@ def least_between(places: Sequence[float] | FloatArray, powers: FloatArray) -> f
     if falls + rises <= 0.0:
         return float(places[i])
     return float(places[i] + 0.5 * (falls * after - rises * before) / (falls + rises))
+
+
+def torque_grounds(best: Explanation | Turned) -> str:
+    """The part that a repair leaves of measured torques, as a sentence."""
+    return (
+        "Whatever its masses and frictions, no robot with the model's joints explains more "
+        f"than {percent(1.0 - best.before**2)} of the torques' power; with this repaired "
+        f"it is {percent(1.0 - best.after**2)}."
+    )
+
+
+def leaning_grounds(best: Turned) -> str:
+    """Of simulated windows, the rest under another gravity, as a sentence."""
+    return (
+        "In simulated windows, with whatever friction, armature and delays, it leaves "
+        f"{percent(best.after**2)} of what the model's leaves."
+    )
+
+
+def percent(share: float) -> str:
+    """A share in words."""
+    return f"{100.0 * max(share, 0.0):.3g} %"
