@@ -368,9 +368,10 @@ def _in_windows(
 
 
 def _is_of_servo(state: _State, finding: Finding) -> bool:
-    """Return whether a scale or an offset is one of a command or of its joint's position."""
-    labels = {*state.recorded.commands.values(), *state.recorded.positions.values()}
-    return finding.kind is not FindingKind.RANGE and labels.issuperset(finding.signals)
+    """Return whether a scale or an offset is a servo's; torques tell a zero from a mount."""
+    seen, ranged = state.recorded, finding.kind is FindingKind.RANGE
+    labels = {*seen.commands.values(), *seen.positions.values()}
+    return not ranged and not seen.efforts and labels.issuperset(finding.signals)
 
 
 def _window_test(
