@@ -218,9 +218,9 @@ def _unit(kind: FindingKind, scale: float, config: SignalConfig) -> str | None:
         return None
     rate = bool(config.kind is SignalKind.QVEL or config.velocity_servo)
     rate |= "vel" in config.field.lower()
-    names = ("deg/s", "g") if rate else ("deg", "g")
+    names = ["deg/s" if rate else "deg", "g"]
     if kind is FindingKind.MILLIMETRES:
-        names = ("mm/s",) if rate else ("mm",)
+        names = ["mm/s" if rate else "mm"]
     return next((name for name in names if math.isclose(scale, UNITS[name])), None)
 
 

@@ -180,6 +180,6 @@ def test_an_arm_under_servos_that_leans_has_its_gravity_in_the_file(tmp_path: Pa
     proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
     (gravity,) = [one for one in proposal.experiment.parameters if one.attribute == "gravity"]
     assert gravity.frozen
-    assert list(gravity.initial or ()) == pytest.approx(spec.option.gravity, abs=0.1)
+    assert np.array(gravity.initial) == pytest.approx(spec.option.gravity, abs=0.1)
     assert len(proposal.experiment.parameters) > 1
     assert proposal.findings == ()
