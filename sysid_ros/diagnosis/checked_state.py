@@ -15,7 +15,9 @@ from sysid_ros.diagnosis.evidence import (
     ExperimentLines,
     Explanation,
     Finding,
+    FindingKind,
     Recorded,
+    Turned,
     finding_of,
     recorded,
     repaired,
@@ -75,7 +77,16 @@ class CheckedState:
             interval=best.interval,
         )
 
-
-def percent(share: float) -> str:
-    """A share in per cent, as sentences give it."""
-    return f"{100.0 * max(share, 0.0):.3g} %"
+    def mounting(self, turned: Turned, grounds: str) -> Finding:
+        """Repair the recordings under another gravity, as nothing else explains them as well."""
+        self.recorded = under_gravity(self.recorded, turned.gravity)
+        repair = self.lines.gravity(turned.gravity.tolist())
+        return Finding(
+            FindingKind.MOUNTING,
+            (),
+            {"unexplained_before": turned.before, "unexplained_after": turned.after,
+             **dict(zip(("x", "y", "z"), turned.gravity.tolist(), strict=True))},
+            f"The robot is not mounted as the model is: {turned.words}. {grounds}",
+            repair.text,
+            repair.overrides,
+        )  # fmt: skip

@@ -5,25 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import mujoco
 
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
-from sysid_ros.diagnosis.checked_state import CheckedState, percent
+from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
+    DECISIVE,
     Change,
     Explanation,
     Finding,
     FindingKind,
     Recorded,
     finding_of,
+    leaning_grounds,
+    percent,
     together,
 )
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
+from sysid_ros.diagnosis.position_consistency import beyond_ranges, disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
 from sysid_ros.diagnosis.servo_lags import servo_lags
@@ -31,14 +35,12 @@ from sysid_ros.diagnosis.servo_mistakes import servo_explanations
 from sysid_ros.diagnosis.simulated import (
     WindowTest,
     apart,
-    beyond_ranges,
     contact_findings,
     contacts,
     simulated_explanations,
     swinging_steps,
 )
-from sysid_ros.diagnosis.torque_checks import DECISIVE, MOST, torque_findings, unit_of_torques
-from sysid_ros.diagnosis.velocity_consistency import disagreement
+from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
@@ -46,6 +48,7 @@ from sysid_ros.experiment import Experiment
 
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _WINDOW_GROUNDS = "Simulated windows, with whatever friction, armature and masses, ask for it."
+_ROUGH = (FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE)
 
 
 def check_dataset(
@@ -84,12 +87,21 @@ def check_dataset(
             # Nor can a simulation with guessed gains and no damping be expected to hold.
             findings += contact_findings(seen, mistaken=bool(findings or state.recorded.guessed))
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
-        sized = any(one.kind in (FindingKind.SCALE, FindingKind.OFFSET) for one in findings)
-        # What is repaired roughly shows nothing; masses beside measured torque are found with it.
-        masses = not (seen.touching or seen.overlaps or sized)
+        # What is repaired roughly, or pressed against stops, shows no masses.
+        rough = [one for one in findings if one.kind in _ROUGH]
+        alone = not (seen.touching or seen.overlaps)
+        masses = alone and not rough
         if experiment.fit.method != "inverse_dynamics":
-            findings += _in_windows(state, experiment, dataset, on_note) if masses else []
-            if seen.touching or seen.overlaps:
+            if masses:
+                findings += _in_windows(state, experiment, dataset, on_note)
+            elif (
+                alone
+                and all(_is_of_servo(state, one) for one in rough)
+                and (turned := _window_test(state, experiment, dataset, rough).turned())
+            ):  # sags under gravity from elsewhere look like scales and zeros of commands
+                findings = [one for one in findings if one not in rough]
+                findings.append(state.mounting(turned, leaning_grounds(turned)))
+            if not alone:
                 on_note("masses are not tested: bodies touch each other, nobody knows how hard")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
     return (*told, *contradictions(dataset.quality))
@@ -118,7 +130,16 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
-    return [*_consistency(state), *_tracking(state, simulated=simulated), *torque_findings(state)]
+    found = [*_consistency(state), *_units(state)]
+    return [*found, *_tracking(state, simulated=simulated), *torque_findings(state)]
+
+
+def _units(state: CheckedState) -> list[Finding]:
+    """Signals far beyond the ranges of their joints, which another unit explains."""
+    found = other_units(state.recorded, state.lines.topics)
+    for change, _ in found:
+        state.repair(change)
+    return [finding_of(change, state.lines, {}, why) for change, why in found]
 
 
 def _simulated(
@@ -204,24 +225,37 @@ def _in_windows(
     dataset: Dataset,
     on_note: Callable[[str], None],
 ) -> list[Finding]:
-    """Inputs that are late and forces that are others, or else a mass, that no fit finds.
-
-    Nothing touches in the recordings, so that a hundred thousand corners of meshes may stay out.
-    """
-    group, length = _largest(dataset), experiment.windows.length
-    if not refers_to_geoms(experiment):
-        free = without_visuals(group.spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
-        group = group.replaced(spec=free)
-    repairs, topics = state.repairs, state.lines.topics
-    test = WindowTest.of(state.recorded, group, state.declared, repairs, length, topics)
+    """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
+    test = _window_test(state, experiment, dataset)
     asked = state.undeclared([*test.late_inputs(), *test.factors_off()])
     found = [state.finding(one, _WINDOW_GROUNDS) for one in asked]
+    if not found and (turned := test.turned()):
+        return [state.mounting(turned, leaning_grounds(turned))]
     found += [] if found else test.masses_off()
     if not found and (note := test.note()):
         on_note(note)
     return found
 
 
-def _largest(dataset: Dataset) -> ModelSequences:
-    """The sequences of the model that most was recorded with."""
-    return max(dataset.training.groups, key=len)
+def _is_of_servo(state: CheckedState, finding: Finding) -> bool:
+    """Return whether a scale or an offset is a servo's; torques tell a zero from a mount."""
+    seen, ranged = state.recorded, finding.kind is FindingKind.RANGE
+    labels = {*seen.commands.values(), *seen.positions.values()}
+    return not ranged and not seen.efforts and labels.issuperset(finding.signals)
+
+
+def _window_test(
+    state: CheckedState, experiment: Experiment, dataset: Dataset, doubted: Sequence[Finding] = ()
+) -> WindowTest:
+    """Simulated windows, without the repairs of findings that are doubted.
+
+    Nothing touches in the recordings, so that a hundred thousand corners of meshes may stay out.
+    """
+    group = max(dataset.training.groups, key=len)  # of the model that most was recorded with
+    if not refers_to_geoms(experiment):
+        free = without_visuals(group.spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
+        group = group.replaced(spec=free)
+    kinds = {one.kind for one in doubted}
+    repairs = [one for one in state.repairs if one.kind not in kinds]
+    length, topics = experiment.windows.length, state.lines.topics
+    return WindowTest.of(state.recorded, group, state.declared, repairs, length, topics)

@@ -18,8 +18,8 @@ from sysid_ros.diagnosis.evidence import (
     recorded,
     under_gravity,
 )
+from sysid_ros.diagnosis.position_consistency import disagreement
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
-from sysid_ros.diagnosis.velocity_consistency import disagreement
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread

@@ -5,26 +5,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.checked_state import CheckedState, percent
+from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
-    Change,
+    DECISIVE,
     Explanation,
     Finding,
     FindingKind,
+    Turned,
     moves,
-    under_gravity,
+    percent,
+    torque_grounds,
 )
 from sysid_ros.diagnosis.fits import other_gravity
 from sysid_ros.diagnosis.torque_mistakes import rival_of_mounting, torque_explanations, torque_unit
 
 MOST = 8  # mistakes of one kind of test; beyond that, something else is wrong
-DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 _VISIBLE = 0.1  # share of the torques that is unexplained where another gravity is looked for
 _SETTLED = 0.05  # of the power, that another gravity leaves if it is all
 
@@ -45,36 +45,18 @@ def torque_findings(state: CheckedState) -> list[Finding]:
         if turned is not None and turned.beats(
             min(rival, *(one.after for one in explanations), 1.0)
         ):
-            found.append(_mounting(state, turned))
+            found.append(state.mounting(turned, torque_grounds(turned)))
             continue
         if not explanations:
             break
         for best in explanations:
             state.repair(best.change)
             if not state.declared.explains(best.change, best.size):
-                found.append(_beside(state.finding(best, _torque_grounds(best)), best, turned))
+                found.append(_beside(state.finding(best, torque_grounds(best)), best, turned))
     return found + unit_of_torques(state)
 
 
-@dataclass(frozen=True)
-class _Turned:
-    """Gravity from elsewhere than the model has it, (3,) m/s^2, with the shares unexplained."""
-
-    gravity: FloatArray
-    before: float
-    after: float
-
-    @property
-    def words(self) -> str:
-        values = ", ".join(f"{one:.3g}" for one in self.gravity)
-        return f"gravity is ({values}) m/s^2 in its base's frame"
-
-    def beats(self, left: float) -> bool:
-        """Return whether it explains clearly more than what leaves this share."""
-        return self.after**2 <= DECISIVE * left**2
-
-
-def _other_gravity(state: CheckedState, test: Dynamics) -> _Turned | None:
+def _other_gravity(state: CheckedState, test: Dynamics) -> Turned | None:
     """Gravity with which some robot explains the torques, where none does with the model's."""
     before = test.misfit()
     if before.share < _VISIBLE:
@@ -83,26 +65,10 @@ def _other_gravity(state: CheckedState, test: Dynamics) -> _Turned | None:
     seen = other_gravity(
         lambda one: test.under(one).glance(), lambda one: test.under(one).misfit(), own
     )
-    return None if seen is None else _Turned(seen[0], before.share, seen[1].share)
+    return None if seen is None else Turned(seen[0], before.share, seen[1].share)
 
 
-def _mounting(state: CheckedState, turned: _Turned) -> Finding:
-    """Repair the recordings under another gravity, as nothing else explains torques as well."""
-    state.recorded = under_gravity(state.recorded, turned.gravity)
-    repair = state.lines.gravity(turned.gravity.tolist())
-    best = Explanation(Change(FindingKind.MOUNTING), 0.0, turned.before, turned.after)
-    return Finding(
-        FindingKind.MOUNTING,
-        (),
-        {"unexplained_before": turned.before, "unexplained_after": turned.after,
-         **dict(zip(("x", "y", "z"), turned.gravity.tolist(), strict=True))},
-        f"The robot is not mounted as the model is: {turned.words}. {_torque_grounds(best)}",
-        repair.text,
-        repair.overrides,
-    )  # fmt: skip
-
-
-def _beside(finding: Finding, best: Explanation, turned: _Turned | None) -> Finding:
+def _beside(finding: Finding, best: Explanation, turned: Turned | None) -> Finding:
     """Name the mounting beside an offset that explains as much.
 
     A zero of a joint's sensor turns what hangs on it, which can look alike.
@@ -114,14 +80,6 @@ def _beside(finding: Finding, best: Explanation, turned: _Turned | None) -> Find
     claim, _, grounds = finding.sentence.partition(". ")
     told = f"{claim}, or the robot is not mounted as the model is: {turned.words}. {grounds}"
     return replace(finding, sentence=told)
-
-
-def _torque_grounds(best: Explanation) -> str:
-    return (
-        "Whatever its masses and frictions, no robot with the model's joints explains more "
-        f"than {percent(1.0 - best.before**2)} of the torques' power; with this repaired "
-        f"it is {percent(1.0 - best.after**2)}."
-    )
 
 
 def unit_of_torques(state: CheckedState) -> list[Finding]:

@@ -152,8 +152,11 @@ def _as_offered(params: ParameterDict, offered: Sequence[Candidate]) -> Paramete
     for number, one in enumerate(offered):
         elements.setdefault((one.element, one.name), []).append(number)
     written = [number for numbers in elements.values() for number in numbers]
-    named = dict(zip(written, params.values(), strict=True))
-    return ParameterDict({named[k].name: named[k] for k in range(len(offered))})
+    frozen = [one for one in params.values() if one.frozen]  # how a robot is mounted
+    free = [one for one in params.values() if not one.frozen]
+    named = dict(zip(written, free, strict=True))
+    ordered = [*(named[k] for k in range(len(offered))), *frozen]
+    return ParameterDict({one.name: one for one in ordered})
 
 
 def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[bool]:

@@ -21,9 +21,8 @@ from sysid_ros.diagnosis import (
     contacts,
     mistaken_units,
     motion_bandwidth,
-    with_contradictions,
 )
-from sysid_ros.engine.elements import FREE, discard_visuals, is_servo, joint_of
+from sysid_ros.engine.elements import FREE, discard_visuals, is_servo
 from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
@@ -55,12 +54,16 @@ from sysid_ros.proposal.signals import (
     as_drafted,
     at_commanded_speeds,
     recorded_signals,
+    servo_sensors,
     without_efforts,
 )
 from sysid_ros.robots import build_parameters, description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on
-_REPAIRED = (FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.MOUNTING)
+_REPAIRED = (
+    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.SWAP,
+    FindingKind.MOUNTING,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -144,29 +147,32 @@ def propose(
     if served := without_efforts(spec, recorded, findings):
         recorded, draft = served, _drafted(model, served, folders, output)
         draft, findings, dataset = _tested(draft, output, served)
-    spec, mapping, compiled = recorded.spec, recorded.mapping, recorded.spec.copy().compile()
-    if torque_proposal.torque_is_measured(compiled, mapping):
+    if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):
         on_stage("looking for motors that turn with two joints")
         dataset = dataset or _load(parse_experiment(draft.text(), path=output))
-        silent = torque_proposal.left_out_joints(dataset, on_stage)
-        draft = replace(draft, torque=torque_proposal.torque_parameters(compiled, mapping, silent))
-        experiment = parse_experiment(draft.text(), path=output)
-        problem = torque_proposal.read_torque(experiment, dataset)
-        draft = replace(draft, couplings=torque_proposal.coupled_joints(problem, silent))
-        findings = _without_gravity(findings)  # every inertia is free
-        findings = with_contradictions(experiment, dataset, findings, problem=problem)
-    else:
-        on_stage("trying which parameters the recordings determine")
-        del dataset  # and its meshes, before they are loaded once more
-        guessed = any(line.kind in SERVOS for line in mapping.lines)
-        if guessed:  # what gravity does to a servo of unknown gain tells no mass
-            findings = _without_gravity(findings)
-        masses = mass_that_gravity_names(spec, findings)
-        repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
-        draft = _with_parameters(draft, spec, repaired, output, masses)
-        if set(masses) & set(draft.parameters):
-            findings = _without_gravity(findings)
-        findings = _without_free_delays(findings, draft, mapping)
+        fitted, findings = torque_proposal.fitted_to_torque(
+            draft, dataset, recorded, _without_gravity(findings), output, on_stage
+        )
+        served = without_efforts(spec, recorded, findings)
+        if served is None:
+            return _proposal(fitted, findings, output)
+        recorded, draft = served, _drafted(model, served, folders, output)
+        draft, findings, dataset = _tested(draft, output, served)
+    on_stage("trying which parameters the recordings determine")
+    del dataset  # and its meshes, before they are loaded once more
+    spec, mapping = recorded.spec, recorded.mapping
+    guessed = any(line.kind in SERVOS for line in mapping.lines)
+    if guessed:  # what gravity does to a servo of unknown gain tells no mass
+        findings = _without_gravity(findings)
+    masses = mass_that_gravity_names(spec, findings)
+    repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
+    draft = _with_parameters(draft, spec, repaired, output, masses)
+    if set(masses) & set(draft.parameters):
+        findings = _without_gravity(findings)
+    return _proposal(draft, _without_free_delays(findings, draft, mapping), output)
+
+
+def _proposal(draft: Draft, findings: tuple[Finding, ...], output: Path) -> Proposal:
     text = draft.text()
     return Proposal(text, parse_experiment(text, path=output), findings, draft)
 
@@ -285,7 +291,13 @@ def _tested(
         return draft, rest, dataset
     overrides = [one for finding in repaired for one in finding.overrides]
     tree = without_places(apply_overrides(parse_yaml(draft.text(), "proposal"), overrides))
-    doubts = {label: finding.sentence for finding in repaired for label in finding.signals}
+    doubts = {
+        label: finding.sentence
+        if place == 0
+        else f"{finding.kind.value}, as {finding.signals[0]!r}"
+        for finding in repaired
+        for place, label in enumerate(finding.signals)
+    }
     signals = tuple(
         SignalEntry(
             dict(values),
@@ -330,7 +342,7 @@ def _with_parameters(
     draft = without_comparing(draft, resting)
     inputs, floating = _inputs(mapping), any(line.kind == "qpos" for line in mapping.bodies)
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
-    usual = candidates(spec, moving, inputs, _servo_sensors(spec, mapping), free=floating)
+    usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
     named = {one.name for one in masses}
     offered = [*masses, *(o for o in usual if o.attribute != "mass" or o.name not in named)]
 
@@ -379,21 +391,3 @@ def _inputs(mapping: Mapping) -> Inputs:
         frozenset(topics.values()) - others,
         {line.input: line.name for line in lines if line.kind in SERVOS},
     )
-
-
-def _servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
-    """The label of the measured position of every actuator's joint."""
-    model = spec.copy().compile()
-    positions = [line for line in mapping.lines if line.kind in ("sensor", "qpos")]
-    measured = [line for line in positions if line.channel.quantity != "effort"]
-    labels = {
-        joint: (line.name if line.kind == "sensor" else f"{line.name}_qpos")
-        for joint, line in zip(mapping.joints, measured, strict=True)
-    }
-    found = {}
-    for actuator in range(model.nu):
-        driven = joint_of(model, actuator)
-        joint = "" if driven is None else str(model.joint(driven).name)
-        if joint in labels:
-            found[str(model.actuator(actuator).name)] = labels[joint]
-    return found

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset
-from sysid_ros.diagnosis import not_tested, recorded, silent_joints
+from sysid_ros.diagnosis import Finding, not_tested, silent_joints, with_contradictions
+from sysid_ros.diagnosis import recorded as motion_of
 from sysid_ros.engine.elements import FREE, joints_above
 from sysid_ros.engine.measured_torque import (
     Coupling,
@@ -21,8 +24,9 @@ from sysid_ros.engine.measured_torque import (
     torque_problem,
 )
 from sysid_ros.errors import SysidError
-from sysid_ros.experiment import Experiment
-from sysid_ros.proposal.signals import Line, Mapping
+from sysid_ros.experiment import Experiment, parse_experiment
+from sysid_ros.proposal.experiment_text import Draft
+from sysid_ros.proposal.signals import Line, Mapping, RecordedSignals
 from sysid_ros.robots import build_parameters
 
 _MOST = 0.6  # of the joints with a position, whose torque must be known
@@ -48,6 +52,33 @@ def torque_is_measured(model: mujoco.MjModel, mapping: Mapping) -> bool:
     return len(mapping.joints) > 1 and len(known) >= max(1.0, _MOST * len(mapping.joints))
 
 
+def fitted_to_torque(
+    draft: Draft,
+    dataset: Dataset,
+    recorded: RecordedSignals,
+    findings: tuple[Finding, ...],
+    output: Path,
+    on_stage: Callable[[str], None],
+) -> tuple[Draft, tuple[Finding, ...]]:
+    """The proposal of a fit to measured torque, and the findings with what torque contradicts.
+
+    Args:
+      draft: The proposal without parameters.
+      dataset: Its recordings.
+      recorded: What they have.
+      findings: What was found before.
+      output: Where the file will be.
+      on_stage: Told which joints' torque says nothing.
+    """
+    compiled, mapping = recorded.spec.copy().compile(), recorded.mapping
+    silent = left_out_joints(dataset, on_stage)
+    draft = replace(draft, torque=torque_parameters(compiled, mapping, silent))
+    experiment = parse_experiment(draft.text(), path=output)
+    problem = read_torque(experiment, dataset)
+    draft = replace(draft, couplings=coupled_joints(problem, silent))
+    return draft, with_contradictions(experiment, dataset, findings, problem=problem)
+
+
 def left_out_joints(dataset: Dataset, on_note: Callable[[str], None]) -> frozenset[int]:
     """Joints whose torque is below its noise, by their numbers in the model.
 
@@ -55,7 +86,7 @@ def left_out_joints(dataset: Dataset, on_note: Callable[[str], None]) -> frozens
       dataset: The recordings.
       on_note: Told which, if any.
     """
-    motion = recorded(dataset.training.groups)
+    motion = motion_of(dataset.training.groups)
     if note := not_tested(motion):
         on_note(note)
     return silent_joints(motion)

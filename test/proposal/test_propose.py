@@ -18,6 +18,7 @@ from sysid_ros.errors import DataError
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, SignalKind
+from sysid_ros.rehearsal import Motion, RecordingPlan, generate
 
 URDF = """
 <robot name="arm">
@@ -166,4 +167,19 @@ def test_the_body_that_gravity_names_is_free(tmp_path: Path) -> None:
     masses = {one.pattern: one for one in proposal.experiment.parameters if one.attribute == "mass"}
     assert masses["link1"].prior is None  # what contradicts the model does not pull back to it
     assert "times the model's" in proposal.text
+    assert proposal.findings == ()
+
+
+def test_an_arm_under_servos_that_leans_has_its_gravity_in_the_file(tmp_path: Path) -> None:
+    model = arm_model(1, 2, servos=True)
+    spec = mujoco.MjSpec.from_string(model)
+    spec.option.gravity = 9.81 * np.array([np.sin(0.4), 0.0, -np.cos(0.4)])
+    (tmp_path / "arm.xml").write_text(without_sensors(model))
+    plan = RecordingPlan(duration=8.0, motion=Motion(reach=0.5), settle=0.5)
+    generate(spec, plan, tmp_path / "bag")
+    proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    (gravity,) = [one for one in proposal.experiment.parameters if one.attribute == "gravity"]
+    assert gravity.frozen
+    assert np.array(gravity.initial) == pytest.approx(spec.option.gravity, abs=0.1)
+    assert len(proposal.experiment.parameters) > 1
     assert proposal.findings == ()

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from sysid_ros.diagnosis.evidence.declared import Declared
 from sysid_ros.diagnosis.evidence.explanation import (
+    DECISIVE,
     Explanation,
+    Turned,
     best_of,
     lag_interval,
+    leaning_grounds,
     least_between,
+    percent,
     profile_interval,
     resolution_of,
     size_interval,
     together,
+    torque_grounds,
 )
 from sysid_ros.diagnosis.evidence.filtered import Filtered, filtered, motion_bandwidth, total_delays
 from sysid_ros.diagnosis.evidence.finding import Change, Finding, FindingKind, repaired_series

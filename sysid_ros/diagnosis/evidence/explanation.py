@@ -18,6 +18,7 @@ from sysid_ros.diagnosis.evidence.hypotheses import Family
 from sysid_ros.diagnosis.evidence.recorded import Recorded
 from sysid_ros.diagnosis.fits import Misfit
 
+DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 _AS_GOOD = 1.1  # ratio of powers up to which a lag explains as well as the best
 _FINE = 11  # lags about the best one, from which its interval is read
 _RESAMPLES = 200
@@ -43,6 +44,25 @@ class Explanation:
     after: float
     interval: tuple[float, float] | None = None
     alternatives: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Gravity from elsewhere than the model has it, (3,) m/s^2, with the shares unexplained."""
+
+    gravity: FloatArray
+    before: float
+    after: float
+
+    @property
+    def words(self) -> str:
+        """The claim."""
+        values = ", ".join(f"{one:.3g}" for one in self.gravity)
+        return f"gravity is ({values}) m/s^2 in its base's frame"
+
+    def beats(self, left: float) -> bool:
+        """Return whether it explains clearly more than what leaves this share."""
+        return self.after**2 <= DECISIVE * left**2
 
 
 def together(explanations: Sequence[Explanation]) -> list[Explanation]:
@@ -227,3 +247,25 @@ def least_between(places: Sequence[float] | FloatArray, powers: FloatArray) -> f
     if falls + rises <= 0.0:
         return float(places[i])
     return float(places[i] + 0.5 * (falls * after - rises * before) / (falls + rises))
+
+
+def torque_grounds(best: Explanation | Turned) -> str:
+    """The part that a repair leaves of measured torques, as a sentence."""
+    return (
+        "Whatever its masses and frictions, no robot with the model's joints explains more "
+        f"than {percent(1.0 - best.before**2)} of the torques' power; with this repaired "
+        f"it is {percent(1.0 - best.after**2)}."
+    )
+
+
+def leaning_grounds(best: Turned) -> str:
+    """Of simulated windows, the rest under another gravity, as a sentence."""
+    return (
+        "In simulated windows, with whatever friction, armature and delays, it leaves "
+        f"{percent(best.after**2)} of what the model's leaves."
+    )
+
+
+def percent(share: float) -> str:
+    """A share in words."""
+    return f"{100.0 * max(share, 0.0):.3g} %"

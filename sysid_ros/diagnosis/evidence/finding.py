@@ -20,6 +20,7 @@ class FindingKind(str, Enum):
 
     SIGN = "sign"
     DEGREES = "degrees"
+    MILLIMETRES = "millimetres"
     SWAP = "swap"
     OFFSET = "offset"
     SCALE = "scale"

@@ -100,7 +100,7 @@ class ExperimentLines:
         if source is not config:
             entry.update(_moved(source, config))
         scale = change.scale.get(label, 1.0)
-        unit = _unit(scale, source)
+        unit = _unit(change.kind, scale, source)
         if source.unit is not None and math.isclose(scale * UNITS[source.unit], 1.0):
             entry["unit"] = None  # it converts what needs no conversion
         elif unit is not None:
@@ -212,13 +212,15 @@ def _written(entry: Mapping[str, Any]) -> Entry:
     return {k: v.value if isinstance(v, Enum) else v for k, v in entry.items()}
 
 
-def _unit(scale: float, config: SignalConfig) -> str | None:
+def _unit(kind: FindingKind, scale: float, config: SignalConfig) -> str | None:
     """The unit that a factor stands for, of a signal without one."""
     if config.unit is not None or config.scale != 1.0:
         return None
     rate = bool(config.kind is SignalKind.QVEL or config.velocity_servo)
     rate |= "vel" in config.field.lower()
-    names = ("deg/s" if rate else "deg", "g")
+    names = ["deg/s" if rate else "deg", "g"]
+    if kind is FindingKind.MILLIMETRES:
+        names = ["mm/s" if rate else "mm"]
     return next((name for name in names if math.isclose(scale, UNITS[name])), None)
 
 
@@ -322,6 +324,8 @@ def _claim(change: Change, interval: tuple[float, float] | None) -> str:
         if factor < 1.0:
             return f"{names} {'are' if several else 'is'} in degrees; the model uses radians."
         return f"{names} {'were' if several else 'was'} divided by 57.3 once too often."
+    if change.kind is FindingKind.MILLIMETRES:
+        return f"{names} {'are' if several else 'is'} in millimetres; the model uses metres."
     if change.kind is FindingKind.SWAP:
         pairs = ", and ".join(f"{one!r} with {other!r}" for one, other in change.exchange)
         return f"Exchanged: {pairs}."

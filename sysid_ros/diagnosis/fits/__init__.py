@@ -43,6 +43,7 @@ from sysid_ros.diagnosis.fits.window_scores import Scores, WindowScores
 from sysid_ros.diagnosis.fits.window_suspects import (
     delay_of,
     gain_of,
+    gravity_of,
     mass_of,
     resistances,
     with_names,

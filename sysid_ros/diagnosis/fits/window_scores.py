@@ -186,6 +186,26 @@ class WindowScores:
         """The value of a column's parameter."""
         return float(self.values[self.names.index(name)])
 
+    def together(self, tested: Sequence[str], beside: Sequence[str]) -> tuple[FloatArray, float]:
+        """The best steps of some columns together, whatever others do.
+
+        Args:
+          tested: Names of columns.
+          beside: Names of those that may do whatever explains most.
+
+        Returns:
+          The steps in their parameters' units, (c,), and the share of the square that they leave.
+        """
+        place = {name: k for k, name in enumerate(self.names)}
+        rest = [place[name] for name in beside if name not in self.held]
+        own = [place[name] for name in tested]
+        whole = self.grams.sum(axis=(0, 1))
+        left = []
+        for free in (rest, [*rest, *own]):
+            steps = -_solved(whole[np.ix_(free, free)], whole[free, -1:])[:, 0]
+            left.append(float(whole[-1, -1] + whole[-1, free] @ steps))
+        return steps[len(rest) :] * self.scale[own], max(left[1], 0.0) / max(left[0], 1e-300)
+
     def scores(self, tested: Sequence[str], beside: Sequence[str]) -> Scores:
         """The scores of some columns, whatever others do.
 

@@ -16,6 +16,7 @@ from sysid_ros.engine.signals import ModelSequences
 
 _LATEST = 0.3  # s, of an input
 _RESISTANCES = ("damping", "frictionloss", "armature")
+_MOST_GRAVITY = 100.0  # m/s^2
 _MOST_GAIN = 5.0  # times, that an input is more or less
 
 
@@ -34,6 +35,13 @@ def mass_of(sequences: ModelSequences, body: str) -> Parameter:
     value = float(sequences.gt_model.body(body).mass[0])
     place = AttributeModifier("body", body, "mass")
     return Parameter(f"mass of {body}", value, 0.05 * value, 20.0 * value, modifier=place)
+
+
+def gravity_of(sequences: ModelSequences) -> Parameter:
+    """The gravity of the model, m/s^2."""
+    place = AttributeModifier("option", "option", "gravity")
+    value = np.array(sequences.gt_model.opt.gravity)
+    return Parameter("gravity", value, [-_MOST_GRAVITY] * 3, [_MOST_GRAVITY] * 3, modifier=place)
 
 
 def zero_of(label: str) -> Parameter:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from sysid_ros.diagnosis.simulated.contacts import (
     Contacts,
     apart,
-    beyond_ranges,
     contact_findings,
     contacts,
     swinging_steps,

@@ -1,11 +1,10 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The recorded postures against the model: overlaps, touches, left ranges, steps that swing."""
+"""The recorded postures against the model: overlaps, touches, steps that swing."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -36,10 +35,6 @@ _VELOCITY_FILTER = 30.0  # Hz
 _DEEP = 1e-3  # m; geoms that overlap by less only rest on each other
 _ALWAYS = 0.98  # of the postures
 _NAMED = 6  # pairs of bodies in a sentence
-_BEYOND = 0.05  # of a range, that stops give way by and that drawings are wrong by
-_OFTEN = 0.2  # of the samples; fewer are a stop that was run into
-_ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
-_DEGREES = 180.0 / math.pi
 _MOMENTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a recording, at which a step is tried
 _FLOORS = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
 
@@ -248,28 +243,6 @@ def _running_away(lost: int, tried: int, overlapping: bool) -> Finding:
     )
 
 
-def beyond_ranges(recorded: Recorded) -> list[Finding]:
-    """Find joints that were beyond their range in much of what was recorded.
-
-    A simulation pushes them back to it, with whatever force that takes.
-
-    Args:
-      recorded: The recordings, repaired as far as mistakes are known.
-    """
-    found = []
-    for joint, label in recorded.positions.items():
-        samples = recorded.pooled(label)
-        low, high = (float(end) for end in recorded.model.jnt_range[joint])
-        if not recorded.model.jnt_limited[joint] or not samples:
-            continue
-        values = np.concatenate([one.values for one in samples])
-        reach = _BEYOND * (high - low)
-        share = float(np.mean((values < low - reach) | (values > high + reach)))
-        if share > _OFTEN:
-            found.append(_left_range(recorded, joint, label, values.min(), values.max(), share))
-    return found
-
-
 def swinging_steps(recorded: Recorded) -> list[Finding]:
     """Find a time step that the model's servos swing with, whatever its friction and delays.
 
@@ -304,36 +277,3 @@ def swinging_steps(recorded: Recorded) -> list[Finding]:
             (),
         )
     ]
-
-
-def _left_range(
-    recorded: Recorded, joint: int, label: str, lowest: float, highest: float, share: float
-) -> Finding:
-    low, high = (float(end) for end in recorded.model.jnt_range[joint])
-    unit = "rad" if recorded.is_hinge(joint) else "m"
-    sentence = (
-        f"{recorded.joint_name(joint)!r} was beyond the model's range in {100.0 * share:.3g} % of "
-        f"the samples. It went from {lowest:.3g} to {highest:.3g} {unit}, and the model stops it "
-        f"at {low:.3g} and {high:.3g}."
-    )
-    if _told_in_degrees(recorded, joint):
-        sentence += (
-            " The range of its servo's commands is 57 times as wide: the model file has radians "
-            'and is read in degrees, as it lacks <compiler angle="radian"/>.'
-        )
-    evidence = {"share": share, "lowest": float(lowest), "highest": float(highest)}
-    return Finding(FindingKind.RANGE, (label,), evidence, sentence, "", ())
-
-
-def _told_in_degrees(recorded: Recorded, joint: int) -> bool:
-    """Return whether a servo of a hinge may be asked for as many radians as it has degrees."""
-    model = recorded.model
-    width = float(np.ptp(model.jnt_range[joint]))
-    servos = [
-        actuator for actuator in recorded.servos
-        if model.actuator_ctrllimited[actuator] and recorded.joint_of(actuator) == joint
-    ]  # fmt: skip
-    if not recorded.is_hinge(joint):
-        return False
-    ratios = [float(np.ptp(model.actuator_ctrlrange[one])) / max(width, 1e-9) for one in servos]
-    return any(abs(ratio / _DEGREES - 1.0) < _ALIKE for ratio in ratios)

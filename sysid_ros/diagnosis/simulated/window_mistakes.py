@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Masses, late inputs and factors of forces that simulated windows ask for, on any mechanism.
+"""Masses, mounts, late inputs and factors of forces that simulated windows ask for, on any robot.
 
 What is wrong shows in all that a robot does, whatever drives it and ties it together: in windows
 that are fitted with friction, armature and delays, what is left lies along the effect of a mass
@@ -25,6 +25,7 @@ from sysid_ros.diagnosis.evidence import (
     Finding,
     FindingKind,
     Recorded,
+    Turned,
     body_label,
     freed_mass,
     repaired_series,
@@ -36,6 +37,7 @@ from sysid_ros.diagnosis.fits import (
     WindowScores,
     delay_of,
     gain_of,
+    gravity_of,
     hidden_masses,
     mass_of,
     moving_masses,
@@ -45,6 +47,7 @@ from sysid_ros.diagnosis.fits import (
     zero_of,
 )
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
+from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
@@ -58,6 +61,9 @@ _LATE = 0.015  # s, from which a delay is told that no equation of joints shows
 _TIMES = 3.0  # what is left, that a delay or a factor explains: a quarter is left without it
 _BETTER_WINDOWS = 0.75  # of the windows, in which it must be better
 _FACTOR = 1.5  # of a force, from which on it is told
+_MOUNTED = 0.25  # of what is left, that another mount may leave
+_LEANS = 0.05  # rad, from which a base is not mounted as the model is
+_SAME_SIZE = 0.1  # by which gravity from elsewhere may differ from the model's
 _AS_A_SIGN = 0.3  # how near to -1 a factor is one
 _UNTESTED = (
     "masses are not tested: there are too few windows, the model flies apart in them, or their "
@@ -78,6 +84,7 @@ class WindowTest:
       masses: Masses that a fit does not find, each by its body's name.
       zeros: Biases of servos' commands that it does not find, by label.
       factors: Those of the forces of which several move a free body, by label.
+      gravity: Of a robot that is fixed to something, of which the experiment says nothing.
     """
 
     recorded: Recorded
@@ -88,6 +95,7 @@ class WindowTest:
     masses: Mapping[str, Parameter]
     zeros: Mapping[str, Parameter]
     factors: Mapping[str, Parameter]
+    gravity: Parameter | None
 
     @classmethod
     def of(
@@ -130,6 +138,7 @@ class WindowTest:
             if late:
                 delays[late] = float(np.mean([known.get(label, 0.0) for label in late]))
                 usual.add(delay_of(topic, late, delays[late]))
+        fixed = bool(np.any(model.opt.gravity)) and not np.any(model.jnt_type == FREE)
         servos = {**recorded.servos, **recorded.others}.values()
         forces = [
             label
@@ -141,6 +150,7 @@ class WindowTest:
             {name: mass_of(own, name) for name in bodies.values() if not concern("body", name)},
             {one: zero_of(one) for one in servos if not concern("signal", one, "bias")},
             {one: gain_of(one) for one in forces if not concern("signal", one, "gain")},
+            gravity_of(own) if fixed and declared.gravity() is None else None,
         )  # fmt: skip
 
     def masses_off(self) -> list[Finding]:
@@ -166,6 +176,24 @@ class WindowTest:
             return off, zeros
         off = one_mass(windows.scores(tested, usual))
         return (None if off is None or off.left > _ALIKE * beside.left else off), []
+
+    def turned(self) -> Turned | None:
+        """Gravity from elsewhere that explains most of what is left, as of a mount that leans.
+
+        What gravity does to servos is linear in it. Its size, which nothing here asks for, says
+        whether it is gravity that is wrong.
+        """
+        windows = self._windows
+        if windows is None or self.gravity is None:
+            return None
+        step, left = windows.together(self.gravity.scalar_names(), _names(self.usual))
+        own = self.gravity.value
+        size, other = float(np.linalg.norm(own)), float(np.linalg.norm(own + step))
+        if left > _MOUNTED or abs(other / size - 1.0) > _SAME_SIZE:
+            return None
+        found = (own + step) * size / other
+        leans = float(np.linalg.norm(found - own)) > _LEANS * size
+        return Turned(found, *_shares(1.0, left)) if leans else None
 
     def late_inputs(self) -> list[Explanation]:
         """Delays of inputs that no equation of joints shows."""
@@ -253,6 +281,7 @@ class WindowTest:
     def _linearized(self, *moved: Parameter, patient: bool = False) -> WindowScores | None:
         """The same with some of the suspects elsewhere, or fitted to the end."""
         suspects = (*self.masses.values(), *self.zeros.values(), *self.factors.values(), *moved)
+        suspects += () if self.gravity is None else (self.gravity,)
         if not suspects:
             return None
         suspected = ParameterDict({one.name: one for one in suspects})

@@ -9,7 +9,7 @@ from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import driven_joints, tied_joints
 from sysid_ros.proposal.signals.joint_scales import JointScale, joint_scales
 from sysid_ros.proposal.signals.lines import SERVOS, Line
-from sysid_ros.proposal.signals.mapping import Mapping, as_drafted
+from sysid_ros.proposal.signals.mapping import Mapping, as_drafted, servo_sensors
 from sysid_ros.proposal.signals.recorded_signals import (
     MOST_READ,
     RecordedSignals,

@@ -15,6 +15,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.errors import BagError, DataError
+from sysid_ros.proposal.signals.names import interface_of
 from sysid_ros.recording.bags import FASTEST_CLOCK, Recording, open_recording, read_columns
 from sysid_ros.recording.mapping import (
     SimulationTime,
@@ -55,8 +56,11 @@ _SHARED = (
 _LOOKED_AT = 3_000_000_000  # ns of such a topic
 _QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
 _LETTERS = {"q": "position", "dq": "velocity", "tau": "effort", "tau_est": "effort"}  # of motors
-# Of what joints' controllers are asked for, and of what they ask for.
-_USUAL = {"set_point": "position", "reference": "position", "output": "effort"}
+# Of what joints' controllers are asked for, what they are told, and what they ask for.
+_USUAL = {
+    "set_point": "position", "reference": "position", "feedback": "position",
+    "feedback_dot": "velocity", "output": "effort",
+}  # fmt: skip
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
 _UNITS = (1.0, 1e-9)  # s, of the parts of a duration
 _STREAMED = 0.05  # s, the latest time of a trajectory's point that is a command to be held
@@ -188,7 +192,9 @@ def read_channels(
             types[topic],
             leaf.field,
             leaf.name,
-            _quantity(leaf.field.replace(f"[{leaf.name}]", "")) or _quantity(topic, leaf.field),
+            _quantity(leaf.field.replace(f"[{leaf.name}]", ""))
+            or interface_of(leaf.name)[1]
+            or _quantity(topic, leaf.field),
             leaf.index,
             is_command(types[topic], leaf.field, topic),
             tuple(times for times, _ in series[topic, leaf.field]),

@@ -334,3 +334,21 @@ def _effort_on(
         if same and channel.quantity == "effort" and not channel.command:
             return channel
     return None
+
+
+def servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
+    """The label of the measured position of every actuator's joint."""
+    model = spec.copy().compile()
+    positions = [line for line in mapping.lines if line.kind in ("sensor", "qpos")]
+    measured = [line for line in positions if line.channel.quantity != "effort"]
+    labels = {
+        joint: (line.name if line.kind == "sensor" else f"{line.name}_qpos")
+        for joint, line in zip(mapping.joints, measured, strict=True)
+    }
+    found = {}
+    for actuator in range(model.nu):
+        driven = joint_of(model, actuator)
+        joint = "" if driven is None else str(model.joint(driven).name)
+        if joint in labels:
+            found[str(model.actuator(actuator).name)] = labels[joint]
+    return found

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import mujoco
@@ -29,10 +30,11 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     joints = scalar_joints(model)
     names = [str(model.joint(joint).name) for joint in joints]
     matches = match_names(names, [channel.name for channel in measured])
+    told = Counter(channel.name for channel in measured)  # a joint may have several interfaces
     found: Positions = {
-        joint: (measured[matches[name].index], matches[name].sure)
+        joint: (measured[match.index], match.sure and told[measured[match.index].name] == 1)
         for joint, name in zip(joints, names, strict=True)
-        if name in matches
+        if (match := matches.get(name))
     }
     taken = {match.index for match in matches.values()}
     rest = [channel for i, channel in enumerate(measured) if i not in taken]

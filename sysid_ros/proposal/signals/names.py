@@ -22,6 +22,7 @@ _FILLERS = frozenset(
         "command", "cmd", "link", "robot", "encoder", "drive",
     }
 )  # fmt: skip
+_INTERFACES = ("position", "velocity", "effort")  # of ros2_control, as in elbow/position
 _PLAUSIBLE = 0.55  # similarity from which two names may mean the same
 _SURE = 0.9  # from which they do
 _RIVALLED = 0.8  # of a prefix beside another that says as much
@@ -121,9 +122,15 @@ def similarity(one: str, other: str) -> float:
     return 0.89 * ratio
 
 
+def interface_of(name: str) -> tuple[str, str]:
+    """A joint and its interface, of a name such as ``elbow/position``; else the name alone."""
+    joint, _, last = name.rpartition("/")
+    return (joint, last) if joint and last in _INTERFACES else (name, "")
+
+
 def _words(name: str) -> list[str]:
     """The telling words of a name, in order; all of them where none tells anything."""
-    last = name.rpartition("/")[2]
+    last = interface_of(name)[0].rpartition("/")[2]
     spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", last)
     words = re.findall(r"[a-z]+|\d+", spaced.lower())
     telling = [word for word in words if word not in _FILLERS]

@@ -22,6 +22,7 @@ from sysid_ros.proposal.signals.orders import Order, stated_orders
 from sysid_ros.proposal.signals.servo_efforts import servo_efforts
 from sysid_ros.recording.mapping import differing_clocks
 
+_NO_TORQUE = (FindingKind.SCALE, FindingKind.ODD_EFFORT)
 MOST_READ = 12  # recordings that channels are read from
 
 
@@ -102,11 +103,14 @@ def recorded_signals(
 def without_efforts(
     spec: mujoco.MjSpec, recorded: RecordedSignals, findings: tuple[Finding, ...]
 ) -> RecordedSignals | None:
-    """Take commands instead of efforts that are no torques, such as currents, if there are any."""
+    """Take commands instead of efforts that are no torques, if there are any.
+
+    Currents are such efforts, and shares of what each motor can do.
+    """
     efforts = {f"{line.name}_{line.kind}" for line in recorded.mapping.lines
                if line.kind == "effort"}  # fmt: skip
     others = [one for one in findings
-              if one.kind is FindingKind.SCALE and efforts & set(one.signals)]  # fmt: skip
+              if one.kind in _NO_TORQUE and efforts & set(one.signals)]  # fmt: skip
     if not others:
         return None
     channels = [one for one in recorded.channels if one.quantity != "effort" or one.command]

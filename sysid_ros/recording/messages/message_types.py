@@ -48,6 +48,7 @@ def _numbers(names: str) -> MessageType:
 
 
 _ASKED = re.compile("(cmd|command|desired|goal|reference|setpoint|target)s?")
+_CRTK = re.compile("(servo|move)_[jc][a-z]")  # of the collaborative robotics toolkit, as servo_jp
 _COMMANDED = ("reference", "desired", "set_point", "output", "command")
 
 # By type, or by pattern of types; the first row that fits counts.
@@ -124,4 +125,5 @@ def is_asked(topic: str) -> bool:
     """
     *spaces, own = topic.lower().split("/")
     asked = any(map(_ASKED.fullmatch, re.split(r"[_\d]+", own)))
+    asked = asked or _CRTK.fullmatch(own) is not None
     return asked or any(space.startswith("setpoint_") for space in spaces)

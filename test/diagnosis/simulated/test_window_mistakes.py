@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
 import yaml
 from arm_recording import arm_model, simulate, write_experiment
@@ -92,6 +93,20 @@ def test_what_touches_nothing_is_simulated_without_geoms(
     experiment = with_overrides(experiment, [f"parameters+=[{one}]" for one in parameters])
     check_experiment(experiment, None)
     assert [bool(one.gt_model.ngeom) for one in simulated] == [geoms]
+
+
+def test_a_base_that_leans_is_no_mass_and_gravity_is_found(tmp_path: Path) -> None:
+    model = arm_model(1, 2, servos=True)
+    spec = mujoco.MjSpec.from_string(model)
+    gravity = 9.81 * np.array([np.sin(0.4), 0.0, -np.cos(0.4)])
+    spec.option.gravity = gravity
+    experiment = load_experiment(write_experiment(tmp_path, model, simulate(spec.to_xml(), 1)))
+    (finding,) = check_experiment(experiment, None)
+    assert finding.kind is FindingKind.MOUNTING
+    found = [finding.evidence[axis] for axis in "xyz"]
+    assert found == pytest.approx(gravity, abs=0.1)
+    told = with_overrides(experiment, list(finding.overrides))
+    assert check_experiment(told, None) == ()
 
 
 def test_a_suction_cup_that_holds_nothing_hides_no_mass(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares.damped_steps import Damping
 from sysid_ros.engine.least_squares.gauss_newton import Linearization, Point, eliminate_starts
 from sysid_ros.engine.least_squares.slope_by_chance import gain_by_chance
 
@@ -35,3 +37,9 @@ def test_a_curvature_that_rounds_below_zero_brings_nothing_by_chance() -> None:
     here = Linearization(1.0, (gram,), np.zeros((3, 3)))
     box = Box(np.full(2, -np.inf), np.full(2, np.inf), np.ones(2))
     assert gain_by_chance(box, Point(np.zeros(2)), here) == 0.5  # of the one that is known
+
+
+def test_a_point_from_which_the_simulation_flies_apart_raises_no_curvature() -> None:
+    damping = Damping(1e-3, 1e-12, np.ones(2))
+    damping.see(Linearization(np.inf, (np.eye(3),), np.zeros((3, 3))), np.array([0.0, 1.0]))
+    assert damping.scale == pytest.approx(np.ones(2))

@@ -156,13 +156,13 @@ def test_a_state_on_a_commands_topic_is_a_command_and_a_joints_name_no_quantity(
 def test_a_robots_name_makes_its_states_no_commands() -> None:
     for topic in (
         "/target_arm/joint_states", "/goal_robot/imu", "/reference/odom", "/command/joint_states",
-        "/mocap/target_1/pose",
+        "/mocap/target_1/pose", "/PSM1/measured_js", "/servo_states", "/servo/jp",
     ):  # fmt: skip
         assert not is_command(STATE, "position[elbow]", topic), topic
     for topic in (
         "/joint_command", "/robot/isaac_joint_commands", "/arm/goal_2", "target",
         "/franka_state_controller/joint_states_desired",
-        "/mavros/setpoint_position/local",
+        "/mavros/setpoint_position/local", "/PSM1/servo_jp", "/PSM1/move_jp",
     ):  # fmt: skip
         assert is_command(STATE, "position[elbow]", topic), topic
 
@@ -219,4 +219,17 @@ def test_states_of_controllers_of_many_joints_tell_what_each_was_asked_for(tmp_p
     told = {one.field: (one.name, one.quantity, one.command) for one in found.values()}
     assert told["dof_states[elbow].reference"] == ("elbow", "position", True)
     assert told["dof_states[elbow].output"] == ("elbow", "effort", True)
-    assert told["dof_states[elbow].feedback"] == ("elbow", "", False)
+    assert told["dof_states[elbow].feedback"] == ("elbow", "position", False)
+
+
+def test_names_of_interfaces_say_what_they_are_of(tmp_path: Path) -> None:
+    kind, types = "example_msgs/msg/InterfaceValue", messages.types()
+    if kind not in types.types:
+        text = "string[] interface_names\nfloat64[] values\n"
+        types.register(get_types_from_msg(text, kind))
+    names = ["elbow/position", "elbow/velocity", "io/pressure"]
+    data = bytes(types.serialize_cdr(types.types[kind](names, np.array([0.5, 1.0, 2.0])), kind))
+    found = read(written(tmp_path, [("/arm/values", kind, 0, data)]), "/arm/values")
+    assert [(one.name, one.quantity) for one in found.values()] == [
+        ("elbow/position", "position"), ("elbow/velocity", "velocity"), ("io/pressure", ""),
+    ]  # fmt: skip

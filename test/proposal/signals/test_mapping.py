@@ -45,6 +45,23 @@ def test_a_joint_that_only_another_topic_has_is_taken_from_there() -> None:
     }
 
 
+def test_one_of_several_positions_of_a_joint_is_marked() -> None:
+    """A joint with an encoder on either side of its gear has two positions of one name."""
+    found = [
+        Channel(
+            "/dynamic_joint_states", "control_msgs/msg/DynamicJointState",
+            f"interface_values[{name}].values[{interface}]", name, "position", i, False,
+            (TIMES,), (np.sin((i + 1.0) * TIMES),),
+        )
+        for i, name in enumerate(("shoulder", "elbow", "finger"))
+        for interface in ("motor_position", "position")
+        if name == "shoulder" or interface == "position"
+    ]  # fmt: skip
+    lines = map_channels(mujoco.MjModel.from_xml_string(HAND), found).lines
+    doubts = {line.name: bool(line.doubt) for line in lines}
+    assert doubts == {"shoulder": True, "elbow": False, "finger": False}
+
+
 def test_what_another_topic_calls_otherwise_is_not() -> None:
     arm = states("/arm/joint_states", "shoulder", "elbow")
     other = states("/other/joint_states", "wrist", "thumb")

@@ -20,6 +20,8 @@ from sysid_ros.proposal.signals.names import Match, match_names, similarity
         ("left_elbow_pos", "LeftElbow"),
         ("joint_1", "Joint1"),
         ("j01", "joint_1"),
+        ("elbow/position", "elbow"),
+        ("arm/elbow/effort", "elbow_joint"),
     ],
 )
 def test_the_same_joint_is_sure(one: str, other: str) -> None:

@@ -66,6 +66,9 @@ def test_gain_and_time_between_commands_decide(
         ("jointactuatorfrc", f"joint_{k + 1}") for k in range(4)
     }
     currents = Finding(FindingKind.SCALE, ("joint_1_effort",), {}, "amperes", "", ())
+    percent = replace(currents, kind=FindingKind.ODD_EFFORT)
+    assert without_efforts(seen.spec, seen, (replace(currents, kind=FindingKind.LAG),)) is None
+    assert without_efforts(seen.spec, seen, (percent,)) is not None
     commanded = without_efforts(seen.spec, seen, (currents,))
     assert commanded is not None
     assert {line.kind for line in commanded.mapping.lines} == {"qpos", "velocity_servo"}

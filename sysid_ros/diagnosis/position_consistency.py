@@ -1,0 +1,278 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Measured positions against measured velocities, and against the ranges of their joints."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.evidence import (
+    DEGREE,
+    Change,
+    Finding,
+    FindingKind,
+    Recorded,
+    filtered,
+    joint_labels,
+    named_degrees,
+)
+
+_RELATED = 0.9  # correlation from which a velocity is a position's derivative
+_UNRELATED = 0.6  # below which it is not
+_FACTOR = 1.15  # a scale further from one is wrong
+_SMALLEST_LAG = 0.004  # s
+_LEAST_ROWS = 100
+_BEYOND = 0.05  # of a range, that stops give way by and that drawings are wrong by
+_OFTEN = 0.2  # of the samples; fewer are a stop that was run into
+_TOO_WIDE, _FITS = 2.0, 1.1  # ranges that no motion spans, and that one may in its own unit
+_NARROW = 0.12  # rad; a narrower range may be one of radians that is read in degrees
+_MILLI = 1e-3
+_ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A position and a velocity that contradict each other.
+
+    Attributes:
+      candidates: What would reconcile them, the more probable first.
+      correlation: Of the velocity with the derivative it should be.
+      slope: Velocity per derivative.
+    """
+
+    candidates: tuple[Change, ...]
+    correlation: float
+    slope: float
+
+    def sentence(self, change: Change) -> str:
+        """The grounds for one of the candidates."""
+        if change.exchange:
+            return (
+                "Each measured velocity is the derivative of the other joint's position "
+                f"(correlation with that of its own: {self.correlation:.2g})."
+            )
+        return (
+            f"The measured velocity is {self.slope:.3g} times the derivative of the measured "
+            f"position (correlation {self.correlation:.3g})."
+        )
+
+
+def disagreement(recorded: Recorded) -> Disagreement | None:
+    """The first contradiction between the positions and velocities of joints."""
+    joints = [joint for joint in recorded.positions if joint in recorded.velocities]
+    if not joints:
+        return None
+    labels = [recorded.positions[j] for j in joints] + [recorded.velocities[j] for j in joints]
+    data = filtered(recorded, labels, _LEAST_ROWS)
+    if data is None:
+        return None
+    slopes = np.stack([data.rate[recorded.positions[joint]] for joint in joints])
+    velocities = np.stack([data.value[recorded.velocities[joint]] for joint in joints])
+    table = _correlations(velocities, slopes)
+    exchanged = _exchanged(recorded, joints, np.abs(table))
+    if exchanged is not None:
+        return exchanged
+    for i, joint in enumerate(joints):
+        if abs(table[i, i]) < _RELATED:
+            continue
+        slope = float(velocities[i] @ slopes[i] / (slopes[i] @ slopes[i]))
+        position, velocity = recorded.positions[joint], recorded.velocities[joint]
+        candidates = _candidates(position, velocity, slope)
+        if candidates:
+            return Disagreement(candidates, float(table[i, i]), slope)
+    return None
+
+
+def _candidates(position: str, velocity: str, slope: float) -> tuple[Change, ...]:
+    """List the mistakes that a slope other than one can mean."""
+    size = abs(slope)
+    if named_degrees(size):
+        wrong = velocity if size > 1.0 else position
+        return (Change(FindingKind.DEGREES, scale={wrong: DEGREE}),)
+    if max(size, 1.0 / size) > _FACTOR:
+        return (
+            Change(FindingKind.SCALE, scale={velocity: 1.0 / size}),
+            Change(FindingKind.SCALE, scale={position: size}),
+        )
+    if slope < 0.0:
+        return (
+            Change(FindingKind.SIGN, scale={velocity: -1.0}),
+            Change(FindingKind.SIGN, scale={position: -1.0}),
+        )
+    return ()
+
+
+def _exchanged(recorded: Recorded, joints: list[int], related: FloatArray) -> Disagreement | None:
+    """Two velocities each of which is the derivative of the other joint's position."""
+    for i, k in itertools.combinations(range(len(joints)), 2):
+        own = max(related[i, i], related[k, k])
+        if min(related[i, k], related[k, i]) > _RELATED and own < _UNRELATED:
+            candidates = tuple(
+                Change(FindingKind.SWAP, exchange=((labels[joints[i]], labels[joints[k]]),))
+                for labels in (recorded.velocities, recorded.positions)
+            )
+            return Disagreement(candidates, float(related[i, i]), 1.0)
+    return None
+
+
+def _correlations(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Cosine between every row of one and every row of the other."""
+    return np.asarray(
+        (first @ second.T)
+        / np.maximum(
+            np.linalg.norm(first, axis=1)[:, None] * np.linalg.norm(second, axis=1)[None, :], 1e-300
+        )
+    )
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """The span of a signal of a joint, and its joint's range, 0 without one (rad or m)."""
+
+    joint: int
+    label: str
+    span: float
+    width: float
+
+    def is_in(self, unit: float, *, narrowest: float, least: float) -> bool:
+        """Return whether a range fits a signal in another unit only.
+
+        Args:
+          unit: That unit in the model's.
+          narrowest: The least width of a range that tells.
+          least: The share of it that a motion must span in that unit.
+        """
+        beyond = self.span > _TOO_WIDE * self.width and self.width > narrowest
+        return beyond and least < unit * self.span / (_FITS * self.width) < 1.0
+
+
+def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Change, str]]:
+    """Find positions, and what servos of their joints are asked for, in degrees or millimetres.
+
+    That is told by the ranges of joints, which commands may leave and positions hardly. A topic
+    has one unit for its hinges and one for its slides: joints without a range, and those that
+    moved little, go with the others.
+
+    Args:
+      recorded: The recordings.
+      topics: The topic of each signal by its label.
+
+    Returns:
+      Repairs, each with its grounds.
+    """
+    found = []
+    for hinges in (True, False):
+        own = [one for one in recorded.positions.items() if recorded.is_hinge(one[0]) == hinges]
+        positions = _in_other_unit(recorded, own, topics, hinges=hinges)
+        if not positions:
+            continue
+        joints = {one.joint for one in positions}
+        asked = [(recorded.joint_of(servo), label) for servo, label in recorded.servos.items()]
+        commands = _in_other_unit(
+            recorded, [one for one in asked if one[0] in joints], topics, hinges=hinges
+        )
+        labels = [label for one in positions for label in joint_labels(recorded, one.joint)]
+        labels += [one.label for one in commands]
+        kind, unit = (FindingKind.DEGREES, DEGREE) if hinges else (FindingKind.MILLIMETRES, _MILLI)
+        widest = max(positions, key=lambda one: one.span / one.width if one.width else 0.0)
+        change = Change(kind, scale=dict.fromkeys(labels, unit))
+        found.append((change, _grounds(widest, hinges=hinges)))
+    return found
+
+
+def _in_other_unit(
+    recorded: Recorded,
+    signals: Sequence[tuple[int, str]],
+    topics: Mapping[str, str],
+    *,
+    hinges: bool,
+) -> list[_Reach]:
+    """Those of some signals, each with its joint, that are in degrees or millimetres."""
+    unit = DEGREE if hinges else _MILLI
+    narrowest, least = (_NARROW, 0.0) if hinges else (0.0, 0.1)  # centimetres fit below
+    alike: dict[str, list[_Reach]] = {}
+    for joint, label in signals:
+        alike.setdefault(topics.get(label, label), []).append(_reach(recorded, joint, label))
+    found = []
+    for own in alike.values():
+        beyond = [one for one in own if one.is_in(unit, narrowest=narrowest, least=least)]
+        most = 2 * len(beyond) >= sum(one.width > 0.0 for one in own)
+        found += own if beyond and most else beyond
+    return found
+
+
+def _reach(recorded: Recorded, joint: int, label: str) -> _Reach:
+    model = recorded.model
+    values = np.concatenate([one.values for one in recorded.pooled(label)])
+    span = float(np.ptp(np.percentile(values, [1.0, 99.0])))
+    width = float(np.ptp(model.jnt_range[joint])) if model.jnt_limited[joint] else 0.0
+    return _Reach(joint, label, span, width)
+
+
+def _grounds(one: _Reach, *, hinges: bool) -> str:
+    unit, other = ("rad", "degrees") if hinges else ("m", "millimetres")
+    return (
+        f"As recorded, {one.label!r} spans {one.span:.3g} {unit}, and the model's range "
+        f"{one.width:.3g}; {other} fit into it."
+    )
+
+
+def beyond_ranges(recorded: Recorded) -> list[Finding]:
+    """Find joints that were beyond their range in much of what was recorded.
+
+    A simulation pushes them back to it, with whatever force that takes.
+
+    Args:
+      recorded: The recordings, repaired as far as mistakes are known.
+    """
+    found = []
+    for joint, label in recorded.positions.items():
+        samples = recorded.pooled(label)
+        low, high = (float(end) for end in recorded.model.jnt_range[joint])
+        if not recorded.model.jnt_limited[joint] or not samples:
+            continue
+        values = np.concatenate([one.values for one in samples])
+        reach = _BEYOND * (high - low)
+        share = float(np.mean((values < low - reach) | (values > high + reach)))
+        if share > _OFTEN:
+            found.append(_left_range(recorded, joint, label, values.min(), values.max(), share))
+    return found
+
+
+def _left_range(
+    recorded: Recorded, joint: int, label: str, lowest: float, highest: float, share: float
+) -> Finding:
+    low, high = (float(end) for end in recorded.model.jnt_range[joint])
+    unit = "rad" if recorded.is_hinge(joint) else "m"
+    sentence = (
+        f"{recorded.joint_name(joint)!r} was beyond the model's range in {100.0 * share:.3g} % of "
+        f"the samples. It went from {lowest:.3g} to {highest:.3g} {unit}, and the model stops it "
+        f"at {low:.3g} and {high:.3g}."
+    )
+    if _told_in_degrees(recorded, joint):
+        sentence += (
+            " The range of its servo's commands is 57 times as wide: the model file has radians "
+            'and is read in degrees, as it lacks <compiler angle="radian"/>.'
+        )
+    evidence = {"share": share, "lowest": float(lowest), "highest": float(highest)}
+    return Finding(FindingKind.RANGE, (label,), evidence, sentence, "", ())
+
+
+def _told_in_degrees(recorded: Recorded, joint: int) -> bool:
+    """Return whether a servo of a hinge may be asked for as many radians as it has degrees."""
+    model = recorded.model
+    width = float(np.ptp(model.jnt_range[joint]))
+    servos = [
+        actuator for actuator in recorded.servos
+        if model.actuator_ctrllimited[actuator] and recorded.joint_of(actuator) == joint
+    ]  # fmt: skip
+    if not recorded.is_hinge(joint):
+        return False
+    ratios = [float(np.ptp(model.actuator_ctrlrange[one])) / max(width, 1e-9) for one in servos]
+    return any(abs(ratio * DEGREE - 1.0) < _ALIKE for ratio in ratios)

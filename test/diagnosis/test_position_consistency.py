@@ -1,0 +1,82 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Positions and commands that are all in degrees or millimetres, by the ranges of their joints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import pytest
+
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis.checks import check_dataset
+from sysid_ros.diagnosis.evidence import Finding, FindingKind
+from sysid_ros.experiment import parse_experiment
+from sysid_ros.rehearsal import Motion, RecordingPlan, generate
+
+# A head that pans without end, tilts in a range, and an arm that it puts out.
+HEAD = """<mujoco><compiler angle="radian"/><option timestep="0.002"/><worldbody><body>
+  <joint name="pan" axis="0 0 1" damping="0.4"/><geom type="box" size=".1 .1 .05" mass="2"/>
+  <body><joint name="tilt" axis="0 1 0" range="-0.8 0.9" damping="0.2"/>
+  <geom type="box" size=".1 .1 .05" mass="1" pos=".05 0 0" contype="0"/>
+  <body><joint name="arm" type="slide" axis="1 0 0" range="0 0.3" damping="8"/>
+  <geom type="sphere" size=".05" mass="0.5" contype="0"/></body></body></body></worldbody>
+  <actuator><position name="panning" joint="pan" kp="60" kv="2"/>
+  <position name="tilting" joint="tilt" kp="60" kv="2"/>
+  <position name="reaching" joint="arm" kp="2000" kv="60"/></actuator></mujoco>"""
+INPUTS = ("panning", "tilting", "reaching")
+DEGREES = 57.29577951308232  # per radian
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = tmp_path_factory.mktemp("head")
+    (made / "robot.xml").write_text(HEAD)
+    plan = RecordingPlan(duration=6.0, motion=Motion(reach=0.6), settle=0.0)
+    generate(mujoco.MjSpec.from_string(HEAD), plan, made / "bag")
+    return made
+
+
+def found(folder: Path, measured: dict[str, float], told: dict[str, float]) -> list[Finding]:
+    """The findings in a recording of which some signals are multiplied by factors."""
+    text = "model: robot.xml\nsequences: [bag]\nparameters: []\nsignals:\n"
+    for joint in ("pan", "tilt", "arm"):
+        scale = measured.get(joint, 1.0)
+        text += f'  - {{qpos: {joint}, topic: /joint_states, field: "position[{joint}]", '
+        text += f"scale: {scale}}}\n"
+    for place, name in enumerate(INPUTS):
+        text += f"  - {{actuator: {name}, topic: /position_controller/commands, "
+        text += f'field: "data[{place}]", scale: {told.get(name, 1.0)}}}\n'
+    experiment = parse_experiment(text, path=folder / "experiment.yaml")
+    return list(check_dataset(experiment, load_dataset(experiment, None)))
+
+
+def test_what_fits_its_range_is_in_no_other_unit(folder: Path) -> None:
+    assert found(folder, {}, {}) == []
+
+
+def test_degrees_of_positions_and_commands_alike_are_one_finding(folder: Path) -> None:
+    [finding] = found(
+        folder, {"pan": DEGREES, "tilt": DEGREES}, {"panning": DEGREES, "tilting": DEGREES}
+    )
+    assert finding.kind is FindingKind.DEGREES
+    assert set(finding.signals) == {"pan_qpos", "tilt_qpos", "panning", "tilting"}
+    assert "the model's range 1.7; degrees fit into it" in finding.sentence
+
+
+def test_millimetres_of_a_slide_beside_radians(folder: Path) -> None:
+    [finding] = found(folder, {"arm": 1000.0}, {"reaching": 1000.0})
+    assert finding.kind is FindingKind.MILLIMETRES
+    assert set(finding.signals) == {"arm_qpos", "reaching"}
+    assert "in millimetres" in finding.claim
+
+
+def test_centimetres_are_left_as_a_range(folder: Path) -> None:
+    [finding] = [
+        one
+        for one in found(folder, {"arm": 100.0}, {"reaching": 100.0})
+        if one.signals[0] == "arm_qpos"
+    ]
+    assert finding.kind is FindingKind.RANGE
