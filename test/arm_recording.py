@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -98,6 +99,7 @@ def wrong_model(xml: str, seed: int, error: float = 0.5) -> str:
     return text
 
 
+@functools.cache
 def simulate(
     xml: str,
     seed: int,
@@ -107,7 +109,7 @@ def simulate(
     noise: float = 5e-4,
     lag: float = 0.0,
 ) -> ArmRecording:
-    """Follow multisines with servos or computed torques, and measure.
+    """Follow multisines with servos or computed torques, and measure; once for many tests.
 
     Args:
       xml: The true arm.
@@ -144,12 +146,15 @@ def simulate(
             pending.append(command)
             data.ctrl[:] = pending.pop(0)
             mujoco.mj_step(model, data)
-    return ArmRecording(
+    tables = (
         np.arange(count) / rate,
         position + noise * rng.standard_normal(position.shape),
         velocity + 10.0 * noise * rng.standard_normal(velocity.shape),
         sent,
     )
+    for table in tables:
+        table.flags.writeable = False
+    return ArmRecording(*tables)
 
 
 def write_experiment(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.least_squares.gauss_newton import Point
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 
@@ -16,25 +16,23 @@ STEPS = ((1e-5, 1e-5), (1e-6, 1e-6), (1e-7, 1e-7), (1e-7, 0.0), (0.0, 1e-7))  # 
 
 
 def differences(
-    problem: WindowedProblem, point: Point, ahead: float, behind: float
+    problem: WindowedProblem, point: Point, ahead: float, behind: float, unknowns: IntArray
 ) -> list[FloatArray]:
-    """Per window d residual / d (theta, start), (m, p + n_start), from a step to either side."""
+    """Per window d residual / d unknown, (m, n), of (theta, start), from a step to either side."""
     columns: list[list[FloatArray]] = [[] for _ in problem.windows]
-
-    def add(before: Point, after: Point, width: float) -> None:
+    count, n_start = len(problem.scale), problem.windows[0].n_start
+    units = np.concatenate([problem.scale, np.ones(n_start)])
+    for j in unknowns:
+        step = units * np.eye(count + n_start)[j]
+        before, after = (
+            Point(
+                point.theta + by * step[:count], tuple(s + by * step[count:] for s in point.starts)
+            )
+            for by in (-behind, ahead)
+        )
         residuals = problem.residuals(before), problem.residuals(after)
-        for column, a, b in zip(columns, *residuals, strict=True):
-            column.append((b - a) / width)
-
-    for j, scale in enumerate(problem.scale):
-        step = scale * np.eye(len(problem.scale))[j]
-        before = Point(point.theta - behind * step, point.starts)
-        after = Point(point.theta + ahead * step, point.starts)
-        add(before, after, (ahead + behind) * scale)
-    for step in np.eye(problem.windows[0].n_start):
-        before = Point(point.theta, tuple(s - behind * step for s in point.starts))
-        after = Point(point.theta, tuple(s + ahead * step for s in point.starts))
-        add(before, after, ahead + behind)
+        for column, first, last in zip(columns, *residuals, strict=True):
+            column.append((last - first) / ((ahead + behind) * units[j]))
     return [np.stack(column, axis=-1) for column in columns]
 
 
@@ -55,20 +53,28 @@ def largest_error(problem: WindowedProblem, point: Point) -> float:
     has no such switch.
     """
     exact = jacobians(problem, point)
-    least: FloatArray = np.array(np.inf)
+    left = np.arange(exact[0].shape[1])
+    floors: list[FloatArray] = []
+    least = np.full((len(exact), left.size), np.inf)
     for ahead, behind in STEPS:
-        plain = differences(problem.with_groups(problem.groups), point, ahead, behind)
-        pairs = zip(exact, plain, strict=True)
-        errors = np.array([_column_errors(problem, a, b) for a, b in pairs])
-        least = np.minimum(least, errors)
-        if np.max(least) < TOLERANCE:
+        tried = problem.with_groups(problem.groups)
+        plain = differences(tried, point, ahead, behind, left)
+        floors = floors or [_floors(problem, each) for each in plain]
+        errors = [
+            np.linalg.norm(matrix[:, left] - each, axis=0)
+            / np.maximum(np.linalg.norm(each, axis=0), floor[left])
+            for matrix, each, floor in zip(exact, plain, floors, strict=True)
+        ]
+        least[:, left] = np.minimum(least[:, left], errors)
+        left = np.flatnonzero(~np.all(least < TOLERANCE, axis=0))
+        if left.size == 0:
             break
     return float(np.max(least))
 
 
-def _column_errors(problem: WindowedProblem, exact: FloatArray, plain: FloatArray) -> FloatArray:
+def _floors(problem: WindowedProblem, plain: FloatArray) -> FloatArray:
+    """The size of each column, (n,), below which it is near zero."""
     size = np.linalg.norm(plain, axis=0)
-    unknowns = np.concatenate([problem.scale, np.ones(plain.shape[1] - len(problem.scale))])
-    floor = 1e-4 * np.max(size * unknowns) / unknowns
-    errors: FloatArray = np.linalg.norm(exact - plain, axis=0) / np.maximum(size, floor)
-    return errors
+    unknowns = np.concatenate([problem.scale, np.ones(size.size - len(problem.scale))])
+    floor: FloatArray = 1e-4 * np.max(size * unknowns) / unknowns
+    return floor

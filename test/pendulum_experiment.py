@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import mujoco
@@ -103,7 +105,32 @@ def write_pendulum_bag(
       true: The pendulum's parameters.
       namespace: Before the topics, such as ``/left``.
     """
-    torque, angle = _simulate(round(duration * RATE), np.random.default_rng(seed), true)
+    given = (duration, seed, joint, constant, nan, tuple(true.items()), namespace)
+    path.mkdir(parents=True)
+    for name, content in _bag_files(path.name, *given).items():
+        (path / name).write_bytes(content)
+
+
+@functools.cache
+def _bag_files(name: str, *given: Any) -> Mapping[str, bytes]:
+    """The files of a bag, made once: many tests begin with the same."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        _write(path, *given)
+        return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+def _write(
+    path: Path,
+    duration: float,
+    seed: int,
+    joint: str,
+    constant: bool,
+    nan: bool,
+    true: tuple[tuple[str, float], ...],
+    namespace: str,
+) -> None:
+    torque, angle = _simulate(round(duration * RATE), np.random.default_rng(seed), dict(true))
     if constant:
         angle[:] = 0.1
     if nan:

@@ -22,6 +22,9 @@ from sensor_msgs.msg import JointState
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.recording.bags import open_recording
 
+# More than any test sends: a publisher drops its oldest message for the newest, heard or not, and a
+# recorder may get no processor for a while.
+RELIABLE = QoSProfile(depth=5000)
 BEST_EFFORT = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 

@@ -74,7 +74,7 @@ def _settings_in(file: Path) -> Any:
 def _left_behind(output_dir: Path, settings: Mapping[str, str], held: ExitStack) -> Path:
     files = sorted(
         output_dir.expanduser().glob(f".*/{COMPARED}"),
-        key=lambda path: path.stat().st_mtime,
+        key=lambda path: (path.stat().st_mtime_ns, path.parent.name),
         reverse=True,
     )
     for file in files:

@@ -143,14 +143,17 @@ def _point(archive: Mapping[str, Any]) -> Point:
 
 
 def folders_with_state(output_dir: Path) -> list[Path]:
-    """Result folders and interrupted work folders that hold a state, the latest first."""
+    """Result folders and interrupted work folders that hold a state, the latest first.
+
+    Of two written within a tick of the file system's clock, the last by name comes first.
+    """
     files = [
         path
         for name in (STATE_FILE, SEARCH_FILE)
         for path in output_dir.expanduser().glob(f"*/{name}")
         if path.is_file()
     ]
-    files.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    files.sort(key=lambda path: (path.stat().st_mtime_ns, path.parent.name), reverse=True)
     return list(dict.fromkeys(path.parent for path in files))
 
 

@@ -28,7 +28,7 @@ def checked(
     velocities: bool,
     lag: float = 0.0,
     servos: bool = False,
-    duration: float = 8.0,
+    duration: float = 5.0,
 ) -> tuple[Finding, ...]:
     """The findings for one mistake, whose repairs are shown to work."""
     truth = arm_model(seed, joints, servos=servos)
@@ -48,8 +48,10 @@ def unchanged(recording: ArmRecording) -> ArmRecording:
     return recording
 
 
-@pytest.mark.parametrize("velocities", [False, True])
-@pytest.mark.parametrize(("seed", "joints"), [(0, 1), (1, 2), (2, 3)])
+@pytest.mark.parametrize(
+    ("seed", "joints", "velocities"),
+    [(0, 1, False), (1, 2, True), (2, 3, False), (2, 3, True)],
+)
 def test_clean_data_give_no_finding_though_the_model_is_half_off(
     tmp_path: Path, seed: int, joints: int, velocities: bool
 ) -> None:

@@ -17,6 +17,7 @@ from patience import PATIENCE
 from rclpy.publisher import Publisher
 from recorder_process import (
     BEST_EFFORT,
+    RELIABLE,
     joint_state,
     listening,
     publish,
@@ -39,7 +40,7 @@ def test_bag_holds_exactly_what_was_published_while_recording(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
     start_recorder(nodes, tmp_path / "bags", "/joint_states", "command", "/late", "/description")
-    states = client.node.create_publisher(JointState, "/joint_states", 100)
+    states = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     commands = client.node.create_publisher(Float64MultiArray, "/command", BEST_EFFORT)
     description = client.node.create_publisher(String, "/description", LATCHED)
     description.publish(String(data="<robot/>"))
@@ -76,7 +77,7 @@ def test_killed_recorder_leaves_all_but_the_last_second(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
     process = start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
-    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     client.wait_until(lambda: listening(publisher))
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
     sent = publish(publisher, range(100))
@@ -96,7 +97,7 @@ def test_recorder_that_is_asked_to_end_completes_its_bag(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, number: signal.Signals
 ):
     process = start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
-    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     client.wait_until(lambda: listening(publisher))
     sent = publish(publisher, range(20))
     process.send_signal(number)
@@ -110,7 +111,7 @@ def test_pause_leaves_out_and_resume_goes_on(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
     start_recorder(nodes, tmp_path / "bags", "/joint_states")
-    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     client.wait_until(lambda: listening(publisher))
     assert not client.call(Stop, "/recorder/stop").success
     client.call(Start, "/recorder/start")
@@ -127,7 +128,7 @@ def test_pause_leaves_out_and_resume_goes_on(
 def test_diagnostics_count_and_warn(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
     start_recorder(nodes, tmp_path / "bags", "/joint_states", "/silent", record_on_activate="true")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
-    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     client.wait_until(lambda: listening(publisher))
 
     def status(name: str) -> DiagnosticStatus | None:
@@ -152,7 +153,7 @@ def test_diagnostics_count_and_warn(nodes: ChildProcesses, client: RosClient, tm
 
 def test_lifecycle_is_obeyed(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
     start_recorder(nodes, tmp_path / "bags", "/joint_states", autostart="false")
-    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
 
     def change(transition: int) -> bool:
         request = ChangeState.Request(transition=Transition(id=transition))
@@ -231,7 +232,7 @@ def test_publishers_that_disagree_on_the_type_are_reported_and_recording_goes_on
 ):
     start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
-    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     client.wait_until(lambda: listening(publisher))
     with RosClient() as other:  # one participant cannot hold two types of a topic
         other.node.create_publisher(String, "/joint_states", 10)
@@ -250,7 +251,7 @@ def test_topic_is_still_recorded_when_a_publisher_joins_that_offers_less(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):
     start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
-    reliable = client.node.create_publisher(JointState, "/joint_states", 100)
+    reliable = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     client.wait_until(lambda: listening(reliable))
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
     first = publish(reliable, range(10))
@@ -287,7 +288,7 @@ def test_what_was_lost_on_the_way_is_waited_for(
         record_on_activate="true",
         stop_timeout=str(PATIENCE),
     )
-    publisher = client.node.create_publisher(JointState, "/joint_states", 5000)
+    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     client.wait_until(lambda: listening(publisher))
     stopping = client.node.create_client(Stop, "/recorder/stop")
     client.wait_until(stopping.service_is_ready)
@@ -323,8 +324,8 @@ def test_what_is_sent_after_the_stop_is_no_part_of_the_bag(
         record_on_activate="true",
         stop_timeout="1.0",
     )
-    states = client.node.create_publisher(JointState, "/joint_states", 100)
-    commands = client.node.create_publisher(Float64MultiArray, "/command", 5000)
+    states = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
+    commands = client.node.create_publisher(Float64MultiArray, "/command", RELIABLE)
     notes = client.node.create_publisher(String, "/note", LATCHED)
     stopping = client.node.create_client(Stop, "/recorder/stop")
     client.wait_until(lambda: all(map(listening, (states, commands, notes))))

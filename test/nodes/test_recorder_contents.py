@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from mcap.reader import make_reader
-from recorder_process import arrived, listening, publish, start_recorder
+from recorder_process import RELIABLE, arrived, listening, publish, start_recorder
 from ros_client import LATCHED, RosClient
 from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
@@ -30,7 +30,7 @@ def test_experiment_model_description_and_counts_are_in_the_bag(
 ):
     experiment = Path(shutil.copytree(demo_files, tmp_path / "demo")) / "experiment.yaml"
     start_recorder(nodes, tmp_path / "bags", "/joint_states", experiment=str(experiment))
-    states = client.node.create_publisher(JointState, "/joint_states", 100)
+    states = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     description = client.node.create_publisher(String, "/robot_description", LATCHED)
     client.wait_until(lambda: listening(states) and listening(description))
     bag = Path(client.call(Start, "/recorder/start").bag_path)

@@ -16,6 +16,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from recorder_process import (
+    RELIABLE,
     arrived,
     joint_state,
     listening,
@@ -41,7 +42,7 @@ def test_killed_at_any_instant_keeps_what_was_reported(
 ):
     process = start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
-    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     client.wait_until(lambda: listening(publisher))
     sent, to_send = 0, 0
 
@@ -85,7 +86,7 @@ def test_full_disk_ends_the_bag_in_good_order(
         nodes, small_disk, "/text", "/joint_states", min_free_disk="0.0", record_on_activate="true"
     )
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
-    publisher = client.node.create_publisher(String, "/text", 100)
+    publisher = client.node.create_publisher(String, "/text", RELIABLE)
     client.wait_until(lambda: listening(publisher))
     sent = 0
 
@@ -119,7 +120,7 @@ def test_too_little_free_disk_completes_the_bag(
 ):
     start_recorder(nodes, small_disk, "/text", min_free_disk="1.5", record_on_activate="true")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
-    publisher = client.node.create_publisher(String, "/text", 100)
+    publisher = client.node.create_publisher(String, "/text", RELIABLE)
     client.wait_until(lambda: listening(publisher))
 
     def ended() -> bool:
@@ -135,7 +136,7 @@ def test_too_little_free_disk_completes_the_bag(
 def test_deleted_folder_is_written_anew(nodes: ChildProcesses, client: RosClient, tmp_path: Path):
     start_recorder(nodes, tmp_path / "bags", "/joint_states")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
-    publisher = client.node.create_publisher(JointState, "/joint_states", 100)
+    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
     client.wait_until(lambda: listening(publisher))
     bag = Path(client.call(Start, "/recorder/start").bag_path)
     sent = publish(publisher, range(100))
@@ -162,7 +163,7 @@ def test_publisher_that_dies_and_returns_with_another_type(
         return words in getattr(status_of(diagnostics, "/joint_states"), "message", "")
 
     with RosClient() as robot:
-        publisher = robot.node.create_publisher(JointState, "/joint_states", 100)
+        publisher = robot.node.create_publisher(JointState, "/joint_states", RELIABLE)
         client.wait_until(lambda: listening(publisher))
         sent = publish(publisher, range(10))
     client.wait_until(lambda: says("its publisher is gone"))
@@ -187,14 +188,14 @@ def test_what_a_publisher_sent_before_it_was_heard_is_told(
     start_recorder(nodes, tmp_path / "bags", "/joint_states")
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
     with RosClient() as robot:
-        publisher = robot.node.create_publisher(JointState, "/joint_states", 100)
+        publisher = robot.node.create_publisher(JointState, "/joint_states", RELIABLE)
         publish(publisher, range(5))  # nobody was meant to hear these
         client.wait_until(lambda: listening(publisher))
         assert client.call(Start, "/recorder/start").success
         publish(publisher, range(10))
         client.wait_until(lambda: received(diagnostics) == 10)
     with RosClient() as robot:
-        publisher = robot.node.create_publisher(JointState, "/joint_states", 100)
+        publisher = robot.node.create_publisher(JointState, "/joint_states", RELIABLE)
         missed = publish(publisher, range(7))  # it has only just come
         client.wait_until(lambda: listening(publisher))
         publish(publisher, range(10, 20))

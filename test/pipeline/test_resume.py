@@ -359,6 +359,16 @@ def test_starts_that_no_fit_has_are_refused(
         run_experiment(longer, output_dir=tmp_path, resume=Resume(folder))
 
 
+def test_states_of_one_instant_are_ordered_by_name(tmp_path: Path) -> None:
+    """Two that are written within a tick of the file system's clock are equally old."""
+    names = [f"2026-01-01_{letter}" for letter in "cahbgdfe"]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / STATE_FILE).touch()
+        os.utime(tmp_path / name / STATE_FILE, (1.0, 1.0))
+    assert [folder.name for folder in folders_with_state(tmp_path)] == sorted(names, reverse=True)
+
+
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_the_next_older_whole_state_is_carried_on(
     damage: str, experiment: Path, cut_short: Path, tmp_path: Path

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,9 +60,17 @@ parameters:
 NOISE = 2e-4
 
 
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("servo")
+    made(folder, ARM.format(SERVO))
+    return folder
+
+
 @pytest.fixture
-def experiment(tmp_path: Path) -> Experiment:
-    return made(tmp_path, ARM.format(SERVO))
+def experiment(recorded: Path, tmp_path: Path) -> Experiment:
+    shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
+    return load_experiment(tmp_path / "experiment.yaml")
 
 
 def made(folder: Path, xml: str, text: str = EXPERIMENT) -> Experiment:
@@ -106,14 +115,14 @@ def test_a_retold_recording_differs_in_its_measurements_only(
 
 
 def test_what_the_recording_shows_can_be_had(experiment: Experiment) -> None:
-    attempts = rehearse(experiment, None, repeats=4, seed=1)
+    attempts = rehearse(experiment, None, repeats=3, seed=1)
     assert not [attempt.failure for attempt in attempts if attempt.failure]
     found = {one.name: one for one in prospects(attempts)}
     assert set(found) == {"a_frictionloss", "a_damping", "a_armature", "m_delay"}
     assert found["a_armature"].can_be_had and found["m_delay"].can_be_had
-    assert sum(one.covered for one in found.values()) >= 12  # of 16
+    assert sum(one.covered for one in found.values()) >= 9  # of 12
     truths = [attempt.truth["a_armature"] for attempt in attempts]
-    assert len(set(truths)) == 4 and all(0.01 <= value <= 0.04 for value in truths)
+    assert len(set(truths)) == 3 and all(0.01 <= value <= 0.04 for value in truths)
     assert rehearse(experiment, None, repeats=1, seed=2)[0] == attempts[1]
 
 
@@ -165,12 +174,11 @@ def test_intervals_cover_the_truth_of_robots_that_are_drawn(tmp_path: Path) -> N
     assert covered / intervals >= 0.92, counts
 
 
-def test_what_is_not_recorded_cannot_be_had(tmp_path: Path) -> None:
-    experiment = made(tmp_path, ARM.format(SERVO))
+def test_what_is_not_recorded_cannot_be_had(experiment: Experiment, tmp_path: Path) -> None:
     text = EXPERIMENT + "  - {actuator: m, force_limit: {initial: 500, min: 100, max: 1000}}\n"
     (tmp_path / "experiment.yaml").write_text(text)
     experiment = load_experiment(tmp_path / "experiment.yaml")
-    found = {one.name: one for one in prospects(rehearse(experiment, None, repeats=2))}
+    found = {one.name: one for one in prospects(rehearse(experiment, None, repeats=1))}
     assert not found["m_force_limit"].can_be_had
 
 
@@ -183,9 +191,9 @@ def test_the_command_reports_what_can_be_had(
     experiment: Experiment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(experiment.path)
-    assert main(["rehearse", path, "--repeats", "2", "--json"]) == 0
+    assert main(["rehearse", path, "--repeats", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert len(document["attempts"]) == 2
+    assert len(document["attempts"]) == 1
     assert {one["name"] for one in document["parameters"]} >= {"a_armature", "m_delay"}
     assert main(["rehearse", path, "--repeats", "1"]) == 0
     said = capsys.readouterr().out

@@ -61,7 +61,7 @@ def parameters(root: mujoco.MjSpec, chain: Chain) -> ParameterDict:
     return params
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(CHAINS)
 @example(Chain(9776, 3, "RK4", True, False, False))  # begins to stick 1e-8 to 1e-7 off the point
 def test_exact_derivatives_agree_with_central_differences(chain: Chain) -> None:
@@ -88,8 +88,7 @@ def test_sticking_sliding_and_stopped_joints(
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
-@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("seed", "integrator"), [(1, "EULER"), (2, "IMPLICITFAST"), (1, "RK4")])
 def test_free_and_ball_joints_with_imus(integrator: str, seed: int) -> None:
     chain = Chain(seed, 2, integrator, False, False, True, floating=True)
     root = chains.spec(chain)
@@ -125,8 +124,9 @@ def test_thrusters_and_compensated_gravity(integrator: str) -> None:
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
-@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
-@pytest.mark.parametrize("seed", [3, 4, 7])  # joint1 is carried by joint0 in the last
+@pytest.mark.parametrize(  # joint1 is carried by joint0 in the last two
+    ("seed", "integrator"), [(3, "EULER"), (4, "IMPLICITFAST"), (7, "IMPLICITFAST"), (7, "RK4")]
+)
 def test_fixed_tendons_and_coupled_joints(seed: int, integrator: str) -> None:
     """A servo on a tendon that is elastic, damped, rubs and ends, and joints that are coupled."""
     chain = Chain(seed, 3, integrator, False, False, True)
@@ -227,8 +227,9 @@ def assert_exact(
 OF_PULL = (("actuator", "pull", "gear", 1.3), ("actuator", "pull", "kv", 2.0))
 
 
-@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
-@pytest.mark.parametrize("seed", [3, 4, 7])
+@pytest.mark.parametrize(
+    ("seed", "integrator"), [(3, "EULER"), (4, "IMPLICITFAST"), (7, "IMPLICITFAST"), (7, "RK4")]
+)
 def test_cables(seed: int, integrator: str) -> None:
     chain = Chain(seed, 3, integrator, False, False, True)
     root = chains.spec(chain)
@@ -317,9 +318,13 @@ def add_muscle(root: mujoco.MjSpec, kind: mujoco.mjtTrn, target: str, *, width: 
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
-@pytest.mark.parametrize("width", [0.0, 0.4])
-@pytest.mark.parametrize("kind", ["JOINT", "TENDON"])
+@pytest.mark.parametrize(
+    ("kind", "width", "integrator"),
+    [
+        ("JOINT", 0.0, "EULER"), ("JOINT", 0.4, "IMPLICITFAST"),
+        ("TENDON", 0.4, "EULER"), ("TENDON", 0.0, "IMPLICITFAST"),
+    ],
+)  # fmt: skip
 def test_muscles(kind: str, width: float, integrator: str) -> None:
     chain = Chain(3, 3, integrator, False, False, True)
     root = chains.spec(chain)
@@ -389,8 +394,13 @@ def test_what_changes_a_path_is_left_to_finite_differences(what: str) -> None:
     assert set(sources.values()) == {"exact"}
 
 
-@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
-@pytest.mark.parametrize("law", ["m2", "m3", "m4", "m5", "m6"])
+@pytest.mark.parametrize(
+    ("law", "integrator"),
+    [
+        ("m2", "EULER"), ("m3", "IMPLICITFAST"), ("m4", "EULER"), ("m5", "IMPLICITFAST"),
+        ("m6", "EULER"), ("m6", "IMPLICITFAST"),
+    ],
+)  # fmt: skip
 def test_friction_laws(law: str, integrator: str) -> None:
     """Sliding and sticking; the coefficients are not special, and the joint carries another."""
     chain = Chain(3, 2, integrator, True, False, True)
@@ -443,8 +453,9 @@ def test_every_sensor_fixed_to_a_body_agrees_with_central_differences(kind: int)
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 4])
-@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
+@pytest.mark.parametrize(
+    ("seed", "integrator"), [(1, "EULER"), (2, "IMPLICITFAST"), (4, "EULER"), (4, "RK4")]
+)
 def test_forces_between_bodies_anywhere_in_a_tree(seed: int, integrator: str) -> None:
     """Masses before, at and behind the sensor, joints that stick and slide, branches beside it."""
     chain = Chain(seed, 4, integrator, integrator != "RK4", False, True, floating=True)

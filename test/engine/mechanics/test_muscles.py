@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.mechanics.model_tables import tables_of, unsupported
+from sysid_ros.engine.mechanics.model_tables import Tables, tables_of, unsupported
 from sysid_ros.engine.mechanics.muscles import muscle_bias, muscle_gain, muscle_rate
 
 TEXT = """<mujoco><worldbody><body><joint name="elbow" axis="0 1 0"/><site name="tip"/>
@@ -36,14 +36,14 @@ def model_of(force: float, width: float) -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(text)
 
 
-def evaluated(model: mujoco.MjModel, x: FloatArray) -> FloatArray:
+def evaluated(tables: Tables, x: FloatArray) -> FloatArray:
     """Gain, bias and rate with their slopes, (11,).
 
     Args:
-      model: The muscle's.
+      tables: The muscle's.
       x: Length, velocity, control, activation and time of activation, (5,).
     """
-    tables, out = tables_of(model), np.zeros(11)
+    out = np.zeros(11)
     _all(tables.actuator_curve[0, 0], tables.actuator_times[0], x, out)
     return out
 
@@ -62,7 +62,8 @@ def test_muscles_pull_as_in_mujoco(state: tuple[float, ...], force: float, width
     x = np.array(state)
     data.qpos[0], data.qvel[0], data.ctrl[0], data.act[0] = x[0] / 1.3, x[1] / 1.3, x[2], x[3]
     mujoco.mj_forward(model, data)
-    values, strength = evaluated(model, x), tables_of(model).actuator_fields[[0, 3], 0]
+    tables = tables_of(model)
+    values, strength = evaluated(tables, x), tables.actuator_fields[[0, 3], 0]
     pull = strength[0] * values[0] * x[3] + strength[1] * values[5]
     np.testing.assert_allclose(pull, data.actuator_force[0], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(values[7], data.act_dot[0], rtol=1e-9, atol=1e-9)
@@ -70,12 +71,12 @@ def test_muscles_pull_as_in_mujoco(state: tuple[float, ...], force: float, width
 
 @pytest.mark.parametrize("width", [0.0, 0.3])
 def test_slopes_are_those_of_differences(width: float) -> None:
-    model, random, checked = model_of(30.0, width), np.random.default_rng(0), 0
+    tables, random, checked = tables_of(model_of(30.0, width)), np.random.default_rng(0), 0
     for _ in range(200):
         x = random.uniform([-1.5, -5.0, 0.01, 0.01, 0.01], [3.0, 5.0, 0.99, 0.99, 0.1])
-        found, slopes, bends = evaluated(model, x), np.zeros((11, 5)), np.zeros((11, 5))
+        found, slopes, bends = evaluated(tables, x), np.zeros((11, 5)), np.zeros((11, 5))
         for k, axis in enumerate(STEP * np.eye(5)):
-            ahead, behind = evaluated(model, x + axis), evaluated(model, x - axis)
+            ahead, behind = evaluated(tables, x + axis), evaluated(tables, x - axis)
             slopes[:, k] = (ahead - behind) / (2 * STEP)
             bends[:, k] = (ahead - 2 * found + behind) / STEP
         if np.abs(bends[[0, 2, 5, 7]]).max() > 1e-2:

@@ -5,26 +5,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import mujoco
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES
-from sysid_ros.engine.mechanics.kinematics import (
-    Motion,
-    Pose,
-    move,
-    new_motion,
-    new_pose,
-    put_in_place,
+from sysid_ros.engine.derivatives.compilation import entry_points
+from sysid_ros.engine.derivatives.directions import (
+    BatchDirections,
+    ChangingTables,
+    all_covered,
+    model_directions,
 )
+from sysid_ros.engine.derivatives.model_changes import model_derivative
+from sysid_ros.engine.derivatives.rollout import new_buffers
+from sysid_ros.engine.derivatives.sensors import readings
+from sysid_ros.engine.mechanics import no_touches
 from sysid_ros.engine.mechanics.lines import with_own_course
-from sysid_ros.engine.mechanics.model_tables import Tables, tables_of, unsupported
-from sysid_ros.engine.mechanics.path_lengths import lay
+from sysid_ros.engine.mechanics.model_tables import tables_of, unsupported
 
 SIDES = ("", "0.3 0.1 0.2", "-0.1 0.4 -0.3")
 NEW_RULES = mujoco.mj_version() >= 4_000_000
@@ -47,13 +50,6 @@ MACHINE = """<mujoco><worldbody>
 <motor cranksite="a" slidersite="slide" cranklength=".1"/></actuator></mujoco>"""
 
 
-@numba.njit(error_model="numpy", **OPTIONS_OF_WHOLES)
-def _lay(tables: Tables, position: FloatArray, pose: Pose, motion: Motion) -> None:
-    put_in_place(tables, pose, motion)
-    move(tables, position, pose)
-    lay(tables, position, pose, True)
-
-
 def model_of(kind: str, side: str) -> mujoco.MjModel:
     """The machine, with a tendon that goes around a geom of a kind."""
     sided = 'sidesite="side"' if side else ""
@@ -61,21 +57,39 @@ def model_of(kind: str, side: str) -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(text)
 
 
-class Laid:
+class Laid(NamedTuple):
     """The lines of a model at a position."""
 
-    def __init__(self, model: mujoco.MjModel, position: FloatArray) -> None:
-        tables = tables_of(model)
-        lines = with_own_course(tables.lines)
-        pose, motion = new_pose(model.nbody, model.nv), new_motion(model.nbody, model.nv)
-        _lay(tables._replace(lines=lines), position, pose, motion)
-        self.lengths = lines.course.extent
-        self.slopes = np.zeros((lines.equality.size, model.nv))
-        self.bends = np.zeros((lines.equality.size, model.nv, model.nv))
+    lengths: FloatArray  # (n,)
+    slopes: FloatArray  # (n, nv)
+    bends: FloatArray  # (n, nv, nv)
+
+
+def laying(model: mujoco.MjModel) -> Callable[[FloatArray], Laid]:
+    """Lays the lines of a model, as a pass over one step does."""
+    lines, none = with_own_course(tables_of(model).lines), np.zeros(0, dtype=np.int64)
+    tables = tables_of(model)._replace(lines=lines)
+    changes = model_derivative(ChangingTables.of(model), [], [])
+    start, states = np.zeros((1, 2 * model.nv, 1)), np.zeros((2, model.nq + model.nv))
+    given = (
+        tables, model_directions(tables, changes), readings(model, none),
+        BatchDirections(start, none, np.zeros((1, 0, model.nu))), all_covered(1), no_touches(1),
+        np.array([1]), states, np.zeros((1, model.nu)), new_buffers(tables, 1, 0),
+        np.zeros((1, 0, 1)), np.zeros((1, 2)),
+    )  # fmt: skip
+
+    def laid(position: FloatArray) -> Laid:
+        states[:, : model.nq] = position
+        entry_points().differentiate_rollouts(*given)
+        slopes = np.zeros((lines.equality.size, model.nv))
+        bends = np.zeros((lines.equality.size, model.nv, model.nv))
         for k, (first, last) in enumerate(zip(lines.first[:-1], lines.first[1:], strict=True)):
             own = lines.dof[first:last]
-            self.slopes[k, own] = lines.coefficient[first:last]
-            self.bends[k][np.ix_(own, own)] = lines.course.bend[first:last, : last - first]
+            slopes[k, own] = lines.coefficient[first:last]
+            bends[k][np.ix_(own, own)] = lines.course.bend[first:last, : last - first]
+        return Laid(lines.course.extent.copy(), slopes, bends)
+
+    return laid
 
 
 def in_mujoco(model: mujoco.MjModel, position: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
@@ -107,7 +121,7 @@ def test_lengths_and_slopes_are_mujocos(seed: int, kind: str, side: str) -> None
     model = model_of(kind, side)
     step = 0.5 * np.random.default_rng(seed).normal(size=model.nv)
     position = moved(model, model.qpos0, step)
-    laid = Laid(model, position)
+    laid = laying(model)(position)
     lengths, slopes, _ = in_mujoco(model, position)
     np.testing.assert_allclose(laid.lengths, lengths, rtol=1e-10)
     np.testing.assert_allclose(laid.slopes, slopes, atol=1e-9)
@@ -117,14 +131,15 @@ def test_lengths_and_slopes_are_mujocos(seed: int, kind: str, side: str) -> None
 @pytest.mark.parametrize("side", SIDES if NEW_RULES else SIDES[:1])
 def test_slopes_change_as_told(kind: str, side: str) -> None:
     model, around = model_of(kind, side), 0
+    laid = laying(model)
     for seed in range(12):
         step = 0.4 * np.random.default_rng(seed).normal(size=model.nv)
         position = moved(model, model.qpos0, step)
         around += in_mujoco(model, position)[2]
-        bends, differences = Laid(model, position).bends, []
+        bends, differences = laid(position).bends, []
         for axis in np.eye(model.nv):
             ahead, behind = (moved(model, position, s * axis) for s in (1e-6, -1e-6))
-            differences.append((Laid(model, ahead).slopes - Laid(model, behind).slopes) / 2e-6)
+            differences.append((laid(ahead).slopes - laid(behind).slopes) / 2e-6)
         error = np.abs(bends - np.stack(differences, axis=-1)).max(axis=(1, 2))
         assert np.all(error < 1e-5 * (1.0 + np.abs(bends).max(axis=(1, 2))))
     assert 0 < around < 12 or kind == "cylinder"

@@ -127,7 +127,7 @@ def test_the_command_prints_intervals_before_and_after(
 ) -> None:
     arguments = ["design", str(folder / "experiment.yaml"), "--after", str(folder / "result")]
     arguments += ["--output", str(folder / "motion.csv"), "--velocity", "2", "--acceleration", "8"]
-    assert main([*arguments, "--duration", "8", "--budget", "2"]) == 0
+    assert main([*arguments, "--duration", "8", "--budget", "1"]) == 0
     said = capsys.readouterr().out
     assert "predicted half intervals" in said
     assert said.index("elbow_damping") < said.index("shoulder_damping")  # the vaguest first

@@ -249,7 +249,7 @@ def test_the_command_writes_a_motion_that_excite_plays_whole(
     )
     output = tmp_path / "motion.csv"
     arguments = ["design", str(tmp_path / "experiment.yaml"), "--output", str(output)]
-    arguments += ["--velocity", "2", "--acceleration", "8", "--duration", "8", "--budget", "5"]
+    arguments += ["--velocity", "2", "--acceleration", "8", "--duration", "8", "--budget", "2"]
     arguments += ["--approach", "up", "bent"]
     assert main(arguments) == 0
     said = capsys.readouterr().out

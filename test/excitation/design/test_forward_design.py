@@ -194,7 +194,7 @@ def test_the_command_designs_for_the_fit_where_no_torque_is_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(written(tmp_path))
-    asked = ["--velocity", "2.5", "--acceleration", "10", "--duration", "4", "--budget", "3"]
+    asked = ["--velocity", "2.5", "--acceleration", "10", "--duration", "4", "--budget", "1.5"]
     assert main(["design", "experiment.yaml", *asked, "--interest", "delay"]) == 0
     said = capsys.readouterr().out
     assert "predicted standard errors from a fit by simulation" in said
