@@ -22,6 +22,7 @@ from sysid_ros.engine.compiled import (
 from sysid_ros.engine.derivatives.actuator_changes import add_input_change
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.displacement_changes import add_displaced_forces
+from sysid_ros.engine.derivatives.fluid_changes import add_fluid_changes
 from sysid_ros.engine.derivatives.friction_limit_changes import limit_changes
 from sysid_ros.engine.derivatives.line_changes import (
     line_changes,
@@ -35,6 +36,7 @@ from sysid_ros.engine.mechanics import (
     INVWEIGHT,
     LINE_FRICTIONLOSS,
     LINE_INVWEIGHT,
+    Derivatives,
     Motion,
     Pose,
     Tables,
@@ -42,6 +44,7 @@ from sysid_ros.engine.mechanics import (
     add_along,
     add_footing_changes,
     add_product,
+    differentiate,
     dot,
     factorize_with,
     felt,
@@ -49,10 +52,11 @@ from sysid_ros.engine.mechanics import (
     into_body,
     load,
     multiply_inertia,
+    propagate,
     set_acceleration,
     site_wrench,
+    solve_implicitly,
     spread_changes,
-    unit_force,
 )
 
 
@@ -91,7 +95,7 @@ def tangent(
     """
     nv, n = dq.shape
     move_lines(t, w, v, dq, dv)
-    quadratic, damped = w.footing.pressed[0] > 0, False
+    quadratic, damped = w.footing.pressed[0] > 0, t.holds and h != 0.0
     for i in range(nv):
         quadratic |= w.rows.stiffness[i] > 0.0
         damped |= h * w.forces.implicit[i] != 0.0
@@ -108,8 +112,8 @@ def tangent(
         elif part == 2:
             acceleration, target, step = w.qacc, w.d_qacc, 0.0
         if part == 2 or t.friction_dofs.size:
-            set_acceleration(t, w, v, acceleration)
-        _force_changes(t, w, m, acceleration, dq, dv, inputs, step, target)
+            set_acceleration(t, w, v, acceleration, step)
+        _force_changes(t, w, m, v, acceleration, dq, dv, inputs, step, target)
         if part == 0:
             limit_changes(t, w.forces, m, v, dq, dv, w.moved_lines, inputs, w.friction)
     if not separate:
@@ -134,9 +138,8 @@ def tangent(
     if quadratic and not damped:
         copy_matrix(w.d_qacc, out)
         return True
-    if not factorize_with(t, w, w.forces.implicit, w.forces.line.implicit, False, h):
+    if not solve_implicitly(t, w, h, out):
         return False
-    solve_rows(w.factor, out)
     if solver_too and not separate:
         copy_matrix(out, w.d_qacc)
     return True
@@ -177,6 +180,7 @@ def _force_changes(
     t: Tables,
     w: Workspace,
     m: ModelDirections,
+    v: FloatArray,
     a: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
@@ -189,17 +193,16 @@ def _force_changes(
     ``h`` is the timestep where damping is implicit, and 0 where it is not.
     """
     nv, n = dq.shape
-    d, f = w.derivatives, w.forces
+    f = w.forces
     clear_matrix(out)
+    _motion_changes(t, w, m, w.motion, w.derivatives, 1.0, dq, dv, out)
+    if t.turns and h != 0.0:
+        _turning_changes(t, w, m, v, a, dq, dv, h, out)
     for i in range(nv):
-        for j in range(nv):
-            by_position, by_velocity = -d.by_position[i, j], -d.by_velocity[i, j]
-            if i == j:
-                by_position += f.by_position[i] - h * a[i] * f.implicit_by_position[i]
-                by_velocity += f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
-            if by_position != 0.0 or by_velocity != 0.0:
-                for c in range(n):
-                    out[i, c] += by_position * dq[j, c] + by_velocity * dv[j, c]
+        by_position = f.by_position[i] - h * a[i] * f.implicit_by_position[i]
+        by_velocity = f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
+        add_scaled(out, i, by_position, dq, i, n)
+        add_scaled(out, i, by_velocity, dv, i, n)
     n_model = m.dof_fields.shape[2]
     for k in range(m.dof_touched.shape[0]):
         field, i = m.dof_touched[k]
@@ -212,11 +215,65 @@ def _force_changes(
         line_changes(t, w, m, k, dq, dv, inputs)
         spread_changes(t.lines, k, f.line.force[k], w.moved_lines.turned, w.line_change, out)
         line_inertia_changes(t, w, m, k, a, inputs, h, out)
-    _inertia_changes(t, w, m, out)
+    _compensation_changes(t, w, m, out)
     if t.in_fluid:
-        _fluid_changes(t, w, m, out)
+        add_fluid_changes(t, w, m, out)
+
+
+@compiled_apart
+def _motion_changes(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    motion: Motion,
+    d: Derivatives,
+    scale: float,
+    dq: FloatArray,
+    dv: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Subtract ``scale`` times the derivative of the inverse dynamics of a motion."""
+    nv, n = dq.shape
+    for i in range(nv):
+        for j in range(nv):
+            by_position, by_velocity = scale * d.by_position[i, j], scale * d.by_velocity[i, j]
+            if by_position != 0.0 or by_velocity != 0.0:
+                for c in range(n):
+                    out[i, c] -= by_position * dq[j, c] + by_velocity * dv[j, c]
+    _inertia_changes(t, w, m, motion, scale, out)
     if m.displacements.direction.size:
-        add_displaced_forces(t, w, m.displacements, out)
+        add_displaced_forces(t, w.pose, motion, d, m.displacements, scale, out)
+
+
+@compiled
+def _turning_changes(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    v: FloatArray,
+    a: FloatArray,
+    dq: FloatArray,
+    dv: FloatArray,
+    h: float,
+    out: FloatArray,
+) -> None:
+    """Subtract the derivative of Coriolis forces that are implicit, at a fixed acceleration.
+
+    Bias forces are quadratic in the velocity, so that their slope C by it takes h a to
+
+        C h a = (bias(v + h a) - bias(v - h a)) / 2,
+
+    from which what else they contain drops out.
+    """
+    for side in range(2):
+        sign = 1.0 - 2.0 * side
+        for i in range(v.size):
+            w.ahead[i] = v[i] + sign * h * a[i] * t.dof_turned[i]
+        w.step[:] = 0.0
+        propagate(t, w.pose, w.ahead, w.step, w.ahead_motion)
+        thrust, d = w.forces.actuator.force, w.ahead_derivatives
+        differentiate(t, w.pose, w.ahead_motion, thrust, d)
+        _motion_changes(t, w, m, w.ahead_motion, d, 0.5 * sign, dq, dv, out)
 
 
 @compiled
@@ -261,20 +318,26 @@ def _actuator_changes(
 
 
 @compiled
-def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
+def _inertia_changes(
+    t: Tables, w: Workspace, m: ModelDirections, motion: Motion, scale: float, out: FloatArray
+) -> None:
     for body in range(1, t.body_parentid.size):
         first, last = m.body_first[body], m.body_first[body + 1]
         if first == last:
             continue
-        _torque_regressor(t, w.pose, w.motion, body, w.basis, w.regressor)
+        _torque_regressor(t, w.pose, motion, body, w.basis, w.regressor)
         i = t.body_lastdof[body]
         while i >= 0:
             for k in range(first, last):
                 total = 0.0
                 for j in range(10):
                     total += w.regressor[i, j] * m.inertia_change[k, j]
-                out[i, m.inertia_direction[k]] -= total
+                out[i, m.inertia_direction[k]] -= scale * total
             i = t.dof_parentid[i]
+
+
+@compiled
+def _compensation_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
     for k in range(m.lifted.size):
         body = m.lifted[k]
         weight = multiply_inertia(
@@ -285,25 +348,6 @@ def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArra
             share = -dot(load(w.pose.subspace[i]), weight)
             add_scaled(out, i, share, m.compensation, body, m.compensation.shape[1])
             i = t.dof_parentid[i]
-
-
-@compiled
-def _fluid_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
-    """Add the derivative of the forces of the medium by its resistances."""
-    n_model = m.fluid.shape[2]
-    for body in range(1, t.body_parentid.size):
-        for k in range(6):
-            along = unit_force(
-                w.pose.rotation[body], w.pose.position[body], t.body_ipos[body],
-                t.body_frame[body], k,
-            )  # fmt: skip
-            speed = dot(load(w.motion.velocity[body]), along)
-            i = t.body_lastdof[body]
-            while i >= 0:
-                share = -dot(load(w.pose.subspace[i]), along) * speed
-                add_scaled(out, i, share, m.fluid[body], 0 if k < 3 else 1, n_model)
-                add_scaled(out, i, share * abs(speed), m.fluid[body], 2 + k, n_model)
-                i = t.dof_parentid[i]
 
 
 @compiled

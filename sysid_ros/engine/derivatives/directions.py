@@ -25,6 +25,7 @@ from sysid_ros.engine.elements import (
 )
 from sysid_ros.engine.mechanics import (
     ARMATURE,
+    FRAME,
     INVWEIGHT,
     Displacements,
     Mountings,
@@ -57,7 +58,7 @@ class ModelChanges(NamedTuple):
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     compensation: FloatArray  # (nbody, n_model)
     body_weight: FloatArray  # (nbody, 2, n_model): of inverse inertia, felt by what presses
-    fluid: FloatArray  # (nbody, 8 or 0, n_model): of the resistance of a medium
+    fluid: FloatArray  # (nbody, 18 or 0, n_model): of the medium around it
     body_places: FloatArray  # (nbody, 7, n_model)
     joint_places: FloatArray  # (njnt, 6, n_model)
     site_places: FloatArray  # (nsite, 7, n_model)
@@ -163,9 +164,10 @@ class ModelDirections(NamedTuple):
     lifted: IntArray  # (k,): the bodies whose gravity compensation changes
     compensation: FloatArray  # (nbody, n_model)
     body_weight: FloatArray  # (nbody, 2, n_model)
-    fluid: FloatArray  # (nbody, 8 or 0, n_model)
+    fluid: FloatArray  # (nbody, 18 or 0, n_model)
     displacements: Displacements
     mountings: Mountings
+    frames: Mountings  # of the boxes that a medium flows around, each of one body
 
 
 class StepSlopes(NamedTuple):
@@ -229,7 +231,8 @@ def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:
         np.ascontiguousarray(changes.body_weight),
         np.ascontiguousarray(changes.fluid),
         displacements_of(t, changes.body_places, changes.joint_places),
-        mountings_of(t, changes.site_places),
+        mountings_of(t.site_places, changes.site_places),
+        mountings_of(t.body_fluid[:, FRAME], changes.fluid[:, FRAME]),
     )
 
 

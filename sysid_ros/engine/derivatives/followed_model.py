@@ -18,8 +18,8 @@ import numpy.typing as npt
 from sysid_ros.engine.derivatives.frame_readings import frames_alike
 from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.mechanics import (
+    flow_alike,
     has_feet,
-    in_fluid,
     stand_alike,
     unfollowed_muscle,
     unfollowed_path,
@@ -55,7 +55,7 @@ _AROUND = tuple(int(getattr(mujoco.mjtWrap, f"mjWRAP_{name}")) for name in ("SPH
 # What is drawn, or touches: contacts show as a violated equation of motion.
 _UNSEEN = ("_", "bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
 _OF_SITES = ("site_pos", "site_quat")
-_OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
+_OPTIONS = ("timestep", "gravity", "magnetic", "integrator")
 
 
 class FollowedModel:
@@ -93,10 +93,8 @@ class FollowedModel:
             return "jnt_stiffness"
         if not frames_alike(self._base, moved):
             return "an inertial frame that is measured"
-        if in_fluid(self._base) and np.any(self._base.body_ipos != moved.body_ipos):
-            return "body_ipos in a fluid"
-        if in_fluid(self._base) and np.any(self._base.body_iquat != moved.body_iquat):
-            return "body_iquat in a fluid"
+        if not flow_alike(self._base, moved):
+            return "what a fluid flows around"
         if not stand_alike(self._base, moved):
             return "what touches the floor"
         placed = _unfollowed_place(self._base, moved) or _unfollowed_site(self._base, moved)

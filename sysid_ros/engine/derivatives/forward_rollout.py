@@ -29,6 +29,7 @@ from sysid_ros.engine.mechanics import (
     new_workspace,
     propagate,
     put_in_place,
+    resist,
     settle,
 )
 
@@ -69,7 +70,7 @@ def simulate_rollouts(
     """Simulate.
 
     Args:
-      t: The model, without feet.
+      t: The model, without feet, that holds nothing implicitly but joints and lines.
       r: The readings, scalar ones only.
       steps: Of each rollout, (w,).
       control: Controls of every step, (sum of the steps, nu).
@@ -112,6 +113,8 @@ def _accelerate(t: Tables, b: Room, q: FloatArray, v: FloatArray) -> bool:
     b.integrated[:] = 0.0
     propagate(t, w.pose, v, b.integrated, w.motion)
     fall(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+    if t.in_fluid:
+        resist(t, w.pose, w.motion, False, w.resistance, w.derivatives, w.held)
     copy_inertia(t, w)
     limit_friction(t, w.forces, w.derivatives, v, b.integrated, w.friction)
     if not settle(t, w, q, v, b.a):

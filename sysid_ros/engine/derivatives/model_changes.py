@@ -25,7 +25,7 @@ from sysid_ros.engine.derivatives.model_parts import (
     whole_model,
 )
 from sysid_ros.engine.derivatives.sensors import readings
-from sysid_ros.engine.mechanics import INVWEIGHT, TIME, tables_of
+from sysid_ros.engine.mechanics import INVWEIGHT, TIME, inertial_frames, tables_of
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation
 
 # How far from where derivatives lead to a number may be, relative to the way, and to its value.
@@ -154,6 +154,7 @@ class TablesReader:
             gravity_compensation=compensation,
             compensates=bool(np.any(compensation)),
             body_fluid=fluid,
+            body_frame=inertial_frames(fluid),
             body_pos=np.ascontiguousarray(bodies[:, :3]),
             body_quat=np.ascontiguousarray(bodies[:, 3:]),
             jnt_pos=np.ascontiguousarray(joints[:, :3]),

@@ -25,7 +25,7 @@ from sysid_ros.engine.derivatives.frame_readings import (
     FrameReadings,
 )
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, TENDON, Readings
-from sysid_ros.engine.mechanics import Connections, Feet, Lines, Paths, Tables
+from sysid_ros.engine.mechanics import Connections, Ellipsoids, Feet, Lines, Paths, Tables
 
 # What the first axis of a table counts, by the beginning of its name.
 _COUNTS = {
@@ -113,7 +113,10 @@ def renewed_parts(
         for name, old, new in zip(t._fields, before, t, strict=True)
         if not (old == new if np.isscalar(old) else _alike(old, new))
     ]
-    if any(name in _REFERS or name in _LISTS or name in ("lines", "feet") for name in changed):
+    if any(
+        name in _REFERS or name in _LISTS or name in ("lines", "feet", "ellipsoids")
+        for name in changed
+    ):
         return None
     return tuple(
         part._replace(
@@ -235,6 +238,8 @@ def _tables(t: Tables, own: Elements) -> Tables:
             result[name] = _lines(t.lines, own)
         elif name == "feet":
             result[name] = _feet(t.feet, own)
+        elif name == "ellipsoids":
+            result[name] = _ellipsoids(t.ellipsoids, own)
         elif name == "connections":
             result[name] = _connections(t, own)
         elif name in _LISTS:
@@ -300,6 +305,15 @@ def _feet(feet: Feet, own: Elements) -> Feet:
         name: np.ascontiguousarray(table[chosen]) for name, table in feet._asdict().items()
     }
     return Feet(**{**part, "body": _renumbered(part["body"], own.bodies)})
+
+
+def _ellipsoids(ellipsoids: Ellipsoids, own: Elements) -> Ellipsoids:
+    """The ellipsoids of a part."""
+    chosen = np.isin(ellipsoids.body, own.bodies)
+    part = {
+        name: np.ascontiguousarray(table[chosen]) for name, table in ellipsoids._asdict().items()
+    }
+    return Ellipsoids(**{**part, "body": _renumbered(part["body"], own.bodies)})
 
 
 def _connections(t: Tables, own: Elements) -> Connections:

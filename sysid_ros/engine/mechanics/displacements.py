@@ -42,7 +42,7 @@ class Displacements(NamedTuple):
 
 
 class Mountings(NamedTuple):
-    """Twists of sites on their bodies."""
+    """Twists of sites, or of other frames, on their bodies."""
 
     site: IntArray  # (k,)
     direction: IntArray  # (k,)
@@ -128,16 +128,16 @@ def displacements_of(t: Tables, bodies: FloatArray, joints: FloatArray) -> Displ
     )
 
 
-def mountings_of(t: Tables, sites: FloatArray) -> Mountings:
+def mountings_of(places: FloatArray, sites: FloatArray) -> Mountings:
     """The twists of sites that have any.
 
     Args:
-      t: The model.
-      sites: Their derivatives, (nsite, 7, n).
+      places: Their positions and orientations on their bodies, (nsite, 7).
+      sites: The derivatives of these, (nsite, 7, n).
     """
     site, direction = np.nonzero(np.any(sites != 0.0, axis=1))
     twists = np.zeros((len(site), 6))
-    changes = zip(t.site_places[site], sites[site, :, direction], strict=True)
+    changes = zip(places[site], sites[site, :, direction], strict=True)
     for k, (one, own) in enumerate(changes):
         turn = 2.0 * _conjugate_product(one[ORIENTATION], own[ORIENTATION, np.newaxis])[:, 0]
         turn = rotation_matrix(one[ORIENTATION]) @ turn

@@ -36,7 +36,6 @@ from sysid_ros.engine.mechanics.model_tables import (
     DAMPING,
     DAMPING_2,
     DAMPING_3,
-    IMPLICITFAST,
     N_DOF_FIELDS,
     SPRINGREF,
     STIFFNESS,
@@ -208,7 +207,7 @@ def _line(t: Tables, k: int, extent: float, speed: float, out: Forces) -> None:
     out.line.by_velocity[k] = -damping
     out.line.by_field[LINE_STIFFNESS, k] = -stretch
     out.line.by_field[LINE_DAMPING, k] = -speed
-    out.line.implicit[k] = damping if t.integrator == IMPLICITFAST else 0.0
+    out.line.implicit[k] = damping if t.implicit else 0.0
     out.line.force[k] = -stiffness * stretch - damping * speed
 
 
@@ -236,7 +235,7 @@ def _actuator(
     force = g[0] * clamped + b[0]
     low, high = fields[FORCE_LOW, k], fields[FORCE_HIGH, k]
     if not changes:
-        inside = low < force < high and t.integrator == IMPLICITFAST
+        inside = low < force < high and t.implicit
         actuator.implicit[k] = -gear * gear * by_speed if inside else 0.0
         actuator.force[k] = min(max(force, low), high)
         return
@@ -258,7 +257,7 @@ def _actuator(
     actuator.by_control[k] = g[0] * passed
     actuator.by_field[GEAR, k] = by_length * position + by_speed * velocity
     _differentiate_by_fields(t, k, (gear * position, gear * velocity), clamped, g, b, actuator)
-    if t.integrator == IMPLICITFAST:
+    if t.implicit:
         square = -gear * gear
         bend = g[3] * clamped, g[4] * clamped
         actuator.implicit[k] = square * by_speed
