@@ -300,15 +300,18 @@ def _actuator_changes(
         add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
     for u in range(t.actuator_dof.size):
         if t.actuator_dof[u] >= 0:
-            scale = actuator.transmitted[u] * actuator.by_control[u]
-            scale -= h * a[t.actuator_dof[u]] * actuator.implicit_by_control[u]
-            add_input_change(t, u, scale, inputs, out, t.actuator_dof[u])
+            passed = actuator.transmitted[u]
+            held = h * a[t.actuator_dof[u]] * actuator.implicit_by_control[u]
+            by_control = passed * actuator.by_control[u] - held
+            by_input = by_control, passed * actuator.by_activation[u] - held
+            add_input_change(t, u, by_input, inputs, out, t.actuator_dof[u])
     for k in range(t.site_actuators.size):
         u = t.site_actuators[k]
         wrench, i = site_wrench(t, w.pose, u), t.body_lastdof[t.actuator_bodyid[u]]
         while i >= 0:
             share = dot(load(w.pose.subspace[i]), wrench)
-            add_input_change(t, u, share * actuator.by_control[u], inputs, out, i)
+            by_input = share * actuator.by_control[u], share * actuator.by_activation[u]
+            add_input_change(t, u, by_input, inputs, out, i)
             for j in range(m.actuator_touched.shape[0]):
                 field, other = m.actuator_touched[j]
                 if other == u:

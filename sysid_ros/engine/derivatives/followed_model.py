@@ -21,6 +21,7 @@ from sysid_ros.engine.mechanics import (
     flow_alike,
     has_feet,
     stand_alike,
+    unfollowed_motor,
     unfollowed_muscle,
     unfollowed_path,
 )
@@ -107,7 +108,8 @@ class FollowedModel:
             # Most are the same byte by byte, which is seen sooner.
             if array.tobytes() != after.tobytes() and (array != after).any():
                 return name
-        return unfollowed_path(self._base, moved) or unfollowed_muscle(self._base, moved)
+        obstacle = unfollowed_path(self._base, moved) or unfollowed_muscle(self._base, moved)
+        return obstacle or unfollowed_motor(self._base, moved)
 
 
 def _unfollowed_place(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None:

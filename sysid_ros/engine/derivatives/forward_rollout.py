@@ -40,7 +40,7 @@ class Room(NamedTuple):
     """Room for the rollouts of one thread."""
 
     workspace: Workspace
-    drive: FloatArray  # (nu,): what drives the actuators
+    drive: FloatArray  # (2, nu): what drives the actuators
     a: FloatArray  # (nv,): qacc
     integrated: FloatArray  # (nv,): acceleration of the integrator
 
@@ -50,7 +50,7 @@ def new_room(t: Tables) -> Room:
     nv, nu = t.dof_bodyid.size, t.actuator_dof.size
     return Room(
         new_workspace(t, 0, 0, 0),
-        np.zeros(nu),
+        np.zeros((2, nu)),
         np.zeros(nv),
         np.zeros(nv),
     )
@@ -99,7 +99,10 @@ def simulate_rollouts(
             for u in range(t.actuator_act.size):
                 i = t.actuator_act[u]
                 if i >= 0:
-                    after[nq + nv + i] = next_activation(t, u, control[k, u], activation[i])
+                    force = b.workspace.forces.actuator.force[u]
+                    after[nq + nv + i] = next_activation(
+                        t, u, control[k, u], activation[i], force
+                    )  # fmt: skip
         first += steps[w]
 
 

@@ -118,4 +118,5 @@ def _held_changes(
         if t.actuator_line[u] == line:
             add_scaled(change, 0, h * f.implicit_by_position[u], moved.extent, line, n)
             add_scaled(change, 0, h * f.implicit_by_velocity[u], moved.speed, line, n)
-            add_input_change(t, u, h * f.implicit_by_control[u], inputs, change, 0)
+            held = h * f.implicit_by_control[u]
+            add_input_change(t, u, (held, held), inputs, change, 0)

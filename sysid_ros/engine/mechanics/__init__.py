@@ -11,11 +11,14 @@ from sysid_ros.engine.mechanics.acceleration import (
     solve,
 )
 from sysid_ros.engine.mechanics.actuator_tables import (
+    CURRENT,
+    DCMOTOR,
     FILTEREXACT,
     GEAR,
     INTEGRATOR,
     TIME,
     actuator_fields,
+    unfollowed_motor,
 )
 from sysid_ros.engine.mechanics.connections import (
     Connections,

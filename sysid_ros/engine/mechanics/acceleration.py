@@ -76,7 +76,7 @@ def evaluate(
       w: Written; ``qacc`` and the rows included. In place are bodies that do not move.
       q: Joint positions before the step, (nq,).
       v: Joint velocities before the step, (nv,).
-      control: What drives each actuator, (nu,).
+      control: What drives each actuator, (2, nu).
       a: The integrated acceleration, (nv,).
       touches: Of the rollout.
       k: The step.
@@ -208,7 +208,7 @@ def solve(
       w: Written.
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
-      control: What drives each actuator, (nu,).
+      control: What drives each actuator, (2, nu).
       a: In: a guess of the acceleration. Out: the acceleration, (nv,).
 
     Returns:

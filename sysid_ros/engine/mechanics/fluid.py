@@ -86,7 +86,7 @@ def fluid_fields(model: mujoco.MjModel) -> FloatArray:
 
 
 def inertial_frames(fields: FloatArray) -> FloatArray:
-    """Rotations from the bodies' inertial frames to the bodies', (nbody, 3, 3), zero without a medium."""
+    """Rotations from inertial frames to the bodies', (nbody, 3, 3); zero without a medium."""
     return _rotations(fields[:, FRAME][:, 3:])
 
 
