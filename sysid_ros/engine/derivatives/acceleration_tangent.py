@@ -215,7 +215,6 @@ def _force_changes(
         line_changes(t, w, m, k, dq, dv, inputs)
         spread_changes(t.lines, k, f.line.force[k], w.moved_lines.turned, w.line_change, out)
         line_inertia_changes(t, w, m, k, a, inputs, h, out)
-    _compensation_changes(t, w, m, out)
     if t.in_fluid:
         add_fluid_changes(t, w, m, out)
 
@@ -337,10 +336,6 @@ def _inertia_changes(
                     total += w.regressor[i, j] * m.inertia_change[k, j]
                 out[i, m.inertia_direction[k]] -= scale * total
             i = t.dof_parentid[i]
-
-
-@compiled
-def _compensation_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
     for k in range(m.lifted.size):
         body = m.lifted[k]
         weight = multiply_inertia(
@@ -348,7 +343,7 @@ def _compensation_changes(t: Tables, w: Workspace, m: ModelDirections, out: Floa
         )
         i = t.body_lastdof[body]
         while i >= 0:
-            share = -dot(load(w.pose.subspace[i]), weight)
+            share = -scale * dot(load(w.pose.subspace[i]), weight)
             add_scaled(out, i, share, m.compensation, body, m.compensation.shape[1])
             i = t.dof_parentid[i]
 

@@ -32,8 +32,10 @@ from sysid_ros.engine.mechanics import (
     Tables,
     actuator_fields,
     body_places,
+    connections_of,
     displacements_of,
     dof_fields,
+    end_places,
     fluid_fields,
     friction_fields,
     has_connections,
@@ -62,6 +64,7 @@ class ModelChanges(NamedTuple):
     body_places: FloatArray  # (nbody, 7, n_model)
     joint_places: FloatArray  # (njnt, 6, n_model)
     site_places: FloatArray  # (nsite, 7, n_model)
+    end_places: FloatArray  # (2 n_connection, 7, n_model)
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,7 @@ def _changing(
         body_places(model),
         joint_places(model),
         site_places(model),
+        end_places(connections_of(model)),
     )
 
 
@@ -230,7 +234,7 @@ def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:
         np.ascontiguousarray(compensation),
         np.ascontiguousarray(changes.body_weight),
         np.ascontiguousarray(changes.fluid),
-        displacements_of(t, changes.body_places, changes.joint_places),
+        displacements_of(t, changes.body_places, changes.joint_places, changes.end_places),
         mountings_of(t.site_places, changes.site_places),
         mountings_of(t.body_fluid[:, FRAME], changes.fluid[:, FRAME]),
     )

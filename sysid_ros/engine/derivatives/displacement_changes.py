@@ -58,7 +58,7 @@ def add_displaced_forces(
       weight: A factor.
       out: Subtracted from, (nv, n).
     """
-    for e in range(x.direction.size):
+    for e in range(x.moving):
         body, direction = x.body[e], x.direction[e]
         s, p, r = _displaced(t, pose, motion, x, e)
         above = add(_change_behind(d, body, p, r), cross_force(s, load(d.force[body])))
@@ -126,7 +126,7 @@ def add_displaced_reading(
       out: Added to, (n_reading, n).
     """
     x, mountings = m.displacements, m.mountings
-    for e in range(x.direction.size):
+    for e in range(x.moving):
         if carries(t, x.body[e], body):
             out[row, x.direction[e]] += _read_of(covectors, _displaced(t, w.pose, w.motion, x, e))
     for e in range(mountings.direction.size):
@@ -174,7 +174,7 @@ def add_displaced_force(
       out: Added to, (n_reading, n).
     """
     x, mountings = m.displacements, m.mountings
-    for e in range(x.direction.size):
+    for e in range(x.moving):
         moved = x.body[e]
         outer = max(moved, body)
         if not carries(t, min(moved, body), outer):

@@ -45,7 +45,7 @@ def add_fluid_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArr
         if t.body_lastdof[body] < 0:
             continue
         _by_fields(t, w, m, k, body, out)
-        for e in range(places.direction.size):
+        for e in range(places.moving):
             if carries(t, places.body[e], body):
                 s, step = moved_along(w.pose, places, e), motion_before(t, x.step, places, e)
                 moving = motion_before(t, w.motion, places, e)

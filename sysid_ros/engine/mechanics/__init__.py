@@ -22,7 +22,10 @@ from sysid_ros.engine.mechanics.actuator_tables import (
 )
 from sysid_ros.engine.mechanics.connections import (
     Connections,
+    connections_of,
+    end_places,
     has_connections,
+    unfollowed_equality,
 )
 from sysid_ros.engine.mechanics.contact_forces import (
     add_footing_changes,

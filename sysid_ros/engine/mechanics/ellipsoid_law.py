@@ -71,7 +71,8 @@ def resist_ellipsoid(
             force[i] += 0.5 * slope[i, k] * u[k]
     if both:
         for k in range(6):
-            _set_products_of_axis(c, k, product)
+            clear_matrix(product)
+            _add_products(c, k, 1.0, product)
             for i in range(6):
                 total = 0.0
                 for j in range(6):
@@ -173,13 +174,6 @@ def _set_products(c: FloatArray, x: FloatArray, out: FloatArray) -> None:
     for k in range(6):
         if x[k] != 0.0:
             _add_products(c, k, x[k], out)
-
-
-@compiled
-def _set_products_of_axis(c: FloatArray, k: int, out: FloatArray) -> None:
-    """The same at a unit velocity along or about one axis."""
-    clear_matrix(out)
-    _add_products(c, k, 1.0, out)
 
 
 @compiled_apart

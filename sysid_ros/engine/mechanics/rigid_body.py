@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import clear_matrix, compiled, copy_vector
+from sysid_ros.engine.compiled import clear_matrix, compiled, compiled_apart, copy_vector
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
 from sysid_ros.engine.mechanics.spatial import (
@@ -85,7 +85,7 @@ def new_derivatives(nbody: int, nv: int) -> Derivatives:
     )
 
 
-@compiled
+@compiled_apart
 def differentiate(
     t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives
 ) -> None:
