@@ -305,7 +305,8 @@ def _runge_kutta(
                 stage.dv[i, c] = now.dv[i, c] + ahead * stage.da[i, c]
     worst, scale = 0.0, 1e-12
     for i in range(nv):
-        worst = max(worst, abs(mean.a[i] - now.a[i]))
+        off = abs(mean.a[i] - now.a[i])
+        worst = max(worst, off) if off < np.inf else np.inf
         scale = max(scale, abs(now.a[i]), abs(v[i]) / t.timestep)
         for c in range(n):
             now.dv[i, c] += t.timestep * mean.da[i, c]

@@ -147,10 +147,13 @@ def _constrain(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatAr
 
 @compiled
 def _lacking(w: Workspace) -> float:
-    """The largest force that the equation of motion lacks."""
+    """The largest force that the equation of motion lacks, infinite where one is no number."""
     worst = 0.0
     for i in range(w.residual.size):
-        worst = max(worst, abs(w.residual[i] - w.rows.force[i]))
+        lacking = abs(w.residual[i] - w.rows.force[i])
+        if not lacking < np.inf:  # of which max, as Python has it, would take no notice
+            return np.inf
+        worst = max(worst, lacking)
     return worst
 
 
@@ -250,6 +253,8 @@ def settle(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray)
         for i in range(v.size):
             step[i] = -gradient[i]
             scale = max(scale, abs(w.rows.force[i]))
+        if not size < np.inf:
+            return False
         if size <= NEWTON_TOLERANCE * scale:
             return True
         if not factorize_with(t, w, w.rows.stiffness, w.line_rows.stiffness, True, 1.0):
@@ -281,7 +286,7 @@ def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray, h: f
 
 @compiled_apart
 def _gradient(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> float:
-    """``M a - smooth - f(a)`` into ``w.gradient``; returns its largest entry."""
+    """``M a - smooth - f(a)`` into ``w.gradient``; the largest entry, as of :func:`_lacking`."""
     _constrain(t, w, q, v, a)
     size = 0.0
     for i in range(a.size):
@@ -289,6 +294,8 @@ def _gradient(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArr
         for j in range(a.size):
             total += w.inertia[i, j] * a[j]
         w.gradient[i] = total
+        if not abs(total) < np.inf:
+            return np.inf
         size = max(size, abs(total))
     return size
 
