@@ -66,7 +66,8 @@ def actuator_fields(model: mujoco.MjModel) -> FloatArray:
 
 def _dc_motors(model: mujoco.MjModel) -> BoolArray:
     """Mark DC motors, (nu,)."""
-    return np.asarray(model.actuator_dyntype) == DCMOTOR
+    marked: BoolArray = np.asarray(model.actuator_dyntype) == DCMOTOR
+    return marked
 
 
 def _dc_motor(model: mujoco.MjModel, u: int) -> FloatArray:
