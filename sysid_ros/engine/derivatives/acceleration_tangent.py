@@ -36,7 +36,6 @@ from sysid_ros.engine.mechanics import (
     INVWEIGHT,
     LINE_FRICTIONLOSS,
     LINE_INVWEIGHT,
-    Derivatives,
     Motion,
     Pose,
     Tables,
@@ -195,9 +194,9 @@ def _force_changes(
     nv, n = dq.shape
     f = w.forces
     clear_matrix(out)
-    _motion_changes(t, w, m, w.motion, w.derivatives, 1.0, dq, dv, out)
     if t.turns and h != 0.0:
         _turning_changes(t, w, m, v, a, dq, dv, h, out)
+    _motion_changes(t, w, m, 1.0, dq, dv, out)
     for i in range(nv):
         by_position = f.by_position[i] - h * a[i] * f.implicit_by_position[i]
         by_velocity = f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
@@ -224,24 +223,22 @@ def _motion_changes(
     t: Tables,
     w: Workspace,
     m: ModelDirections,
-    motion: Motion,
-    d: Derivatives,
     scale: float,
     dq: FloatArray,
     dv: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Subtract ``scale`` times the derivative of the inverse dynamics of a motion."""
-    nv, n = dq.shape
+    """Subtract ``scale`` times the derivative of the inverse dynamics."""
+    nv, n, d = dq.shape[0], dq.shape[1], w.derivatives
     for i in range(nv):
         for j in range(nv):
             by_position, by_velocity = scale * d.by_position[i, j], scale * d.by_velocity[i, j]
             if by_position != 0.0 or by_velocity != 0.0:
                 for c in range(n):
                     out[i, c] -= by_position * dq[j, c] + by_velocity * dv[j, c]
-    _inertia_changes(t, w, m, motion, scale, out)
+    _inertia_changes(t, w, m, scale, out)
     if m.displacements.direction.size:
-        add_displaced_forces(t, w.pose, motion, d, m.displacements, scale, out)
+        add_displaced_forces(t, w, m.displacements, scale, out)
 
 
 @compiled
@@ -269,10 +266,10 @@ def _turning_changes(
         for i in range(v.size):
             w.ahead[i] = v[i] + sign * h * a[i] * t.dof_turned[i]
         w.step[:] = 0.0
-        propagate(t, w.pose, w.ahead, w.step, w.ahead_motion)
-        thrust, d = w.forces.actuator.force, w.ahead_derivatives
-        differentiate(t, w.pose, w.ahead_motion, thrust, d)
-        _motion_changes(t, w, m, w.ahead_motion, d, 0.5 * sign, dq, dv, out)
+        propagate(t, w.pose, w.ahead, w.step, w.motion)
+        differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+        _motion_changes(t, w, m, 0.5 * sign, dq, dv, out)
+    set_acceleration(t, w, v, a, h)
 
 
 @compiled
@@ -321,13 +318,13 @@ def _actuator_changes(
 
 @compiled
 def _inertia_changes(
-    t: Tables, w: Workspace, m: ModelDirections, motion: Motion, scale: float, out: FloatArray
+    t: Tables, w: Workspace, m: ModelDirections, scale: float, out: FloatArray
 ) -> None:
     for body in range(1, t.body_parentid.size):
         first, last = m.body_first[body], m.body_first[body + 1]
         if first == last:
             continue
-        _torque_regressor(t, w.pose, motion, body, w.basis, w.regressor)
+        _torque_regressor(t, w.pose, w.motion, body, w.basis, w.regressor)
         i = t.body_lastdof[body]
         while i >= 0:
             for k in range(first, last):

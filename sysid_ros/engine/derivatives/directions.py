@@ -170,8 +170,7 @@ class ModelDirections(NamedTuple):
     body_weight: FloatArray  # (nbody, 2, n_model)
     fluid: FloatArray  # (nbody, 18 or 0, n_model)
     displacements: Displacements
-    mountings: Mountings
-    frames: Mountings  # of the boxes that a medium flows around, each of one body
+    mountings: Mountings  # of sites, then of the boxes of all bodies that a medium flows around
 
 
 class StepSlopes(NamedTuple):
@@ -235,9 +234,16 @@ def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:
         np.ascontiguousarray(changes.body_weight),
         np.ascontiguousarray(changes.fluid),
         displacements_of(t, changes.body_places, changes.joint_places, changes.end_places),
-        mountings_of(t.site_places, changes.site_places),
-        mountings_of(t.body_fluid[:, FRAME], changes.fluid[:, FRAME]),
+        _mountings(t, changes),
     )
+
+
+def _mountings(t: Tables, changes: ModelChanges) -> Mountings:
+    """The twists of sites, and of boxes in a medium."""
+    if not t.in_fluid:
+        return mountings_of(t.site_places, changes.site_places)
+    places = np.vstack([t.site_places, t.body_fluid[:, FRAME]])
+    return mountings_of(places, np.concatenate([changes.site_places, changes.fluid[:, FRAME]]))
 
 
 def _touched(fields: FloatArray) -> IntArray:

@@ -13,11 +13,8 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.derivatives.directions import ModelDirections
 from sysid_ros.engine.mechanics import (
-    Derivatives,
     Displacements,
-    Motion,
     Mountings,
-    Pose,
     Six,
     Tables,
     Workspace,
@@ -39,36 +36,29 @@ from sysid_ros.engine.mechanics import (
 
 @compiled_apart
 def add_displaced_forces(
-    t: Tables,
-    pose: Pose,
-    motion: Motion,
-    d: Derivatives,
-    x: Displacements,
-    weight: float,
-    out: FloatArray,
+    t: Tables, w: Workspace, x: Displacements, weight: float, out: FloatArray
 ) -> None:
-    """Subtract ``weight`` times the derivative of the inverse dynamics of a motion.
+    """Subtract ``weight`` times the derivative of the inverse dynamics, as in ``w.derivatives``.
 
     Args:
       t: The model.
-      pose: Where everything is.
-      motion: How everything moves.
-      d: The inverse dynamics.
+      w: The instant.
       x: The displacements.
       weight: A factor.
       out: Subtracted from, (nv, n).
     """
+    d = w.derivatives
     for e in range(x.moving):
         body, direction = x.body[e], x.direction[e]
-        s, p, r = _displaced(t, pose, motion, x, e)
-        above = add(_change_behind(d, body, p, r), cross_force(s, load(d.force[body])))
+        s, p, r = _displaced(t, w, x, e)
+        above = add(_change_behind(w, body, p, r), cross_force(s, load(d.force[body])))
         turned = turned_gravity(t, s)
         if t.compensates:
             above = add(above, multiply_inertia(d.lifted[body], turned))
         for i in range(out.shape[0]):
             if x.side[e, i] == 0:
                 continue
-            si = load(pose.subspace[i])
+            si = load(w.pose.subspace[i])
             if x.side[e, i] < 0:
                 out[i, direction] -= weight * dot(si, above)
                 continue
@@ -79,12 +69,10 @@ def add_displaced_forces(
 
 
 @compiled_apart
-def _displaced(
-    t: Tables, pose: Pose, motion: Motion, x: Displacements, e: int
-) -> tuple[Six, Six, Six]:
+def _displaced(t: Tables, w: Workspace, x: Displacements, e: int) -> tuple[Six, Six, Six]:
     """S, P and R of a displacement."""
-    s = moved_along(pose, x, e)
-    velocity, acceleration = motion_before(t, motion, x, e)
+    s = moved_along(w.pose, x, e)
+    velocity, acceleration = motion_before(t, w.motion, x, e)
     p, r = _seen_changes(s, velocity, acceleration)
     return s, p, r
 
@@ -97,8 +85,9 @@ def _seen_changes(s: Six, velocity: Six, acceleration: Six) -> tuple[Six, Six]:
 
 
 @compiled
-def _change_behind(d: Derivatives, body: int, p: Six, r: Six) -> Six:
+def _change_behind(w: Workspace, body: int, p: Six, r: Six) -> Six:
     """The change of what everything behind a body needs to move, as this body sees it."""
+    d = w.derivatives
     return add(multiply_inertia(d.inertia[body], r), multiply_product(d.product[body], p))
 
 
@@ -128,7 +117,7 @@ def add_displaced_reading(
     x, mountings = m.displacements, m.mountings
     for e in range(x.moving):
         if carries(t, x.body[e], body):
-            out[row, x.direction[e]] += _read_of(covectors, _displaced(t, w.pose, w.motion, x, e))
+            out[row, x.direction[e]] += _read_of(covectors, _displaced(t, w, x, e))
     for e in range(mountings.direction.size):
         if mountings.site[e] == site:
             s = _mounted_along(w, mountings, e, body)
@@ -179,8 +168,8 @@ def add_displaced_force(
         outer = max(moved, body)
         if not carries(t, min(moved, body), outer):
             continue
-        s, p, r = _displaced(t, w.pose, w.motion, x, e)
-        change = _change_behind(w.derivatives, outer, p, r)
+        s, p, r = _displaced(t, w, x, e)
+        change = _change_behind(w, outer, p, r)
         if moved > body:
             change = add(change, cross_force(s, force_behind(t, w, outer)))
         out[row, x.direction[e]] += dot(twist, change)

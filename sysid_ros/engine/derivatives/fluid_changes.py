@@ -39,7 +39,8 @@ def add_fluid_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArr
       m: Directions of the model.
       out: Added to, (nv, n).
     """
-    x, nbody, places, frames = w.resistance, t.body_parentid.size, m.displacements, m.frames
+    x, nbody, places, frames = w.resistance, t.body_parentid.size, m.displacements, m.mountings
+    nsite = t.site_places.shape[0]
     for k in range(x.force.shape[0]):
         body = shape_body(t, k)
         if t.body_lastdof[body] < 0:
@@ -54,7 +55,7 @@ def add_fluid_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArr
                 first = places.first[e]
                 _add_moved(t, w, k, body, s, first, places.direction[e], out)
         for e in range(frames.direction.size if k < nbody else 0):
-            if frames.site[e] == body:
+            if frames.site[e] == nsite + body:
                 place, turn = w.pose.position[body], w.pose.quaternion[body]
                 s = twist_in_world(frames.twist[e], place, turn)
                 velocity = relative_to(t, body, load(w.motion.velocity[body]))

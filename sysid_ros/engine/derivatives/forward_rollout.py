@@ -117,7 +117,7 @@ def _accelerate(t: Tables, b: Room, q: FloatArray, v: FloatArray) -> bool:
     propagate(t, w.pose, v, b.integrated, w.motion)
     fall(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
     if t.in_fluid:
-        resist(t, w.pose, w.motion, False, w.resistance, w.derivatives, w.held)
+        resist(t, w.pose, w.motion, w.resistance, w.derivatives)
     copy_inertia(t, w)
     limit_friction(t, w.forces, w.derivatives, v, b.integrated, w.friction)
     if not settle(t, w, q, v, b.a):

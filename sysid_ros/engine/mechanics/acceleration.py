@@ -29,7 +29,7 @@ from sysid_ros.engine.mechanics.constraint_rows import constrain
 from sysid_ros.engine.mechanics.contact_forces import stand
 from sysid_ros.engine.mechanics.displacements import Displacements
 from sysid_ros.engine.mechanics.floor_contacts import Touches
-from sysid_ros.engine.mechanics.fluid_forces import resist
+from sysid_ros.engine.mechanics.fluid_forces import differentiate_resistance, resist
 from sysid_ros.engine.mechanics.forces import act
 from sysid_ros.engine.mechanics.kinematics import (
     move,
@@ -281,7 +281,8 @@ def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray, h: f
         for i in range(v.size):
             w.ahead[i] = h * a[i] if t.holds else 0.0
         propagate(t, w.pose, w.ahead, w.ahead, w.resistance.step)
-        resist(t, w.pose, w.motion, True, w.resistance, w.derivatives, w.held)
+        resist(t, w.pose, w.motion, w.resistance, w.derivatives)
+        differentiate_resistance(t, w.pose, w.motion, w.resistance, w.derivatives, w.held)
 
 
 @compiled_apart

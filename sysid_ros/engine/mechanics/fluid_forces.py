@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import clear_matrix, compiled, compiled_apart
+from sysid_ros.engine.compiled import add_scaled, clear_matrix, compiled, compiled_apart
 from sysid_ros.engine.mechanics.ellipsoid_law import resist_ellipsoid
 from sysid_ros.engine.mechanics.fluid import FRAME, WIND
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose, new_motion
@@ -50,8 +50,7 @@ class Resistance(NamedTuple):
     force: FloatArray  # (k, 6): along the same, with what is implicit
     slope: FloatArray  # (k, 6, 6): its derivative by the velocity
     held: FloatArray  # (k, 6, 6): its derivative by the change of the velocity
-    bend: FloatArray  # (6, 6): scratch
-    product: FloatArray  # (6, 6): scratch
+    scratch: FloatArray  # (2, 6, 6)
     moved: FloatArray  # (6,): scratch
     rows: FloatArray  # (6, nv): the Jacobian of one shape
 
@@ -69,51 +68,55 @@ def new_resistance(t: Tables) -> Resistance:
         np.zeros((k, 6)),
         np.zeros((k, 6, 6)),
         np.zeros((k, 6, 6)),
-        np.zeros((6, 6)),
-        np.zeros((6, 6)),
+        np.zeros((2, 6, 6)),
         np.zeros(6),
         np.zeros((6, nv)),
     )
 
 
 @compiled_apart
-def resist(
-    t: Tables,
-    pose: Pose,
-    motion: Motion,
-    changes: bool,
-    x: Resistance,
-    d: Derivatives,
-    held: FloatArray,
-) -> None:
-    """Add what moves all bodies against the medium to their inverse dynamics.
+def resist(t: Tables, pose: Pose, motion: Motion, x: Resistance, d: Derivatives) -> None:
+    """Add what moves all bodies against the medium to the torque of their inverse dynamics.
 
     Args:
       t: The model, in a medium.
       pose: Where everything is.
       motion: How everything moves.
-      changes: Whether the derivatives are written too.
       x: Written; its ``step`` is read.
-      d: Added to: the torque without what is implicit, its derivatives with it.
-      held: Added to: the derivative of the torque that is implicit, (nv, nv).
+      d: Added to.
     """
     for k in range(x.force.shape[0]):
         body = shape_body(t, k)
         if t.body_lastdof[body] < 0 or not _flows(t, pose, motion, k, body, x):
             continue
-        _set_rows(t, pose, k, body, x)
-        i = t.body_lastdof[body]
+        total, i = resisting(x, k), t.body_lastdof[body]
         while i >= 0:
-            for e in range(6):
-                d.torque[i] += x.rows[e, i] * x.force[k, e]
+            d.torque[i] += dot(load(pose.subspace[i]), total)
             i = t.dof_parentid[i]
-        if not changes:
-            continue
+
+
+@compiled_apart
+def differentiate_resistance(
+    t: Tables, pose: Pose, motion: Motion, x: Resistance, d: Derivatives, held: FloatArray
+) -> None:
+    """Add the derivatives of the same, and of what is implicit.
+
+    Args:
+      t: The model.
+      pose: Where everything is.
+      motion: How everything moves.
+      x: Written by :func:`resist`; its forces get what is implicit.
+      d: Added to.
+      held: Added to: the derivative of the torque that is implicit, (nv, nv).
+    """
+    for k in range(x.force.shape[0]):
+        body = shape_body(t, k)
         for e in range(6):
             for c in range(6):
                 x.force[k, e] += x.held[k, e, c] * x.change[k, c]
-                x.slope[k, e, c] += x.bend[e, c]
-        _differentiate(t, pose, motion, k, body, x, d, held)
+        if t.body_lastdof[body] >= 0:
+            _set_rows(t, pose, k, body, x)
+            _differentiate(t, pose, motion, k, body, x, d, held)
 
 
 @compiled
@@ -138,12 +141,12 @@ def _flows(t: Tables, pose: Pose, motion: Motion, k: int, body: int, x: Resistan
         along = _unit_force(pose.rotation[body], pose.position[body], center, frame, i)
         store(along, x.along[k, i])
         x.flow[k, i], x.change[k, i] = dot(relative, along), dot(step, along)
-    slope, held = x.slope[k], x.held[k]
+    slope, held, bend = x.slope[k], x.held[k], x.scratch[0]
     if e >= 0:
         both = t.integrator == IMPLICITFAST and t.dof_turned[t.body_lastdof[body]] == 0
         resist_ellipsoid(
-            t.ellipsoids.coefficients[e], x.flow[k], x.change[k], both, x.force[k], slope, x.bend,
-            x.product,
+            t.ellipsoids.coefficients[e], x.flow[k], x.change[k], both, x.force[k], slope, bend,
+            x.scratch[1],
         )  # fmt: skip
         for i in range(6):
             for j in range(6):
@@ -151,16 +154,18 @@ def _flows(t: Tables, pose: Pose, motion: Motion, k: int, body: int, x: Resistan
     else:
         clear_matrix(slope)
         clear_matrix(held)
-        clear_matrix(x.bend)
+        clear_matrix(bend)
         for i in range(6):
             speed = x.flow[k, i]
             linear, square = (fields[0] if i < 3 else fields[1]), fields[2 + i]
             x.force[k, i] = (linear + square * abs(speed)) * speed
             slope[i, i] = linear + 2.0 * square * abs(speed)
             held[i, i] = slope[i, i]
-            x.bend[i, i] = 2.0 * square * np.sign(speed) * x.change[k, i]
+            bend[i, i] = 2.0 * square * np.sign(speed) * x.change[k, i]
     if not t.holds:
         clear_matrix(held)
+    for i in range(6):
+        add_scaled(slope, i, 1.0, bend, i, 6)
     return True
 
 

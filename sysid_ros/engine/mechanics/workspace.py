@@ -50,8 +50,6 @@ class Workspace(NamedTuple):
     resistance: Resistance
     held: FloatArray  # (nv, nv): what is implicit of Coriolis forces and the medium
     ahead: FloatArray  # (nv,): velocities, or by what they change in a step
-    ahead_motion: Motion  # of all bodies with these
-    ahead_derivatives: Derivatives  # of the inverse dynamics with these
     inertia: FloatArray  # (nv, nv): mass matrix with armature
     system: FloatArray  # (nv, nv): a matrix to factorize
     factor: FloatArray  # (nv, nv)
@@ -90,8 +88,6 @@ def new_workspace(t: Tables, n_held: int, n_displaced: int, n: int) -> Workspace
         new_resistance(t),
         np.zeros((nv, nv)),
         np.zeros(nv),
-        new_motion(nbody, nv),
-        new_derivatives(nbody, nv),
         np.zeros((nv, nv)),
         np.zeros((nv, nv)),
         np.zeros((nv, nv)),
