@@ -390,7 +390,7 @@ def test_what_changes_a_path_is_left_to_finite_differences(what: str) -> None:
     assert set(sources.values()) == {"exact"}
 
 
-@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
+@pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "IMPLICIT"])
 @pytest.mark.parametrize("law", ["m2", "m3", "m4", "m5", "m6"])
 def test_friction_laws(law: str, integrator: str) -> None:
     """Sliding and sticking; the coefficients are not special, and the joint carries another."""
