@@ -76,20 +76,6 @@ def test_dc_motors(more: str, integrator: str, target: str) -> None:
     assert [each.doubted for each in problem.exact if each is not None] == [0.0]
 
 
-@pytest.mark.parametrize("more", ["", INDUCTANCE, f'{INDUCTANCE} input="pos" {CONTROLLER}'])
-def test_rollouts_of_dc_motors_are_those_of_mujoco(more: str) -> None:
-    problem = chains.problem(spec_of(more), parameters(*MOTOR))
-    point = problem.initial_point()
-    problem.check_derivatives(point)
-    problem.check_derivatives(point)
-    (derivatives,) = problem.exact
-    assert derivatives is not None
-    assert not derivatives.gave_up
-    problem.cost(point)
-    problem.cost(point)
-    assert derivatives.runs.trusted
-
-
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
