@@ -117,6 +117,8 @@ def tangent(
             limit_changes(t, w.forces, m, v, dq, dv, w.moved_lines, inputs, w.friction)
     if not separate:
         copy_matrix(out, w.d_qacc)
+        if t.turns and h != 0.0:
+            set_acceleration(t, w, v, a, h)
     _row_changes(t, w, m, dq, dv)
     if quadratic or separate:
         for i in range(nv):
@@ -194,8 +196,6 @@ def _force_changes(
     nv, n = dq.shape
     f = w.forces
     clear_matrix(out)
-    if t.turns and h != 0.0:
-        _turning_changes(t, w, m, v, a, dq, dv, h, out)
     _motion_changes(t, w, m, 1.0, dq, dv, out)
     for i in range(nv):
         by_position = f.by_position[i] - h * a[i] * f.implicit_by_position[i]
@@ -216,6 +216,8 @@ def _force_changes(
         line_inertia_changes(t, w, m, k, a, inputs, h, out)
     if t.in_fluid:
         add_fluid_changes(t, w, m, out)
+    if t.turns and h != 0.0:
+        _turning_changes(t, w, m, v, a, dq, dv, h, out)
 
 
 @compiled_apart
@@ -259,7 +261,7 @@ def _turning_changes(
 
         C h a = (bias(v + h a) - bias(v - h a)) / 2,
 
-    from which what else they contain drops out.
+    from which what else they contain drops out. The motion is another then.
     """
     for side in range(2):
         sign = 1.0 - 2.0 * side
@@ -269,7 +271,6 @@ def _turning_changes(
         propagate(t, w.pose, w.ahead, w.step, w.motion)
         differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
         _motion_changes(t, w, m, 0.5 * sign, dq, dv, out)
-    set_acceleration(t, w, v, a, h)
 
 
 @compiled

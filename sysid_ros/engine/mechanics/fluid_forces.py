@@ -87,8 +87,9 @@ def resist(t: Tables, pose: Pose, motion: Motion, x: Resistance, d: Derivatives)
     """
     for k in range(x.force.shape[0]):
         body = shape_body(t, k)
-        if t.body_lastdof[body] < 0 or not _flows(t, pose, motion, k, body, x):
+        if not _resists(t, k, body):
             continue
+        _set_flow(t, pose, motion, k, body, x)
         total, i = resisting(x, k), t.body_lastdof[body]
         while i >= 0:
             d.torque[i] += dot(load(pose.subspace[i]), total)
@@ -111,12 +112,13 @@ def differentiate_resistance(
     """
     for k in range(x.force.shape[0]):
         body = shape_body(t, k)
+        if not _resists(t, k, body):
+            continue
         for e in range(6):
             for c in range(6):
                 x.force[k, e] += x.held[k, e, c] * x.change[k, c]
-        if t.body_lastdof[body] >= 0:
-            _set_rows(t, pose, k, body, x)
-            _differentiate(t, pose, motion, k, body, x, d, held)
+        _set_rows(t, pose, k, body, x)
+        _differentiate(t, pose, motion, k, body, x, d, held)
 
 
 @compiled
@@ -127,11 +129,17 @@ def shape_body(t: Tables, k: int) -> int:
 
 
 @compiled
-def _flows(t: Tables, pose: Pose, motion: Motion, k: int, body: int, x: Resistance) -> bool:
-    """Write the force on one shape, and its slopes; whether there is any."""
+def _resists(t: Tables, k: int, body: int) -> bool:
+    """Return whether a shape moves, and is no box of a body with ellipsoids."""
+    fields = t.body_fluid[body]
+    flows = k >= t.body_parentid.size or fields[0] != 0.0 or fields[2] != 0.0
+    return flows and t.body_lastdof[body] >= 0
+
+
+@compiled
+def _set_flow(t: Tables, pose: Pose, motion: Motion, k: int, body: int, x: Resistance) -> None:
+    """Write the force on one shape, and its slopes."""
     fields, e = t.body_fluid[body], k - t.body_parentid.size
-    if e < 0 and fields[0] == 0.0 and fields[2] == 0.0:
-        return False
     relative, step = relative_to(t, body, load(motion.velocity[body])), load(x.step.velocity[body])
     for i in range(6):
         if e < 0:
@@ -166,7 +174,6 @@ def _flows(t: Tables, pose: Pose, motion: Motion, k: int, body: int, x: Resistan
         clear_matrix(held)
     for i in range(6):
         add_scaled(slope, i, 1.0, bend, i, 6)
-    return True
 
 
 @compiled
@@ -217,15 +224,19 @@ def _differentiate(
         s = load(pose.subspace[j])
         velocity = relative_to(t, body, load(motion.velocity_before[j]))
         move_shape(x, k, s, velocity, load(x.step.velocity_before[j]))
-        turned = cross_force(s, total)
+        turned, faster = cross_force(s, total), x.scratch[0]
+        for e in range(6):
+            faster[0, e], faster[1, e] = 0.0, 0.0
+            for c in range(6):
+                faster[0, e] += x.slope[k, e, c] * x.rows[c, j]
+                faster[1, e] += x.held[k, e, c] * x.rows[c, j]
         i = t.body_lastdof[body]
         while i >= 0:
             for e in range(6):
                 share = x.rows[e, i]
                 d.by_position[i, j] += share * x.moved[e]
-                for c in range(6):
-                    d.by_velocity[i, j] += share * x.slope[k, e, c] * x.rows[c, j]
-                    held[i, j] += share * x.held[k, e, c] * x.rows[c, j]
+                d.by_velocity[i, j] += share * faster[0, e]
+                held[i, j] += share * faster[1, e]
             if i < j and t.dof_first[i] != t.dof_first[j]:
                 d.by_position[i, j] += dot(load(pose.subspace[i]), turned)
             i = t.dof_parentid[i]

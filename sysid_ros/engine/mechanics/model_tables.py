@@ -44,6 +44,7 @@ from sysid_ros.engine.mechanics.muscles import (
     muscle_curves,
     muscles,
 )
+from sysid_ros.engine.mechanics.paths import crank_actuators
 
 _OPTION, _DISABLE = mujoco.mjtIntegrator, mujoco.mjtDisableBit
 EULER, RK4 = int(_OPTION.mjINT_EULER), int(_OPTION.mjINT_RK4)
@@ -263,13 +264,25 @@ def unsupported(model: mujoco.MjModel) -> str | None:
         return "a joint's friction depends on its load inside the stages of RK4"
     if has_connections(model) and int(model.opt.integrator) == RK4:
         return "an equality connects bodies inside the stages of RK4"
-    if friction_rows(model) and (model.ntendon or model.neq):
-        return "a joint's friction depends on its load beside tendons or equalities"
     obstacle = unsupported_lines(model) or _unsupported_joints(model)
     obstacle = obstacle or unsupported_actuators(model)
+    if obstacle is None and _loads_friction(model):
+        return "a joint's friction depends on its load beside tendons or equalities"
     if obstacle is None and mujoco.mj_version() < TURNS_IMPLICITLY and _ties_free_body(model):
         return "implicitfast turns a free body that is tied to something by a rule of its own"
     return obstacle
+
+
+def _loads_friction(model: mujoco.MjModel) -> bool:
+    """Return whether tendons or equalities act where friction depends on the load."""
+    rows = friction_rows(model)
+    if not rows or not (model.ntendon or model.neq):
+        return False
+    trees, lines = np.asarray(model.dof_treeid), lines_of(model)
+    last = lines.first[lines.equality.size - len(crank_actuators(model))]
+    ends = np.asarray(model.body_treeid)[connections_of(model).body]
+    rubbing = trees[np.asarray(model.jnt_dofadr)[list(rows)]]
+    return bool(np.isin(rubbing, [*ends.ravel(), *trees[lines.dof[:last]]]).any())
 
 
 def _ties_free_body(model: mujoco.MjModel) -> bool:

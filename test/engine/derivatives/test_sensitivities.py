@@ -411,6 +411,38 @@ def test_friction_laws(law: str, integrator: str) -> None:
     assert set(problem.derivative_sources().values()) == {"exact"}
 
 
+@pytest.mark.parametrize("apart", [True, False])
+def test_friction_that_depends_on_the_load_beside_a_tendon(apart: bool) -> None:
+    """It feels the tendon only if that is on its own tree."""
+    root = mujoco.MjSpec.from_string(
+        f"""<mujoco><option timestep="{chains.TIMESTEP}" tolerance="1e-15"
+        integrator="implicitfast"/><worldbody><body><joint name="joint0" axis="0 1 0"/>
+        <inertial mass="1" pos="0.1 0 0" diaginertia="0.01 0.02 0.02"/></body>
+        <body pos="1 0 0"><joint name="joint1" axis="0 1 0" damping="0.1"/>
+        <inertial mass="1" pos="0.1 0 0" diaginertia="0.01 0.02 0.02"/></body></worldbody>
+        <tendon><fixed stiffness="3" damping="0.2"><joint joint="joint{int(apart)}" coef="0.5"/>
+        </fixed></tendon><actuator><motor name="actuator0" joint="joint0"/></actuator>
+        <sensor><jointpos name="mjSENS_JOINTPOS0" joint="joint0"/>
+        <jointpos name="other" joint="joint1"/></sensor></mujoco>"""
+    )
+    law = FrictionParameters(friction_viscous=0.1, friction_base=0.05, load_friction_motor=0.06)
+    apply_friction_to_spec(root, "joint0", law)
+    params = ParameterDict()
+    for element, name, attribute, value in (
+        ("joint", "joint0", "load_friction_motor", 0.06), ("joint", "joint1", "damping", 0.1),
+    ):  # fmt: skip
+        modifier = AttributeModifier(element, name, attribute)
+        params.add(Parameter(attribute, value, 0.0, 5.0, modifier=modifier))
+    problem = chains.problem(root, params)
+    error = largest_error(problem, problem.initial_point())
+    sources = set(problem.derivative_sources().values())
+    if apart:
+        assert sources == {"exact"}
+        assert error < TOLERANCE
+    else:
+        assert all("beside tendons or equalities" in source for source in sources)
+
+
 @pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
 @pytest.mark.parametrize("dynamics", ["INTEGRATOR", "FILTER", "FILTEREXACT"])
 def test_activations(dynamics: str, integrator: str) -> None:
