@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a medium does to an ellipsoid, with first and second derivatives, compiled.
+"""Forces of a medium on an ellipsoid with first and second derivatives, compiled.
 
 With the velocity u and the angular velocity o along the axes of a geom with semiaxes s, and the
 sums n = u . u, N = a u . u and Q = a^2 u . u over squared areas a_x = (s_y s_z)^2, ..., MuJoCo's

@@ -41,7 +41,7 @@ _WIND, _FRAME = WIND.start, FRAME.start
 
 
 class Resistance(NamedTuple):
-    """What resists the motion of each shape: the bodies' boxes, then the ellipsoids."""
+    """The resistance to the motion of each shape: the bodies' boxes, then the ellipsoids."""
 
     step: Motion  # of all bodies, by what velocities change in a step
     along: FloatArray  # (k, 6, 6): unit forces along its axes, then about them
@@ -132,8 +132,9 @@ def shape_body(t: Tables, k: int) -> int:
 def _resists(t: Tables, k: int, body: int) -> bool:
     """Return whether a shape moves, and is no box of a body with ellipsoids."""
     fields = t.body_fluid[body]
-    flows = k >= t.body_parentid.size or fields[0] != 0.0 or fields[2] != 0.0
-    return flows and t.body_lastdof[body] >= 0
+    flows: bool = k >= t.body_parentid.size or fields[0] != 0.0 or fields[2] != 0.0
+    moves: bool = t.body_lastdof[body] >= 0
+    return flows and moves
 
 
 @compiled
