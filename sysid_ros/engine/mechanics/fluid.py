@@ -125,7 +125,7 @@ def ellipsoids_of(model: mujoco.MjModel) -> Ellipsoids:
 
 
 def _coefficients(model: mujoco.MjModel, geom: int) -> FloatArray:
-    """Coefficients of the resistance to the motion of a geom; see mj_viscousForces and mj_addedMassForces."""
+    """A geom's resistance to motion; see mj_viscousForces and mj_addedMassForces."""
     density, viscosity = float(model.opt.density), float(model.opt.viscosity)
     size = _semiaxes(model, geom)
     share, blunt, slender, angular, kutta, magnus = np.asarray(model.geom_fluid[geom, :6])
