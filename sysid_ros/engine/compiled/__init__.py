@@ -17,6 +17,7 @@ from sysid_ros.engine.compiled.linear_algebra import (
     interpolate,
     solve_rows,
     solve_vector,
+    solve_with,
 )
 from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
 from sysid_ros.engine.compiled.sources import source_files

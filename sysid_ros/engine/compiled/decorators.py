@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import types
 
 from sysid_ros.engine.compiled.one_module import OPTIONS_OF_PARTS
 
@@ -35,5 +36,21 @@ def _compile(function: Function, forceinline: bool) -> Function:
     njit: Any = numba.njit
     options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     options |= {"error_model": "numpy", "fastmath": {"contract"}, "forceinline": forceinline}
-    decorate = njit(**options, **OPTIONS_OF_PARTS)
-    return cast(Function, decorate(function))
+    part = njit(**options, **OPTIONS_OF_PARTS)(function)
+    if hasattr(part, "get_call_template"):
+        _take_numbers_as_they_come(part)
+    return cast(Function, part)
+
+
+def _take_numbers_as_they_come(part: Any) -> None:
+    """Let numba compile a function once for all constants that callers hand over.
+
+    By itself it does so for each, True and False among them, with all that the function calls. The
+    optimizer, which sees caller and callee together, needs none of that.
+    """
+    found = part.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return found(tuple(map(types.unliteral, args)), kws)
+
+    part.get_call_template = get_call_template

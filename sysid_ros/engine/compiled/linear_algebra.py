@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled.decorators import compiled
+from sysid_ros.engine.compiled.decorators import compiled, compiled_apart
 
 
 @compiled
@@ -60,6 +60,34 @@ def solve_vector(factor: FloatArray, x: FloatArray) -> None:
         for k in range(i + 1, n):
             x[i] -= factor[k, i] * x[k]
         x[i] /= factor[i, i]
+
+
+@compiled_apart
+def solve_with(matrix: FloatArray, x: FloatArray) -> bool:
+    """Solve in place for all columns of ``x`` with a matrix near a positive definite one.
+
+    Gauss's elimination without pivoting, as MuJoCo does it, overwrites the matrix.
+
+    Returns:
+      Whether that can be.
+    """
+    n, columns = x.shape
+    for k in range(n):
+        if not abs(matrix[k, k]) > 0.0:
+            return False
+        for i in range(k + 1, n):
+            share = matrix[i, k] / matrix[k, k]
+            if share != 0.0:
+                for j in range(k + 1, n):
+                    matrix[i, j] -= share * matrix[k, j]
+                add_scaled(x, i, -share, x, k, columns)
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            add_scaled(x, k, -matrix[k, j], x, j, columns)
+        scale = 1.0 / matrix[k, k]
+        for c in range(columns):
+            x[k, c] *= scale
+    return True
 
 
 @compiled

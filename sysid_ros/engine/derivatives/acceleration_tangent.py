@@ -22,6 +22,7 @@ from sysid_ros.engine.compiled import (
 from sysid_ros.engine.derivatives.actuator_changes import add_input_change
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.derivatives.displacement_changes import add_displaced_forces
+from sysid_ros.engine.derivatives.fluid_changes import add_fluid_changes
 from sysid_ros.engine.derivatives.friction_limit_changes import limit_changes
 from sysid_ros.engine.derivatives.line_changes import (
     line_changes,
@@ -42,6 +43,7 @@ from sysid_ros.engine.mechanics import (
     add_along,
     add_footing_changes,
     add_product,
+    differentiate,
     dot,
     factorize_with,
     felt,
@@ -49,10 +51,11 @@ from sysid_ros.engine.mechanics import (
     into_body,
     load,
     multiply_inertia,
+    propagate,
     set_acceleration,
     site_wrench,
+    solve_implicitly,
     spread_changes,
-    unit_force,
 )
 
 
@@ -91,7 +94,7 @@ def tangent(
     """
     nv, n = dq.shape
     move_lines(t, w, v, dq, dv)
-    quadratic, damped = w.footing.pressed[0] > 0, False
+    quadratic, damped = w.footing.pressed[0] > 0, t.holds and h != 0.0
     for i in range(nv):
         quadratic |= w.rows.stiffness[i] > 0.0
         damped |= h * w.forces.implicit[i] != 0.0
@@ -108,12 +111,14 @@ def tangent(
         elif part == 2:
             acceleration, target, step = w.qacc, w.d_qacc, 0.0
         if part == 2 or t.friction_dofs.size:
-            set_acceleration(t, w, v, acceleration)
-        _force_changes(t, w, m, acceleration, dq, dv, inputs, step, target)
+            set_acceleration(t, w, v, acceleration, step)
+        _force_changes(t, w, m, v, acceleration, dq, dv, inputs, step, target)
         if part == 0:
             limit_changes(t, w.forces, m, v, dq, dv, w.moved_lines, inputs, w.friction)
     if not separate:
         copy_matrix(out, w.d_qacc)
+        if t.turns and h != 0.0:
+            set_acceleration(t, w, v, a, h)
     _row_changes(t, w, m, dq, dv)
     if quadratic or separate:
         for i in range(nv):
@@ -134,9 +139,8 @@ def tangent(
     if quadratic and not damped:
         copy_matrix(w.d_qacc, out)
         return True
-    if not factorize_with(t, w, w.forces.implicit, w.forces.line.implicit, False, h):
+    if not solve_implicitly(t, w, h, out):
         return False
-    solve_rows(w.factor, out)
     if solver_too and not separate:
         copy_matrix(out, w.d_qacc)
     return True
@@ -177,6 +181,7 @@ def _force_changes(
     t: Tables,
     w: Workspace,
     m: ModelDirections,
+    v: FloatArray,
     a: FloatArray,
     dq: FloatArray,
     dv: FloatArray,
@@ -189,17 +194,14 @@ def _force_changes(
     ``h`` is the timestep where damping is implicit, and 0 where it is not.
     """
     nv, n = dq.shape
-    d, f = w.derivatives, w.forces
+    f = w.forces
     clear_matrix(out)
+    _motion_changes(t, w, m, 1.0, dq, dv, out)
     for i in range(nv):
-        for j in range(nv):
-            by_position, by_velocity = -d.by_position[i, j], -d.by_velocity[i, j]
-            if i == j:
-                by_position += f.by_position[i] - h * a[i] * f.implicit_by_position[i]
-                by_velocity += f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
-            if by_position != 0.0 or by_velocity != 0.0:
-                for c in range(n):
-                    out[i, c] += by_position * dq[j, c] + by_velocity * dv[j, c]
+        by_position = f.by_position[i] - h * a[i] * f.implicit_by_position[i]
+        by_velocity = f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
+        add_scaled(out, i, by_position, dq, i, n)
+        add_scaled(out, i, by_velocity, dv, i, n)
     n_model = m.dof_fields.shape[2]
     for k in range(m.dof_touched.shape[0]):
         field, i = m.dof_touched[k]
@@ -212,11 +214,63 @@ def _force_changes(
         line_changes(t, w, m, k, dq, dv, inputs)
         spread_changes(t.lines, k, f.line.force[k], w.moved_lines.turned, w.line_change, out)
         line_inertia_changes(t, w, m, k, a, inputs, h, out)
-    _inertia_changes(t, w, m, out)
     if t.in_fluid:
-        _fluid_changes(t, w, m, out)
+        add_fluid_changes(t, w, m, out)
+    if t.turns and h != 0.0:
+        _turning_changes(t, w, m, v, a, dq, dv, h, out)
+
+
+@compiled_apart
+def _motion_changes(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    scale: float,
+    dq: FloatArray,
+    dv: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Subtract ``scale`` times the derivative of the inverse dynamics."""
+    nv, n, d = dq.shape[0], dq.shape[1], w.derivatives
+    for i in range(nv):
+        for j in range(nv):
+            by_position, by_velocity = scale * d.by_position[i, j], scale * d.by_velocity[i, j]
+            if by_position != 0.0 or by_velocity != 0.0:
+                for c in range(n):
+                    out[i, c] -= by_position * dq[j, c] + by_velocity * dv[j, c]
+    _inertia_changes(t, w, m, scale, out)
     if m.displacements.direction.size:
-        add_displaced_forces(t, w, m.displacements, out)
+        add_displaced_forces(t, w, m.displacements, scale, out)
+
+
+@compiled
+def _turning_changes(
+    t: Tables,
+    w: Workspace,
+    m: ModelDirections,
+    v: FloatArray,
+    a: FloatArray,
+    dq: FloatArray,
+    dv: FloatArray,
+    h: float,
+    out: FloatArray,
+) -> None:
+    """Subtract the derivative of Coriolis forces that are implicit, at a fixed acceleration.
+
+    Bias forces are quadratic in the velocity, so that their slope C by it takes h a to
+
+        C h a = (bias(v + h a) - bias(v - h a)) / 2,
+
+    from which what else they contain drops out. The motion is another then.
+    """
+    for side in range(2):
+        sign = 1.0 - 2.0 * side
+        for i in range(v.size):
+            w.ahead[i] = v[i] + sign * h * a[i] * t.dof_turned[i]
+        w.step[:] = 0.0
+        propagate(t, w.pose, w.ahead, w.step, w.motion)
+        differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+        _motion_changes(t, w, m, 0.5 * sign, dq, dv, out)
 
 
 @compiled
@@ -243,15 +297,18 @@ def _actuator_changes(
         add_scaled(out, dof, scale, m.actuator_fields[field], u, n_model)
     for u in range(t.actuator_dof.size):
         if t.actuator_dof[u] >= 0:
-            scale = actuator.transmitted[u] * actuator.by_control[u]
-            scale -= h * a[t.actuator_dof[u]] * actuator.implicit_by_control[u]
-            add_input_change(t, u, scale, inputs, out, t.actuator_dof[u])
+            passed = actuator.transmitted[u]
+            held = h * a[t.actuator_dof[u]] * actuator.implicit_by_control[u]
+            by_control = passed * actuator.by_control[u] - held
+            by_input = by_control, passed * actuator.by_activation[u] - held
+            add_input_change(t, u, by_input, inputs, out, t.actuator_dof[u])
     for k in range(t.site_actuators.size):
         u = t.site_actuators[k]
         wrench, i = site_wrench(t, w.pose, u), t.body_lastdof[t.actuator_bodyid[u]]
         while i >= 0:
             share = dot(load(w.pose.subspace[i]), wrench)
-            add_input_change(t, u, share * actuator.by_control[u], inputs, out, i)
+            by_input = share * actuator.by_control[u], share * actuator.by_activation[u]
+            add_input_change(t, u, by_input, inputs, out, i)
             for j in range(m.actuator_touched.shape[0]):
                 field, other = m.actuator_touched[j]
                 if other == u:
@@ -261,7 +318,9 @@ def _actuator_changes(
 
 
 @compiled
-def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
+def _inertia_changes(
+    t: Tables, w: Workspace, m: ModelDirections, scale: float, out: FloatArray
+) -> None:
     for body in range(1, t.body_parentid.size):
         first, last = m.body_first[body], m.body_first[body + 1]
         if first == last:
@@ -273,7 +332,7 @@ def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArra
                 total = 0.0
                 for j in range(10):
                     total += w.regressor[i, j] * m.inertia_change[k, j]
-                out[i, m.inertia_direction[k]] -= total
+                out[i, m.inertia_direction[k]] -= scale * total
             i = t.dof_parentid[i]
     for k in range(m.lifted.size):
         body = m.lifted[k]
@@ -282,28 +341,9 @@ def _inertia_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArra
         )
         i = t.body_lastdof[body]
         while i >= 0:
-            share = -dot(load(w.pose.subspace[i]), weight)
+            share = -scale * dot(load(w.pose.subspace[i]), weight)
             add_scaled(out, i, share, m.compensation, body, m.compensation.shape[1])
             i = t.dof_parentid[i]
-
-
-@compiled
-def _fluid_changes(t: Tables, w: Workspace, m: ModelDirections, out: FloatArray) -> None:
-    """Add the derivative of the forces of the medium by its resistances."""
-    n_model = m.fluid.shape[2]
-    for body in range(1, t.body_parentid.size):
-        for k in range(6):
-            along = unit_force(
-                w.pose.rotation[body], w.pose.position[body], t.body_ipos[body],
-                t.body_frame[body], k,
-            )  # fmt: skip
-            speed = dot(load(w.motion.velocity[body]), along)
-            i = t.body_lastdof[body]
-            while i >= 0:
-                share = -dot(load(w.pose.subspace[i]), along) * speed
-                add_scaled(out, i, share, m.fluid[body], 0 if k < 3 else 1, n_model)
-                add_scaled(out, i, share * abs(speed), m.fluid[body], 2 + k, n_model)
-                i = t.dof_parentid[i]
 
 
 @compiled

@@ -11,6 +11,8 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.mechanics import (
+    CURRENT,
+    DCMOTOR,
     FILTEREXACT,
     GEAR,
     INTEGRATOR,
@@ -25,9 +27,14 @@ from sysid_ros.engine.mechanics import (
 
 @compiled
 def drive(t: Tables, control: FloatArray, activation: FloatArray, out: FloatArray) -> None:
-    """Write what drives each actuator: its activation where it has one, else its control, (nu,)."""
+    """Write what drives each actuator, (2, nu).
+
+    That is its activation where it has one, else its control, and of a DC motor both.
+    """
     for u in range(control.size):
-        out[u] = activation[t.actuator_act[u]] if t.actuator_act[u] >= 0 else control[u]
+        i, motor = t.actuator_act[u], t.actuator_dynamics[u] == DCMOTOR
+        out[0, u] = control[u] if i < 0 or motor else activation[i]
+        out[1, u] = activation[i] if i >= 0 and motor else 0.0
 
 
 @compiled_apart
@@ -61,19 +68,27 @@ def add_actuator_force(
             if field == GEAR:
                 change += by_gear
             add_scaled(out, row, change, m.actuator_fields[field], u, n_model)
-    add_input_change(t, u, scale * actuator.by_control[u], inputs, out, row)
+    by_input = scale * actuator.by_control[u], scale * actuator.by_activation[u]
+    add_input_change(t, u, by_input, inputs, out, row)
 
 
 @compiled
 def add_input_change(
-    t: Tables, u: int, scale: float, inputs: InputChanges, out: FloatArray, row: int
+    t: Tables,
+    u: int,
+    by_input: tuple[float, float],
+    inputs: InputChanges,
+    out: FloatArray,
+    row: int,
 ) -> None:
-    """Add ``scale`` times the derivative of what drives an actuator."""
+    """Add the derivative by an actuator's control, where this drives it, and its activation."""
+    by_control, by_activation = by_input
     if t.actuator_act[u] >= 0:
-        add_scaled(out, row, scale, inputs.activation, t.actuator_act[u], out.shape[1])
-        return
+        add_scaled(out, row, by_activation, inputs.activation, t.actuator_act[u], out.shape[1])
+        if t.actuator_dynamics[u] != DCMOTOR:
+            return
     for k in range(inputs.direction.size):
-        out[row, inputs.direction[k]] += scale * inputs.change[k, u]
+        out[row, inputs.direction[k]] += by_control * inputs.change[k, u]
 
 
 @compiled
@@ -104,30 +119,69 @@ def _advanced(
 
 
 @compiled
-def next_activation(t: Tables, u: int, control: float, activation: float) -> float:
-    """The activation of an actuator after a step; see mj_nextActivation."""
+def next_activation(t: Tables, u: int, control: float, activation: float, force: float) -> float:
+    """The activation of an actuator after a step; see mj_nextActivation.
+
+    ``force`` is the actuator's, which in a DC motor the current after the step makes.
+    """
+    if t.actuator_dynamics[u] == DCMOTOR:
+        return force / _motor_constant(t, u)[0]
     low, high = t.act_range[u]
     after: float = min(max(_advanced(t, u, control, activation)[0], low), high)
     return after
 
 
 @compiled
+def _motor_constant(t: Tables, u: int) -> tuple[float, float, float]:
+    """The torque of a DC motor per current, and its slopes by its rows CURRENT and TIME."""
+    share, time = t.actuator_fields[CURRENT, u], t.actuator_fields[TIME, u]
+    rise = np.exp(t.timestep / time)
+    return share * rise, rise, -share * rise * t.timestep / (time * time)
+
+
+@compiled
 def advance_activations(
-    t: Tables, m: ModelDirections, control: FloatArray, activation: FloatArray, inputs: InputChanges
+    t: Tables,
+    f: Forces,
+    m: ModelDirections,
+    control: FloatArray,
+    activation: FloatArray,
+    dq: FloatArray,
+    dv: FloatArray,
+    lines: MovedLines,
+    inputs: InputChanges,
+    scratch: FloatArray,
 ) -> None:
     """Advance ``inputs.activation`` by a step; see mj_nextActivation.
 
     Args:
       t: The model.
+      f: The forces before the step.
       m: Directions of the model.
       control: Controls of the step, (nu,).
       activation: Before the step, (na,).
+      dq: Derivatives of the positions before the step, (nv, n).
+      dv: Derivatives of the velocities, (nv, n).
+      lines: How lines change.
       inputs: How controls and activations change; the latter are overwritten.
+      scratch: Shape (1, n).
     """
-    change = inputs.activation
+    change, n_model = inputs.activation, m.dof_fields.shape[2]
     for u in range(t.actuator_act.size):
         i = t.actuator_act[u]
         if i < 0:
+            continue
+        if t.actuator_dynamics[u] == DCMOTOR:
+            constant, by_share, by_time = _motor_constant(t, u)
+            scratch[:] = 0.0
+            add_actuator_force(
+                t, f, m, u, 1.0 / constant, 0.0, dq, dv, lines, inputs, scratch, 0
+            )  # fmt: skip
+            less = -f.actuator.force[u] / (constant * constant)
+            add_scaled(scratch, 0, less * by_share, m.actuator_fields[CURRENT], u, n_model)
+            add_scaled(scratch, 0, less * by_time, m.actuator_fields[TIME], u, n_model)
+            for c in range(change.shape[1]):
+                change[i, c] = scratch[0, c]
             continue
         after, kept, driven, by_time = _advanced(t, u, control[u], activation[i])
         low, high = t.act_range[u]
@@ -135,6 +189,6 @@ def advance_activations(
         for c in range(change.shape[1]):
             change[i, c] = kept * change[i, c] if inside else 0.0
         if inside:
-            add_scaled(change, i, by_time, m.actuator_fields[TIME], u, m.dof_fields.shape[2])
+            add_scaled(change, i, by_time, m.actuator_fields[TIME], u, n_model)
             for k in range(inputs.direction.size):
                 change[i, inputs.direction[k]] += driven * inputs.change[k, u]

@@ -25,14 +25,17 @@ from sysid_ros.engine.elements import (
 )
 from sysid_ros.engine.mechanics import (
     ARMATURE,
+    FRAME,
     INVWEIGHT,
     Displacements,
     Mountings,
     Tables,
     actuator_fields,
     body_places,
+    connections_of,
     displacements_of,
     dof_fields,
+    end_places,
     fluid_fields,
     friction_fields,
     has_connections,
@@ -57,10 +60,11 @@ class ModelChanges(NamedTuple):
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     compensation: FloatArray  # (nbody, n_model)
     body_weight: FloatArray  # (nbody, 2, n_model): of inverse inertia, felt by what presses
-    fluid: FloatArray  # (nbody, 8 or 0, n_model): of the resistance of a medium
+    fluid: FloatArray  # (nbody, 18 or 0, n_model): of the medium around it
     body_places: FloatArray  # (nbody, 7, n_model)
     joint_places: FloatArray  # (njnt, 6, n_model)
     site_places: FloatArray  # (nsite, 7, n_model)
+    end_places: FloatArray  # (2 n_connection, 7, n_model)
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,7 @@ def _changing(
         body_places(model),
         joint_places(model),
         site_places(model),
+        end_places(connections_of(model)),
     )
 
 
@@ -163,9 +168,9 @@ class ModelDirections(NamedTuple):
     lifted: IntArray  # (k,): the bodies whose gravity compensation changes
     compensation: FloatArray  # (nbody, n_model)
     body_weight: FloatArray  # (nbody, 2, n_model)
-    fluid: FloatArray  # (nbody, 8 or 0, n_model)
+    fluid: FloatArray  # (nbody, 18 or 0, n_model)
     displacements: Displacements
-    mountings: Mountings
+    mountings: Mountings  # of sites, then of the boxes of all bodies that a medium flows around
 
 
 class StepSlopes(NamedTuple):
@@ -228,9 +233,17 @@ def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:
         np.ascontiguousarray(compensation),
         np.ascontiguousarray(changes.body_weight),
         np.ascontiguousarray(changes.fluid),
-        displacements_of(t, changes.body_places, changes.joint_places),
-        mountings_of(t, changes.site_places),
+        displacements_of(t, changes.body_places, changes.joint_places, changes.end_places),
+        _mountings(t, changes),
     )
+
+
+def _mountings(t: Tables, changes: ModelChanges) -> Mountings:
+    """The twists of sites, and of boxes in a medium."""
+    if not t.in_fluid:
+        return mountings_of(t.site_places, changes.site_places)
+    places = np.vstack([t.site_places, t.body_fluid[:, FRAME]])
+    return mountings_of(places, np.concatenate([changes.site_places, changes.fluid[:, FRAME]]))
 
 
 def _touched(fields: FloatArray) -> IntArray:

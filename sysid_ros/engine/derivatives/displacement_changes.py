@@ -27,7 +27,6 @@ from sysid_ros.engine.mechanics import (
     motion_before,
     moved_along,
     multiply_inertia,
-    multiply_matrix,
     multiply_product,
     scale,
     turned_gravity,
@@ -36,36 +35,37 @@ from sysid_ros.engine.mechanics import (
 
 
 @compiled_apart
-def add_displaced_forces(t: Tables, w: Workspace, x: Displacements, out: FloatArray) -> None:
-    """Add the derivative of all forces but the constraints', at the acceleration of ``w.motion``.
+def add_displaced_forces(
+    t: Tables, w: Workspace, x: Displacements, weight: float, out: FloatArray
+) -> None:
+    """Subtract ``weight`` times the derivative of the inverse dynamics, as in ``w.derivatives``.
 
     Args:
       t: The model.
       w: The instant.
       x: The displacements.
-      out: Added to, (nv, n).
+      weight: A factor.
+      out: Subtracted from, (nv, n).
     """
     d = w.derivatives
-    for e in range(x.direction.size):
+    for e in range(x.moving):
         body, direction = x.body[e], x.direction[e]
         s, p, r = _displaced(t, w, x, e)
         above = add(_change_behind(w, body, p, r), cross_force(s, load(d.force[body])))
         turned = turned_gravity(t, s)
         if t.compensates:
             above = add(above, multiply_inertia(d.lifted[body], turned))
-        if t.in_fluid:
-            above = add(above, multiply_matrix(d.drag[body], p))
         for i in range(out.shape[0]):
             if x.side[e, i] == 0:
                 continue
             si = load(w.pose.subspace[i])
             if x.side[e, i] < 0:
-                out[i, direction] -= dot(si, above)
+                out[i, direction] -= weight * dot(si, above)
                 continue
             change = dot(p, load(d.below_product[i])) + dot(r, load(d.below_inertia[i]))
             if t.compensates:
                 change += dot(turned, multiply_inertia(d.lifted[t.dof_bodyid[i]], si))
-            out[i, direction] -= change
+            out[i, direction] -= weight * change
 
 
 @compiled_apart
@@ -115,7 +115,7 @@ def add_displaced_reading(
       out: Added to, (n_reading, n).
     """
     x, mountings = m.displacements, m.mountings
-    for e in range(x.direction.size):
+    for e in range(x.moving):
         if carries(t, x.body[e], body):
             out[row, x.direction[e]] += _read_of(covectors, _displaced(t, w, x, e))
     for e in range(mountings.direction.size):
@@ -163,7 +163,7 @@ def add_displaced_force(
       out: Added to, (n_reading, n).
     """
     x, mountings = m.displacements, m.mountings
-    for e in range(x.direction.size):
+    for e in range(x.moving):
         moved = x.body[e]
         outer = max(moved, body)
         if not carries(t, min(moved, body), outer):

@@ -18,9 +18,11 @@ import numpy.typing as npt
 from sysid_ros.engine.derivatives.frame_readings import frames_alike
 from sysid_ros.engine.elements import BALL, FREE
 from sysid_ros.engine.mechanics import (
+    flow_alike,
     has_feet,
-    in_fluid,
     stand_alike,
+    unfollowed_equality,
+    unfollowed_motor,
     unfollowed_muscle,
     unfollowed_path,
 )
@@ -35,7 +37,7 @@ _FOLLOWED = frozenset((
     "dof_frictionloss", "dof_damping", "dof_dampingpoly", "dof_invweight0", "jnt_stiffness",
     "jnt_stiffnesspoly", "qpos_spring", "actuator_gainprm", "actuator_biasprm", "actuator_gear",
     "actuator_forcerange", "actuator_dynprm", "jnt_user", "tendon_armature", "tendon_damping",
-    "tendon_frictionloss", "tendon_invweight0", "tendon_stiffness", "body_invweight0",
+    "tendon_frictionloss", "tendon_invweight0", "tendon_stiffness", "body_invweight0", "eq_data",
 ))
 _WITHOUT_EFFECT = frozenset((
     "body_subtreemass", "body_sameframe", "body_simple", "body_margin",
@@ -55,7 +57,7 @@ _AROUND = tuple(int(getattr(mujoco.mjtWrap, f"mjWRAP_{name}")) for name in ("SPH
 # What is drawn, or touches: contacts show as a violated equation of motion.
 _UNSEEN = ("_", "bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
 _OF_SITES = ("site_pos", "site_quat")
-_OPTIONS = ("timestep", "gravity", "wind", "magnetic", "density", "viscosity", "integrator")
+_OPTIONS = ("timestep", "gravity", "magnetic", "integrator")
 
 
 class FollowedModel:
@@ -93,10 +95,8 @@ class FollowedModel:
             return "jnt_stiffness"
         if not frames_alike(self._base, moved):
             return "an inertial frame that is measured"
-        if in_fluid(self._base) and np.any(self._base.body_ipos != moved.body_ipos):
-            return "body_ipos in a fluid"
-        if in_fluid(self._base) and np.any(self._base.body_iquat != moved.body_iquat):
-            return "body_iquat in a fluid"
+        if not flow_alike(self._base, moved):
+            return "what a fluid flows around"
         if not stand_alike(self._base, moved):
             return "what touches the floor"
         placed = _unfollowed_place(self._base, moved) or _unfollowed_site(self._base, moved)
@@ -109,7 +109,9 @@ class FollowedModel:
             # Most are the same byte by byte, which is seen sooner.
             if array.tobytes() != after.tobytes() and (array != after).any():
                 return name
-        return unfollowed_path(self._base, moved) or unfollowed_muscle(self._base, moved)
+        obstacle = unfollowed_path(self._base, moved) or unfollowed_muscle(self._base, moved)
+        obstacle = obstacle or unfollowed_motor(self._base, moved)
+        return obstacle or unfollowed_equality(self._base, moved)
 
 
 def _unfollowed_place(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None:
@@ -134,12 +136,10 @@ def _unfollowed_place(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None
 def _unfollowed_site(base: mujoco.MjModel, moved: mujoco.MjModel) -> str | None:
     """The attribute by which a site moves at which more than sensors are, ``None`` for none."""
     ends = np.asarray(base.actuator_trnid)[np.isin(base.actuator_trntype, _BY_SITES)]
-    joined = np.asarray(base.eq_objtype) == int(mujoco.mjtObj.mjOBJ_SITE)
-    held = [np.asarray(getattr(base, name))[joined] for name in ("eq_obj1id", "eq_obj2id")]
     kinds = np.asarray(base.wrap_type)
     along = np.asarray(base.wrap_objid)[kinds == int(mujoco.mjtWrap.mjWRAP_SITE)]
     beside = np.asarray(base.wrap_prm)[np.isin(kinds, _AROUND)].astype(int)
-    used = np.concatenate([ends.ravel(), *held, along, beside])
+    used = np.concatenate([ends.ravel(), along, beside])
     used = used[used >= 0]
     for name in _OF_SITES:
         before, after = (np.asarray(getattr(model, name))[used] for model in (base, moved))

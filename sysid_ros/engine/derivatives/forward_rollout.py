@@ -30,6 +30,7 @@ from sysid_ros.engine.mechanics import (
     new_workspace,
     propagate,
     put_in_place,
+    resist,
     settle,
     swing,
 )
@@ -41,7 +42,7 @@ class Room(NamedTuple):
     """Room for the rollouts of one thread."""
 
     workspace: Workspace
-    drive: FloatArray  # (nu,): what drives the actuators
+    drive: FloatArray  # (2, nu): what drives the actuators
     a: FloatArray  # (nv,): qacc
     integrated: FloatArray  # (nv,): acceleration of the integrator
 
@@ -51,7 +52,7 @@ def new_room(t: Tables) -> Room:
     nv, nu = t.dof_bodyid.size, t.actuator_dof.size
     return Room(
         new_workspace(t, 0, 0, 0),
-        np.zeros(nu),
+        np.zeros((2, nu)),
         np.zeros(nv),
         np.zeros(nv),
     )
@@ -71,7 +72,7 @@ def simulate_rollouts(
     """Simulate.
 
     Args:
-      t: The model, without feet.
+      t: The model, without feet, that holds nothing implicitly but joints and lines.
       r: The readings, scalar ones only.
       steps: Of each rollout, (w,).
       control: Controls of every step, (sum of the steps, nu).
@@ -102,7 +103,10 @@ def simulate_rollouts(
             for u in range(t.actuator_act.size):
                 i = t.actuator_act[u]
                 if i >= 0:
-                    after[nq + nv + i] = next_activation(t, u, control[k, u], activation[i])
+                    force = b.workspace.forces.actuator.force[u]
+                    after[nq + nv + i] = next_activation(
+                        t, u, control[k, u], activation[i], force
+                    )  # fmt: skip
         first += steps[w]
 
 
@@ -120,6 +124,8 @@ def _accelerate(t: Tables, b: Room, q: FloatArray, v: FloatArray) -> bool:
         act(t, q, v, b.drive, False, w.forces)
         propagate(t, w.pose, v, b.integrated, w.motion)
         fall(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+        if t.in_fluid:
+            resist(t, w.pose, w.motion, w.resistance, w.derivatives)
     copy_inertia(t, w)
     limit_friction(t, w.forces, w.derivatives, v, b.integrated, w.friction)
     if not settle(t, w, q, v, b.a):

@@ -10,7 +10,6 @@ from sysid_ros.engine.compiled import add_scaled, compiled
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
 from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
 from sysid_ros.engine.mechanics import (
-    IMPLICITFAST,
     LINE_ARMATURE,
     LINE_DAMPING,
     Tables,
@@ -108,7 +107,7 @@ def _held_changes(
         field, other = m.line_touched[k]
         if other == line and field == LINE_ARMATURE:
             add_scaled(change, 0, 1.0, m.line_fields[field], line, n_model)
-        if other == line and field == LINE_DAMPING and t.integrator == IMPLICITFAST:
+        if other == line and field == LINE_DAMPING and t.implicit:
             add_scaled(change, 0, h, m.line_fields[field], line, n_model)
     for k in range(m.actuator_touched.shape[0]):
         field, u = m.actuator_touched[k]
@@ -119,4 +118,5 @@ def _held_changes(
         if t.actuator_line[u] == line:
             add_scaled(change, 0, h * f.implicit_by_position[u], moved.extent, line, n)
             add_scaled(change, 0, h * f.implicit_by_velocity[u], moved.speed, line, n)
-            add_input_change(t, u, h * f.implicit_by_control[u], inputs, change, 0)
+            held = h * f.implicit_by_control[u]
+            add_input_change(t, u, (held, held), inputs, change, 0)

@@ -25,7 +25,7 @@ from sysid_ros.engine.derivatives.model_parts import (
     whole_model,
 )
 from sysid_ros.engine.derivatives.sensors import readings
-from sysid_ros.engine.mechanics import INVWEIGHT, TIME, tables_of
+from sysid_ros.engine.mechanics import INVWEIGHT, TIME, inertial_frames, tables_of
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder, Perturbation
 
 # How far from where derivatives lead to a number may be, relative to the way, and to its value.
@@ -133,7 +133,7 @@ class TablesReader:
           base: What changes with parameters.
           static: Whether nothing else does.
         """
-        sites = base.tables[-1]
+        sites = base.tables[-2]
         stays = self._sites is not None and np.array_equal(sites, self._sites)
         if self._latest is None or not (static and stays) or base.stands:
             self._sites = sites
@@ -141,7 +141,7 @@ class TablesReader:
             self._latest = model_parts(tables, read), whole_model(tables, read)
             return self._latest
         dof, actuator, line, inertia, friction, compensation, _, fluid, *places = base.tables
-        bodies, joints, _ = places
+        bodies, joints, *_ = places
         dof = dof.copy()
         dof[INVWEIGHT] = base.model.dof_invweight0
         parts, whole = self._latest
@@ -154,6 +154,7 @@ class TablesReader:
             gravity_compensation=compensation,
             compensates=bool(np.any(compensation)),
             body_fluid=fluid,
+            body_frame=inertial_frames(fluid),
             body_pos=np.ascontiguousarray(bodies[:, :3]),
             body_quat=np.ascontiguousarray(bodies[:, 3:]),
             jnt_pos=np.ascontiguousarray(joints[:, :3]),
@@ -271,9 +272,10 @@ class SharedMoves:
             if np.any(changed[:, g] & ~marks[:, of == g].any(axis=1)):
                 return None
         model, n_line = base.model, found.line_fields.shape[1]
-        sizes = (model.nv, model.nu, n_line, model.nbody, model.njnt, model.nsite)
+        n_end = len(found.end_places)
+        sizes = (model.nv, model.nu, n_line, model.nbody, model.njnt, model.nsite, n_end)
         own = marks / np.array([steps[j] for j in components])
-        dof, actuator, line, body, joint, site = np.split(own, np.cumsum(sizes)[:-1])
+        dof, actuator, line, body, joint, site, end = np.split(own, np.cumsum(sizes)[:-1])
         return ModelChanges(
             found.dof_fields[..., of] * dof,
             found.actuator_fields[..., of] * actuator,
@@ -286,11 +288,12 @@ class SharedMoves:
             found.body_places[..., of] * body[:, np.newaxis],
             found.joint_places[..., of] * joint[:, np.newaxis],
             found.site_places[..., of] * site[:, np.newaxis],
+            found.end_places[..., of] * end[:, np.newaxis],
         )
 
 
 def _touched(changes: ModelChanges) -> BoolArray:
-    """Mark what changes of dofs, actuators, lines, bodies, joints and sites, (k, n_model)."""
+    """Mark what changes of dofs, actuators, lines, bodies, joints, sites and ends, (k, n_model)."""
     return np.concatenate(
         [
             np.any(changes.dof_fields, axis=0) | np.any(changes.friction_fields, axis=0),
@@ -303,6 +306,7 @@ def _touched(changes: ModelChanges) -> BoolArray:
             | np.any(changes.body_places, axis=1),
             np.any(changes.joint_places, axis=1),
             np.any(changes.site_places, axis=1),
+            np.any(changes.end_places, axis=1),
         ]
     )
 

@@ -25,7 +25,7 @@ from sysid_ros.engine.derivatives.frame_readings import (
     FrameReadings,
 )
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, TENDON, Readings
-from sysid_ros.engine.mechanics import Connections, Feet, Lines, Paths, Tables
+from sysid_ros.engine.mechanics import Connections, Ellipsoids, Feet, Lines, Paths, Tables
 
 # What the first axis of a table counts, by the beginning of its name.
 _COUNTS = {
@@ -66,10 +66,10 @@ class ModelPart(NamedTuple):
     tables: Tables  # its own
     readings: Readings  # its own, in the order of ``rows``
 
-    def touched(self, changes: ModelChanges) -> BoolArray:
-        """Mark the directions that change anything of the part, (n_model,)."""
+    def touched(self, t: Tables, changes: ModelChanges) -> BoolArray:
+        """Mark the directions that change anything of the part of a model, (n_model,)."""
         result: BoolArray = np.zeros(changes.dof_fields.shape[-1], dtype=bool)
-        for table in changes_of(changes, self.elements):
+        for table in changes_of(t, changes, self.elements):
             result |= np.any(table != 0.0, axis=tuple(range(table.ndim - 1)))
         return result
 
@@ -113,7 +113,10 @@ def renewed_parts(
         for name, old, new in zip(t._fields, before, t, strict=True)
         if not (old == new if np.isscalar(old) else _alike(old, new))
     ]
-    if any(name in _REFERS or name in _LISTS or name in ("lines", "feet") for name in changed):
+    if any(
+        name in _REFERS or name in _LISTS or name in ("lines", "feet", "ellipsoids")
+        for name in changed
+    ):
         return None
     return tuple(
         part._replace(
@@ -145,8 +148,9 @@ def renewed(parts: Sequence[ModelPart], t: Tables) -> tuple[ModelPart, ...]:
     return tuple(part._replace(tables=_tables(t, part.elements)) for part in parts)
 
 
-def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:
-    """The changes of one part's tables."""
+def changes_of(t: Tables, changes: ModelChanges, own: Elements) -> ModelChanges:
+    """The changes of the tables of one part of a model."""
+    held = np.repeat(_chosen_connections(t, own), 2)
     return ModelChanges(
         changes.dof_fields[:, own.dofs],
         changes.actuator_fields[:, own.actuators],
@@ -159,6 +163,7 @@ def changes_of(changes: ModelChanges, own: Elements) -> ModelChanges:
         changes.body_places[own.bodies],
         changes.joint_places[own.joints],
         changes.site_places,
+        changes.end_places[held],
     )
 
 
@@ -235,6 +240,8 @@ def _tables(t: Tables, own: Elements) -> Tables:
             result[name] = _lines(t.lines, own)
         elif name == "feet":
             result[name] = _feet(t.feet, own)
+        elif name == "ellipsoids":
+            result[name] = _ellipsoids(t.ellipsoids, own)
         elif name == "connections":
             result[name] = _connections(t, own)
         elif name in _LISTS:
@@ -302,14 +309,27 @@ def _feet(feet: Feet, own: Elements) -> Feet:
     return Feet(**{**part, "body": _renumbered(part["body"], own.bodies)})
 
 
+def _ellipsoids(ellipsoids: Ellipsoids, own: Elements) -> Ellipsoids:
+    """The ellipsoids of a part."""
+    chosen = np.isin(ellipsoids.body, own.bodies)
+    part = {
+        name: np.ascontiguousarray(table[chosen]) for name, table in ellipsoids._asdict().items()
+    }
+    return Ellipsoids(**{**part, "body": _renumbered(part["body"], own.bodies)})
+
+
 def _connections(t: Tables, own: Elements) -> Connections:
     """The connections of a part."""
-    ends = t.body_lastdof[t.connections.body].max(axis=1)
-    chosen = np.isin(ends, own.dofs)
+    chosen = _chosen_connections(t, own)
     part: dict[str, Any] = {
         name: np.ascontiguousarray(table[chosen]) for name, table in t.connections._asdict().items()
     }
     return Connections(**{**part, "body": _renumbered(part["body"], own.bodies)})
+
+
+def _chosen_connections(t: Tables, own: Elements) -> BoolArray:
+    """Mark the connections of a part."""
+    return np.isin(t.body_lastdof[t.connections.body].max(axis=1), own.dofs)
 
 
 def _readings(r: Readings, rows: IndexArray, own: Elements) -> Readings:

@@ -53,7 +53,7 @@ class Buffers(NamedTuple):
 
     workspace: Workspace
     now: Stage
-    drive: FloatArray  # (nu,): what drives the actuators
+    drive: FloatArray  # (2, nu): what drives the actuators
     activation: FloatArray  # (na, n): derivatives of the activations
     stage: Stage  # inside a Runge-Kutta step
     mean: Stage  # of the stages: velocities in v and dv, accelerations in a and da
@@ -68,7 +68,7 @@ def new_buffers(t: Tables, n: int, n_displaced: int) -> Buffers:
     return Buffers(
         new_workspace(t, held, n_displaced, n),
         _new_stage(nq, nv, n),
-        np.zeros(nu),
+        np.zeros((2, nu)),
         np.zeros((na, n)),
         _new_stage(nq, nv, n),
         _new_stage(nq, nv, n),
@@ -179,9 +179,10 @@ def differentiate_steps(
         if t.integrator == RK4:
             followed = _runge_kutta(t, m, r, d, k, q, v, b, out[k], violation[k])
         else:
-            followed = _semi_implicit(t, m, r, d, touches, k, q, v, after, b, out[k], violation[k])
-            inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
-            advance_activations(t, m, control[k], activation, inputs)
+            followed = _semi_implicit(
+                t, m, r, d, touches, k, q, v, (control[k], activation), after, b, out[k],
+                violation[k],
+            )  # fmt: skip
         if not (followed and violation[k, 0] < np.inf):
             violation[k, 0] = np.inf
             return
@@ -223,12 +224,16 @@ def _semi_implicit(
     k: int,
     q: FloatArray,
     v: FloatArray,
+    driven: tuple[FloatArray, FloatArray],
     after: FloatArray,
     b: Buffers,
     out: FloatArray,
     violation: FloatArray,
 ) -> bool:
-    """Advance ``b.now`` by step ``k``; returns whether that could be."""
+    """Advance ``b.now`` by step ``k``; returns whether that could be.
+
+    ``driven`` are its controls and the activations before it.
+    """
     w, now = b.workspace, b.now
     inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
     if not evaluate(t, w, q, v, b.drive, now.a, touches, k, m.displacements, violation):
@@ -241,6 +246,9 @@ def _semi_implicit(
     read(t, w.forces, m, r, q, v, now.dq, now.dv, w.moved_lines, inputs, out)
     if r.frames.row.size:
         read_frames(t, w, m, r.frames, q, now.dq, now.dv, out)
+    advance_activations(
+        t, w.forces, m, driven[0], driven[1], now.dq, now.dv, w.moved_lines, inputs, w.line_change
+    )
     for i in range(now.dq.shape[0]):
         for c in range(now.dq.shape[1]):
             now.dv[i, c] += t.timestep * now.da[i, c]
@@ -300,7 +308,8 @@ def _runge_kutta(
                 stage.dv[i, c] = now.dv[i, c] + ahead * stage.da[i, c]
     worst, scale = 0.0, 1e-12
     for i in range(nv):
-        worst = max(worst, abs(mean.a[i] - now.a[i]))
+        off = abs(mean.a[i] - now.a[i])
+        worst = max(worst, off) if off < np.inf else np.inf
         scale = max(scale, abs(now.a[i]), abs(v[i]) / t.timestep)
         for c in range(n):
             now.dv[i, c] += t.timestep * mean.da[i, c]

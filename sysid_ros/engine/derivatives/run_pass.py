@@ -97,13 +97,13 @@ class Pass:
     @cached_property
     def touched(self) -> tuple[BoolArray, ...]:
         """Marks of the directions that change anything of each part, (n_model,)."""
-        return tuple(part.touched(self.changes) for part in self.parts)
+        return tuple(part.touched(self.whole.tables, self.changes) for part in self.parts)
 
     def model(self, number: int, places: IndexArray) -> ModelDirections:
         """The changes of a part in some of the followed directions."""
         key = number, places.tobytes()
         if key not in self.models:
-            own = changes_of(self.changes, self.parts[number].elements)
+            own = changes_of(self.whole.tables, self.changes, self.parts[number].elements)
             changes = ModelChanges(*(table[..., places] for table in own))
             self.models[key] = model_directions(self.parts[number].tables, changes)
         return self.models[key]

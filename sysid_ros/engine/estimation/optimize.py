@@ -195,7 +195,8 @@ def _own_ending(
     if not objective.confirm():  # once more, with what it is judged by
         ahead += end.iterations
         rest = replace(settings, max_iterations=max(0, max_iters - ahead))
-        end = minimize(objective, end.point, rest, report_later)
+        best = replace(end.point, theta=objective.best_x[objective.free])
+        end = minimize(objective, best, rest, report_later)
     if verbose:
         for step in objective.history:
             print(f"{step.iteration:4d}  cost {step.cost:.6e}  gradient {step.gradient_norm:.1e}")

@@ -5,23 +5,27 @@
 
 from sysid_ros.engine.mechanics.acceleration import (
     EXACT,
-    copy_inertia,
     evaluate,
-    factorize_with,
     set_acceleration,
     settle,
     solve,
 )
 from sysid_ros.engine.mechanics.actuator_tables import (
+    CURRENT,
+    DCMOTOR,
     FILTEREXACT,
     GEAR,
     INTEGRATOR,
     TIME,
     actuator_fields,
+    unfollowed_motor,
 )
 from sysid_ros.engine.mechanics.connections import (
     Connections,
+    connections_of,
+    end_places,
     has_connections,
+    unfollowed_equality,
 )
 from sysid_ros.engine.mechanics.contact_forces import (
     add_footing_changes,
@@ -49,9 +53,20 @@ from sysid_ros.engine.mechanics.floor_contacts import (
     touches_of,
 )
 from sysid_ros.engine.mechanics.fluid import (
+    FRAME,
+    WIND,
+    Ellipsoids,
+    flow_alike,
     fluid_fields,
     in_fluid,
-    unit_force,
+    inertial_frames,
+)
+from sysid_ros.engine.mechanics.fluid_forces import (
+    move_shape,
+    relative_to,
+    resist,
+    resisting,
+    shape_body,
 )
 from sysid_ros.engine.mechanics.forces import (
     Forces,
@@ -86,7 +101,6 @@ from sysid_ros.engine.mechanics.model_tables import (
     ARMATURE,
     DAMPING,
     FRICTIONLOSS,
-    IMPLICITFAST,
     INVWEIGHT,
     RK4,
     Tables,
@@ -105,6 +119,8 @@ from sysid_ros.engine.mechanics.positions import (
     advance_derivative,
 )
 from sysid_ros.engine.mechanics.rigid_body import (
+    Derivatives,
+    differentiate,
     fall,
     felt,
     force_regressor,
@@ -125,10 +141,15 @@ from sysid_ros.engine.mechanics.spatial import (
     into_body,
     load,
     multiply_inertia,
-    multiply_matrix,
     multiply_product,
     multiply_quaternions,
     quaternion_to_matrix,
     scale,
 )
-from sysid_ros.engine.mechanics.workspace import Workspace, new_workspace
+from sysid_ros.engine.mechanics.workspace import (
+    Workspace,
+    copy_inertia,
+    factorize_with,
+    new_workspace,
+    solve_implicitly,
+)

@@ -18,7 +18,6 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import (
-    add_scaled,
     compiled,
     compiled_apart,
     copy_vector,
@@ -30,6 +29,7 @@ from sysid_ros.engine.mechanics.constraint_rows import constrain
 from sysid_ros.engine.mechanics.contact_forces import stand
 from sysid_ros.engine.mechanics.displacements import Displacements
 from sysid_ros.engine.mechanics.floor_contacts import Touches
+from sysid_ros.engine.mechanics.fluid_forces import differentiate_resistance, resist
 from sysid_ros.engine.mechanics.forces import act
 from sysid_ros.engine.mechanics.kinematics import (
     move,
@@ -38,7 +38,6 @@ from sysid_ros.engine.mechanics.kinematics import (
 from sysid_ros.engine.mechanics.lines import (
     LINE_ARMATURE,
     related_along,
-    spread_square,
 )
 from sysid_ros.engine.mechanics.load_friction import (
     limit_friction,
@@ -47,7 +46,7 @@ from sysid_ros.engine.mechanics.model_tables import ARMATURE, Tables
 from sysid_ros.engine.mechanics.path_lengths import lay
 from sysid_ros.engine.mechanics.pendulum import swing
 from sysid_ros.engine.mechanics.rigid_body import differentiate
-from sysid_ros.engine.mechanics.workspace import Workspace
+from sysid_ros.engine.mechanics.workspace import Workspace, copy_inertia, factorize_with
 
 # Of the largest force: what an equation that holds may lack, and what a force may change by that
 # MuJoCo's constraint solver leaves to the steps that it does not take.
@@ -78,7 +77,7 @@ def evaluate(
       w: Written; ``qacc`` and the rows included. In place are bodies that do not move.
       q: Joint positions before the step, (nq,).
       v: Joint velocities before the step, (nv,).
-      control: What drives each actuator, (nu,).
+      control: What drives each actuator, (2, nu).
       a: The integrated acceleration, (nv,).
       touches: Of the rollout.
       k: The step.
@@ -96,11 +95,14 @@ def evaluate(
         move(t, q, w.pose)
         lay(t, q, w.pose, True)
     act(t, q, v, control, True, w.forces)
-    set_acceleration(t, w, v, a)
+    set_acceleration(t, w, v, a, h)
     copy_inertia(t, w)
     implicit = False
     for i in range(nv):
-        damping = h * w.forces.implicit[i] * a[i]
+        damping = w.forces.implicit[i] * a[i]
+        for j in range(nv if t.holds else 0):
+            damping += w.held[i, j] * a[j]
+        damping *= h
         implicit |= damping != 0.0
         w.qacc[i] = damping
         w.residual[i] = w.derivatives.torque[i] + t.dof_fields[ARMATURE, i] * a[i]
@@ -149,10 +151,13 @@ def _constrain(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatAr
 
 @compiled
 def _lacking(w: Workspace) -> float:
-    """The largest force that the equation of motion lacks."""
+    """The largest force that the equation of motion lacks, infinite where one is no number."""
     worst = 0.0
     for i in range(w.residual.size):
-        worst = max(worst, abs(w.residual[i] - w.rows.force[i]))
+        lacking = abs(w.residual[i] - w.rows.force[i])
+        if not lacking < np.inf:  # of which max, as Python has it, would take no notice
+            return np.inf
+        worst = max(worst, lacking)
     return worst
 
 
@@ -210,7 +215,7 @@ def solve(
       w: Written.
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
-      control: What drives each actuator, (nu,).
+      control: What drives each actuator, (2, nu).
       a: In: a guess of the acceleration. Out: the acceleration, (nv,).
 
     Returns:
@@ -220,12 +225,12 @@ def solve(
     lay(t, q, w.pose, True)
     act(t, q, v, control, True, w.forces)
     w.qacc[:] = 0.0
-    set_acceleration(t, w, v, w.qacc)
+    set_acceleration(t, w, v, w.qacc, 0.0)
     copy_inertia(t, w)
     limit_friction(t, w.forces, w.derivatives, v, w.qacc, w.friction)
     converged = settle(t, w, q, v, a)
     copy_vector(a, w.qacc)
-    set_acceleration(t, w, v, a)
+    set_acceleration(t, w, v, a, 0.0)
     return converged
 
 
@@ -252,6 +257,8 @@ def settle(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray)
         for i in range(v.size):
             step[i] = -gradient[i]
             scale = max(scale, abs(w.rows.force[i]))
+        if not size < np.inf:
+            return False
         if size <= NEWTON_TOLERANCE * scale:
             return True
         if not factorize_with(t, w, w.rows.stiffness, w.line_rows.stiffness, True, 1.0):
@@ -262,18 +269,32 @@ def settle(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray)
 
 
 @compiled_apart
-def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray) -> None:
-    """Evaluate the inverse dynamics at another acceleration, where everything stands."""
+def set_acceleration(t: Tables, w: Workspace, v: FloatArray, a: FloatArray, h: float) -> None:
+    """Evaluate the inverse dynamics at another acceleration, where everything stands.
+
+    ``h`` is the timestep where derivatives include what is implicit, and 0 where they do not.
+    """
     if w.pendulum.alone[0]:
         w.derivatives.torque[0] = w.pendulum.held[0] + w.derivatives.mass[0, 0] * a[0]
         return
     propagate(t, w.pose, v, a, w.motion)
     differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
+    if t.holds:
+        for i in range(v.size):
+            for j in range(v.size):
+                turned = t.dof_turned[i] > 0
+                w.held[i, j] = w.derivatives.by_velocity[i, j] if turned else 0.0
+    if t.in_fluid:
+        for i in range(v.size):
+            w.ahead[i] = h * a[i] if t.holds else 0.0
+        propagate(t, w.pose, w.ahead, w.ahead, w.resistance.step)
+        resist(t, w.pose, w.motion, w.resistance, w.derivatives)
+        differentiate_resistance(t, w.pose, w.motion, w.resistance, w.derivatives, w.held)
 
 
 @compiled_apart
 def _gradient(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArray) -> float:
-    """``M a - smooth - f(a)`` into ``w.gradient``; returns its largest entry."""
+    """``M a - smooth - f(a)`` into ``w.gradient``; the largest entry, as of :func:`_lacking`."""
     _constrain(t, w, q, v, a)
     size = 0.0
     for i in range(a.size):
@@ -281,6 +302,8 @@ def _gradient(t: Tables, w: Workspace, q: FloatArray, v: FloatArray, a: FloatArr
         for j in range(a.size):
             total += w.inertia[i, j] * a[j]
         w.gradient[i] = total
+        if not abs(total) < np.inf:
+            return np.inf
         size = max(size, abs(total))
     return size
 
@@ -312,50 +335,3 @@ def _dot(x: FloatArray, y: FloatArray) -> float:
     for i in range(x.size):
         total += x[i] * y[i]
     return total
-
-
-@compiled
-def factorize_with(
-    t: Tables,
-    w: Workspace,
-    diagonal: FloatArray,
-    by_line: FloatArray,
-    everywhere: bool,
-    scale: float,
-) -> bool:
-    """Factorize the inertia and ``scale`` times what acts at joints, along lines and on feet.
-
-    Args:
-      t: The model.
-      w: The instant; its ``factor`` is written.
-      diagonal: Of the joints, (nv,).
-      by_line: Of the lines, (n_line,).
-      everywhere: Whether these are rows of the constraint solver: lines couple all their
-        joints, not related ones only, and feet press.
-      scale: Of both.
-
-    Returns:
-      Whether that can be.
-    """
-    nv = diagonal.size
-    for i in range(nv):
-        for j in range(nv):
-            w.system[i, j] = w.inertia[i, j]
-        w.system[i, i] += scale * diagonal[i]
-    for k in range(by_line.size):
-        spread_square(t.lines, k, scale * by_line[k], everywhere, w.system)
-    if everywhere and w.footing.pressed[0] > 0:
-        for i in range(nv):
-            add_scaled(w.system, i, scale, w.footing.stiffness, i, nv)
-    return factorize(w.system, w.factor)
-
-
-@compiled
-def copy_inertia(t: Tables, w: Workspace) -> None:
-    """The mass matrix with armature."""
-    for i in range(w.inertia.shape[0]):
-        for j in range(w.inertia.shape[0]):
-            w.inertia[i, j] = w.derivatives.mass[i, j]
-        w.inertia[i, i] += t.dof_fields[ARMATURE, i]
-    for k in range(t.lines.equality.size):
-        spread_square(t.lines, k, t.lines.fields[LINE_ARMATURE, k], False, w.inertia)

@@ -140,7 +140,10 @@ def _hold(
         body = displacements.body[e]
         s, before = moved_along(pose, displacements, e), motion_before(t, motion, displacements, e)
         p = cross_motion(before[0], s)
+        end = displacements.end[e]
         carried = carries(t, body, bodies[0]), carries(t, body, bodies[1])
+        if end >= 0:
+            carried = end == 2 * k, end == 2 * k + 1
         x = Displaced(displacements.first[e], carried, s, p, before[0], p)
         _displace(t, pose, motion, k, held, rates, damping, pulls, x, out, out.by_displacement, e)
 

@@ -69,6 +69,21 @@ def connections_of(model: mujoco.MjModel) -> Connections:
     )
 
 
+def end_places(connections: Connections) -> FloatArray:
+    """Positions and orientations of both ends of all connections on their bodies, (2 k, 7)."""
+    places = np.concatenate([connections.local, connections.quaternion], axis=2)
+    return places.reshape(-1, 7)
+
+
+def unfollowed_equality(model: mujoco.MjModel, other: mujoco.MjModel) -> str | None:
+    """Return what differs in equalities but the ends of connections, ``None`` for nothing."""
+    held = _connecting(model)
+    before, after = (np.array(each.eq_data) for each in (model, other))
+    for data in (before, after):
+        data[held, :10] = 0.0
+    return None if np.array_equal(before, after) else "eq_data"
+
+
 def has_connections(model: mujoco.MjModel) -> bool:
     """Return whether a model has any."""
     return bool(_connecting(model))

@@ -141,7 +141,7 @@ def _press(
             out.by_position, j,
         )  # fmt: skip
         j = t.dof_parentid[j]
-    for e in range(displacements.direction.size):
+    for e in range(displacements.moving):
         if carries(t, displacements.body[e], body):
             s, first = moved_along(pose, displacements, e), displacements.first[e]
             displace(

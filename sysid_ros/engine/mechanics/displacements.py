@@ -20,6 +20,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
 from sysid_ros.engine.elements import BALL, FREE, rotation_matrix
+from sysid_ros.engine.mechanics.connections import end_places
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
 from sysid_ros.engine.mechanics.spatial import Six, Three, cross, load
@@ -29,12 +30,14 @@ ANCHOR, AXIS = slice(0, 3), slice(3, 6)  # of a joint's place on its body
 
 
 class Displacements(NamedTuple):
-    """Twists that directions have at places of the tree."""
+    """Twists that directions have at places of the tree, then at the ends of connections."""
 
-    body: IntArray  # (k,): the body that is displaced, with everything behind it
+    moving: int  # how many displace bodies; each of the others, one end of a connection
+    end: IntArray  # (k,): twice the connection, and 1 for its second end; -1 for bodies
+    body: IntArray  # (k,): the body that is displaced, with everything behind it, or has the end
     joint: IntArray  # (k,): the joint of this body that it happens before, -1 behind all of them
     first: IntArray  # (k,): the least degree of freedom behind it, on any way outwards
-    side: IntArray  # (k, nv): 1 for degrees of freedom behind it, -1 before it, 0 beside it
+    side: IntArray  # (k, nv): of bodies 1 for dofs behind it, -1 before it, 0 beside it
     direction: IntArray  # (k,)
     twist: (
         FloatArray  # (k, 6): angular and linear, in the frame of the body there, about its origin
@@ -42,7 +45,7 @@ class Displacements(NamedTuple):
 
 
 class Mountings(NamedTuple):
-    """Twists of sites on their bodies."""
+    """Twists of sites, or of other frames, on their bodies."""
 
     site: IntArray  # (k,)
     direction: IntArray  # (k,)
@@ -101,13 +104,16 @@ def _conjugate_product(quaternion: FloatArray, moved: FloatArray) -> FloatArray:
     return result - np.cross(vector, moved[1:], axis=0)
 
 
-def displacements_of(t: Tables, bodies: FloatArray, joints: FloatArray) -> Displacements:
+def displacements_of(
+    t: Tables, bodies: FloatArray, joints: FloatArray, ends: FloatArray
+) -> Displacements:
     """The displacements that are any.
 
     Args:
       t: The model.
       bodies: Derivatives of the bodies' places, (nbody, 7, n).
       joints: Derivatives of the joints' places, (njnt, 6, n).
+      ends: Derivatives of the places of connections' ends, (2 k, 7, n).
     """
     twists, njnt = local_twists(t, bodies, joints), len(joints)
     place, direction = np.nonzero(np.any(twists != 0.0, axis=1))
@@ -116,28 +122,33 @@ def displacements_of(t: Tables, bodies: FloatArray, joints: FloatArray) -> Displ
     body = np.where(before, _bodies_of_joints(t)[joint], place - njnt)
     first = np.where(before, np.append(t.jnt_dofadr, 0)[joint], t.body_lastdof[body] + 1)
     sides = {key: _sides(t, *key) for key in set(zip(body.tolist(), first.tolist(), strict=True))}
-    nv = t.dof_bodyid.size
+    nv, held = t.dof_bodyid.size, mountings_of(end_places(t.connections), ends)
     side = [sides[key] for key in zip(body.tolist(), first.tolist(), strict=True)]
+    side += [np.zeros(nv, dtype=np.int64)] * held.site.size
+    holding = t.connections.body.reshape(-1)[held.site]
+    twist = twists[place, :, direction].reshape(-1, 6)
     return Displacements(
-        body.astype(np.int64),
-        joint.astype(np.int64),
-        first.astype(np.int64),
+        place.size,
+        np.append(np.full(place.size, -1), held.site).astype(np.int64),
+        np.append(body, holding).astype(np.int64),
+        np.append(joint, np.full(held.site.size, -1)).astype(np.int64),
+        np.append(first, t.body_lastdof[holding] + 1).astype(np.int64),
         np.array(side, dtype=np.int64).reshape(-1, nv),
-        direction.astype(np.int64),
-        np.ascontiguousarray(twists[place, :, direction]).reshape(-1, 6),
+        np.append(direction, held.direction).astype(np.int64),
+        np.ascontiguousarray(np.vstack([twist, held.twist])),
     )
 
 
-def mountings_of(t: Tables, sites: FloatArray) -> Mountings:
+def mountings_of(places: FloatArray, sites: FloatArray) -> Mountings:
     """The twists of sites that have any.
 
     Args:
-      t: The model.
-      sites: Their derivatives, (nsite, 7, n).
+      places: Their positions and orientations on their bodies, (nsite, 7).
+      sites: The derivatives of these, (nsite, 7, n).
     """
     site, direction = np.nonzero(np.any(sites != 0.0, axis=1))
     twists = np.zeros((len(site), 6))
-    changes = zip(t.site_places[site], sites[site, :, direction], strict=True)
+    changes = zip(places[site], sites[site, :, direction], strict=True)
     for k, (one, own) in enumerate(changes):
         turn = 2.0 * _conjugate_product(one[ORIENTATION], own[ORIENTATION, np.newaxis])[:, 0]
         turn = rotation_matrix(one[ORIENTATION]) @ turn

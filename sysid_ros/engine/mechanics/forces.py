@@ -19,6 +19,8 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import compiled
 from sysid_ros.engine.mechanics.actuator_tables import (
     BIAS,
+    CURRENT,
+    DCMOTOR,
     FORCE_HIGH,
     FORCE_LOW,
     GAIN,
@@ -36,7 +38,6 @@ from sysid_ros.engine.mechanics.model_tables import (
     DAMPING,
     DAMPING_2,
     DAMPING_3,
-    IMPLICITFAST,
     N_DOF_FIELDS,
     SPRINGREF,
     STIFFNESS,
@@ -82,6 +83,7 @@ class Actuators(NamedTuple):
     by_position: FloatArray  # (nu,): in the position of the joint, or the length of the line
     by_velocity: FloatArray  # (nu,): likewise
     by_control: FloatArray  # (nu,)
+    by_activation: FloatArray  # (nu,): where there is one
     by_field: FloatArray  # (N_ACTUATOR_FIELDS, nu)
     transmitted: FloatArray  # (nu,): gear, or 0 where the joint's force limit cuts changes off
     transmitted_by_gear: FloatArray  # (nu,): likewise force, or 0
@@ -105,6 +107,7 @@ def new_forces(nv: int, nu: int, n_line: int) -> Forces:
         np.zeros((N_DOF_FIELDS, nv)),
         np.zeros(nv),
         Actuators(
+            np.zeros(nu),
             np.zeros(nu),
             np.zeros(nu),
             np.zeros(nu),
@@ -138,7 +141,8 @@ def act(
       t: The model, its lines laid.
       q: Joint positions, (nq,).
       v: Joint velocities, (nv,).
-      control: What drives each actuator, its control or its activation, (nu,).
+      control: What drives each actuator, its control or its activation, and the current of those
+        that have both, (2, nu).
       changes: Whether the derivatives are written too; what is implicit always is.
       out: Written.
     """
@@ -146,9 +150,9 @@ def act(
     _springs(t, q, changes, out)
     for k in range(t.lines.equality.size):
         _line(t, k, t.lines.course.extent[k], along(t.lines, k, v), out)
-    for k in range(control.size):
-        _actuator(t, k, q, v, control[k], changes, out)
-    _transmit(t, control.size, changes, out)
+    for k in range(control.shape[1]):
+        _actuator(t, k, q, v, (control[0, k], control[1, k]), changes, out)
+    _transmit(t, control.shape[1], changes, out)
 
 
 @compiled
@@ -208,15 +212,22 @@ def _line(t: Tables, k: int, extent: float, speed: float, out: Forces) -> None:
     out.line.by_velocity[k] = -damping
     out.line.by_field[LINE_STIFFNESS, k] = -stretch
     out.line.by_field[LINE_DAMPING, k] = -speed
-    out.line.implicit[k] = damping if t.integrator == IMPLICITFAST else 0.0
+    out.line.implicit[k] = damping if t.implicit else 0.0
     out.line.force[k] = -stiffness * stretch - damping * speed
 
 
 @compiled
 def _actuator(
-    t: Tables, k: int, q: FloatArray, v: FloatArray, control: float, changes: bool, out: Forces
+    t: Tables,
+    k: int,
+    q: FloatArray,
+    v: FloatArray,
+    driven: tuple[float, float],
+    changes: bool,
+    out: Forces,
 ) -> None:
     """One actuator's own force and its share of what is implicit."""
+    control, current = driven
     actuator, fields, dof = out.actuator, t.actuator_fields, t.actuator_dof[k]
     position, velocity, gear = 0.0, 0.0, fields[GEAR, k]
     if dof >= 0:
@@ -225,7 +236,7 @@ def _actuator(
         line = t.actuator_line[k]
         position, velocity = t.lines.course.extent[line], along(t.lines, line, v)
     clamped = control
-    if t.actuator_act[k] < 0:
+    if t.actuator_act[k] < 0 or t.actuator_dynamics[k] == DCMOTOR:
         low, high = t.ctrl_range[k]
         clamped = min(max(control, low), high)
     g, b = (
@@ -233,10 +244,10 @@ def _actuator(
         _bias(t, k, gear * position, gear * velocity),
     )
     by_length, by_speed = g[1] * clamped + b[1], g[2] * clamped + b[2]
-    force = g[0] * clamped + b[0]
+    force = g[0] * clamped + b[0] + fields[CURRENT, k] * current
     low, high = fields[FORCE_LOW, k], fields[FORCE_HIGH, k]
     if not changes:
-        inside = low < force < high and t.integrator == IMPLICITFAST
+        inside = low < force < high and t.implicit
         actuator.implicit[k] = -gear * gear * by_speed if inside else 0.0
         actuator.force[k] = min(max(force, low), high)
         return
@@ -250,15 +261,20 @@ def _actuator(
         actuator.force[k] = fields[limit, k]
         actuator.by_field[limit, k] = 1.0
         actuator.by_position[k] = actuator.by_velocity[k] = actuator.by_control[k] = 0.0
+        actuator.by_activation[k] = 0.0
         return
     passed = 1.0 if clamped == control else 0.0
     actuator.force[k] = force
     actuator.by_position[k] = gear * by_length
     actuator.by_velocity[k] = gear * by_speed
     actuator.by_control[k] = g[0] * passed
+    actuator.by_activation[k] = g[0]
+    if t.actuator_dynamics[k] == DCMOTOR:
+        actuator.by_activation[k] = fields[CURRENT, k]
+    actuator.by_field[CURRENT, k] = current
     actuator.by_field[GEAR, k] = by_length * position + by_speed * velocity
     _differentiate_by_fields(t, k, (gear * position, gear * velocity), clamped, g, b, actuator)
-    if t.integrator == IMPLICITFAST:
+    if t.implicit:
         square = -gear * gear
         bend = g[3] * clamped, g[4] * clamped
         actuator.implicit[k] = square * by_speed

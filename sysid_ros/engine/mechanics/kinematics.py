@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, copy_vector
+from sysid_ros.engine.compiled import compiled, compiled_apart, copy_vector
 from sysid_ros.engine.elements import BALL, FREE, SLIDE
 from sysid_ros.engine.mechanics.model_tables import Tables
 from sysid_ros.engine.mechanics.spatial import (
@@ -169,7 +169,7 @@ def _turn_freely(t: Tables, q: FloatArray, joint: int, body: int, pose: Pose) ->
     position[0], position[1], position[2] = px, py, pz
 
 
-@compiled
+@compiled_apart
 def propagate(t: Tables, pose: Pose, v: FloatArray, a: FloatArray, motion: Motion) -> None:
     """Velocities and accelerations of all bodies that move.
 

@@ -30,10 +30,13 @@ from sysid_ros.engine.mechanics.connections import (
 )
 from sysid_ros.engine.mechanics.floor_contacts import Feet, feet_of
 from sysid_ros.engine.mechanics.fluid import (
+    TURNS_IMPLICITLY,
+    Ellipsoids,
+    ellipsoids_of,
     fluid_fields,
     in_fluid,
     inertial_frames,
-    unsupported_fluid,
+    turned_implicitly,
 )
 from sysid_ros.engine.mechanics.lines import Lines, lines_of, unsupported_lines
 from sysid_ros.engine.mechanics.muscles import (
@@ -41,10 +44,11 @@ from sysid_ros.engine.mechanics.muscles import (
     muscle_curves,
     muscles,
 )
+from sysid_ros.engine.mechanics.paths import crank_actuators
 
 _OPTION, _DISABLE = mujoco.mjtIntegrator, mujoco.mjtDisableBit
 EULER, RK4 = int(_OPTION.mjINT_EULER), int(_OPTION.mjINT_RK4)
-IMPLICITFAST = int(_OPTION.mjINT_IMPLICITFAST)
+IMPLICIT, IMPLICITFAST = int(_OPTION.mjINT_IMPLICIT), int(_OPTION.mjINT_IMPLICITFAST)
 
 # Rows of Tables.dof_fields: what a parameter may change about one degree of freedom.
 ARMATURE, FRICTIONLOSS, INVWEIGHT = 0, 1, 2
@@ -59,6 +63,9 @@ class Tables(NamedTuple):
     timestep: float  # s
     integrator: int
     implicit_damping: bool  # whether joint damping acts implicitly
+    implicit: bool  # whether actuators, lines and the medium do
+    holds: bool  # whether what is implicit is more than a diagonal matrix and along lines
+    turns: bool  # whether Coriolis forces are among it
     friction_enabled: bool
     limit_enabled: bool
     refsafe: bool
@@ -76,9 +83,9 @@ class Tables(NamedTuple):
     body_quat: FloatArray
     inertia: FloatArray  # (nbody, 10): inertial parameters in the body's frame
     in_fluid: bool
-    body_ipos: FloatArray
     body_frame: FloatArray  # (nbody, 3, 3): from the inertial frame to the body's
-    body_fluid: FloatArray  # (nbody, 8): resistances of the medium, (nbody, 0) without one
+    body_fluid: FloatArray  # (nbody, 18): the medium around it, (nbody, 0) without one
+    ellipsoids: Ellipsoids
     jnt_type: IntArray
     jnt_qposadr: IntArray
     jnt_dofadr: IntArray
@@ -89,6 +96,7 @@ class Tables(NamedTuple):
     dof_parentid: IntArray
     dof_first: IntArray  # (nv,): the first of the three of a ball, or the dof itself
     dof_together: IntArray  # (nv,): how many dofs a joint moves by at once, 3 in a ball
+    dof_turned: IntArray  # (nv,): 1 where Coriolis forces act implicitly
     dof_fields: FloatArray  # (N_DOF_FIELDS, nv)
     dof_solref: FloatArray
     dof_solimp: FloatArray
@@ -126,10 +134,15 @@ def tables_of(model: mujoco.MjModel) -> Tables:
     disabled = int(model.opt.disableflags)
     integrator = int(model.opt.integrator)
     eulerdamp = integrator == EULER and not disabled & int(_DISABLE.mjDSBL_EULERDAMP)
+    implicit, turned = integrator in (IMPLICIT, IMPLICITFAST), turned_implicitly(model)
+    fluid = fluid_fields(model)
     return Tables(
         timestep=float(model.opt.timestep),
         integrator=integrator,
-        implicit_damping=eulerdamp or integrator == IMPLICITFAST,
+        implicit_damping=eulerdamp or implicit,
+        implicit=implicit,
+        holds=implicit and (in_fluid(model) or bool(turned.any())),
+        turns=bool(turned.any()),
         friction_enabled=not disabled & int(_DISABLE.mjDSBL_FRICTIONLOSS),
         limit_enabled=not disabled & int(_DISABLE.mjDSBL_LIMIT),
         refsafe=not disabled & int(_DISABLE.mjDSBL_REFSAFE),
@@ -149,9 +162,9 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         body_quat=_floats(model.body_quat),
         inertia=inertial_parameters(model),
         in_fluid=in_fluid(model),
-        body_ipos=_floats(model.body_ipos),
-        body_frame=inertial_frames(model),
-        body_fluid=fluid_fields(model),
+        body_frame=inertial_frames(fluid),
+        body_fluid=fluid,
+        ellipsoids=ellipsoids_of(model),
         jnt_type=_ints(model.jnt_type),
         jnt_qposadr=_ints(model.jnt_qposadr),
         jnt_dofadr=_ints(model.jnt_dofadr),
@@ -162,6 +175,7 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         dof_parentid=_ints(model.dof_parentid),
         dof_first=_first_of_ball(model),
         dof_together=_ints(np.bincount(_first_of_ball(model), minlength=model.nv)),
+        dof_turned=_ints(turned),
         dof_fields=dof_fields(model),
         dof_solref=_floats(model.dof_solref),
         dof_solimp=_floats(model.dof_solimp),
@@ -243,8 +257,6 @@ def unsupported(model: mujoco.MjModel) -> str | None:
     Args:
       model: The compiled model.
     """
-    if int(model.opt.integrator) not in (EULER, RK4, IMPLICITFAST):
-        return "the implicit integrator differentiates the Coriolis forces a second time"
     for name, what in _COUNTED.items():
         if getattr(model, name, 0):
             return f"the model has {what}"
@@ -252,20 +264,34 @@ def unsupported(model: mujoco.MjModel) -> str | None:
         return "a joint's friction depends on its load inside the stages of RK4"
     if has_connections(model) and int(model.opt.integrator) == RK4:
         return "an equality connects bodies inside the stages of RK4"
-    if friction_rows(model) and (model.ntendon or model.neq):
+    obstacle = unsupported_lines(model) or _unsupported_joints(model)
+    obstacle = obstacle or unsupported_actuators(model)
+    if obstacle is None and _loads_friction(model):
         return "a joint's friction depends on its load beside tendons or equalities"
-    obstacle = unsupported_lines(model) or unsupported_fluid(model)
-    obstacle = obstacle or _unsupported_joints(model) or unsupported_actuators(model)
-    if obstacle is None and int(model.opt.integrator) == IMPLICITFAST and _ties_free_body(model):
-        return "implicitfast turns a free body that is tied to something by its next velocity"
+    if obstacle is None and mujoco.mj_version() < TURNS_IMPLICITLY and _ties_free_body(model):
+        return "implicitfast turns a free body that is tied to something by a rule of its own"
     return obstacle
+
+
+def _loads_friction(model: mujoco.MjModel) -> bool:
+    """Return whether tendons or equalities act where friction depends on the load."""
+    rows = friction_rows(model)
+    if not rows or not (model.ntendon or model.neq):
+        return False
+    trees, lines = np.asarray(model.dof_treeid), lines_of(model)
+    last = lines.first[lines.equality.size - len(crank_actuators(model))]
+    ends = np.asarray(model.body_treeid)[connections_of(model).body]
+    rubbing = trees[np.asarray(model.jnt_dofadr)[list(rows)]]
+    return bool(np.isin(rubbing, [*ends.ravel(), *trees[lines.dof[:last]]]).any())
 
 
 def _ties_free_body(model: mujoco.MjModel) -> bool:
     """Return whether a connection or a line acts on a free body that carries no joint.
 
-    Beside the forces of others, no step would show that its gyroscopic torque is implicit.
+    Beside the forces of others, no step would show by what rule implicitfast turns it.
     """
+    if int(model.opt.integrator) != IMPLICITFAST:
+        return False
     trees = np.asarray(model.dof_treeid)
     free = np.asarray(model.jnt_dofadr)[np.asarray(model.jnt_type) == FREE]
     alone = [tree for tree in trees[free] if np.count_nonzero(trees == tree) == 6]

@@ -30,8 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import clear_matrix, compiled, copy_vector
-from sysid_ros.engine.mechanics.fluid import resist
+from sysid_ros.engine.compiled import clear_matrix, compiled, compiled_apart, copy_vector
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
 from sysid_ros.engine.mechanics.spatial import (
@@ -44,7 +43,6 @@ from sysid_ros.engine.mechanics.spatial import (
     load,
     momentum_basis,
     multiply_inertia,
-    multiply_matrix,
     multiply_product,
     multiply_product_transposed,
     rotated,
@@ -64,7 +62,6 @@ class Derivatives(NamedTuple):
     inertia: FloatArray  # (nbody, 10): I of everything below, as its inertial parameters
     lifted: FloatArray  # (nbody, 10): the same times the share of gravity that is compensated
     product: FloatArray  # (nbody, 12): B of everything below, as of velocity_product
-    drag: FloatArray  # (nbody, 36): the same of the medium, a symmetric matrix row by row
     force: FloatArray  # (nbody, 6): f of everything below
     p: FloatArray  # (nv, 6)
     r: FloatArray  # (nv, 6)
@@ -83,13 +80,12 @@ def new_derivatives(nbody: int, nv: int) -> Derivatives:
         np.zeros((nbody, 10)),
         np.zeros((nbody, 10)),
         np.zeros((nbody, 12)),
-        np.zeros((nbody, 36)),
         np.zeros((nbody, 6)),
         *(np.zeros((nv, 6)) for _ in range(5)),
     )
 
 
-@compiled
+@compiled_apart
 def differentiate(
     t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Derivatives
 ) -> None:
@@ -130,10 +126,6 @@ def differentiate(
             above_position = add(above_position, multiply_inertia(d.lifted[body], turned))
             below_lifted = multiply_inertia(d.lifted[body], s)
         above_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[i])))
-        if t.in_fluid:
-            above_position = add(above_position, multiply_matrix(d.drag[body], load(d.p[i])))
-            slowed = multiply_matrix(d.drag[body], s)
-            above_velocity, below_product = add(above_velocity, slowed), add(below_product, slowed)
         store(below_product, d.below_product[i])
         store(below_inertia, d.below_inertia[i])
         d.torque[i] = dot(s, force)
@@ -244,8 +236,6 @@ def _composites(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: De
     _gather(t, d.inertia)
     _gather(t, d.lifted)
     _gather(t, d.product)
-    if t.in_fluid:
-        _gather(t, d.drag)
 
 
 @compiled
@@ -259,12 +249,6 @@ def _forces(t: Tables, pose: Pose, motion: Motion, thrust: FloatArray, d: Deriva
         turned = cross_force(v, multiply_inertia(inertia, v))
         store(add(multiply_inertia(inertia, a), turned), d.force[body])
         copy_vector(inertia, d.inertia[body])
-        if t.in_fluid:
-            d.drag[body] = 0.0
-            resist(
-                v, pose.rotation[body], pose.position[body], t.body_ipos[body],
-                t.body_frame[body], t.body_fluid[body], d.force[body], d.drag[body],
-            )  # fmt: skip
     for k in range(t.site_actuators.size):
         u = t.site_actuators[k]
         body = t.actuator_bodyid[u]

@@ -134,19 +134,6 @@ def multiply_inertia(p: FloatArray, m: Six) -> Six:
 
 
 @compiled
-def multiply_matrix(a: FloatArray, m: Six) -> Six:
-    """``A m`` for a matrix row by row, (36,)."""
-    return (
-        dot(load(a[:6]), m),
-        dot(load(a[6:12]), m),
-        dot(load(a[12:18]), m),
-        dot(load(a[18:24]), m),
-        dot(load(a[24:30]), m),
-        dot(load(a[30:]), m),
-    )
-
-
-@compiled
 def velocity_product(p: FloatArray, v: Six, out: FloatArray) -> None:
     """Write B = v x* I + (. x* I v) - I (v x .), which takes a motion to a force.
 

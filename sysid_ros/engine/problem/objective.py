@@ -107,6 +107,8 @@ class Objective:
         self._latest: tuple[FloatArray, FloatArray] | None = None
         self._trial = getattr(residual_fn, "trial", None)
         self._tried = self._best_tried = False  # whether the latest and the best are trials
+        # The cost, components and residual of the best point that was no trial.
+        self._best_plain = (np.inf, self.best_x, self.best_residual)
         self._first_size = 0.0  # of the residual at the start
 
     def part(self) -> Objective | None:
@@ -196,7 +198,8 @@ class Objective:
     def confirm(self) -> bool:
         """Evaluate the best point plainly where that was a trial; return whether it was right.
 
-        Both count as one evaluation. Where it was wrong, there are no trials any more.
+        Both count as one evaluation. Where it was wrong, there are no trials any more, and the best
+        point is the best that was no trial.
         """
         if not self._best_tried:
             return True
@@ -208,6 +211,7 @@ class Objective:
         if float(np.linalg.norm(told - residual)) <= size:
             return True
         self._trial = None
+        self.best_cost, self.best_x, self.best_residual = self._best_plain
         return False
 
     def linearize(self, point: Point) -> Linearization:
@@ -316,12 +320,12 @@ class Objective:
 
     def _remember(self, x: FloatArray, residual: FloatArray) -> None:
         self._latest = (x.copy(), residual)
-        cost = self.loss.cost(residual)
+        cost, full = self.loss.cost(residual), self.expanded(x)
         if cost < self.best_cost:
-            self.best_cost = cost
-            self.best_x = self.expanded(x)
-            self.best_residual = residual
+            self.best_cost, self.best_x, self.best_residual = cost, full, residual
             self._best_tried = self._tried
+        if cost < self._best_plain[0] and not self._tried:
+            self._best_plain = cost, full, residual
 
 
 def _check_start(residual: FloatArray) -> None:

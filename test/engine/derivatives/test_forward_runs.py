@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from sysid_ros.engine.derivatives import forward_runs
 from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
+from sysid_ros.engine.mechanics.actuator_tables import DCMOTOR
 from sysid_ros.engine.mechanics.model_tables import Tables, tables_of
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 from sysid_ros.engine.simulation import BatchRollout, BatchSimulation, RolloutPool
@@ -177,6 +178,33 @@ def test_bodies_in_a_fluid() -> None:
     plain = runs.compared(jobs)
     assert runs.trusted
     assert max(map(off, runs.run_batches(jobs), plain)) < TOLERANCE
+
+
+@pytest.mark.skipif(DCMOTOR < 0, reason="this MuJoCo has no DC motors")
+@pytest.mark.parametrize("controlled", ["", 'input="pos" controller="5 0 0.2 0 0 0"'])
+def test_dc_motors(controlled: str) -> None:
+    """One with inductance, beside one without."""
+    assert_agrees(
+        mujoco.MjModel.from_xml_string(
+            f"""<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody><body>
+            <joint name="a" axis="0 1 0" damping=".01" armature=".01"/>
+            <inertial pos=".1 0 0" mass="1" diaginertia=".01 .01 .01"/><body pos=".2 0 0">
+            <joint name="b" axis="0 1 0" damping=".1"/>
+            <inertial pos=".1 0 0" mass=".5" diaginertia=".01 .01 .01"/></body></body></worldbody>
+            <actuator><dcmotor joint="a" motorconst="0.4 0.4" resistance="2" inductance="0.01 0"
+            ctrlrange="-2 2" {controlled}/>
+            <dcmotor joint="b" motorconst="0.4 0.4" resistance="2"/></actuator>
+            <sensor><jointpos joint="a"/><jointvel joint="b"/></sensor></mujoco>"""
+        )
+    )
+
+
+def test_what_integrators_hold_together_is_left_to_mujoco() -> None:
+    runs = of(model := chains.spec(Chain(1, 2, "IMPLICIT", False, False, True)).compile())
+    runs.compared(batches(model))
+    runs.run_batches(batches(model))
+    assert runs.trusted is None
+    assert not runs.used
 
 
 def test_a_difference_ends_the_trust(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,8 @@ import pytest
 import sysid_problems
 
 from sysid_ros import sysid
+from sysid_ros.engine.least_squares.gauss_newton import Point
+from sysid_ros.engine.least_squares.losses import loss_named
 from sysid_ros.engine.problem import objective, residual_function
 from sysid_ros.engine.problem.trial_runs import TrialRuns
 from sysid_ros.engine.simulation import BatchRollout, RolloutPool
@@ -145,3 +147,25 @@ def test_finite_differences_begin_at_what_is_no_trial() -> None:
     assert found["rate"].value[0] == pytest.approx(2.0, abs=1e-6)
     expected = -times * np.exp(-result.x[0] * times)
     np.testing.assert_allclose(result.jac[:, 0], expected, atol=1e-6)
+
+
+def test_a_trial_that_was_wrong_is_not_the_best_point() -> None:
+    """A search that is stopped there ends at the best point that was no trial."""
+    params = sysid.ParameterDict()
+    params.add(sysid.Parameter("x", 1.0, -5.0, 5.0))
+
+    class Misled:
+        def __call__(self, x: Any, params: Any) -> Any:
+            return [np.array([x[0], 0.1])], [], []
+
+        def trial(self, x: Any, params: Any) -> Any:
+            return [np.array([0.0, 0.1])], [], []
+
+    search = objective.Objective(Misled(), params, loss_named("linear"))
+    start = search(np.array([1.0])).copy()
+    search.tried_cost(Point(np.array([3.0]), (np.zeros(0),)))
+    assert search.best_x == [3.0]
+    assert not search.confirm()
+    assert search.best_x == [1.0]
+    assert search.best_cost == pytest.approx(0.5 * float(start @ start))
+    np.testing.assert_array_equal(search.best_residual, start)
