@@ -13,6 +13,7 @@ from sysid_ros.diagnosis.filtered import Filtered, filtered, motion_bandwidth
 from sysid_ros.diagnosis.finding import Change, Finding, FindingKind
 from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_contradictions
 from sysid_ros.diagnosis.recorded import Recorded, recorded, repaired
+from sysid_ros.diagnosis.sampling_findings import command_samplings
 from sysid_ros.diagnosis.sampling_mistakes import (
     not_tested,
     silent_joints,

@@ -110,7 +110,7 @@ def _lengths(
 def _held(commands: Sequence[Channel], times: FloatArray, part: int) -> FloatArray:
     """Commands in force at some instants, (n, commands)."""
     columns = [
-        value_at(one.times[part], one.values[part], times, held=one.held) for one in commands
+        value_at(one.times[part], one.values[part], times, "zoh" if one.held else "linear") for one in commands
     ]
     return np.stack(columns, axis=1)
 

@@ -45,6 +45,7 @@ from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.lines import SERVOS, Line
 from sysid_ros.proposal.mapping import Mapping, as_drafted
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
+from sysid_ros.proposal.recorded_commands import with_ways_between
 from sysid_ros.proposal.recorded_signals import (
     MOST_READ,
     RecordedSignals,
@@ -354,6 +355,8 @@ def _with_parameters(
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
         kept, dropped = chosen(offered, found.answers)
         draft = replace(draft, notes=(*draft.notes, *found.notes))
+        if not found.rolled:
+            draft = with_ways_between(replace(draft, parameters=kept), dataset, output)
         if found.rolled or (touching and floating):
             draft = in_a_usual_time(
                 draft, experiment, dataset, len(kept), touching=touching, rolled=found.rolled

@@ -8,9 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from sysid_ros.dataset import Dataset
+from sysid_ros.diagnosis import command_samplings
+from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal.channels import Channel
 from sysid_ros.proposal.drives import Drive
+from sysid_ros.proposal.experiment_text import Draft
 from sysid_ros.proposal.names import similarity
 
 _SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
@@ -103,3 +108,26 @@ def of_robot(
     """The arrays in the namespaces of the measured positions, where there are any; else all."""
     own = {key: found for key, found in arrays.items() if not spaces_of(found).isdisjoint(spaces)}
     return own or dict(arrays)
+
+
+def with_ways_between(draft: Draft, dataset: Dataset, output: Path) -> Draft:
+    """The proposal with commands joined as the motion tells it, and what it leaves open.
+
+    Args:
+      draft: With its parameters.
+      dataset: Its recordings.
+      output: Where the file will be.
+    """
+    experiment = parse_experiment(draft.text(), path=output)
+    places = {signal.label: k for k, signal in enumerate(experiment.signals)}
+    signals = list(draft.signals)
+    for one in command_samplings(experiment, dataset, None):
+        for label in one.labels if one.best is not one.present else ():
+            entry = signals[places[label]]
+            values = {**entry.values, "interpolation": one.best.value}
+            signals[places[label]] = replace(entry, values=values)
+        first = places[one.labels[0]]
+        doubt = "\n".join(filter(None, (signals[first].doubt, one.doubt)))
+        grounds = "; ".join(filter(None, (signals[first].grounds, one.figures)))
+        signals[first] = replace(signals[first], doubt=doubt, grounds=grounds)
+    return replace(draft, signals=tuple(signals))

@@ -148,7 +148,7 @@ class WindowScores:
         problem, length, places = _chosen(sequences, whole, suspected.size, length, pool)
         if len(places) < _FEWEST:
             return None
-        problem, point = _fitted(problem, pool)
+        problem, point = fitted(problem, pool)
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected
@@ -249,7 +249,7 @@ def _problem(
     return WindowedProblem([group], params, pool, loss=loss_named("linear"), noise=levels)
 
 
-def _fitted(problem: WindowedProblem, pool: RolloutPool) -> tuple[WindowedProblem, Point]:
+def fitted(problem: WindowedProblem, pool: RolloutPool) -> tuple[WindowedProblem, Point]:
     """The windows after a fit, which knows noise levels from where its first part ended."""
     point = problem.initial_point()
     for iterations in (_FIRST, _SECOND):
