@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import mujoco
 import mujoco.rollout
@@ -14,7 +15,7 @@ import pendulum
 import pytest
 
 from sysid_ros.engine.estimation.fit import fit
-from sysid_ros.engine.estimation.fit_settings import FitSettings
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.parameters.modifiers import SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
@@ -94,3 +95,36 @@ def test_half_of_the_first_window_is_left_at_least(
     )  # fmt: skip
     starts = [one.window.start for one in group.windows]
     assert starts[:2] == pytest.approx([begin, 4.0], abs=pendulum.TIMESTEP)
+
+
+@pytest.mark.parametrize(("lost", "begin"), [(True, 5.1), (False, 5.0)])
+def test_what_acts_after_a_gap_in_commands_was_told_in_it(lost: bool, begin: float) -> None:
+    """Commands that go on while something else does not count tell what acts behind it."""
+    whole, params = late_pendulum(0.0), pendulum.parameters()
+    params.add(delay())
+    control, measured = whole.control[0], whole.sensordata[0]
+    again = float(control.times[np.searchsorted(control.times, 5.0 - 1e-9)])
+    kept = (control.times <= 4.0) | (control.times >= again) | (not lost)
+    control = replace(control, times=control.times[kept], data=control.data[kept])
+    group = model_group(
+        pendulum.sequences(control, measured), params, window_length=1.0, estimate_starts=True,
+        velocity_filter=30.0, gaps={whole.sequence_name[0]: [(4.0, again)]},
+    )  # fmt: skip
+    starts = [one.window.start for one in group.windows]
+    assert starts[4:6] == pytest.approx([begin, 6.0], abs=pendulum.TIMESTEP)
+
+
+def test_a_fit_of_windows_after_gaps_ends_at_the_noise() -> None:
+    """With windows that begin at once the delay would be off by more than ten times its error."""
+    whole, params = late_pendulum(0.0), pendulum.parameters()
+    params.add(delay())
+    control, kept = whole.control[0], np.ones(len(whole.control[0]), dtype=bool)
+    gaps = [(one, one + 0.5) for one in (1.0, 2.5, 4.0, 5.5)]
+    for low, high in gaps:
+        kept &= (control.times <= low) | (control.times >= high - 1e-9)
+    control = replace(control, times=control.times[kept], data=control.data[kept])
+    name = whole.sequence_name[0]
+    told = pendulum.sequences(control, whole.sensordata[0])
+    known = SignalNoise(gaps={name: tuple(gaps)})
+    result = fit([told], params, FitSettings(window_length=0.5), known=known)
+    assert result["delay"].value == pytest.approx(LATE, abs=2e-4)
