@@ -26,6 +26,7 @@ from sysid_ros.dataset.sequences import (
 from sysid_ros.dataset.splits import split_by_time
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
+from sysid_ros.engine.signals import TimeSeries
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import (
     LEFT_OUT,
@@ -37,7 +38,6 @@ from sysid_ros.experiment import (
     message_paths_of,
     packages_of,
 )
-from sysid_ros.engine.signals import TimeSeries
 from sysid_ros.files import untaken
 from sysid_ros.processes import return_freed_memory
 from sysid_ros.recording.bags import Recording, open_recording

@@ -238,8 +238,8 @@ class CommandSampling:
         """The way, and what others leave beside it, in words."""
         others = [name for name in self.ways.left if _WAYS[name] is not self.best]
         least = self.ways.size(_NAMES[self.best])
-        told = [f"{self.ways.size(name) / least:.3g} times {_JOINED[name]}" for name in others]
-        return f"{_JOINED[_NAMES[self.best]]}: as much is left {' and '.join(told)}"
+        told = [f"{_JOINED[name]} {self.ways.size(name) / least:.3g}" for name in others]
+        return f"{_JOINED[_NAMES[self.best]]}; {', '.join(told)} times as much would be left"
 
     @property
     def doubt(self) -> str:
@@ -249,11 +249,12 @@ class CommandSampling:
         rivals = [name for name in self.ways.left if (name == _HELD) is not holds]
         if all(self.ways.beats(best, name) for name in rivals):
             return ""
-        told = ", ".join(f"{self.ways.size(name):.3g} {_JOINED[name]}" for name in self.ways.left)
+        told = ", ".join(f"{_JOINED[name]} {self.ways.size(name):.3g}" for name in self.ways.left)
+        late = f"{500.0 * self.interval:.2g} ms {'longer' if holds else 'shorter'}"
         return (
-            f"whether what {self.topic} shows is {_JOINED[_HELD]} or a sample of commands that are "
-            f"sent more often, the motion does not tell (what is left of it: {told}); its delay "
-            f"may be {500.0 * self.interval:.2g} ms {'longer' if holds else 'shorter'} than is found"
+            f"whether a command of {self.topic} is held until the next, or a sample of commands "
+            f"that are sent more often, the motion does not tell (what is left of it: {told}); "
+            f"the delay may be {late} than is found"
         )
 
 
@@ -279,7 +280,8 @@ def command_samplings(
         control=[group.control[k] for k in chosen],
         sensordata=[group.sensordata[k] for k in chosen],
     )
-    found, rates = [], {row.topic: row.rate for row in dataset.quality}
+    found: list[CommandSampling] = []
+    rates = {row.topic: row.rate for row in dataset.quality}
     with RolloutPool(1) as pool, single_blas_thread():
         for (topic, present), labels in _commands_by_topic(experiment, few).items():
             interval = 1.0 / rates[topic] if rates.get(topic) else 0.0
@@ -291,8 +293,14 @@ def command_samplings(
             others = [way for way in others if not torques or way is not Interpolation.LINEAR]
             try:
                 ways = _compared(
-                    experiment, few, data_dir, labels, (present, *others), interval,
-                    dataset.training.excluded, pool,
+                    experiment,
+                    few,
+                    data_dir,
+                    labels,
+                    (present, *others),
+                    interval,
+                    dataset.training.excluded,
+                    pool,
                 )
             except SysidError:  # the model cannot follow the recordings
                 return tuple(found)
@@ -360,10 +368,10 @@ def sampling_finding(found: CommandSampling, lines: ExperimentLines) -> Finding:
         FindingKind.INTERPOLATION,
         found.labels,
         {"interval": found.interval, **sizes, "windows": float(len(found.ways.left[now]))},
-        f"The motion tells that commands of {found.topic}, {1e3 * found.interval:.3g} ms apart, are "
-        f"{_JOINED[best]}, not {_JOINED[now]}. Of {len(found.ways.left[now])} windows that are "
-        f"fitted with each, {found.ways.size(now):.3g} times as much is left as the experiment has "
-        "it (root mean square).",
+        f"The motion tells that commands of {found.topic}, {1e3 * found.interval:.3g} ms apart, "
+        f"are {_JOINED[best]}, not {_JOINED[now]}. Of {len(found.ways.left[now])} windows that are "
+        f"fitted with each, {found.ways.size(now):.3g} times as much is left as the experiment "
+        "has it (root mean square).",
         repair.text,
         repair.overrides,
     )

@@ -29,7 +29,7 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 
 _VELOCITY_FILTER = 30.0  # Hz
 _LENGTH = 0.5  # s, of a window
-_FEWEST, _MOST = 8, 24  # windows
+_FEWEST, _MOST = 8, 16  # windows
 _STEPS = 400_000  # of simulation, times columns of the Jacobian
 _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
 _ROUNDS = 3

@@ -55,7 +55,7 @@ class GrowingWindows:
         self._continues = False  # whether a window ends where the next one begins
         self._read: tuple[list[float], StartReader] | None = None  # of windows that begin there
         self._first = math.nan  # instant of the recording
-        self._told: dict[float, float] = {}  # since when it is known what acts, by a stretch's first
+        self._told: dict[float, float] = {}  # since when it is known what acts, by stretch
 
     def cut(self, sequences: ModelSequences, until: float, gaps: Gaps, *, ended: bool) -> list[Cut]:
         """Cut what lies behind :attr:`done`.
@@ -105,7 +105,7 @@ class GrowingWindows:
         return found
 
     def _told_from(self, sequences: ModelSequences, begin: float) -> float:
-        """The instant from which on it is known what acts in a stretch, as soon as that can be told."""
+        """The instant from which on it is known what acts in a stretch, by what is seen of it."""
         if begin in self._told:
             return self._told[begin]
         measured = sequences.sensordata[0]

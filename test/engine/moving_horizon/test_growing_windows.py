@@ -39,9 +39,7 @@ def test_they_are_those_of_the_fit(gaps: tuple[tuple[float, float], ...], end: f
 def test_they_begin_as_those_of_the_fit_once_it_is_known_what_acts() -> None:
     recorded = recorded_in_motion()
     params = pendulum.parameters()
-    params.add(
-        Parameter("delay", 0.02, 0.0, 0.1, modifier=SignalModifier("motor", "delay"))
-    )
+    params.add(Parameter("delay", 0.02, 0.0, 0.1, modifier=SignalModifier("motor", "delay")))
     settings = FitSettings(window_length=1.0)
     growing = GrowingWindows(params, settings)
     gaps = ((4.0, 5.0),)

@@ -15,7 +15,7 @@ import pendulum
 import pytest
 
 from sysid_ros.engine.estimation.fit import fit
-from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
+from sysid_ros.engine.estimation.fit_settings import FitSettings
 from sysid_ros.engine.parameters.modifiers import SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
@@ -112,19 +112,3 @@ def test_what_acts_after_a_gap_in_commands_was_told_in_it(lost: bool, begin: flo
     )  # fmt: skip
     starts = [one.window.start for one in group.windows]
     assert starts[4:6] == pytest.approx([begin, 6.0], abs=pendulum.TIMESTEP)
-
-
-def test_a_fit_of_windows_after_gaps_ends_at_the_noise() -> None:
-    """With windows that begin at once the delay would be off by more than ten times its error."""
-    whole, params = late_pendulum(0.0), pendulum.parameters()
-    params.add(delay())
-    control, kept = whole.control[0], np.ones(len(whole.control[0]), dtype=bool)
-    gaps = [(one, one + 0.5) for one in (1.0, 2.5, 4.0, 5.5)]
-    for low, high in gaps:
-        kept &= (control.times <= low) | (control.times >= high - 1e-9)
-    control = replace(control, times=control.times[kept], data=control.data[kept])
-    name = whole.sequence_name[0]
-    told = pendulum.sequences(control, whole.sensordata[0])
-    known = SignalNoise(gaps={name: tuple(gaps)})
-    result = fit([told], params, FitSettings(window_length=0.5), known=known)
-    assert result["delay"].value == pytest.approx(LATE, abs=2e-4)
