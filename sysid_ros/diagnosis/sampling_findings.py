@@ -44,7 +44,7 @@ _WAYS = {name: way for way, name in _NAMES.items()}
 _JOINED = {
     _HELD: "held until the next", "linear": "joined by lines", "cubic": "joined by a cubic spline",
 }  # fmt: skip
-_OFTEN = 0.004  # s, between commands, below which it hardly matters what they do there
+_OFTEN = 0.0075  # s, between commands, below which it hardly matters what they do there
 _RECORDINGS = 3  # of which windows are fitted
 _TOPICS = 3  # that are tested
 

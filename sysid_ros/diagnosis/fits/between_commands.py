@@ -39,7 +39,7 @@ _BETTER = 0.97  # of the squares that one way leaves, that a better one leaves a
 
 @dataclass(frozen=True)
 class Ways:
-    """What ways between commands leave, by way the squares of each window in units of noise."""
+    """Squares that ways between commands leave of each window, in units of noise, by way."""
 
     left: Mapping[str, FloatArray]  # (w,)
 
