@@ -243,7 +243,7 @@ class CommandSampling:
 
     @property
     def doubt(self) -> str:
-        """What the motion leaves open, in words; empty where that changes little."""
+        """A sentence on what the motion leaves open; empty where that changes little."""
         best = _NAMES[self.best]
         holds = self.best is Interpolation.HOLD
         rivals = [name for name in self.ways.left if (name == _HELD) is not holds]
@@ -333,7 +333,7 @@ def _compared(
     labels: tuple[str, ...], ways: Sequence[Interpolation], interval: float,
     gaps: Mapping[str, Sequence[tuple[float, float]]], pool: RolloutPool,
 ) -> Ways | None:  # fmt: skip
-    """What is left with commands that go each way between messages."""
+    """Squares that are left with commands that go each way between messages."""
     params = build_parameters(experiment, sequences.spec)
     concern = Declared(params).concern
     params = params.copy()

@@ -44,7 +44,7 @@ class Ways:
     left: Mapping[str, FloatArray]  # (w,)
 
     def size(self, way: str) -> float:
-        """What a way leaves over what the best does, root mean squares."""
+        """Ratio of what a way leaves to what the best does, root mean squares."""
         least = min(float(one.sum()) for one in self.left.values())
         return math.sqrt(float(self.left[way].sum()) / max(least, 1e-300))
 

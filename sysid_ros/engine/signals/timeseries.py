@@ -277,7 +277,7 @@ class TimeSeries:
         return self.interpolation is not None and between.is_held(self.interpolation[column])
 
     def method_of(self, column: int) -> str:
-        """How a column behaves between samples: zoh, linear or cubic."""
+        """The way of a column between samples: zoh, linear or cubic."""
         return "linear" if self.interpolation is None else self.interpolation[column]
 
     def interpolate(self, t: npt.ArrayLike, method: str | None = None) -> FloatArray:

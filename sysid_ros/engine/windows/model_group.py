@@ -164,8 +164,6 @@ def told_from(
       begin: The end of such a gap, s; the first message if left out.
     """
     found = -math.inf
-    if not _moves_at_first(measured, model, begin):
-        return found
     for parameter in params.values():
         late = float(np.max(parameter.value if parameter.frozen else parameter.max_value))
         for name in {*corrects(parameter, "delay")} & {*(control.signal_mapping or {})}:
@@ -176,7 +174,8 @@ def told_from(
             first = values[new:][times[new:] <= times[new] + late]
             if np.any(np.ptp(first, axis=0) > _MOVES * np.ptp(values, axis=0)):
                 found = max(found, float(times[new]) + late)
-    return found
+    known = math.isinf(found) or not _moves_at_first(measured, model, begin)
+    return -math.inf if known else found
 
 
 def _goes_on(times: FloatArray, new: int) -> bool:
