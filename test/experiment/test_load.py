@@ -212,7 +212,8 @@ BAD_SIGNALS = [
     ("{sensor: s, topic: t, field: f, feild: f}",
      "unknown key 'feild' in signals[0]; nearest: 'field'"),
     ("{sensor: s, topic: t, field: f, interpolation: spline}",
-     "unknown signals[0].interpolation 'spline'; nearest: 'linear'; valid: 'cubic', 'hold', 'linear'"),
+     "unknown signals[0].interpolation 'spline'; nearest: 'linear'; valid: 'cubic', 'hold', "
+     "'linear'"),
     ("text", "signals[0] must be a mapping of keys, given 'text'"),
 ]  # fmt: skip
 
