@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -26,6 +26,7 @@ from sysid_ros.dataset.sequences import (
 from sysid_ros.dataset.splits import split_by_time
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
+from sysid_ros.engine.signals import TimeSeries
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import (
     LEFT_OUT,
@@ -40,7 +41,12 @@ from sysid_ros.experiment import (
 from sysid_ros.files import untaken
 from sysid_ros.processes import return_freed_memory
 from sysid_ros.recording.bags import Recording, open_recording
-from sysid_ros.recording.mapping import MappedRecording, SignalKind, map_recording
+from sysid_ros.recording.mapping import (
+    MappedRecording,
+    SignalKind,
+    control_time_series,
+    map_recording,
+)
 from sysid_ros.robots import (
     LoadedModel,
     build_parameters,
@@ -270,6 +276,26 @@ def _map(
         return mapped_sequence(
             experiment, recording, config.robot, name, start=config.start, end=config.end
         )
+
+
+def recorded_controls(
+    experiment: Experiment, names: Collection[str], data_dir: Path | None
+) -> dict[str, TimeSeries]:
+    """The inputs of some recordings, read once more, by the recording's name.
+
+    Args:
+      experiment: Says what in the recordings is what; its other settings do not count.
+      names: Of the recordings, as :func:`load_dataset` calls them.
+      data_dir: Where bags are found first.
+
+    Raises:
+      SysidError: A recording is damaged or does not fit the signals.
+    """
+    return {
+        name: control_time_series(_map(experiment, config, name, data_dir, None))
+        for name, config, _ in _sequence_configs(experiment)
+        if name in names
+    }
 
 
 def mapped_sequence(

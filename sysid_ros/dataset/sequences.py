@@ -88,7 +88,9 @@ def model_sequences(
 
 def _with_whole_torque(spec: mujoco.MjSpec, recordings: Iterable[MappedRecording]) -> mujoco.MjSpec:
     """A spec that lets measured torque act as it is; the limits are those of commands."""
-    measured = {one.name for mapped in recordings for one in mapped.controls if not one.held}
+    measured = {
+        one.name for mapped in recordings for one in mapped.controls if one.method == "linear"
+    }
     motors = [motor.name for motor in spec.actuators if motor.name in measured and _is_plain(motor)]
     if not motors:
         return spec

@@ -24,6 +24,7 @@ from sysid_ros.diagnosis.evidence import (
     recorded,
     sampling_of,
 )
+from sysid_ros.diagnosis.sampling_findings import command_samplings, sampling_finding
 from sysid_ros.errors import DataError, SysidError, listed
 from sysid_ros.experiment import (
     Experiment,
@@ -37,6 +38,10 @@ from sysid_ros.recording.mapping import SignalKind, TopicQuality, differing_cloc
 from sysid_ros.recording.messages import Clock, parse_field
 
 _NAMED = 4  # actuators that a sentence names
+_OF_VALUES = {  # beside which the motion tells nothing of commands between messages
+    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
+    FindingKind.LAG, FindingKind.MOUNTING, FindingKind.RUNAWAY,
+}  # fmt: skip
 
 
 def check_experiment(
@@ -80,6 +85,12 @@ def check_experiment(
     findings = check_dataset(experiment, dataset, on_note=on_note)
     lines = ExperimentLines(experiment)
     by_torque = experiment.fit.method == "inverse_dynamics"  # without a simulation to drive
+    if not (by_torque or {one.kind for one in findings} & _OF_VALUES):
+        for one in command_samplings(experiment, dataset, data_dir):
+            if one.best is not one.present:
+                findings = (*findings, sampling_finding(one, lines))
+            elif one.doubt:
+                on_note(one.doubt)
     return (
         *([] if by_torque else _without_control(recorded(dataset.training.groups).model, lines)),
         *(_dead(signal, lines) for signal in dead),

@@ -5,8 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+import numpy as np
+
+from sysid_ros.dataset import Dataset, recorded_controls
 from sysid_ros.diagnosis.evidence import (
     PLAYED,
     Declared,
@@ -27,8 +32,25 @@ from sysid_ros.diagnosis.evidence import (
     signal_kinds,
     stuck_limit,
 )
-from sysid_ros.errors import listed
-from sysid_ros.recording.mapping import TopicQuality, doubts_of
+from sysid_ros.diagnosis.fits import Ways, compared_ways, delay_of, resistances
+from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
+from sysid_ros.errors import SysidError, listed
+from sysid_ros.experiment import Experiment
+from sysid_ros.recording.mapping import Interpolation, SignalKind, TopicQuality, doubts_of
+from sysid_ros.recording.messages import is_expanded, parse_field
+from sysid_ros.robots import build_parameters
+
+_HELD = "zoh"
+_NAMES = {Interpolation.HOLD: _HELD, Interpolation.LINEAR: "linear", Interpolation.CUBIC: "cubic"}
+_WAYS = {name: way for way, name in _NAMES.items()}
+_JOINED = {
+    _HELD: "held until the next", "linear": "joined by lines", "cubic": "joined by a cubic spline",
+}  # fmt: skip
+_OFTEN = 0.0075  # s, between commands, below which it hardly matters what they do there
+_RECORDINGS = 3  # of which windows are fitted
+_TOPICS = 3  # that are tested
 
 
 def sampling_findings(
@@ -189,3 +211,171 @@ def _still(recorded: Recorded, lines: ExperimentLines, declared: Declared) -> li
             )
         )
     return found
+
+
+@dataclass(frozen=True)
+class CommandSampling:
+    """The way of commands of one topic between its messages, as the motion tells it.
+
+    Attributes:
+      topic: Its name.
+      labels: The commands that it carries.
+      interval: s from one message to the next.
+      present: The way that the experiment has.
+      ways: What each leaves of the motion, by its name in time series.
+    """
+
+    topic: str
+    labels: tuple[str, ...]
+    interval: float
+    present: Interpolation
+    ways: Ways
+
+    @property
+    def best(self) -> Interpolation:
+        """The way that explains the motion best: the experiment's unless it is beaten."""
+        best = self.ways.best
+        return _WAYS[best] if self.ways.beats(best, _NAMES[self.present]) else self.present
+
+    @property
+    def figures(self) -> str:
+        """The way, and what others leave beside it, in words."""
+        others = [name for name in self.ways.left if _WAYS[name] is not self.best]
+        least = self.ways.size(_NAMES[self.best])
+        told = [f"{_JOINED[name]} {self.ways.size(name) / least:.3g}" for name in others]
+        return f"{_JOINED[_NAMES[self.best]]}; {', '.join(told)} times as much would be left"
+
+    @property
+    def doubt(self) -> str:
+        """A sentence on what the motion leaves open; empty where that changes little."""
+        best = _NAMES[self.best]
+        holds = self.best is Interpolation.HOLD
+        rivals = [name for name in self.ways.left if (name == _HELD) is not holds]
+        if all(self.ways.beats(best, name) for name in rivals):
+            return ""
+        told = ", ".join(f"{_JOINED[name]} {self.ways.size(name):.3g}" for name in self.ways.left)
+        late = f"{500.0 * self.interval:.2g} ms {'longer' if holds else 'shorter'}"
+        return (
+            f"whether a command of {self.topic} is held until the next, or a sample of commands "
+            f"that are sent more often, the motion does not tell (what is left of it: {told}); "
+            f"the delay may be {late} than is found"
+        )
+
+
+def command_samplings(
+    experiment: Experiment, dataset: Dataset, data_dir: Path | None
+) -> tuple[CommandSampling, ...]:
+    """The way of commands between messages, topic by topic, of those that the motion may tell.
+
+    Commands that are measured, or sent too often for it to matter, have none; nor have any where
+    derivatives are no exact ones, since fits are too dear then.
+
+    Args:
+      experiment: With parameters; delays, friction, damping and armature are found besides.
+      dataset: Its recordings, of a few of which windows are fitted.
+      data_dir: Where bags are found first.
+    """
+    group = max(dataset.training.groups, key=len)
+    places = np.unique(np.linspace(0, len(group) - 1, min(len(group), _RECORDINGS)).round())
+    chosen = places.astype(int).tolist()
+    few = group.replaced(
+        sequence_name=[group.sequence_name[k] for k in chosen],
+        initial_state=[group.initial_state[k] for k in chosen],
+        control=[group.control[k] for k in chosen],
+        sensordata=[group.sensordata[k] for k in chosen],
+    )
+    found: list[CommandSampling] = []
+    rates = {row.topic: row.rate for row in dataset.quality}
+    with RolloutPool(1) as pool, single_blas_thread():
+        for (topic, present), labels in _commands_by_topic(experiment, few).items():
+            interval = 1.0 / rates[topic] if rates.get(topic) else 0.0
+            if interval < _OFTEN or len(found) == _TOPICS:
+                continue
+            model, torques = few.gt_model, present is not Interpolation.LINEAR
+            torques &= all(is_effort(model, model.actuator(name).id) for name in labels)
+            others = [way for way in Interpolation if way is not present]
+            others = [way for way in others if not torques or way is not Interpolation.LINEAR]
+            try:
+                ways = _compared(
+                    experiment,
+                    few,
+                    data_dir,
+                    labels,
+                    (present, *others),
+                    interval,
+                    dataset.training.excluded,
+                    pool,
+                )
+            except SysidError:  # the model cannot follow the recordings
+                return tuple(found)
+            if ways is not None:
+                found.append(CommandSampling(topic, labels, interval, present, ways))
+    return tuple(found)
+
+
+def _commands_by_topic(
+    experiment: Experiment, sequences: ModelSequences
+) -> dict[tuple[str, Interpolation], tuple[str, ...]]:
+    """Labels of commands that are not measured, by topic and present way."""
+    model, control = sequences.gt_model, sequences.control[0]
+    found: dict[tuple[str, Interpolation], tuple[str, ...]] = {}
+    for signal in experiment.signals:
+        mapped = (control.signal_mapping or {}).get(signal.name)
+        if signal.kind is not SignalKind.ACTUATOR or mapped is None or signal.wrench:
+            continue
+        actuator, way = model.actuator(signal.name).id, _WAYS[control.method_of(mapped[1][0])]
+        told = is_servo(model, actuator) or is_velocity_servo(model, actuator)
+        if is_expanded(parse_field(signal.field)) or (way is Interpolation.LINEAR and not told):
+            continue
+        key = signal.topic, way
+        found[key] = (*found.get(key, ()), signal.name)
+    return found
+
+
+def _compared(
+    experiment: Experiment, sequences: ModelSequences, data_dir: Path | None,
+    labels: tuple[str, ...], ways: Sequence[Interpolation], interval: float,
+    gaps: Mapping[str, Sequence[tuple[float, float]]], pool: RolloutPool,
+) -> Ways | None:  # fmt: skip
+    """Squares that are left with commands that go each way between messages."""
+    params = build_parameters(experiment, sequences.spec)
+    concern = Declared(params).concern
+    params = params.copy()
+    for one in resistances(sequences, lambda name, row: concern("joint", name, row, "friction")):
+        params.add(one)
+    late = tuple(one for one in labels if not concern("signal", one, "delay"))
+    if late:
+        params.add(delay_of("commands", late, 0.0))
+    joined = {}
+    for way in ways:
+        signals = tuple(
+            replace(one, interpolation=way) if one.name in labels else one
+            for one in experiment.signals
+        )
+        told = recorded_controls(
+            replace(experiment, signals=signals), sequences.sequence_name, data_dir
+        )
+        joined[_NAMES[way]] = sequences.replaced(
+            control=[told[name] for name in sequences.sequence_name]
+        )
+    later = {name: 0.0 if name == _HELD else 0.5 * interval for name in joined}
+    return compared_ways(joined, later, params, labels, gaps, pool)
+
+
+def sampling_finding(found: CommandSampling, lines: ExperimentLines) -> Finding:
+    """The finding that another way than the experiment's explains the motion better."""
+    change = {"interpolation": found.best}
+    repair = joined([lines.signal(label, change) for label in found.labels])
+    now, best = _NAMES[found.present], _NAMES[found.best]
+    sizes = {f"left {_WAYS[name].value}": found.ways.size(name) for name in found.ways.left}
+    return Finding(
+        FindingKind.INTERPOLATION,
+        found.labels,
+        {"interval": found.interval, **sizes, "windows": float(len(found.ways.left[now]))},
+        f"The motion tells that commands of {found.topic}, {1e3 * found.interval:.3g} ms apart, "
+        f"are {_JOINED[best]}, not {_JOINED[now]}. Of {len(found.ways.left[now])} windows that are "
+        f"fitted with each, {found.ways.size(now):.3g} times as much is left as the experiment "
+        "has it (root mean square).",
+        repair.text,
+        repair.overrides,
+    )

@@ -79,8 +79,8 @@ class SignalConfig:
     )
     interpolation: Interpolation | None = key(
         None,
-        "between samples: `hold` the last value (commands) or `linear` (measurements); "
-        "by message type if left out",
+        "between samples: `hold` the last value (commands), `linear` (measurements), or `cubic`, a "
+        "spline through samples of a planned motion; by message type if left out",
     )
     clock: Clock | None = key(None, "as the experiment's if left out")
     enabled_when: tuple[MaskConfig, ...] = key(

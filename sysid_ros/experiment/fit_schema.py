@@ -20,8 +20,8 @@ class WindowConfig:
     length: float | None = key(
         1.0,
         "s; `whole` for the whole recording. Where a robot is recorded in motion, the "
-        "first window begins once it is known what acts: after the longest delay that is "
-        "allowed, half a window later at most",
+        "first window, and one behind a gap in commands, begins once it is known what acts: after "
+        "the longest delay that is allowed, half a window later at most",
         above=0,
         minimum=1e-3,
         none_word="whole",

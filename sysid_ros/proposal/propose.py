@@ -34,6 +34,7 @@ from sysid_ros.experiment import (
     without_places,
 )
 from sysid_ros.proposal import torque_proposal
+from sysid_ros.proposal.between_commands import with_ways_between
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.contact_windows import with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
@@ -368,6 +369,8 @@ def _with_parameters(
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
         kept, dropped = chosen(offered, found.answers)
         draft = replace(draft, notes=(*draft.notes, *found.notes))
+        if not found.rolled:
+            draft = with_ways_between(replace(draft, parameters=kept), dataset, output)
         if found.rolled or (touching and floating):
             draft = in_a_usual_time(
                 draft, experiment, dataset, len(kept), touching=touching, rolled=found.rolled

@@ -44,6 +44,7 @@ _BALANCE_STEP = 0.01  # s, of the regulator
 _DISCOUNT = 0.999  # per step
 _SINK = 0.01  # m, that a base is put down by at most
 _HALVINGS = 30
+_ROUNDED = 1e-9  # of an interval
 
 
 class Drive(Protocol):
@@ -86,6 +87,20 @@ def drive_for(
 def _servos(model: mujoco.MjModel) -> BoolArray:
     """Tell which actuators pull towards a position, (nu,)."""
     return np.array([is_servo(model, actuator) for actuator in range(model.nu)], dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A drive of which set points are joined by lines; it is to need no state."""
+
+    drive: Drive
+    interval: float  # s from one set point to the next
+
+    def controls(self, time: float, data: mujoco.MjData) -> FloatArray:
+        """See :class:`Drive`."""
+        place, share = divmod(time / self.interval + _ROUNDED, 1.0)
+        ends = [self.drive.controls((place + k) * self.interval, data) for k in (0, 1)]
+        return np.asarray((1.0 - share) * ends[0] + share * ends[1])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of
 from sysid_ros.recording.bags import BagFolder
 from sysid_ros.rehearsal import messages
-from sysid_ros.rehearsal.drive import drive_for
+from sysid_ros.rehearsal.drive import Joined, drive_for
 from sysid_ros.rehearsal.plan import (
     CommandForm,
     Controller,
@@ -77,6 +77,8 @@ def generate(spec: mujoco.MjSpec, plan: RecordingPlan, folder: Path) -> Generate
     drive = drive_for(
         model, start, plan.motion, duration=plan.duration, rate=plan.rate, seed=plan.seed
     )
+    if plan.joined:
+        drive = Joined(drive, plan.shown / plan.rate)
     controllers = [(one, _actuators(model, one)) for one in plan.controllers]
     delays = np.zeros(model.nu)
     for controller, actuators in controllers:
@@ -134,8 +136,9 @@ def _commands(
 ) -> Iterator[Published]:
     """A controller's commands; without a header, the publish time dates them."""
     names = [controller.prefix + _driven(model, actuator) for actuator in actuators]
-    period = round(1e9 / plan.rate)
-    for time, values in zip(course.sent, course.controls[:, actuators], strict=True):
+    period = round(1e9 * plan.shown / plan.rate)
+    sent, controls = course.sent[:: plan.shown], course.controls[:: plan.shown, actuators]
+    for time, values in zip(sent, controls, strict=True):
         stamp = plan.start_ns + round(1e9 * time)
         if controller.form is CommandForm.ARRAY:
             data = messages.array(values)

@@ -155,6 +155,10 @@ class RecordingPlan:
     duration: float = 20.0  # s
     settle: float = 0.5  # s simulated before the recording, held where the motion begins
     rate: float = 100.0  # commands per second
+    shown: int = 1  # one of so many commands is published, as by a throttled topic
+    # whether commands that are not published lie on lines between those that are, as where a drive
+    # interpolates
+    joined: bool = False
     timestep: float = 2.5e-4  # of the simulation, s
     seed: int = 0  # of the motion, the noise and the jitter
     start_ns: int = START_NS  # stamp of the beginning, ns since the epoch
@@ -163,3 +167,5 @@ class RecordingPlan:
         for name in ("duration", "rate", "timestep"):
             if getattr(self, name) <= 0.0:
                 raise RehearsalError(f"{name} must be positive, not {getattr(self, name)}")
+        if self.shown < 1:
+            raise RehearsalError(f"shown must be at least 1, not {self.shown}")

@@ -211,8 +211,9 @@ BAD_SIGNALS = [
     ("{sensor: s, topic: t, field: f, scale: 0}", "signals[0].scale must be other than 0"),
     ("{sensor: s, topic: t, field: f, feild: f}",
      "unknown key 'feild' in signals[0]; nearest: 'field'"),
-    ("{sensor: s, topic: t, field: f, interpolation: cubic}",
-     "unknown signals[0].interpolation 'cubic'; valid: 'hold', 'linear'"),
+    ("{sensor: s, topic: t, field: f, interpolation: spline}",
+     "unknown signals[0].interpolation 'spline'; nearest: 'linear'; valid: 'cubic', 'hold', "
+     "'linear'"),
     ("text", "signals[0] must be a mapping of keys, given 'text'"),
 ]  # fmt: skip
 

@@ -253,3 +253,17 @@ def test_a_slider_crank_moves_and_suction_is_switched(tmp_path: Path) -> None:
     made = generate(spec(model), plan, tmp_path / "bag")
     assert np.ptp(made.course.seen["/joint_states"].qpos[:, 0]) > 0.2
     assert set(made.course.controls[:, 1]) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_topic_shows_some_of_the_commands_that_act(joined: bool, tmp_path: Path) -> None:
+    plan = RecordingPlan(rate=500.0, shown=25, joined=joined, duration=3.0)
+    made = generate(spec(ARM.format(SERVOS)), plan, tmp_path / "bag")
+    stamps, values = columns(made, "/position_controller/commands", "data[0]", "data[1]")
+    sent, acting = made.course.sent, made.course.controls
+    assert np.diff(stamps) == pytest.approx(0.05)
+    assert values == pytest.approx(acting[::25])
+    lines = np.column_stack([np.interp(sent, stamps, one) for one in values.T])
+    inside = sent <= stamps[-1]
+    away = np.abs(lines - acting)[inside].max()
+    assert away < 1e-9 if joined else away > 1e-3

@@ -27,6 +27,7 @@ class FindingKind(str, Enum):
     LAG = "lag"
     LOW_RATE = "low rate"
     UNEVEN_RATE = "uneven rate"
+    INTERPOLATION = "interpolation"
     CLOCKS = "clocks"
     CONTRADICTION = "contradiction"
     SATURATION = "saturation"

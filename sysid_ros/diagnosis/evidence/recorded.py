@@ -50,16 +50,21 @@ _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 class Samples:
     """One signal of one recording: ``times`` (n,) s and ``values`` (n,), scale and offset applied.
 
-    Vectors have (n, k) values. ``held`` signals keep their value until the next sample.
+    Vectors have (n, k) values. ``method`` is the way between samples: zoh, linear or cubic.
     """
 
     times: FloatArray
     values: FloatArray
-    held: bool = False
+    method: str = "linear"
+
+    @property
+    def held(self) -> bool:
+        """True if it keeps its value until the next sample."""
+        return self.method == "zoh"
 
     def at(self, times: FloatArray) -> FloatArray:
         """Values at other instants; the nearest sample before the first and after the last."""
-        return value_at(self.times, self.values, times, held=self.held)
+        return value_at(self.times, self.values, times, self.method)
 
     def mean_around(self, times: FloatArray, width: float) -> FloatArray:
         """Values at other instants, of a held signal the mean over a time [s] around each.
@@ -69,7 +74,7 @@ class Samples:
         """
         if not self.held:
             return self.at(times)
-        integral = SignalIntegral(self.times, self.values, held=True)
+        integral = SignalIntegral(self.times, self.values, self.method)
         return integral.mean(times - 0.5 * width, width)
 
 
@@ -187,7 +192,7 @@ def repaired(before: Recorded, change: Change) -> Recorded:
         samples = signals[change.source(label)]
         scale, offset = change.scale.get(label, 1.0), change.offset.get(label, 0.0)
         delay = change.delay.get(label, 0.0)
-        return Samples(samples.times + delay, scale * samples.values + offset, samples.held)
+        return Samples(samples.times + delay, scale * samples.values + offset, samples.method)
 
     recordings = tuple(
         {label: one(signals, label) for label in signals if change.source(label) in signals}
@@ -380,7 +385,7 @@ def _signals(series: TimeSeries) -> dict[str, Samples]:
     for name, (_, columns) in (series.signal_mapping or {}).items():
         times, values = series.known(name)
         if len(columns) == 1 and len(times) >= 2:
-            found[name] = Samples(times, values[:, 0], series.holds(int(columns[0])))
+            found[name] = Samples(times, values[:, 0], series.method_of(int(columns[0])))
     return found
 
 

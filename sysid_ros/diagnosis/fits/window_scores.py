@@ -156,7 +156,7 @@ class WindowScores:
         problem, length, places = _chosen(sequences, whole, suspected.size, length, pool)
         if len(places) < _FEWEST:
             return None
-        problem, point, settled = _fitted(problem, pool, patient)
+        problem, point, settled = fitted(problem, pool, patient=patient)
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected
@@ -277,8 +277,8 @@ def _problem(
     return WindowedProblem([group], params, pool, loss=loss_named("linear"), noise=levels)
 
 
-def _fitted(
-    problem: WindowedProblem, pool: RolloutPool, patient: bool
+def fitted(
+    problem: WindowedProblem, pool: RolloutPool, *, patient: bool = False
 ) -> tuple[WindowedProblem, Point, bool]:
     """The windows after a fit, which knows noise levels from where its first part ended."""
     point, settled = problem.initial_point(), False

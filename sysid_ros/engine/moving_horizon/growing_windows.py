@@ -21,6 +21,7 @@ from sysid_ros.engine.windows import (
     StartReader,
     WindowSimulation,
     cut_sequence,
+    told_from,
     usable_span,
     window_bounds,
 )
@@ -53,6 +54,8 @@ class GrowingWindows:
         self._compiled: mujoco.MjModel | None = None
         self._continues = False  # whether a window ends where the next one begins
         self._read: tuple[list[float], StartReader] | None = None  # of windows that begin there
+        self._first = math.nan  # instant of the recording
+        self._told: dict[float, float] = {}  # since when it is known what acts, by stretch
 
     def cut(self, sequences: ModelSequences, until: float, gaps: Gaps, *, ended: bool) -> list[Cut]:
         """Cut what lies behind :attr:`done`.
@@ -68,11 +71,11 @@ class GrowingWindows:
         """
         begin, end = usable_span(sequences, 0)
         if math.isnan(self.done):
-            self.done = begin
+            self.done, self._first, self._told = begin, begin, {}
         end = min(end, until)
         if end <= self.done:
             return []
-        bounds = self.bounds(end, gaps, ended=ended)
+        bounds = self._known(sequences, self.bounds(end, gaps, ended=ended), gaps)
         windows = cut_sequence(
             sequences,
             0,
@@ -84,6 +87,35 @@ class GrowingWindows:
         )
         ends = [last for _, last in bounds]
         return [(w, next(last for last in ends if w.window.start < last)) for w in windows]
+
+    def _known(
+        self, sequences: ModelSequences, bounds: list[tuple[float, float]], gaps: Gaps
+    ) -> list[tuple[float, float]]:
+        """Windows that begin once it is known what acts, as those of the fit do.
+
+        Whether the robot moves when a stretch begins is told by what is measured soon after.
+        """
+        found, ends = [], {end for _, end in gaps}
+        for begin, last in bounds:
+            told = -math.inf
+            if begin == self._first or begin in ends:
+                told = self._told_from(sequences, begin)
+            known = max(begin, min(told, begin + 0.5 * self.length))
+            found += [(known, last)] if known < last - SAME else []
+        return found
+
+    def _told_from(self, sequences: ModelSequences, begin: float) -> float:
+        """The instant from which on it is known what acts in a stretch, by what is seen of it."""
+        if begin in self._told:
+            return self._told[begin]
+        measured = sequences.sensordata[0]
+        told = told_from(
+            sequences.control[0], measured, self._model(sequences), self._params,
+            -math.inf if begin == self._first else begin,
+        )  # fmt: skip
+        if measured.times[-1] >= begin + AFTER:
+            self._told[begin] = told
+        return told
 
     def _reader(self, sequences: ModelSequences, begins: list[float]) -> StartReader:
         """Read starts off what is measured near them, once that is known."""

@@ -17,42 +17,50 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.signals.interpolation import is_held, smooth_curve
 from sysid_ros.engine.signals.mappings import actuator_names, input_actuators
 
 
 class SignalIntegral:
-    """The running integral of one sampled signal, held or linear between samples.
+    """The running integral of one sampled signal, held, linear or a spline between samples.
 
     Before the first and after the last sample the signal keeps the nearest sample's value.
 
     Args:
       times: Strictly increasing instants, shape (n,), s.
       values: Samples, shape (n,).
-      held: True for a signal that keeps its last value, False for one linear between samples.
+      method: zoh for a signal that keeps its last value, linear, or cubic.
     """
 
-    def __init__(self, times: FloatArray, values: FloatArray, *, held: bool) -> None:
+    def __init__(self, times: FloatArray, values: FloatArray, method: str) -> None:
         self._times = np.asarray(times, dtype=float)
         self._values = np.asarray(values, dtype=float)
         steps = np.diff(self._times)
-        self._slopes: FloatArray | None = None
-        if held:
-            areas = self._values[:-1] * steps
-        else:
-            areas = 0.5 * (self._values[:-1] + self._values[1:]) * steps
-            self._slopes = np.append(np.diff(self._values) / steps, 0.0)
+        # Of the signal behind each sample, the highest power first, without the sample itself.
+        self._powers = np.zeros((0, len(self._times)))
+        if method == "cubic" and len(steps):
+            spline = smooth_curve(self._times, self._values)
+            self._powers = np.hstack([spline.c[:-1], np.zeros((len(spline.c) - 1, 1))])
+        elif not is_held(method):
+            self._powers = np.append(np.diff(self._values) / steps, 0.0)[None]
+        areas = steps * self._mean_behind(np.arange(len(steps)), steps)
         self._areas = np.concatenate([[0.0], np.cumsum(areas)])
 
     def __call__(self, t: FloatArray) -> FloatArray:
         """Integral from the first sample to ``t``, any shape, in value-seconds."""
         index = np.maximum(self._times.searchsorted(t, side="right") - 1, 0)
         dt = t - self._times[index]
-        value = self._values[index]
-        if self._slopes is not None:
-            value = value + 0.5 * self._slopes[index] * np.maximum(dt, 0.0)
-        area: FloatArray = self._areas[index] + dt * value
+        area: FloatArray = self._areas[index] + dt * self._mean_behind(index, np.maximum(dt, 0.0))
         return area
+
+    def _mean_behind(self, index: IndexArray, dt: FloatArray) -> FloatArray:
+        """Mean of the signal from some samples on, over times [s] up to the next samples."""
+        total, degree = np.zeros(np.shape(dt)), len(self._powers)
+        for place, factors in enumerate(self._powers):
+            total = (total + factors[index] / (degree - place + 1)) * dt
+        mean: FloatArray = self._values[index] + total
+        return mean
 
     def mean(self, start: FloatArray, width: float) -> FloatArray:
         """Mean over ``[start, start + width]``, shape as that of ``start``."""

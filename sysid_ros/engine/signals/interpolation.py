@@ -10,13 +10,16 @@ NaN too, never a bridge. Before the first and after the last sample the signal k
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.errors import SignalError, unknown_name
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PPoly
 
 InterpolationMethod = Literal["linear", "cubic", "quadratic", "quintic", "zero_order_hold", "zoh"]
 
@@ -48,19 +51,33 @@ def interpolate(times: FloatArray, data: FloatArray, at: FloatArray, method: str
     return _spline(times, data, at, _DEGREES[method])
 
 
-def value_at(times: FloatArray, values: FloatArray, at: FloatArray, *, held: bool) -> FloatArray:
-    """A signal without missing samples at some instants: its last sample if held, else linear.
+def value_at(times: FloatArray, values: FloatArray, at: FloatArray, method: str) -> FloatArray:
+    """A signal without missing samples at some instants.
 
     Args:
       times: Instants of the samples, strictly increasing, (n,).
       values: Samples, (n,).
       at: Where to evaluate, (m,).
-      held: Whether it keeps its last sample.
+      method: zoh (its last sample), linear, or cubic (see :func:`smooth_curve`).
 
     Returns:
       Values, (m,); before the first and after the last sample that one.
     """
-    return values[_previous(times, at)] if held else np.interp(at, times, values)
+    if is_held(method):
+        return values[_previous(times, at)]
+    if method == "cubic" and len(times) > 1:
+        curve: FloatArray = smooth_curve(times, values)(np.clip(at, times[0], times[-1]))
+        return curve
+    return np.interp(at, times, values)
+
+
+def smooth_curve(times: FloatArray, values: FloatArray) -> PPoly:
+    """The cubic spline through samples (n,), two at least: both its derivatives are continuous.
+
+    Its ends are such that more samples of the spline itself change nothing ("not-a-knot", de Boor,
+    A Practical Guide to Splines, 1978).
+    """
+    return scipy.interpolate.CubicSpline(times, values)
 
 
 def interpolate_columns(

@@ -276,6 +276,10 @@ class TimeSeries:
         """Return whether a column keeps its last sample, as a command does."""
         return self.interpolation is not None and between.is_held(self.interpolation[column])
 
+    def method_of(self, column: int) -> str:
+        """The way of a column between samples: zoh, linear or cubic."""
+        return "linear" if self.interpolation is None else self.interpolation[column]
+
     def interpolate(self, t: npt.ArrayLike, method: str | None = None) -> FloatArray:
         """Values at any instants.
 

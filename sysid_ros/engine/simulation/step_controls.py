@@ -136,7 +136,7 @@ def control_integrals(
         values = control.data[:, column]
         known = np.isfinite(values)
         times = control.times[known] - origin
-        integrals.append(SignalIntegral(times, values[known], held=control.holds(column)))
+        integrals.append(SignalIntegral(times, values[known], control.method_of(column)))
     return tuple(integrals)
 
 

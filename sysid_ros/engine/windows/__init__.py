@@ -14,6 +14,7 @@ from sysid_ros.engine.windows.model_group import (
     driven_otherwise,
     error_in_shifts,
     model_group,
+    told_from,
     usable_span,
 )
 from sysid_ros.engine.windows.orientations import first_orientation

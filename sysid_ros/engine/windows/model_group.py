@@ -9,10 +9,12 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.parameters import ParameterDict, corrects
 from sysid_ros.engine.signals import ModelSequences, TimeSeries, is_position
 from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, control_integrals, portions
@@ -23,11 +25,13 @@ from sysid_ros.engine.windows.starts import StartReader
 from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import WindowSimulation
 from sysid_ros.errors import DataError
+from sysid_ros.time_intervals import shortest_gap
 
 LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
 _MOVES = 0.01  # of an input's range, from which on it does not stand still
 _FIRST = 0.01  # s, or a sample: how long a robot that begins to move still rests
 _STARTED = 0.2  # of what it usually does in as many; less, and it begins to
+_ROUNDED = 1e-9  # s
 _BEYOND_NOISE = 6.0  # standard deviations
 BATCH_BYTES = 64 << 20  # of the arrays that a simulation of a batch and its derivatives take
 
@@ -100,15 +104,16 @@ def model_group(
     model = builder.build(params.as_vector()).model
     windows: list[WindowSimulation] = []
     for number, name in enumerate(sequences.sequence_name):
-        span = usable_span(sequences, number)
+        span, own = usable_span(sequences, number), gaps.get(name, ())
+        bounds = window_bounds(span, window_length, overlap, own)
+        told = partial(
+            told_from, sequences.control[number], sequences.sensordata[number], model, params
+        )
         found = cut_sequence(
             sequences,
             number,
             model,
-            _told(
-                window_bounds(span, window_length, overlap, gaps.get(name, ())),
-                told_from(sequences.control[number], sequences.sensordata[number], model, params),
-            ),
+            _told(bounds, {span[0]: told(), **{end: told(end) for _, end in own}}),
             estimate_starts=estimate_starts,
             velocity_filter=velocity_filter,
         )
@@ -139,34 +144,49 @@ def usable_span(sequences: ModelSequences, number: int) -> tuple[float, float]:
 
 
 def told_from(
-    control: TimeSeries, measured: TimeSeries, model: mujoco.MjModel, params: ParameterDict
+    control: TimeSeries,
+    measured: TimeSeries,
+    model: mujoco.MjModel,
+    params: ParameterDict,
+    begin: float = -math.inf,
 ) -> float:
     """The instant from which on it is known what acts, s; minus infinity where it always is.
 
     What acts until the first message takes effect was told before it. That is taken to be the
-    same, unless the robot was recorded in motion, with inputs that change from the first on.
+    same, unless the robot was recorded in motion, with inputs that change from the first on. The
+    same holds where inputs begin anew, after a gap in which there are none.
 
     Args:
       control: The inputs of a sequence.
       measured: Its measurements.
       model: The compiled model.
       params: Delays of inputs among them; those that are free may be as long as they are allowed.
+      begin: The end of such a gap, s; the first message if left out.
     """
     found = -math.inf
-    if not _moves_at_first(measured, model):
-        return found
     for parameter in params.values():
         late = float(np.max(parameter.value if parameter.frozen else parameter.max_value))
         for name in {*corrects(parameter, "delay")} & {*(control.signal_mapping or {})}:
             times, values = control.known(name)
-            first = values[times <= times[0] + late] if len(times) and late > 0.0 else values[:0]
-            if len(first) and np.any(np.ptp(first, axis=0) > _MOVES * np.ptp(values, axis=0)):
-                found = max(found, float(times[0]) + late)
-    return found
+            new = int(np.searchsorted(times, begin - _ROUNDED))
+            if late <= 0.0 or new == len(times) or _goes_on(times, new):
+                continue
+            first = values[new:][times[new:] <= times[new] + late]
+            if np.any(np.ptp(first, axis=0) > _MOVES * np.ptp(values, axis=0)):
+                found = max(found, float(times[new]) + late)
+    known = math.isinf(found) or not _moves_at_first(measured, model, begin)
+    return -math.inf if known else found
 
 
-def _moves_at_first(measured: TimeSeries, model: mujoco.MjModel) -> bool:
-    """Return whether a measured position moves at first as it usually does, and not for noise."""
+def _goes_on(times: FloatArray, new: int) -> bool:
+    """Return whether an input has messages before one of them, as densely as usual."""
+    if new == 0:
+        return False
+    return bool(times[new] - times[new - 1] <= shortest_gap(times))
+
+
+def _moves_at_first(measured: TimeSeries, model: mujoco.MjModel, begin: float) -> bool:
+    """Return whether a position moves from an instant on as it usually does, and not for noise."""
     for name in measured.signal_mapping or {}:
         sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
         if sensor < 0 or not is_position(model, sensor):
@@ -178,16 +198,24 @@ def _moves_at_first(measured: TimeSeries, model: mujoco.MjModel) -> bool:
         noise = np.diff(values, 2, axis=0).std(axis=0) / math.sqrt(6.0)
         moved = np.abs(values[count:] - values[:-count])
         usual = np.sqrt(np.mean(moved**2, axis=0))
-        if np.any(moved[0] > np.maximum(_STARTED * usual, _BEYOND_NOISE * noise)):
+        first = min(int(np.searchsorted(times, begin)), len(moved) - 1)
+        if np.any(moved[first] > np.maximum(_STARTED * usual, _BEYOND_NOISE * noise)):
             return True
     return False
 
 
-def _told(bounds: Sequence[tuple[float, float]], first: float) -> list[tuple[float, float]]:
-    """Windows of which the first begins once it is known what acts, half as long at the least."""
+def _told(
+    bounds: Sequence[tuple[float, float]], known: Mapping[float, float]
+) -> list[tuple[float, float]]:
+    """Windows that begin once it is known what acts, half as long at the least.
+
+    Args:
+      bounds: The windows, s.
+      known: By the first instant of a stretch the one from which on that is known.
+    """
     return [
-        (max(begin, min(first, 0.5 * (begin + end))) if place == 0 else begin, end)
-        for place, (begin, end) in enumerate(bounds)
+        (max(begin, min(known.get(begin, begin), 0.5 * (begin + end))), end)
+        for begin, end in bounds
     ]
 
 

@@ -61,9 +61,10 @@ def simulated_fit(
     noise = declared_noise(experiment)
     sensors = {name: Sampled(kind, RATE, noise.get(name, NOISE)) for name, kind in kinds.items()}
     between = {
-        signal.name: "linear"
+        signal.name: signal.interpolation.value
         for signal in experiment.signals
-        if signal.kind is SignalKind.ACTUATOR and signal.interpolation is Interpolation.LINEAR
+        if signal.kind is SignalKind.ACTUATOR
+        and signal.interpolation in (Interpolation.LINEAR, Interpolation.CUBIC)
     }
     commands = RATE
     dataset = _recorded(experiment, data_dir)

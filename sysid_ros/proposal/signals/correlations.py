@@ -109,8 +109,10 @@ def _lengths(
 
 def _held(commands: Sequence[Channel], times: FloatArray, part: int) -> FloatArray:
     """Commands in force at some instants, (n, commands)."""
+    ways = ["zoh" if one.held else "linear" for one in commands]
     columns = [
-        value_at(one.times[part], one.values[part], times, held=one.held) for one in commands
+        value_at(one.times[part], one.values[part], times, way)
+        for one, way in zip(commands, ways, strict=True)
     ]
     return np.stack(columns, axis=1)
 

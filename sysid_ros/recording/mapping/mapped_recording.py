@@ -27,9 +27,15 @@ class MappedSignal:
     # In model units, scale and offset applied: (n,), or (n, k) for vectors, quaternions (w x y z)
     # and poses.
     values: FloatArray
-    held: bool  # True: holds its last value (commands); False: linear between samples
+    held: bool  # True: holds its last value (commands); False: moves on between samples
     noise: float | None  # standard deviation from the experiment, None: to be estimated
     gaps: tuple[tuple[float, float], ...] = ()
+    smooth: bool = False  # True: a cubic spline joins its samples, False: lines do
+
+    @property
+    def method(self) -> str:
+        """Its way between samples as a time series calls it: zoh, linear or cubic."""
+        return "zoh" if self.held else "cubic" if self.smooth else "linear"
 
 
 @dataclass(frozen=True)

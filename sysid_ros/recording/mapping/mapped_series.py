@@ -103,7 +103,7 @@ def _join(
             for name, signal, width, end in zip(names, signals, widths, ends, strict=True)
         },
         tuple(
-            "zoh" if signal.held else "linear"
+            signal.method
             for signal, width in zip(signals, widths, strict=True)
             for _ in range(width)
         ),
@@ -117,7 +117,7 @@ def _names(signals: Sequence[MappedSignal]) -> list[str]:
 
 def _value_at(signal: MappedSignal, times: FloatArray) -> FloatArray:
     """Return a signal's value at any instants, its nearest sample outside of them."""
-    return value_at(signal.times, signal.values, times, held=signal.held)
+    return value_at(signal.times, signal.values, times, signal.method)
 
 
 def _sample_at(signal: MappedSignal, times: FloatArray) -> FloatArray:

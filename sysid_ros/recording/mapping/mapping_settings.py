@@ -25,6 +25,7 @@ class Interpolation(str, Enum):
 
     HOLD = "hold"  # commands: the last value stays in force
     LINEAR = "linear"  # measurements
+    CUBIC = "cubic"  # samples of a planned motion: a spline joins them
 
 
 class SignalKind(str, Enum):

@@ -113,6 +113,7 @@ def map_signal(
         held=held,
         noise=signal.noise,
         gaps=gaps,
+        smooth=signal.interpolation is Interpolation.CUBIC,
     )
 
 

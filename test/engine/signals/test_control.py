@@ -12,28 +12,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sysid_ros.engine.signals.control import SignalIntegral, step_offsets
+from sysid_ros.engine.signals.interpolation import value_at
 
 VALUES = st.lists(st.floats(-10, 10), min_size=2, max_size=12)
 
 
-@given(values=VALUES, held=st.booleans(), start=st.floats(-1, 15), width=st.floats(1e-3, 4))
+@given(
+    values=VALUES,
+    method=st.sampled_from(["zoh", "linear", "cubic"]),
+    start=st.floats(-1, 15),
+    width=st.floats(1e-3, 4),
+)
 def test_mean_is_the_integral_over_the_interval(
-    values: list[float], held: bool, start: float, width: float
+    values: list[float], method: str, start: float, width: float
 ) -> None:
     times = np.arange(len(values), dtype=float)
-    signal = SignalIntegral(times, np.array(values), held=held)
+    signal = SignalIntegral(times, np.array(values), method)
     fine = start + width * (np.arange(20000) + 0.5) / 20000
-    if held:
-        index = np.clip(np.floor(fine).astype(int), 0, len(values) - 1)
-        expected = np.mean(np.array(values)[index])
-    else:
-        expected = np.mean(np.interp(fine, times, values))
+    expected = np.mean(value_at(times, np.array(values), fine, method))
     assert signal.mean(np.array([start]), width)[0] == pytest.approx(expected, abs=5e-3)
 
 
 def test_a_delayed_step_command_has_a_derivative() -> None:
     """Sampling a held command would make it piecewise constant in its delay."""
-    signal = SignalIntegral(np.array([0.0, 0.5]), np.array([0.0, 1.0]), held=True)
+    signal = SignalIntegral(np.array([0.0, 0.5]), np.array([0.0, 1.0]), "zoh")
     steps = np.arange(0.0, 1.0, 0.1)
     area = [0.1 * signal.mean(steps - delay, 0.1).sum() for delay in (0.030, 0.031)]
     assert (area[1] - area[0]) / 0.001 == pytest.approx(-1.0, rel=1e-9)

@@ -43,7 +43,7 @@ def recorded(load: float = 1.0) -> tuple[TimeSeries, SignalIntegral, FloatArray]
         data.ctrl[0] = command
         mujoco.mj_step(model, data)
     places = TimeSeries.from_names(times, states[:, 1:2], model, names=["place"])
-    return places, SignalIntegral(times, sent, held=True), states
+    return places, SignalIntegral(times, sent, "zoh"), states
 
 
 @pytest.mark.parametrize(("measured", "load"), [(True, 1.0), (True, 100.0), (False, 1.0)])
@@ -66,7 +66,7 @@ def test_another_command_of_the_same_recording_brings_it_elsewhere() -> None:
     nothing = TimeSeries(places.times, np.full((STEPS, 1), np.nan), places.signal_mapping)
     reader = StartReader(crane(8.0, 1.0), nothing, np.zeros(truth.shape[1]), velocity_filter=30.0)
     swings = []
-    for told in (command, SignalIntegral(places.times, np.zeros(STEPS), held=True)):
+    for told in (command, SignalIntegral(places.times, np.zeros(STEPS), "zoh")):
         reader.carry([told], (0.0, float(places.times[-1])))
         swings.append(reader.states(places.times[2000:2001], 0.0, {})[0, 2])
     assert swings[0] != 0.0

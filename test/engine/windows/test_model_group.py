@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import mujoco
 import mujoco.rollout
@@ -94,3 +95,20 @@ def test_half_of_the_first_window_is_left_at_least(
     )  # fmt: skip
     starts = [one.window.start for one in group.windows]
     assert starts[:2] == pytest.approx([begin, 4.0], abs=pendulum.TIMESTEP)
+
+
+@pytest.mark.parametrize(("lost", "begin"), [(True, 5.1), (False, 5.0)])
+def test_what_acts_after_a_gap_in_commands_was_told_in_it(lost: bool, begin: float) -> None:
+    """Commands that go on while something else does not count tell what acts behind it."""
+    whole, params = late_pendulum(0.0), pendulum.parameters()
+    params.add(delay())
+    control, measured = whole.control[0], whole.sensordata[0]
+    again = float(control.times[np.searchsorted(control.times, 5.0 - 1e-9)])
+    kept = (control.times <= 4.0) | (control.times >= again) | (not lost)
+    control = replace(control, times=control.times[kept], data=control.data[kept])
+    group = model_group(
+        pendulum.sequences(control, measured), params, window_length=1.0, estimate_starts=True,
+        velocity_filter=30.0, gaps={whole.sequence_name[0]: [(4.0, again)]},
+    )  # fmt: skip
+    starts = [one.window.start for one in group.windows]
+    assert starts[4:6] == pytest.approx([begin, 6.0], abs=pendulum.TIMESTEP)

@@ -101,7 +101,7 @@ def test_commands_and_the_whole_recording_tell_what_a_servo_holds(reach: float) 
     series = TimeSeries(times, angles, {"angle": (SignalType.MjSensor, np.array([0]))})
     reader = StartReader(model, series, np.zeros(4), velocity_filter=50.0)
     (one,) = integrated_inputs(model)
-    integral, chosen = SignalIntegral(times, command, held=True), np.arange(400, 2400, 200)
+    integral, chosen = SignalIntegral(times, command, "zoh"), np.arange(400, 2400, 200)
     setting = SignalSettings(delay=delay)
     found = reader.places_along.at(one, integral, times[chosen], setting)
     alone = reader.states(times[chosen], 0.0, {})[:, one.address]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,3 +109,20 @@ def test_export_refuses_other_formats(mapped, tmp_path) -> None:
     with pytest.raises(OutputError):
         export(mapped, tmp_path / "nowhere" / "run.npz")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_spline_stays_itself_between_the_instants_of_other_topics() -> None:
+    times = [0.1 * k for k in range(12)]
+    sine = np.sin(5.0 * np.array(times))
+    smooth = replace(signal(SignalKind.ACTUATOR, "servo", times, sine), smooth=True)
+    lamp = signal(SignalKind.ACTUATOR, "lamp", [0.0, 0.31, 1.1], [0.0, 1.0, 3.0], held=True)
+    alone, both = (
+        control_time_series(MappedRecording("r", 0, 1.1, controls, (), (), ""))
+        for controls in ((smooth,), (smooth, lamp))
+    )
+    fine = np.linspace(0.0, 1.1, 400)
+    assert both.interpolation == ("cubic", "zoh")
+    course = both.interpolate(fine)[:, 0]
+    np.testing.assert_allclose(course, alone.interpolate(fine)[:, 0], atol=1e-12)
+    assert np.abs(course - np.sin(5.0 * fine)).max() < 0.005
+    assert np.abs(course - np.interp(fine, times, sine)).max() > 0.02

@@ -364,6 +364,7 @@ def test_commands_from_before_a_cut_stay_as_delayed_ones_act_after_it(
         (TORQUE, False),
         (replace(COMMAND, kind=SENSOR), False),
         (replace(COMMAND, interpolation=Interpolation.LINEAR), False),
+        (replace(COMMAND, interpolation=Interpolation.CUBIC), False),
         (replace(TORQUE, interpolation=Interpolation.HOLD), True),
     ],
 )

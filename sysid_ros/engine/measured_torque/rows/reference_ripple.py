@@ -118,7 +118,7 @@ def _ripple(
         force = float(model.actuator_gainprm[actuator, 0]) * arm
         sharp, means = _sawtooth(series, times, width, steps)
         behind += sharp[:, None] * force
-        ends = (value_at(*series, times + side * _SAME, held=True) for side in (1.0, -1.0))
+        ends = (value_at(*series, times + side * _SAME, "zoh") for side in (1.0, -1.0))
         jump += np.subtract(*ends)[:, None] * force
         push += means[:, :, None] * force
         spring -= float(stiff) * np.outer(arm, arm)
@@ -224,7 +224,7 @@ def _sawtooth(
     Returns:
       Just behind each instant, (n,); and means of steps, (n, steps).
     """
-    integral, hold = SignalIntegral(*series, held=True), float(np.median(np.diff(series[0])))
+    integral, hold = SignalIntegral(*series, "zoh"), float(np.median(np.diff(series[0])))
     step = width / steps
     taps = max(1, round(hold * np.ceil(width / hold - _SAME) / step))
     edge = 4 * taps
@@ -233,5 +233,5 @@ def _sawtooth(
     once = np.convolve(integral.mean(grid, step), triangle, mode="same")
     slow = 2.0 * once - np.convolve(once, triangle, mode="same")
     middle, fine = grid + 0.5 * step, times[:, None] + step * np.arange(steps)
-    behind = value_at(*series, times + _SAME, held=True) - np.interp(times, middle, slow)
+    behind = value_at(*series, times + _SAME, "zoh") - np.interp(times, middle, slow)
     return behind, integral.mean(fine, step) - np.interp(fine + 0.5 * step, middle, slow)

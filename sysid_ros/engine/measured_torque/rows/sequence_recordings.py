@@ -207,7 +207,7 @@ def _control(
     if column is None:
         return np.full(len(wanted), np.nan)
     times, values = series.times + given.delay, series.data[:, column]
-    found = value_at(times, values, wanted, held=series.holds(column))
+    found = value_at(times, values, wanted, series.method_of(column))
     outside = (wanted < times[0] - 0.5 * step) | (wanted > times[-1] + 0.5 * step)
     return np.where(outside, np.nan, given.gain * found + given.bias)
 
@@ -215,7 +215,7 @@ def _control(
 def _is_command(series: TimeSeries, name: str) -> bool:
     """Return whether an input is what a motor was told rather than what was measured of it."""
     column = control_column(series, name)
-    return column is not None and series.holds(column)
+    return column is not None and series.method_of(column) != "linear"
 
 
 def _couplings(model: mujoco.MjModel) -> list[tuple[int, int, Polynomial]]:

@@ -1,0 +1,89 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The motion tells what commands do between their samples."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import robot_kinds
+from robot_to_try import PLAN, hidden, of_text
+
+from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.diagnosis.fits import Ways
+from sysid_ros.experiment import load_experiment
+from sysid_ros.proposal import propose
+from sysid_ros.rehearsal import CommandForm, Controller, generate
+
+HELD, LINES = "zoh", "linear"
+STATE = Controller(topic="/arm_controller/state", form=CommandForm.STATE, delay=0.008)
+ARRAY = Controller(topic="/arm_controller/commands", delay=0.008)
+RECORDED = {
+    "samples of a smooth motion": ({"rate": 1000.0, "shown": 20}, STATE, "cubic"),
+    "points on lines": ({"rate": 1000.0, "shown": 20, "joined": True}, STATE, "linear"),
+    "one in five commands": ({"rate": 500.0, "shown": 5}, ARRAY, "cubic"),
+    "all commands": ({"rate": 100.0}, ARRAY, "hold"),
+}
+
+
+@pytest.fixture(scope="module", params=RECORDED)
+def recorded(request, tmp_path_factory) -> tuple[Path, str, str]:
+    """An experiment of a SCARA, as ``init`` proposes it, and what its commands do."""
+    changes, controller, truth = RECORDED[request.param]
+    folder, spec = tmp_path_factory.mktemp("robot"), of_text(robot_kinds.SCARA)()
+    plan = replace(
+        PLAN, duration=8.0, timestep=5e-4, controllers=(controller,),
+        truth=hidden(spec.compile(), 7), **changes,
+    )  # fmt: skip
+    made = generate(spec, plan, folder / "bag")
+    (folder / "robot.xml").write_text(spec.to_xml())
+    proposal = propose(folder / "robot.xml", [made.bag], folder / "experiment.yaml")
+    return folder / "experiment.yaml", proposal.text, truth
+
+
+def test_init_chooses_what_the_motion_tells(recorded) -> None:
+    _, text, truth = recorded
+    commands = [line for line in text.splitlines() if "actuator: " in line and "topic" in line]
+    told = [re.search(r"interpolation: (\w+)", line) for line in commands]
+    assert {one[1] if one else "hold" for one in told} == {truth}
+    assert "times as much would be left" in commands[0]
+
+
+def test_check_says_when_another_way_explains_more(recorded) -> None:
+    file, text, truth = recorded
+    other = "linear" if truth != "linear" else "cubic"
+    plain = re.sub(r", interpolation: \w+", "", text)
+    for way in (truth, other):
+        named = re.sub(r"(- \{actuator: [^}]*)\}", rf"\1, interpolation: {way}}}", plain)
+        file.write_text(named)
+        findings = check_experiment(load_experiment(file), None)
+        found = [one for one in findings if one.kind is FindingKind.INTERPOLATION]
+        assert len(found) == (way != truth)
+        for one in found:
+            assert one.overrides[0].endswith(f".interpolation={truth}")
+            assert one.evidence[f"left {truth}"] == 1.0 < one.evidence[f"left {way}"]
+
+
+def test_what_differs_by_chance_is_not_told() -> None:
+    """Two ways share the noise; what they leave of it differs by a few per cent at most."""
+    random = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(400):
+        left = random.chisquare(200, 16) * (1.0 + 0.02 * random.standard_normal((2, 16)))
+        ways = Ways({HELD: left[0], LINES: left[1]})
+        wrong += ways.beats(HELD, LINES) or ways.beats(LINES, HELD)
+    assert wrong <= 8
+
+
+def test_a_few_windows_do_not_outvote_the_others() -> None:
+    base = np.full(16, 100.0)
+    few = base + np.where(np.arange(16) < 2, 200.0, -0.1)
+    most = base + np.linspace(2.0, 20.0, 16)
+    assert not Ways({HELD: base, LINES: few}).beats(HELD, LINES)
+    assert Ways({HELD: base, LINES: most}).beats(HELD, LINES)
+    assert Ways({HELD: base, LINES: most}).size(LINES) == pytest.approx(1.11**0.5)
