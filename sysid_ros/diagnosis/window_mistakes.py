@@ -36,7 +36,8 @@ from sysid_ros.diagnosis.fits import (
 )
 from sysid_ros.diagnosis.hypotheses import Family, Simulated
 from sysid_ros.diagnosis.recorded import Recorded
-from sysid_ros.diagnosis.repair import body_label, freed_mass
+from sysid_ros.diagnosis.repair import freed_mass
+from sysid_ros.engine.elements import body_label
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool

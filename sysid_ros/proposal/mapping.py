@@ -94,11 +94,8 @@ def map_channels(
         for joint in scalar_joints(model)
         if joint not in positions and joint not in tied
     ]
-    if lacking:
-        several = (
-            f"joints {', '.join(lacking)} have" if lacking[1:] else f"joint {lacking[0]!r} has"
-        )
-        unmapped.append(f"{several} no measured position")
+    unmapped += _without_positions(lacking)
+    lacking = [name for name in lacking if name]
     lines += _efforts(model, moving, positions)
     driven = {line.name for line in lines if line.kind == "actuator"}
     assigned = command_lines(
@@ -199,6 +196,16 @@ def _with_servos(
             lines, possible = lines + new, found.possible
             spec = with_servos(spec, [line.name for line in new], kind)
     return spec, replace(plain, lines=lines, possible=possible)
+
+
+def _without_positions(lacking: Sequence[str]) -> list[str]:
+    """A sentence about joints that nothing measures; those without a name are counted."""
+    shown = [name if lacking[1:] else repr(name) for name in lacking if name]
+    if nameless := len(lacking) - len(shown):
+        shown.append(f"{nameless} without a name")
+    if len(lacking) == 1:
+        return [f"joint {shown[0]} has no measured position"]
+    return [f"joints {', '.join(shown)} have no measured position"] if shown else []
 
 
 def _left(spec: mujoco.MjSpec, taken: Collection[str], channels: Sequence[Channel]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import mujoco
 
 from sysid_ros.diagnosis.finding import Change, FindingKind
-from sysid_ros.diagnosis.repair import ExperimentLines, body_label, freed_mass
+from sysid_ros.diagnosis.repair import ExperimentLines, freed_mass
 from sysid_ros.experiment import parse_experiment, with_overrides
 from sysid_ros.recording.messages import Clock
 
