@@ -36,6 +36,10 @@ _WRENCH = "geometry_msgs/msg/WrenchStamped"
 _SENSORS: Mapping[int, Mapping[str, str]] = {
     int(mujoco.mjtSensor.mjSENS_GYRO): {"sensor_msgs/msg/Imu": "angular_velocity"},
     int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): {"sensor_msgs/msg/Imu": "linear_acceleration"},
+    int(mujoco.mjtSensor.mjSENS_VELOCIMETER): {
+        "geometry_msgs/msg/TwistStamped": r"twist\.linear",
+        "geometry_msgs/msg/TwistWithCovarianceStamped": r"twist\.twist\.linear",
+    },
     int(mujoco.mjtSensor.mjSENS_FORCE): {_WRENCH: r"wrench\.force"},
     int(mujoco.mjtSensor.mjSENS_TORQUE): {_WRENCH: r"wrench\.torque"},
 }

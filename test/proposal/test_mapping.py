@@ -57,6 +57,13 @@ def test_the_topic_with_most_joints_serves_all_that_it_has() -> None:
     assert set(topics_of(*again, *arm).values()) == {"/joint_states"}
 
 
+def test_joints_without_a_name_are_counted_and_not_mapped() -> None:
+    rollers = HAND.replace('"elbow"', '""').replace('"finger"', '""')
+    found = map_channels(mujoco.MjModel.from_xml_string(rollers), states("/s", "shoulder", "a", ""))
+    assert [line.name for line in found.lines] == ["shoulder"]
+    assert found.unmapped == ("joints 2 without a name have no measured position",)
+
+
 def test_parameters_of_joints_without_encoders_are_offered_where_an_imu_tells_of_them() -> None:
     site = HAND.replace('<joint name="finger"/>', '<joint name="finger"/><site name="tip"/>')
     model = mujoco.MjModel.from_xml_string(

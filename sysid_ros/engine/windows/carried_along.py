@@ -19,8 +19,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import mujoco
 import numpy as np
@@ -44,8 +43,12 @@ _OFTEN = 5  # steps after which the inertia that springs feel is computed again
 _EDGE = 0.1  # s at either end, in which a drive without its measured joint moves nothing far
 _TURNS = 1e3  # rad or m, beyond which a simulation has run away
 
+_Key = tuple[bytes, tuple[int, ...], tuple[float, float]]  # a digest, what is known, from when on
+
 # What a fit simulates of its recordings, as its alternatives and the scores begin with the same.
-_CARRIED: WeakKeyDictionary[TimeSeries, dict[Any, CarriedJoints | None]] = WeakKeyDictionary()
+_CARRIED: WeakKeyDictionary[TimeSeries, dict[_Key, CarriedJoints | None]] = WeakKeyDictionary()
+# The same by what is simulated: a copy of a series in which another signal is changed has it.
+_ALIKE: WeakValueDictionary[_Key, CarriedJoints] = WeakValueDictionary()
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,11 @@ def carried_joints(
         span,
     )
     if key not in kept:
-        kept[key] = _simulated(model, places, pulls, times, controls)
-    return kept[key]
+        kept[key] = _ALIKE.get(key) or _simulated(model, places, pulls, times, controls)
+    found = kept[key]
+    if found is not None:
+        _ALIKE[key] = found
+    return found
 
 
 def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> set[int]:
@@ -220,17 +226,20 @@ class _Pulls:
 
     def accelerations(self, model: mujoco.MjModel, data: mujoco.MjData, k: int) -> FloatArray:
         """What springs and dampers add to the accelerations at the k-th instant, (k,)."""
-        stiff, away = _PULL / float(model.opt.timestep), np.empty(model.nv)
-        mujoco.mj_differentiatePos(model, away, 1.0, data.qpos, self.places[k])
-        wanted = self.rates[k].copy()
+        stiff, wanted = _PULL / float(model.opt.timestep), self.rates[k]
+        if self.turns:
+            wanted = wanted.copy()
         for at, place, forward in self.turns:
             turn = data.qpos[place : place + 4].copy()
             if not forward:
                 mujoco.mju_negQuat(turn, turn)
             mujoco.mju_rotVecQuat(wanted[at : at + 3], self.rates[k, at : at + 3], turn)
-        lag = wanted - data.qvel[self.dofs]
-        pull = stiff * np.where(self.springs, 2.0 * lag + stiff * away[self.dofs], lag)
-        return np.where(self.known[k], pull, 0.0)
+        pull = (1.0 + self.springs) * stiff * (wanted - data.qvel[self.dofs])
+        if self.springs.any():
+            away = np.empty(model.nv)
+            mujoco.mj_differentiatePos(model, away, 1.0, data.qpos, self.places[k])
+            pull += self.springs * stiff**2 * away[self.dofs]
+        return np.asarray(self.known[k] * pull)
 
 
 def _turns(
@@ -301,13 +310,14 @@ def _pulled_along(
     answer = np.empty_like(unit)
     states = np.full((len(controls), model.nq + model.nv), np.nan)
     for k, state in enumerate(states):
-        state[:] = *data.qpos, *data.qvel
-        if not np.abs(state[watched]).max() < _TURNS:
-            return states
-        if len(unit):
-            if k % _OFTEN == 0:  # others give way: springs are no stiffer
+        state[: model.nq], state[model.nq :] = data.qpos, data.qvel
+        if k % _OFTEN == 0:
+            if not np.abs(state[watched]).max() < _TURNS:
+                return states
+            if len(unit):  # others give way: springs are no stiffer
                 mujoco.mj_solveM(model, data, answer, unit)
                 inertia = np.linalg.inv(answer[:, pulls.dofs])
+        if len(unit):
             pull = pulls.accelerations(model, data, k)
             data.qfrc_applied[pulls.dofs] = inertia @ pull
         data.ctrl[:] = controls[k]
