@@ -11,6 +11,7 @@ import mujoco
 
 from sysid_ros.diagnosis.finding import Change, FindingKind
 from sysid_ros.diagnosis.repair import ExperimentLines, freed_mass
+from sysid_ros.engine.elements import body_label
 from sysid_ros.experiment import parse_experiment, with_overrides
 from sysid_ros.recording.messages import Clock
 

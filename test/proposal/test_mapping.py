@@ -64,6 +64,20 @@ def test_joints_without_a_name_are_counted_and_not_mapped() -> None:
     assert found.unmapped == ("joints 2 without a name have no measured position",)
 
 
+def test_it_is_said_where_a_body_begins_of_which_a_gyroscope_alone_tells() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body name="hull"><freejoint/><geom size=".1"/>'
+        '<site name="imu"/></body></worldbody><sensor><gyro name="gyro" site="imu"/></sensor></mujoco>'
+    )
+    values = (np.sin(TIMES),)
+    gyro = Channel(
+        "/imu", "sensor_msgs/msg/Imu", "angular_velocity.x", "", "", 0, False, (TIMES,), values
+    )
+    (blind,), (sensed,) = (map_channels(model, told).unmapped for told in ([], [gyro]))
+    assert "simulations start with it where the model has it" in blind
+    assert "from where the model has it, turned as its gyroscope says" in sensed
+
+
 def test_parameters_of_joints_without_encoders_are_offered_where_an_imu_tells_of_them() -> None:
     site = HAND.replace('<joint name="finger"/>', '<joint name="finger"/><site name="tip"/>')
     model = mujoco.MjModel.from_xml_string(
