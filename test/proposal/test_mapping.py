@@ -67,7 +67,8 @@ def test_joints_without_a_name_are_counted_and_not_mapped() -> None:
 def test_it_is_said_where_a_body_begins_of_which_a_gyroscope_alone_tells() -> None:
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><worldbody><body name="hull"><freejoint/><geom size=".1"/>'
-        '<site name="imu"/></body></worldbody><sensor><gyro name="gyro" site="imu"/></sensor></mujoco>'
+        '<site name="imu"/></body></worldbody>'
+        '<sensor><gyro name="gyro" site="imu"/></sensor></mujoco>'
     )
     values = (np.sin(TIMES),)
     gyro = Channel(

@@ -176,7 +176,7 @@ def _without_forces(model: mujoco.MjModel, idle: BoolArray) -> mujoco.MjModel:
 
 @dataclass(frozen=True)
 class _Pulls:
-    """What springs and dampers pull measured joints to at each of n instants.
+    """Springs and dampers to what was measured at each of n instants.
 
     Attributes:
       dofs: Degrees of freedom that are pulled, (k,).
@@ -202,7 +202,7 @@ class _Pulls:
     def of(
         cls, model: mujoco.MjModel, known: KnownMotion, states: FloatArray, times: FloatArray
     ) -> _Pulls:
-        """What is known of a motion at instants [s], (n,), where states (n, nstate) follow it."""
+        """Those to a motion at instants [s], (n,), where states (n, nstate) follow it."""
         places, rates = np.split(states[:, 1 : 1 + model.nq + model.nv], [model.nq], axis=1)
         first = places[0].copy()
         for part in joint_parts(model):
@@ -225,7 +225,7 @@ class _Pulls:
         )  # fmt: skip
 
     def accelerations(self, model: mujoco.MjModel, data: mujoco.MjData, k: int) -> FloatArray:
-        """What springs and dampers add to the accelerations at the k-th instant, (k,)."""
+        """Accelerations that springs and dampers add at the k-th instant, (k,)."""
         stiff, wanted = _PULL / float(model.opt.timestep), self.rates[k]
         if self.turns:
             wanted = wanted.copy()

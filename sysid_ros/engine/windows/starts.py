@@ -89,7 +89,7 @@ class StartReader:
         )
 
     def _known_motion(self) -> KnownMotion:
-        """What measurements tell of the motion; of which they tell nothing, a free joint stays."""
+        """The motion that measurements tell; a free joint of which they tell nothing stays."""
         model, places, rates = self._model, dict[int, tuple[Piecewise, ...]](), {}
         for joint, motion in self._joints.items():
             places[int(model.jnt_dofadr[joint])] = motion.position, motion.velocity
