@@ -16,6 +16,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from sysid_ros import sysid
+from sysid_ros.diagnosis import check_experiment
 from sysid_ros.experiment import load_experiment
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.playback.recorded_motion import load_motion
@@ -120,6 +121,16 @@ def test_a_flight_identifies_the_whole_inertia(tmp_path: Path) -> None:
     np.testing.assert_allclose(motion.simulated_qpos, pose[rows], atol=0.1)  # rough starts
     assert np.abs(motion.simulated_qpos - motion.measured_qpos)[:, 3:].max() > 1e-4
     np.testing.assert_allclose(np.sort(body.inertia), [0.02, 0.025, 0.03], rtol=0.01)
+
+
+def test_a_twist_that_never_changes_is_named_where_nothing_else_is_measured(tmp_path: Path) -> None:
+    write_bag(tmp_path / "flight", *flight(2 * RATE))
+    (tmp_path / "box.xml").write_text(MODEL.format(com=0.0, mass=1.0))
+    text = EXPERIMENT.replace("qpos: base", "qvel: base").replace("pose.pose", "twist.twist")
+    (tmp_path / "experiment.yaml").write_text(text)
+    found = check_experiment(load_experiment(tmp_path / "experiment.yaml"), None)
+    assert [one.signals for one in found] == [("base_qvel",)]
+    assert "(/odom, twist.twist) never changes" in found[0].sentence
 
 
 def test_a_urdf_floats_where_its_pose_is_measured(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import mujoco
 
 from sysid_ros.dataset.sequences import SequenceSet
-from sysid_ros.engine.elements import without_visuals
+from sysid_ros.engine.elements import body_label, without_visuals
 from sysid_ros.engine.windows import (
     RESTING,
     Pair,
@@ -98,6 +98,6 @@ def _sentence(
 
 
 def _named(model: mujoco.MjModel, pairs: Iterable[Pair]) -> str:
-    names = [f"{model.body(a).name!r} and {model.body(b).name!r}" for a, b in pairs]
+    names = [f"{body_label(model, a)!r} and {body_label(model, b)!r}" for a, b in pairs]
     more = f" and {len(names) - _NAMED} more pairs" if len(names) > _NAMED else ""
     return "; ".join(names[:_NAMED]) + more

@@ -35,7 +35,13 @@ from sysid_ros.experiment import (
 )
 from sysid_ros.recording.bags import FASTEST_CLOCK, open_recording, read_columns
 from sysid_ros.recording.mapping import SignalKind, TopicQuality, differing_clocks
-from sysid_ros.recording.messages import Clock, parse_field
+from sysid_ros.recording.messages import (
+    Clock,
+    FieldPath,
+    TopicColumns,
+    components_of,
+    parse_field,
+)
 
 _NAMED = 4  # actuators that a sentence names
 _OF_VALUES = {  # beside which the motion tells nothing of commands between messages
@@ -157,20 +163,32 @@ def _constant_signals(experiment: Experiment, data_dir: Path | None) -> list[Sig
     for sequence in experiment.sequences:
         path = locate_bag(sequence.bag, experiment_file=experiment.path, data_dir=data_dir)
         with open_recording(path, msg_paths=message_paths_of(experiment)) as recording:
-            fields: dict[str, list[SignalConfig]] = {}
-            for signal in measured:
-                fields.setdefault(signal.topic, []).append(signal)
-            wanted = {
-                topic: list(dict.fromkeys(parse_field(signal.field) for signal in signals))
-                for topic, signals in fields.items()
+            parts = {
+                signal: components_of(
+                    parse_field(signal.field),
+                    recording.topic(signal.topic).msgtype,
+                    recording.types(signal.topic),
+                ).paths
+                for signal in measured
             }
-            for topic, table in read_columns(recording, wanted).items():
-                for signal in fields[topic]:
-                    column = table.paths.index(parse_field(signal.field))
-                    values = table.values[table.present[:, column], column]
-                    if len(values) > 1 and bool(np.all(values == values[0])):
-                        found.append(signal)
+            wanted: dict[str, list[FieldPath]] = {}
+            for signal, paths in parts.items():
+                wanted.setdefault(signal.topic, []).extend(paths)
+            fields = {topic: list(dict.fromkeys(paths)) for topic, paths in wanted.items()}
+            tables = read_columns(recording, fields)
+            found += [
+                signal
+                for signal, paths in parts.items()
+                if all(_never_changes(tables[signal.topic], path) for path in paths)
+            ]
     return list(dict.fromkeys(found))
+
+
+def _never_changes(table: TopicColumns, path: FieldPath) -> bool:
+    """Tell whether a number of a topic has the same value in all of several messages."""
+    column = table.paths.index(path)
+    values = table.values[table.present[:, column], column]
+    return len(values) > 1 and bool(np.all(values == values[0]))
 
 
 def _without_signal_parameters(

@@ -48,7 +48,6 @@ from sysid_ros.diagnosis.evidence.recorded import (
 from sysid_ros.diagnosis.evidence.repair import (
     ExperimentLines,
     Repair,
-    body_label,
     finding_of,
     freed_mass,
     joined,

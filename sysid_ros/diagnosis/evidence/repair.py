@@ -232,17 +232,12 @@ def gravity_entry(gravity: Sequence[float]) -> Entry:
     }
 
 
-def body_label(model: mujoco.MjModel, body: int) -> str:
-    """The name of a body; of one without any a name that it may be given."""
-    return str(model.body(body).name) or f"body_{body}"
-
-
 def freed_mass(model: mujoco.MjModel, body: str) -> str:
     """The line that frees a body's mass, after what to do first where the model has no such name.
 
     Args:
       model: The robot.
-      body: As :func:`body_label` calls it.
+      body: As :func:`sysid_ros.engine.elements.body_label` calls it.
     """
     line = f"- {{body: {body}, mass: null}}"
     names = {str(model.body(place).name) for place in range(model.nbody)}

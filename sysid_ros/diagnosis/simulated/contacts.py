@@ -13,6 +13,7 @@ import numpy as np
 
 from sysid_ros.dataset import passing
 from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded
+from sysid_ros.engine.elements import body_label
 from sysid_ros.engine.least_squares import loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
@@ -145,7 +146,7 @@ def _overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> tuple[Overlap, 
 
 
 def _names(model: mujoco.MjModel, bodies: Pair) -> tuple[str, str]:
-    return str(model.body(bodies[0]).name), str(model.body(bodies[1]).name)
+    return body_label(model, bodies[0]), body_label(model, bodies[1])
 
 
 def _geoms(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:

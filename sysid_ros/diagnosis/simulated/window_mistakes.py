@@ -26,7 +26,6 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     Turned,
-    body_label,
     freed_mass,
     repaired_series,
     resolution_of,
@@ -47,7 +46,7 @@ from sysid_ros.diagnosis.fits import (
     zero_of,
 )
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
-from sysid_ros.engine.elements import FREE
+from sysid_ros.engine.elements import FREE, body_label
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool

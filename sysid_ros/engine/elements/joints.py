@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -17,6 +18,11 @@ BALL = int(mujoco.mjtJoint.mjJNT_BALL)
 SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 HINGE = int(mujoco.mjtJoint.mjJNT_HINGE)
 SCALAR = (HINGE, SLIDE)
+
+
+def body_label(model: mujoco.MjModel, body: int) -> str:
+    """The name of a body; of one without any a name that it may be given."""
+    return str(model.body(body).name) or f"body_{body}"
 
 
 def bodies_above(model: mujoco.MjModel, body: int) -> Iterator[int]:
@@ -33,6 +39,32 @@ def joints_above(model: mujoco.MjModel, body: int) -> list[int]:
         first = int(model.body_jntadr[above])
         joints += range(first, first + int(model.body_jntnum[above]))
     return joints
+
+
+@dataclass(frozen=True)
+class JointPart:
+    """One hinge, slide or ball joint, or the linear or the angular half of a free joint."""
+
+    joint: int
+    places: slice  # in qpos
+    dofs: slice
+    turns: bool  # its places are a quaternion
+
+
+def joint_parts(model: mujoco.MjModel) -> list[JointPart]:
+    """All joints of a model in order, free ones in two halves."""
+    parts = []
+    for joint in range(model.njnt):
+        place, dof = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+        kind = int(model.jnt_type[joint])
+        if kind in SCALAR:
+            parts.append(JointPart(joint, slice(place, place + 1), slice(dof, dof + 1), False))
+            continue
+        if kind == FREE:
+            parts.append(JointPart(joint, slice(place, place + 3), slice(dof, dof + 3), False))
+            place, dof = place + 3, dof + 3
+        parts.append(JointPart(joint, slice(place, place + 4), slice(dof, dof + 3), True))
+    return parts
 
 
 def related_dofs(model: mujoco.MjModel) -> IntArray:

@@ -3,37 +3,67 @@
 
 """Joints that nothing measures, in a simulation of the whole recording.
 
-The load of a crane swings and nothing but an IMU on it tells how; of a gimbal the camera's rates
-are measured and no angle. In the middle of a recording such joints are not where the model has them
-at rest: they are where commands, and the measured motion of the other joints, have brought them. So
-the recording is simulated from its beginning, with springs that pull the measured joints along. It
-is a place to begin from, as good as the model is: starts are estimated about it.
+The load of a crane or a drone swings and nothing but an IMU on it tells how; of a gimbal the
+camera's rates are measured and no angle, and of a base on wheels no pose. In the middle of a
+recording such joints are not where the model has them at rest: they are where commands, and the
+measured motion of the other joints, have brought them. So the recording is simulated from its
+beginning, with springs that pull the measured joints along, and dampers those of which velocities
+alone are measured. It is a place to begin from, as good as the model is: starts are estimated about
+it.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.elements import SCALAR, joint_of
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
+from sysid_ros.engine.elements import joint_of, joint_parts
 from sysid_ros.engine.friction import friction_callback, has_friction
 from sysid_ros.engine.residuals import SignalSettings
-from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, input_actuators
+from sysid_ros.engine.signals import (
+    Piecewise,
+    SignalIntegral,
+    TimeSeries,
+    input_actuators,
+    rotated,
+)
 from sysid_ros.engine.simulation import collected_warnings, model_content, step_means
+from sysid_ros.engine.windows.measured_twists import MeasuredVelocity
 
 _PULL = 0.15  # of the time constant of a spring, a step: as stiff as steps allow
+_OFTEN = 5  # steps after which the inertia that springs feel is computed again
+_EDGE = 0.1  # s at either end, in which a drive without its measured joint moves nothing far
 _TURNS = 1e3  # rad or m, beyond which a simulation has run away
 
+_Key = tuple[bytes, tuple[int, ...], tuple[float, float]]  # a digest, what is known, from when on
+
 # What a fit simulates of its recordings, as its alternatives and the scores begin with the same.
-_CARRIED: WeakKeyDictionary[TimeSeries, dict[Any, CarriedJoints | None]] = WeakKeyDictionary()
+_CARRIED: WeakKeyDictionary[TimeSeries, dict[_Key, CarriedJoints | None]] = WeakKeyDictionary()
+# The same by what is simulated: a copy of a series in which another signal is changed has it.
+_ALIKE: WeakValueDictionary[_Key, CarriedJoints] = WeakValueDictionary()
+
+
+@dataclass(frozen=True)
+class KnownMotion:
+    """The degrees of freedom that measurements tell, each where its functions of time are known.
+
+    Attributes:
+      places: Functions by degree of freedom of which position and velocity are measured; none for
+        one that stays where it is.
+      rates: By the first of three degrees of freedom of a free joint, linear or angular, of which
+        the velocity alone is measured.
+    """
+
+    places: Mapping[int, Sequence[Piecewise]]
+    rates: Mapping[int, MeasuredVelocity]
 
 
 @dataclass(frozen=True)
@@ -41,21 +71,26 @@ class CarriedJoints:
     """The motion of some joints as simulated."""
 
     places: IntArray  # of their positions in a state, (k,)
-    rates: IntArray  # of their velocities, (k,)
+    rates: IntArray  # of their velocities, (m,)
+    quaternions: IntArray  # places in a state at which quaternions among the positions begin
     times: FloatArray  # instants, (n,) s
-    positions: FloatArray  # (n, k) rad or m
-    velocities: FloatArray  # (n, k)
+    positions: FloatArray  # (n, k) rad or m, and parts of quaternions
+    velocities: FloatArray  # (n, m)
 
     def write(self, states: FloatArray, t: FloatArray, velocity_offset: float) -> None:
         """Write where the joints are at ``t`` [s] into states, (w, nstate)."""
-        for k, (place, rate) in enumerate(zip(self.places, self.rates, strict=True)):
+        for k, place in enumerate(self.places):
             states[:, place] = np.interp(t, self.times, self.positions[:, k])
+        for k, rate in enumerate(self.rates):
             states[:, rate] = np.interp(t + velocity_offset, self.times, self.velocities[:, k])
+        for place in self.quaternions:
+            turned = states[:, place : place + 4]
+            turned /= np.linalg.norm(turned, axis=1, keepdims=True)
 
 
 def carried_joints(
     model: mujoco.MjModel,
-    known: Mapping[int, Sequence[Piecewise]],
+    known: KnownMotion,
     recording: TimeSeries,
     followed: Callable[[FloatArray, float, dict[str, SignalSettings]], FloatArray],
     integrals: Sequence[SignalIntegral | None],
@@ -64,25 +99,34 @@ def carried_joints(
     """Simulate what a recording does not measure; ``None`` if that is nothing, or runs away.
 
     Args:
-      model: The compiled model; where not all joints are hinges and slides, nothing is simulated.
-      known: Degrees of freedom of which the motion is known, where these functions are.
+      model: The compiled model.
+      known: What of the motion is known.
       recording: What was measured; what it is simulated to is kept as long as it is.
       followed: States (n, nstate) at some instants, see ``StartReader.states``.
       integrals: One per input; ``None`` for one that is not driven.
       span: From when to when, s.
     """
-    known = {**dict.fromkeys(_idle(model, integrals), ()), **known}
-    others = np.setdiff1d(np.arange(model.nv), list(known))
-    if not others.size or any(int(kind) not in SCALAR for kind in model.jnt_type):
+    places = {**dict.fromkeys(_idle(model, integrals), ()), **known.places}
+    if len(places) == model.nv:
         return None
     times = np.arange(*span, float(model.opt.timestep), dtype=np.float64)
     controls = step_means(model, integrals, times, {})
-    states = followed(times, 0.0, {})
+    motion = KnownMotion(places, known.rates)
+    pulls = _Pulls.of(model, motion, followed(times, 0.0, {}), times)
+    idle = _pulled_drives(model, pulls)
+    model, controls = _without_forces(model, idle), np.where(idle, 0.0, controls)
     kept = _CARRIED.setdefault(recording, {})
-    key = _digest(model, controls, states), tuple(sorted(known)), span
+    key = (
+        _digest(model, controls, pulls.places, pulls.rates, pulls.known),
+        tuple(sorted(places)),
+        span,
+    )
     if key not in kept:
-        kept[key] = _simulated(model, known, states, times, controls)
-    return kept[key]
+        kept[key] = _ALIKE.get(key) or _simulated(model, places, pulls, times, controls)
+    found = kept[key]
+    if found is not None:
+        _ALIKE[key] = found
+    return found
 
 
 def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> set[int]:
@@ -95,78 +139,186 @@ def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> 
     return found
 
 
-def _digest(model: mujoco.MjModel, *arrays: FloatArray) -> bytes:
+def _digest(model: mujoco.MjModel, *arrays: FloatArray | BoolArray) -> bytes:
     """A short name of everything that is in a model and in what it is simulated with."""
     parts = (model_content(model), *(each.tobytes() for each in arrays))
     return hashlib.sha256(b"".join(parts)).digest()
 
 
+def _pulled_drives(model: mujoco.MjModel, pulls: _Pulls) -> BoolArray:
+    """The actuators that move only what springs pull along throughout, (nu,).
+
+    Without them the same simulation serves for other commands and other servos of these joints.
+    """
+    data = mujoco.MjData(model)
+    data.qpos[:] = pulls.first
+    mujoco.mj_fwdPosition(model, data)
+    moment = np.zeros((model.nu, model.nv))
+    mujoco.mju_sparse2dense(
+        moment, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
+    )
+    moves, pulled = moment != 0.0, np.zeros(model.nv, dtype=np.bool_)
+    edge = round(_EDGE / float(model.opt.timestep))  # signals do not begin and end at once
+    pulled[pulls.dofs[pulls.springs & pulls.known[edge : -edge or None].all(axis=0)]] = True
+    return np.asarray(moves.any(axis=1) & ~(moves & ~pulled).any(axis=1))
+
+
+def _without_forces(model: mujoco.MjModel, idle: BoolArray) -> mujoco.MjModel:
+    """A copy of a model in which some actuators, (nu,), exert nothing."""
+    plain = copy.copy(model)
+    plain.actuator_gaintype[idle] = int(mujoco.mjtGain.mjGAIN_FIXED)
+    plain.actuator_gainprm[idle] = 0.0
+    plain.actuator_biastype[idle] = int(mujoco.mjtBias.mjBIAS_NONE)
+    plain.actuator_biasprm[idle] = 0.0
+    return plain
+
+
+@dataclass(frozen=True)
+class _Pulls:
+    """Springs and dampers to what was measured at each of n instants.
+
+    Attributes:
+      dofs: Degrees of freedom that are pulled, (k,).
+      first: Where everything begins, (nq,).
+      places: Where springs pull them, (n, nq).
+      rates: To which velocities, (n, k).
+      known: Where these are known, (n, k).
+      springs: Which of them springs pull, and not dampers alone, (k,).
+      turns: Of velocities in another frame than the model's: the place of their three degrees of
+        freedom among those that are pulled, that of the orientation in qpos, and whether it turns
+        them, or its inverse.
+    """
+
+    dofs: IntArray
+    first: FloatArray
+    places: FloatArray
+    rates: FloatArray
+    known: BoolArray
+    springs: BoolArray
+    turns: tuple[tuple[int, int, bool], ...]
+
+    @classmethod
+    def of(
+        cls, model: mujoco.MjModel, known: KnownMotion, states: FloatArray, times: FloatArray
+    ) -> _Pulls:
+        """Those to a motion at instants [s], (n,), where states (n, nstate) follow it."""
+        places, rates = np.split(states[:, 1 : 1 + model.nq + model.nv], [model.nq], axis=1)
+        first = places[0].copy()
+        for part in joint_parts(model):
+            for each in known.places.get(part.dofs.start, ()):
+                unsure = ~each.is_known(times)  # functions go on as they please there
+                rates[unsure, part.dofs] = np.nan
+            sure = np.isfinite(rates[:, part.dofs.start])
+            first[part.places] = places[sure.argmax(), part.places]
+        for dof, velocity in known.rates.items():
+            rates[:, dof : dof + 3] = velocity.values(times)
+            if velocity.turned is not None:
+                rates[:, dof : dof + 3] = rotated(velocity.turned, rates[:, dof : dof + 3])
+            rates[~velocity.values.is_known(times), dof : dof + 3] = np.nan
+        dofs = sorted({*known.places, *(dof + i for dof in known.rates for i in range(3))})
+        wanted = rates[:, dofs]
+        return cls(
+            np.array(dofs, dtype=np.intp), first, places, np.nan_to_num(wanted),
+            np.isfinite(wanted), np.array([dof in known.places for dof in dofs], dtype=np.bool_),
+            tuple(_turns(model, known.rates, dofs)),
+        )  # fmt: skip
+
+    def accelerations(self, model: mujoco.MjModel, data: mujoco.MjData, k: int) -> FloatArray:
+        """Accelerations that springs and dampers add at the k-th instant, (k,)."""
+        stiff, wanted = _PULL / float(model.opt.timestep), self.rates[k]
+        if self.turns:
+            wanted = wanted.copy()
+        for at, place, forward in self.turns:
+            turn = data.qpos[place : place + 4].copy()
+            if not forward:
+                mujoco.mju_negQuat(turn, turn)
+            mujoco.mju_rotVecQuat(wanted[at : at + 3], self.rates[k, at : at + 3], turn)
+        pull = (1.0 + self.springs) * stiff * (wanted - data.qvel[self.dofs])
+        if self.springs.any():
+            away = np.empty(model.nv)
+            mujoco.mj_differentiatePos(model, away, 1.0, data.qpos, self.places[k])
+            pull += self.springs * stiff**2 * away[self.dofs]
+        return np.asarray(self.known[k] * pull)
+
+
+def _turns(
+    model: mujoco.MjModel, rates: Mapping[int, MeasuredVelocity], dofs: Sequence[int]
+) -> Iterator[tuple[int, int, bool]]:
+    """The velocities that are measured in another frame than the model's, see :class:`_Pulls`."""
+    for dof, velocity in rates.items():
+        joint = int(model.dof_jntid[dof])
+        linear = dof == int(model.jnt_dofadr[joint])
+        if linear == (velocity.turned is not None):
+            yield dofs.index(dof), int(model.jnt_qposadr[joint]) + 3, linear
+
+
 def _simulated(
     model: mujoco.MjModel,
-    known: Mapping[int, Sequence[Piecewise]],
-    states: FloatArray,
+    known: Collection[int],
+    pulls: _Pulls,
     times: FloatArray,
     controls: FloatArray,
 ) -> CarriedJoints | None:
     """Simulate a recording at ``times`` [s], (n,), under ``controls``, (n, nu).
 
-    What is measured is pulled along ``states``, (n, nstate), which are written to.
+    Args:
+      model: The compiled model.
+      known: The degrees of freedom that stand where they were measured.
+      pulls: What pulls them along.
+      times: The instants.
+      controls: The inputs.
     """
-    others = np.setdiff1d(np.arange(model.nv), list(known))
-    measured = np.array(sorted(known), dtype=np.intp)
-    place = 1 + model.jnt_qposadr[model.dof_jntid]
-    rate = 1 + model.nq + np.arange(model.nv)
-    for dof in measured:  # in gaps, and before they begin, functions go on as they please
-        for each in known[int(dof)]:
-            states[np.ix_(~each.is_known(times), [place[dof], rate[dof]])] = np.nan
-    wanted = states[:, place[measured]], states[:, rate[measured]]
-    first = states[np.argmax(np.isfinite(states), axis=0), np.arange(states.shape[1])]
-    data = mujoco.MjData(model)
-    data.qpos[:], data.qvel[:] = np.split(first[1 : 1 + model.nq + model.nv], [model.nq])
+    others = [part for part in joint_parts(model) if part.dofs.start not in known]
+    places = np.concatenate([np.arange(p.places.start, p.places.stop) for p in others])
+    rates = np.concatenate([np.arange(p.dofs.start, p.dofs.stop) for p in others])
+    turned = [p.places.start for p in others if p.turns]
     friction = friction_callback() if has_friction(model) else nullcontext()
     with friction, collected_warnings() as warnings:
-        moved = _pulled_along(model, data, measured, wanted, controls)
-    positions, velocities = moved[:, place[others] - 1], moved[:, rate[others] - 1]
+        moved = _pulled_along(model, pulls, places, controls)
+    positions, velocities = moved[:, places], moved[:, model.nq + rates]
     # Where MuJoCo warns that a simulation is unstable, it has begun anew.
     if warnings or not np.all(np.abs(positions) < _TURNS) or not np.all(np.isfinite(velocities)):
         return None
-    return CarriedJoints(place[others], rate[others], times, positions, velocities)
+    return CarriedJoints(
+        1 + places, 1 + model.nq + rates, 1 + np.array(turned, dtype=np.intp), times,
+        positions, velocities,
+    )  # fmt: skip
 
 
 def _pulled_along(
-    model: mujoco.MjModel,
-    data: mujoco.MjData,
-    measured: IntArray,
-    wanted: tuple[FloatArray, FloatArray],
-    controls: FloatArray,
+    model: mujoco.MjModel, pulls: _Pulls, watched: IntArray, controls: FloatArray
 ) -> FloatArray:
     """Simulate with springs from where measured joints are to where they were measured.
 
     Args:
       model: The compiled model.
-      data: At the start; left at the end.
-      measured: Degrees of freedom, (k,).
-      wanted: Their positions and velocities, (n, k) each, not finite where they are not known.
+      pulls: The springs.
+      watched: Places in qpos of what nothing measures.
       controls: (n, nu).
 
     Returns:
-      Positions and velocities before each step, (n, nq + nv); NaN from where the others run away.
+      Positions and velocities before each step, (n, nq + nv); NaN from where the watched run away.
     """
+    data = mujoco.MjData(model)
+    data.qpos[:] = pulls.first
+    if len(pulls.dofs):
+        known = np.argmax(pulls.known, axis=0)
+        data.qvel[pulls.dofs] = pulls.rates[known, np.arange(len(pulls.dofs))]
     mujoco.mj_forward(model, data)
-    others = np.setdiff1d(np.arange(model.nq), model.jnt_qposadr[model.dof_jntid[measured]])
-    own = model.jnt_qposadr[model.dof_jntid[measured]]
-    unit = np.eye(model.nv)[measured]
+    unit = np.eye(model.nv)[pulls.dofs]
     answer = np.empty_like(unit)
-    stiff = _PULL / float(model.opt.timestep)
     states = np.full((len(controls), model.nq + model.nv), np.nan)
-    for k, (state, place, rate) in enumerate(zip(states, *wanted, strict=True)):
-        state[:] = *data.qpos, *data.qvel
-        if not np.abs(state[others]).max() < _TURNS:
-            return states
-        if len(measured):
-            pull = stiff**2 * (place - data.qpos[own]) + 2.0 * stiff * (rate - data.qvel[measured])
-            mujoco.mj_solveM(model, data, answer, unit)  # others give way: springs are no stiffer
-            data.qfrc_applied[measured] = np.linalg.solve(answer[:, measured], np.nan_to_num(pull))
+    for k, state in enumerate(states):
+        state[: model.nq], state[model.nq :] = data.qpos, data.qvel
+        if k % _OFTEN == 0:
+            if not np.abs(state[watched]).max() < _TURNS:
+                return states
+            if len(unit):  # others give way: springs are no stiffer
+                mujoco.mj_solveM(model, data, answer, unit)
+                inertia = np.linalg.inv(answer[:, pulls.dofs])
+        if len(unit):
+            pull = pulls.accelerations(model, data, k)
+            data.qfrc_applied[pulls.dofs] = inertia @ pull
         data.ctrl[:] = controls[k]
         mujoco.mj_step(model, data)
     return states

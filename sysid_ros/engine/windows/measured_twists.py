@@ -79,11 +79,11 @@ def measured_twists(
       cutoff: Of the low-pass in front of the poses' derivative, Hz.
     """
     found = {}
-    for joint, pose in poses.items():
-        if int(model.jnt_type[joint]) == FREE:
-            linear = _best(model, sensordata, joint, _LINEAR, pose.position, cutoff)
-            angular = _best(model, sensordata, joint, _ANGULAR, pose.orientation, cutoff)
-            found[joint] = MeasuredTwist(linear, angular)
+    for joint in np.flatnonzero(model.jnt_type == FREE).tolist():
+        pose = poses.get(joint, MeasuredPose(None, None, (1.0, 1.0)))
+        linear = _best(model, sensordata, joint, _LINEAR, pose.position, cutoff)
+        angular = _best(model, sensordata, joint, _ANGULAR, pose.orientation, cutoff)
+        found[joint] = MeasuredTwist(linear, angular)
     return found
 
 

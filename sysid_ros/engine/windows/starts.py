@@ -23,7 +23,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, known_from
-from sysid_ros.engine.windows.carried_along import CarriedJoints, carried_joints
+from sysid_ros.engine.windows.carried_along import CarriedJoints, KnownMotion, carried_joints
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
 from sysid_ros.engine.windows.integrated_inputs import HeldPlaces, PlacesAlong
 from sysid_ros.engine.windows.measured_joints import measured_joints
@@ -79,13 +79,34 @@ class StartReader:
           integrals: Of each input's command.
           span: From when to when they and the measurements are known, s.
         """
-        model, known = self._model, dict[int, tuple[Piecewise, ...]]()
-        for joint, motion in self._joints.items():
-            known[int(model.jnt_dofadr[joint])] = motion.position, motion.velocity
+        known = self._known_motion()
         if self._loops is not None:
-            every = tuple(each for functions in known.values() for each in functions)
-            known |= dict.fromkeys(self._loops.tied.tolist(), every)
-        self._carried = carried_joints(model, known, self._measured, self.states, integrals, span)
+            every = tuple(each for functions in known.places.values() for each in functions)
+            tied = dict.fromkeys(self._loops.tied.tolist(), every)
+            known = KnownMotion({**known.places, **tied}, known.rates)
+        self._carried = carried_joints(
+            self._model, known, self._measured, self.states, integrals, span
+        )
+
+    def _known_motion(self) -> KnownMotion:
+        """The motion that measurements tell; a free joint of which they tell nothing stays."""
+        model, places, rates = self._model, dict[int, tuple[Piecewise, ...]](), {}
+        for joint, motion in self._joints.items():
+            places[int(model.jnt_dofadr[joint])] = motion.position, motion.velocity
+        for joint, pose in self._poses.items():
+            first = int(model.jnt_dofadr[joint])
+            angular = first + (3 if int(model.jnt_type[joint]) == FREE else 0)
+            for dof, part in ((first, pose.position), (angular, pose.orientation)):
+                if part is not None:
+                    places |= dict.fromkeys(range(dof, dof + 3), (part.values,))
+        for joint, twist in self._twists.items():
+            first = int(model.jnt_dofadr[joint])
+            if twist.angular is None and first + 3 not in places:
+                places = {**dict.fromkeys(range(first, first + 6), ()), **places}
+            for dof, velocity in ((first, twist.linear), (first + 3, twist.angular)):
+                if velocity is not None and dof not in places:
+                    rates[dof] = velocity
+        return KnownMotion(places, rates)
 
     @property
     def tells_all(self) -> bool:

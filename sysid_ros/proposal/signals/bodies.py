@@ -36,9 +36,14 @@ _WRENCH = "geometry_msgs/msg/WrenchStamped"
 _SENSORS: Mapping[int, Mapping[str, str]] = {
     int(mujoco.mjtSensor.mjSENS_GYRO): {"sensor_msgs/msg/Imu": "angular_velocity"},
     int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): {"sensor_msgs/msg/Imu": "linear_acceleration"},
+    int(mujoco.mjtSensor.mjSENS_VELOCIMETER): {
+        "geometry_msgs/msg/TwistStamped": r"twist\.linear",
+        "geometry_msgs/msg/TwistWithCovarianceStamped": r"twist\.twist\.linear",
+    },
     int(mujoco.mjtSensor.mjSENS_FORCE): {_WRENCH: r"wrench\.force"},
     int(mujoco.mjtSensor.mjSENS_TORQUE): {_WRENCH: r"wrench\.torque"},
 }
+_SLOWEST = 0.08  # s between samples; beyond 0.1 s a fit takes each interval for a gap
 _SAME_NAME = 0.9  # similarity from which a frame is that of a body
 
 
@@ -59,9 +64,11 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
             lines += _one("qvel", name, [name, body], _TWISTS, channels)
     for sensor in range(model.nsensor):
         name, site = str(model.sensor(sensor).name), _site(model, sensor)
-        types = _SENSORS.get(int(model.sensor_type[sensor]), {})
+        kind = int(model.sensor_type[sensor])
+        logs = kind == int(mujoco.mjtSensor.mjSENS_VELOCIMETER)  # some tell a few a second
+        told = [one for one in channels if not logs or _interval(one) < _SLOWEST]
         if name:
-            lines += _one("sensor", name, [name, site], types, channels)
+            lines += _one("sensor", name, [name, site], _SENSORS.get(kind, {}), told)
     sensed = {line.channel.topic for line in lines}
     return [*_wrenches(model, [one for one in channels if one.topic not in sensed]), *lines]
 
@@ -131,6 +138,12 @@ def _recorded(types: Mapping[str, str], channels: Sequence[Channel]) -> list[Cha
         if channel.msgtype in types and match is not None and not is_asked(channel.topic):
             found.append(replace(channel, field=match[1]))
     return found
+
+
+def _interval(channel: Channel) -> float:
+    """The usual time between two samples, s; infinity for a single one."""
+    intervals = [np.median(np.diff(times)) for times in channel.times if len(times) > 1]
+    return float(max(intervals, default=np.inf))
 
 
 def _likeness(names: Sequence[str], topic: str) -> float:

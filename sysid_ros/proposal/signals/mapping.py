@@ -94,11 +94,8 @@ def map_channels(
         for joint in scalar_joints(model)
         if joint not in positions and joint not in tied
     ]
-    if lacking:
-        several = (
-            f"joints {', '.join(lacking)} have" if lacking[1:] else f"joint {lacking[0]!r} has"
-        )
-        unmapped.append(f"{several} no measured position")
+    unmapped += _without_positions(lacking)
+    lacking = [name for name in lacking if name]
     lines += _efforts(model, moving, positions)
     driven = {line.name for line in lines if line.kind == "actuator"}
     assigned = command_lines(
@@ -201,6 +198,16 @@ def _with_servos(
     return spec, replace(plain, lines=lines, possible=possible)
 
 
+def _without_positions(lacking: Sequence[str]) -> list[str]:
+    """A sentence about joints that nothing measures; those without a name are counted."""
+    shown = [name if lacking[1:] else repr(name) for name in lacking if name]
+    if nameless := len(lacking) - len(shown):
+        shown.append(f"{nameless} without a name")
+    if len(lacking) == 1:
+        return [f"joint {shown[0]} has no measured position"]
+    return [f"joints {', '.join(shown)} have no measured position"] if shown else []
+
+
 def _left(spec: mujoco.MjSpec, taken: Collection[str], channels: Sequence[Channel]) -> list[str]:
     """Hinges and slides that may have a servo; what mimics another only if commands name it."""
     model = spec.copy().compile()
@@ -220,14 +227,20 @@ def _says(channel: Channel, kind: SignalKind) -> bool:
 def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str]:
     """Sentences about free joints of which no pose was recorded."""
     posed = {line.name for line in bodies if line.kind == "qpos"}
+    sensed = {line.name for line in bodies if line.kind == "sensor"}
     found = []
     for joint in np.flatnonzero(model.jnt_type == FREE):
         body = str(model.body(int(model.jnt_bodyid[joint])).name)
         name = str(model.joint(int(joint)).name) or body
         if name not in posed:
+            started = "simulations start with it where the model has it"
+            if any(_turns_with(model, body, sensor) for sensor in sensed):
+                started = (
+                    "it is simulated from where the model has it, turned as its gyroscope says"
+                )
             found.append(
-                f"nothing tells where {body!r} floats, so that simulations start with it where the "
-                f"model has it; delete its free joint if it hung or stood still, or record its pose"
+                f"nothing tells where {body!r} floats, so that {started}; "
+                "delete its free joint if it hung or stood still, or record its pose"
             )
     return found
 
@@ -334,6 +347,15 @@ def _effort_on(
         if same and channel.quantity == "effort" and not channel.command:
             return channel
     return None
+
+
+def _turns_with(model: mujoco.MjModel, body: str, sensor: str) -> bool:
+    """Tell whether a sensor is a gyroscope on a body."""
+    row = model.sensor(sensor)
+    on_site = int(row.objtype[0]) == int(mujoco.mjtObj.mjOBJ_SITE)
+    carrier = model.site_bodyid[int(row.objid[0])] if on_site else -1
+    gyro = int(row.type[0]) == int(mujoco.mjtSensor.mjSENS_GYRO)
+    return gyro and bool(carrier >= 0) and str(model.body(int(carrier)).name) == body
 
 
 def servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:

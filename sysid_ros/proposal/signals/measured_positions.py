@@ -27,7 +27,8 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     """The measured position of each joint, by name, or in order where no name is alike."""
     sources = _sources([c for c in channels if c.quantity == "position" and not c.command])
     measured = sources[0] if sources else []
-    joints = scalar_joints(model)
+    # A joint without a name, such as a roller of a wheel, has none by which a file can map it.
+    joints = [joint for joint in scalar_joints(model) if model.joint(joint).name]
     names = [str(model.joint(joint).name) for joint in joints]
     matches = match_names(names, [channel.name for channel in measured])
     told = Counter(channel.name for channel in measured)  # a joint may have several interfaces

@@ -10,7 +10,8 @@ from pathlib import Path
 import mujoco
 
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
-from sysid_ros.diagnosis.evidence.repair import ExperimentLines, body_label, freed_mass
+from sysid_ros.diagnosis.evidence.repair import ExperimentLines, freed_mass
+from sysid_ros.engine.elements import body_label
 from sysid_ros.experiment import parse_experiment, with_overrides
 from sysid_ros.recording.messages import Clock
 

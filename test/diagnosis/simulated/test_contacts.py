@@ -91,6 +91,18 @@ def test_touching_the_floor_at_times_is_no_mistake(tmp_path: Path) -> None:
     }
 
 
+def test_bodies_without_a_name_are_told_apart(tmp_path: Path) -> None:
+    tips = '<body pos=".3 {} -.19"><geom type="sphere" size=".02"/></body>'
+    model = HOPPING.replace('fromto="0 0 0 .3 0 -.19"', 'fromto="0 0 0 .2 0 0"').replace(
+        "</body></worldbody>", f"{tips.format('.05')}{tips.format('-.05')}</body></worldbody>"
+    )
+    _, data = dataset(tmp_path, model, model)
+    assert set(contacts(data.training.groups).touching) == {
+        ("world", "body_2"),
+        ("world", "body_3"),
+    }
+
+
 def test_a_simulation_that_flies_apart_is_named(tmp_path: Path) -> None:
     good = HANGING.format('<option><flag contact="disable"/></option>')
     stiff = good.replace('kp="20" kv="1"', 'kp="2e7"').replace("0.002", "0.01")

@@ -119,3 +119,82 @@ def test_what_a_filter_has_made_of_its_command() -> None:
     passed = own.passed(command, model.opt.timestep * chosen, 0.1)
     assert passed == pytest.approx(truth[chosen, own.address], abs=1e-3)
     assert np.abs(command.mean(model.opt.timestep * chosen, 1e-3) - passed).max() > 0.01
+
+
+# A thruster turns and pushes a hull through water, below which a load hangs on a ball joint.
+HULL = """
+<mujoco><option timestep="0.004" density="1000" integrator="implicitfast"/>
+  <worldbody><body name="hull" gravcomp="1"><freejoint name="free"/>
+    <geom type="ellipsoid" size=".3 .2 .1" mass="25"/><site name="imu" euler="0 0 90"/>
+    <site name="thruster" pos="-.3 .1 0" euler="0 80 0"/>{load}</body></worldbody>
+  <actuator><motor name="push" site="thruster" gear="0 0 1 0 0 0"/></actuator>
+  <sensor><gyro name="gyro" site="imu"/><velocimeter name="log" site="imu"/>
+    <framepos name="place" objtype="xbody" objname="hull"/>
+    <framequat name="turn" objtype="xbody" objname="hull"/></sensor></mujoco>"""
+LOAD = """<body><joint name="rope" type="ball" damping=".01"/>
+  <geom type="sphere" size=".05" pos="0 0 -.5" mass="5"/></body>"""
+
+
+def swum(load: str, *sensors: str) -> tuple[StartReader, mujoco.MjModel, FloatArray, FloatArray]:
+    """A reader of starts that some sensors tell, the model, the instants and the true states."""
+    model = mujoco.MjModel.from_xml_string(HULL.format(load=load))
+    data, times = mujoco.MjData(model), 0.004 * np.arange(1500)
+    pushed = 20.0 * np.sin(2.0 * times) + 8.0 * np.sin(5.3 * times)
+    kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
+    states = np.zeros((len(times), mujoco.mj_stateSize(model, kind)))
+    read = np.zeros((len(times), model.nsensordata))
+    for state, own, push in zip(states, read, pushed, strict=True):
+        mujoco.mj_forward(model, data)
+        mujoco.mj_getState(model, data, state, kind)
+        own[:] = data.sensordata
+        data.ctrl[0] = push
+        mujoco.mj_step(model, data)
+    columns = [
+        int(model.sensor(name).adr[0]) + i
+        for name in sensors
+        for i in range(int(model.sensor(name).dim[0]))
+    ]
+    told = TimeSeries.from_names(times, read[:, columns], model, names=list(sensors))
+    start = np.concatenate([[0.0], model.qpos0, np.zeros(model.nv)])
+    reader = StartReader(model, told, start, velocity_filter=30.0)
+    reader.carry([SignalIntegral(times, pushed, held=True)], (0.0, float(times[-1])))
+    return reader, model, times, states
+
+
+def test_a_load_on_a_ball_joint_swings_below_a_body_whose_pose_is_measured() -> None:
+    reader, model, times, truth = swum(LOAD, "place", "turn")
+    chosen = np.arange(400, 1400, 100)
+    states = reader.states(times[chosen], 0.0, {})
+    rope, rates = slice(8, 12), slice(1 + model.nq + 6, 1 + model.nq + 9)
+    assert np.abs(truth[chosen, rope] - [1.0, 0.0, 0.0, 0.0]).max() > 0.1, "it does swing"
+    assert states[:, rope] == pytest.approx(truth[chosen, rope], abs=0.01)
+    assert np.linalg.norm(states[:, rope], axis=1) == pytest.approx(1.0)
+    spread = np.abs(truth[chosen, rates]).max()
+    assert np.abs(states[:, rates] - truth[chosen, rates]).max() < 0.05 * spread
+
+
+@pytest.mark.parametrize("sensors", [("gyro",), ("gyro", "log")])
+def test_a_body_of_which_an_imu_alone_tells_goes_where_commands_bring_it(
+    sensors: tuple[str, ...],
+) -> None:
+    reader, model, times, truth = swum("", *sensors)
+    chosen = np.arange(100, 1400, 100)
+    states = reader.states(times[chosen], 0.0, {})
+    turned, rates = slice(4, 8), slice(1 + model.nq, 1 + model.nq + 6)
+    assert np.abs(truth[chosen, turned] - [1.0, 0.0, 0.0, 0.0]).max() > 0.1, "it does turn"
+    assert states[:, turned] == pytest.approx(truth[chosen, turned], abs=0.01)
+    spread = np.abs(truth[chosen, rates]).max()
+    assert np.abs(states[:, rates] - truth[chosen, rates]).max() < 0.05 * spread
+
+
+def test_a_body_of_which_nothing_tells_stays_where_the_model_has_it() -> None:
+    reader, model, times, _ = swum(LOAD)
+    states = reader.states(times[[200, 900]], 0.0, {})
+    assert states[:, 1:8] == pytest.approx(np.tile(model.qpos0[:7], (2, 1)), abs=1e-3)
+
+
+def test_springs_serve_for_any_command_of_what_they_pull() -> None:
+    reader, _, times, _ = swum(LOAD, "place", "turn")
+    before = reader.states(times[[900]], 0.0, {})
+    reader.carry([SignalIntegral(times, np.zeros(1500), held=True)], (0.0, float(times[-1])))
+    assert np.array_equal(reader.states(times[[900]], 0.0, {}), before)

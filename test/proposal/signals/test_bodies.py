@@ -45,6 +45,19 @@ def test_each_goes_to_what_it_measures_and_a_choice_is_marked() -> None:
     assert "/camera/motion" in lines[2].doubt
 
 
+def test_a_twist_that_no_command_tells_is_what_a_velocimeter_reads() -> None:
+    model = MODEL.replace("<sensor>", '<sensor><velocimeter name="dvl" site="imu"/>')
+    asked = channel("/cmd_vel", "geometry_msgs/msg/TwistStamped", "twist.linear.x")
+    for msgtype, part in (("TwistStamped", ""), ("TwistWithCovarianceStamped", "twist.")):
+        field = f"twist.{part}linear"
+        slow = channel("/dvl/twist", f"geometry_msgs/msg/{msgtype}", f"{field}.x")
+        log = replace(slow, times=(0.05 * slow.times[0],))
+        assert not body_lines(mujoco.MjModel.from_xml_string(model), [asked, slow])
+        (line,) = body_lines(mujoco.MjModel.from_xml_string(model), [asked, log])
+        assert (line.name, line.channel.topic, line.channel.field) == ("dvl", "/dvl/twist", field)
+        assert not line.doubt
+
+
 @pytest.mark.parametrize("sensed", [True, False])
 def test_a_wrench_is_of_the_models_sensors_where_it_has_some(sensed: bool) -> None:
     sensors = '<force name="f" site="imu"/><torque name="t" site="imu"/>' if sensed else ""

@@ -74,6 +74,28 @@ def test_the_topic_with_most_joints_serves_all_that_it_has() -> None:
     assert set(topics_of(*again, *arm).values()) == {"/joint_states"}
 
 
+def test_joints_without_a_name_are_counted_and_not_mapped() -> None:
+    rollers = HAND.replace('"elbow"', '""').replace('"finger"', '""')
+    found = map_channels(mujoco.MjModel.from_xml_string(rollers), states("/s", "shoulder", "a", ""))
+    assert [line.name for line in found.lines] == ["shoulder"]
+    assert found.unmapped == ("joints 2 without a name have no measured position",)
+
+
+def test_it_is_said_where_a_body_begins_of_which_a_gyroscope_alone_tells() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body name="hull"><freejoint/><geom size=".1"/>'
+        '<site name="imu"/></body></worldbody>'
+        '<sensor><gyro name="gyro" site="imu"/></sensor></mujoco>'
+    )
+    values = (np.sin(TIMES),)
+    gyro = Channel(
+        "/imu", "sensor_msgs/msg/Imu", "angular_velocity.x", "", "", 0, False, (TIMES,), values
+    )
+    (blind,), (sensed,) = (map_channels(model, told).unmapped for told in ([], [gyro]))
+    assert "simulations start with it where the model has it" in blind
+    assert "from where the model has it, turned as its gyroscope says" in sensed
+
+
 def test_parameters_of_joints_without_encoders_are_offered_where_an_imu_tells_of_them() -> None:
     site = HAND.replace('<joint name="finger"/>', '<joint name="finger"/><site name="tip"/>')
     model = mujoco.MjModel.from_xml_string(
