@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -99,7 +98,7 @@ def _as_new(temporary: Path, path: Path) -> None:
 @contextlib.contextmanager
 def _naming(path: Path, named: Callable[[Path, Path], object]) -> Iterator[BinaryIO]:
     """Open a temporary file that ``named(temporary, path)`` names once it is on the disk."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     with translated_os_errors(path):
         try:
             with temporary.open("xb") as stream:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import InertiaType
@@ -252,6 +251,8 @@ class ParameterDict:
         Raises:
           OutputError: The file cannot be written.
         """
+        import yaml  # here, since it takes long and many never save
+
         document = {name: _to_dict(param) for name, param in self.parameters.items()}
         replace_file(Path(path), yaml.safe_dump(document, sort_keys=False))
 
@@ -269,6 +270,8 @@ class ParameterDict:
         Raises:
           ParameterError: The file is missing, is no YAML, or is not what was saved.
         """
+        import yaml
+
         try:
             document = yaml.safe_load(read_regular_text(Path(path)))
             loaded = {name: _from_dict(entry) for name, entry in (document or {}).items()}
