@@ -48,7 +48,10 @@ def _dumper() -> Any:
         def represent_str(self, text: str) -> yaml.ScalarNode:
             """Represent text; PyYAML writes those breaks bare, and they are read as spaces."""
             style = None if _UNICODE_LINE_BREAKS.isdisjoint(text) else '"'
-            return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+            node: yaml.ScalarNode = self.represent_scalar(
+                "tag:yaml.org,2002:str", text, style=style
+            )
+            return node
 
     Dumper.add_representer(str, Dumper.represent_str)
     return Dumper

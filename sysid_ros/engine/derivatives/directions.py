@@ -47,7 +47,7 @@ from sysid_ros.engine.mechanics import (
     site_places,
 )
 from sysid_ros.engine.signals import rotation_between
-from sysid_ros.engine.simulation import Perturbation, RunBatch
+from sysid_ros.engine.simulation import Candidate, Perturbation, RunBatch
 
 
 class ModelChanges(NamedTuple):
@@ -320,6 +320,7 @@ def start_directions(
 
 def control_directions(
     batch: RunBatch,
+    base: Candidate,
     control: FloatArray,
     moved: Sequence[Perturbation],
     moving: Sequence[int],
@@ -327,6 +328,8 @@ def control_directions(
     """The directions that change the controls, and how: (n_control,), (steps, n_control, nu)."""
     which, changes = [], []
     for k in moving:
+        if moved[k].candidate.same_controls(base):  # it changes the starts
+            continue
         change = (batch.controls(moved[k].candidate) - control) / moved[k].step
         if np.any(change):
             which.append(k)

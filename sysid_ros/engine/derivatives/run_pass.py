@@ -151,7 +151,7 @@ class BatchPass:
         control, starts = batch.controls(base), batch.starts(base, deviations)[:, 1:]
         directions = BatchDirections(
             start_directions(batch, deviations, starts, moved, moving),
-            *control_directions(batch, control, moved, moving),
+            *control_directions(batch, base, control, moved, moving),
         )
         self._steps = batch.steps.astype(np.int64)
         firsts = np.cumsum(self._steps) - self._steps

@@ -149,7 +149,7 @@ def _slopes(
         if column.candidate.model_key != base.model_key:
             after = steps.taken(column.candidate.model, before, control)
             direct[:, :, k] = steps.changes(here, after) / column.step
-    which, change = control_directions(batch, every, pass_.moved, pass_.moving)
+    which, change = control_directions(batch, base, every, pass_.moved, pass_.moving)
     for c, k in enumerate(which):
         own = change[uncovered, c]
         step = STATE_STEP / max(float(np.abs(own).max(initial=0.0)), STATE_STEP)

@@ -65,9 +65,17 @@ def extrapolated_jacobians(coarse: Jacobians, finer: Jacobians) -> Jacobians:
             starts,
             RunJacobian(
                 found.residual + order * (np.concatenate(residual) - found.residual),
-                found.jacobian + order * (np.concatenate(jacobian) - found.jacobian),
+                _extrapolated(found.jacobian, np.concatenate(jacobian), order),
             ),
         )
+
+
+def _extrapolated(coarse: FloatArray, finer: FloatArray, order: float) -> FloatArray:
+    """``coarse + order * (finer - coarse)``, in the place of the second, which may be large."""
+    finer -= coarse
+    finer *= order
+    finer += coarse
+    return finer
 
 
 def _order(batch: WindowBatch) -> float:

@@ -39,14 +39,13 @@ from sysid_ros.engine.problem.visit import (
     extrapolated_jacobians,
     extrapolated_residuals,
 )
-from sysid_ros.engine.problem.window_rows import gram_of, start_rows, weighted_rows
+from sysid_ros.engine.problem.window_rows import grams_of, rows_of
 from sysid_ros.engine.simulation import (
     BatchRollout,
     RolloutPool,
     RunJacobian,
     finite_differences,
     perturbed,
-    run_slices,
     simulation_of,
 )
 from sysid_ros.engine.windows import WindowBatch, WindowGroup, WindowSimulation
@@ -189,12 +188,7 @@ class WindowedProblem:
         residuals: list[FloatArray] = []
         for batch, starts, derivatives in self._derivatives(point):
             residuals += [] if self._trials is None else [derivatives.residual]
-            rows = weighted_rows(batch, derivatives, self.loss, self.noise)
-            prior = start_rows(batch, starts, rows.shape[1])
-            grams += [
-                gram_of(rows[own], batch.signals[own]) + rest.T @ rest
-                for own, rest in zip(run_slices(batch.samples), prior, strict=True)
-            ]
+            grams += grams_of(batch, starts, derivatives, self.loss, self.noise)
             cost += self.loss.cost(derivatives.residual / batch.sigma(self.noise))
             for name, (total, count) in batch.squares(derivatives.residual).items():
                 squares[name] = (squares[name][0] + total, squares[name][1] + count)
@@ -237,10 +231,7 @@ class WindowedProblem:
         The rows of its start's prior come last; :attr:`added` has those beside simulation.
         """
         for batch, starts, derivatives in self._derivatives(point):
-            rows = weighted_rows(batch, derivatives, self.loss, self.noise)
-            prior = start_rows(batch, starts, rows.shape[1])
-            for own, rest in zip(run_slices(batch.samples), prior, strict=True):
-                yield np.vstack([rows[own], rest])
+            yield from rows_of(batch, starts, derivatives, self.loss, self.noise)
 
     def _visited(self, point: Point) -> Visit:
         """All that is known of a point; something is of the latest only."""

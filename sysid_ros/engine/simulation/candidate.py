@@ -58,6 +58,10 @@ class Candidate:
         same_filters = np.array_equal(self.model.actuator_dynprm, other.model.actuator_dynprm)
         return self.signals == other.signals and self.starts == other.starts and same_filters
 
+    def same_controls(self, other: Candidate) -> bool:
+        """Return whether both give a simulation the same controls."""
+        return all(self.settings(name) == other.settings(name) for name in self.control_names)
+
     @cached_property
     def control_names(self) -> tuple[str, ...]:
         """The names of the model's controls."""
