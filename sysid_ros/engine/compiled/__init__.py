@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Functions compiled by numba, and MuJoCo's structures seen from them."""
+"""Functions compiled by numba, algebra in them, and MuJoCo's structures seen from them."""
 
 from __future__ import annotations
 
@@ -21,5 +21,31 @@ from sysid_ros.engine.compiled.linear_algebra import (
 )
 from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
 from sysid_ros.engine.compiled.sources import source_files
+from sysid_ros.engine.compiled.spatial import (
+    Six,
+    Three,
+    add,
+    at_point,
+    couple,
+    cross,
+    cross_force,
+    cross_motion,
+    dot,
+    force_at,
+    into_body,
+    load,
+    momentum_basis,
+    move_inertia,
+    multiply_inertia,
+    multiply_product,
+    multiply_product_transposed,
+    multiply_quaternions,
+    quaternion_to_matrix,
+    rotated,
+    scalar,
+    scale,
+    store,
+    velocity_product,
+)
 from sysid_ros.engine.compiled.struct_fields import array, integer, integer_array
 from sysid_ros.engine.compiled.struct_layout import offset

@@ -10,25 +10,28 @@ They are those by the position of a joint that is not there, in
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.derivatives.directions import ModelDirections
-from sysid_ros.engine.mechanics import (
-    Displacements,
-    Mountings,
+from sysid_ros.engine.compiled import (
     Six,
-    Tables,
-    Workspace,
     add,
-    carries,
+    compiled,
+    compiled_apart,
     cross_force,
     cross_motion,
     dot,
     load,
-    motion_before,
-    moved_along,
     multiply_inertia,
     multiply_product,
     scale,
+)
+from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.mechanics import (
+    Displacements,
+    Mountings,
+    Tables,
+    Workspace,
+    carries,
+    motion_before,
+    moved_along,
     turned_gravity,
     twist_in_world,
 )

@@ -6,17 +6,21 @@
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
-from sysid_ros.engine.derivatives.directions import ModelDirections
-from sysid_ros.engine.mechanics import (
-    WIND,
+from sysid_ros.engine.compiled import (
     Six,
-    Tables,
-    Workspace,
-    carries,
+    add_scaled,
+    compiled,
+    compiled_apart,
     cross_force,
     dot,
     load,
+)
+from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.mechanics import (
+    WIND,
+    Tables,
+    Workspace,
+    carries,
     motion_before,
     move_shape,
     moved_along,

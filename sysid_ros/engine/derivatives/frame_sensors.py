@@ -29,7 +29,27 @@ body by a twist S, as if there were one more joint behind the body.
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
+from sysid_ros.engine.compiled import (
+    Six,
+    Three,
+    add,
+    add_scaled,
+    at_point,
+    compiled,
+    compiled_apart,
+    couple,
+    cross,
+    cross_force,
+    dot,
+    force_at,
+    into_body,
+    load,
+    multiply_inertia,
+    multiply_product,
+    multiply_quaternions,
+    quaternion_to_matrix,
+    scale,
+)
 from sysid_ros.engine.derivatives.directions import ModelDirections
 from sysid_ros.engine.derivatives.displacement_changes import (
     add_displaced_force,
@@ -51,29 +71,7 @@ from sysid_ros.engine.derivatives.frame_readings import (
     TURNING,
     FrameReadings,
 )
-from sysid_ros.engine.mechanics import (
-    Motion,
-    Six,
-    Tables,
-    Three,
-    Workspace,
-    add,
-    at_point,
-    carries,
-    couple,
-    cross,
-    cross_force,
-    dot,
-    force_at,
-    force_regressor,
-    into_body,
-    load,
-    multiply_inertia,
-    multiply_product,
-    multiply_quaternions,
-    quaternion_to_matrix,
-    scale,
-)
+from sysid_ros.engine.mechanics import Motion, Tables, Workspace, carries, force_regressor
 
 
 @compiled_apart

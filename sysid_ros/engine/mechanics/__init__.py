@@ -127,25 +127,6 @@ from sysid_ros.engine.mechanics.rigid_body import (
     site_wrench,
     turned_gravity,
 )
-from sysid_ros.engine.mechanics.spatial import (
-    Six,
-    Three,
-    add,
-    at_point,
-    couple,
-    cross,
-    cross_force,
-    cross_motion,
-    dot,
-    force_at,
-    into_body,
-    load,
-    multiply_inertia,
-    multiply_product,
-    multiply_quaternions,
-    quaternion_to_matrix,
-    scale,
-)
 from sysid_ros.engine.mechanics.workspace import (
     Workspace,
     copy_inertia,

@@ -17,15 +17,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.mechanics.floor_contacts import Footing
-from sysid_ros.engine.mechanics.kinematics import Motion, Pose
-from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.spatial import (
+from sysid_ros.engine.compiled import (
     Six,
     Three,
     add,
     at_point,
+    compiled,
+    compiled_apart,
     couple,
     cross,
     cross_motion,
@@ -35,6 +33,9 @@ from sysid_ros.engine.mechanics.spatial import (
     scalar,
     scale,
 )
+from sysid_ros.engine.mechanics.floor_contacts import Footing
+from sysid_ros.engine.mechanics.kinematics import Motion, Pose
+from sysid_ros.engine.mechanics.model_tables import Tables
 
 Four = tuple[float, float, float, float]
 

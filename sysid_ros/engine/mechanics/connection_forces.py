@@ -8,7 +8,18 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.compiled import (
+    Six,
+    Three,
+    at_point,
+    compiled,
+    compiled_apart,
+    cross,
+    cross_motion,
+    load,
+    rotated,
+    scalar,
+)
 from sysid_ros.engine.mechanics.connection_changes import (
     Displaced,
     Held,
@@ -32,16 +43,6 @@ from sysid_ros.engine.mechanics.floor_contacts import Footing
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
 from sysid_ros.engine.mechanics.rigid_body import Derivatives
-from sysid_ros.engine.mechanics.spatial import (
-    Six,
-    Three,
-    at_point,
-    cross,
-    cross_motion,
-    load,
-    rotated,
-    scalar,
-)
 
 
 @compiled_apart

@@ -6,12 +6,21 @@
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.compiled import (
+    Six,
+    Three,
+    add,
+    compiled,
+    compiled_apart,
+    cross_motion,
+    dot,
+    load,
+    scale,
+)
 from sysid_ros.engine.mechanics.contact_points import turned
 from sysid_ros.engine.mechanics.floor_contacts import Footing
 from sysid_ros.engine.mechanics.kinematics import Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.spatial import Six, Three, add, cross_motion, dot, load, scale
 
 
 @compiled

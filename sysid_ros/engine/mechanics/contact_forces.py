@@ -8,7 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
+from sysid_ros.engine.compiled import (
+    Six,
+    add,
+    add_scaled,
+    compiled,
+    compiled_apart,
+    dot,
+    load,
+    scale,
+    store,
+)
 from sysid_ros.engine.mechanics.constraint_rows import impedance, reference
 from sysid_ros.engine.mechanics.contact_changes import displace, moved, through
 from sysid_ros.engine.mechanics.contact_points import reach_rim, set_frame, turned
@@ -16,7 +26,6 @@ from sysid_ros.engine.mechanics.displacements import Displacements, carries, mov
 from sysid_ros.engine.mechanics.floor_contacts import Footing, Touches
 from sysid_ros.engine.mechanics.kinematics import Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.spatial import Six, add, dot, load, scale, store
 
 
 @compiled_apart

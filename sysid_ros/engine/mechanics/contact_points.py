@@ -8,11 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.compiled import Six, compiled, cross
 from sysid_ros.engine.mechanics.floor_contacts import Footing
 from sysid_ros.engine.mechanics.kinematics import Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.spatial import Six, cross
 
 
 @compiled

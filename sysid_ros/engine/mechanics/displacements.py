@@ -18,12 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.compiled import Six, Three, compiled, compiled_apart, cross, load
 from sysid_ros.engine.elements import BALL, FREE, rotation_matrix
 from sysid_ros.engine.mechanics.connections import end_places
 from sysid_ros.engine.mechanics.kinematics import Motion, Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.spatial import Six, Three, cross, load
 
 POSITION, ORIENTATION = slice(0, 3), slice(3, 7)  # of a body's place on its parent
 ANCHOR, AXIS = slice(0, 3), slice(3, 6)  # of a joint's place on its body

@@ -21,7 +21,7 @@ second), the equation of motion shows it. See mj_viscousForces and mj_addedMassF
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import clear_matrix, compiled, compiled_apart
+from sysid_ros.engine.compiled import Three, clear_matrix, compiled, compiled_apart
 from sysid_ros.engine.mechanics.fluid import (
     ADDED_INERTIA,
     ADDED_MASS,
@@ -34,7 +34,6 @@ from sysid_ros.engine.mechanics.fluid import (
     SLENDER,
     TWIST,
 )
-from sysid_ros.engine.mechanics.spatial import Three
 
 _ROOT = 0.5
 _LEAST = 1e-300  # of a quadratic form: at rest no force has a derivative but the linear ones

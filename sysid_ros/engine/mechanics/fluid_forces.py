@@ -17,15 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import add_scaled, clear_matrix, compiled, compiled_apart
-from sysid_ros.engine.mechanics.ellipsoid_law import resist_ellipsoid
-from sysid_ros.engine.mechanics.fluid import FRAME, WIND
-from sysid_ros.engine.mechanics.kinematics import Motion, Pose, new_motion
-from sysid_ros.engine.mechanics.model_tables import IMPLICITFAST, Tables
-from sysid_ros.engine.mechanics.rigid_body import Derivatives
-from sysid_ros.engine.mechanics.spatial import (
+from sysid_ros.engine.compiled import (
     Six,
     add,
+    add_scaled,
+    clear_matrix,
+    compiled,
+    compiled_apart,
     couple,
     cross_force,
     cross_motion,
@@ -36,6 +34,11 @@ from sysid_ros.engine.mechanics.spatial import (
     scale,
     store,
 )
+from sysid_ros.engine.mechanics.ellipsoid_law import resist_ellipsoid
+from sysid_ros.engine.mechanics.fluid import FRAME, WIND
+from sysid_ros.engine.mechanics.kinematics import Motion, Pose, new_motion
+from sysid_ros.engine.mechanics.model_tables import IMPLICITFAST, Tables
+from sysid_ros.engine.mechanics.rigid_body import Derivatives
 
 _WIND, _FRAME = WIND.start, FRAME.start
 

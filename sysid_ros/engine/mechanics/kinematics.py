@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, compiled_apart, copy_vector
-from sysid_ros.engine.elements import BALL, FREE, SLIDE
-from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.spatial import (
+from sysid_ros.engine.compiled import (
     add,
+    compiled,
+    compiled_apart,
+    copy_vector,
     cross_motion,
     load,
     move_inertia,
@@ -24,6 +24,8 @@ from sysid_ros.engine.mechanics.spatial import (
     scale,
     store,
 )
+from sysid_ros.engine.elements import BALL, FREE, SLIDE
+from sysid_ros.engine.mechanics.model_tables import Tables
 
 
 class Pose(NamedTuple):

@@ -19,16 +19,13 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
-from sysid_ros.engine.mechanics.kinematics import Pose
-from sysid_ros.engine.mechanics.lines import Course
-from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.paths import AROUND_CYLINDER, FIRST, FRAME, ROD, SECOND, STRAIGHT
-from sysid_ros.engine.mechanics.spatial import (
+from sysid_ros.engine.compiled import (
     Six,
     Three,
     add,
     at_point,
+    compiled,
+    compiled_apart,
     cross,
     cross_motion,
     dot,
@@ -37,6 +34,10 @@ from sysid_ros.engine.mechanics.spatial import (
     rotated,
     scalar,
 )
+from sysid_ros.engine.mechanics.kinematics import Pose
+from sysid_ros.engine.mechanics.lines import Course
+from sysid_ros.engine.mechanics.model_tables import Tables
+from sysid_ros.engine.mechanics.paths import AROUND_CYLINDER, FIRST, FRAME, ROD, SECOND, STRAIGHT
 
 _TINY = 1e-15  # mjMINVAL
 

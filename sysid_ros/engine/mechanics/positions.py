@@ -16,10 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.compiled import compiled, compiled_apart, multiply_quaternions
 from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.spatial import multiply_quaternions
 
 SMALL_ANGLE = 1e-3
 

@@ -30,12 +30,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import clear_matrix, compiled, compiled_apart, copy_vector
-from sysid_ros.engine.mechanics.kinematics import Motion, Pose
-from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.spatial import (
+from sysid_ros.engine.compiled import (
     Six,
     add,
+    clear_matrix,
+    compiled,
+    compiled_apart,
+    copy_vector,
     cross_force,
     cross_motion,
     dot,
@@ -50,6 +51,8 @@ from sysid_ros.engine.mechanics.spatial import (
     store,
     velocity_product,
 )
+from sysid_ros.engine.mechanics.kinematics import Motion, Pose
+from sysid_ros.engine.mechanics.model_tables import Tables
 
 
 class Derivatives(NamedTuple):

@@ -12,7 +12,7 @@ I_xz, I_yz) about the origin of the body's frame; the inertia is linear in them.
 from __future__ import annotations
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import compiled
+from sysid_ros.engine.compiled.decorators import compiled
 
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.mechanics.spatial import (
+from sysid_ros.engine.compiled import (
     load,
     move_inertia,
     multiply_inertia,
