@@ -17,6 +17,7 @@ import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.errors import SignalError, unknown_name
+from sysid_ros.time_intervals import shortest_gap
 
 if TYPE_CHECKING:
     from scipy.interpolate import PPoly
@@ -75,9 +76,18 @@ def smooth_curve(times: FloatArray, values: FloatArray) -> PPoly:
     """The cubic spline through samples (n,), two at least: both its derivatives are continuous.
 
     Its ends are such that more samples of the spline itself change nothing ("not-a-knot", de Boor,
-    A Practical Guide to Splines, 1978).
+    A Practical Guide to Splines, 1978). Where the samples stand still, so does it, and there is
+    another before and after: a planned motion ends, and nothing more is said until the next.
     """
-    return scipy.interpolate.CubicSpline(times, values)
+    steps, same = np.diff(times), np.diff(values) == 0.0
+    beside = np.concatenate([[True], same, [True]])
+    still = same & (beside[:-2] | beside[2:] | (steps > shortest_gap(times)))
+    powers = np.vstack([np.zeros((3, len(steps))), values[:-1]])
+    bounds = np.flatnonzero(np.diff(np.concatenate([[True], still, [True]])))
+    for first, last in bounds.reshape(-1, 2).tolist():
+        own = slice(first, last + 1)
+        powers[:, first:last] = scipy.interpolate.CubicSpline(times[own], values[own]).c
+    return scipy.interpolate.PPoly(powers, times)
 
 
 def interpolate_columns(

@@ -28,7 +28,7 @@ def control_time_series(mapped: MappedRecording, *, ended: bool = True) -> TimeS
     """Join the controls on the union of their instants.
 
     Each column is completed as its signal behaves between samples, so that it is exact at every
-    instant: held columns keep their last value, linear ones are interpolated. Before its first
+    instant: held columns keep their last value, others are interpolated. Before its first
     and after its last sample a control keeps the nearest value.
 
     Args:

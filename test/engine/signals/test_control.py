@@ -33,6 +33,23 @@ def test_mean_is_the_integral_over_the_interval(
     assert signal.mean(np.array([start]), width)[0] == pytest.approx(expected, abs=5e-3)
 
 
+def test_a_spline_rests_where_planned_motions_are_over() -> None:
+    """A topic that tells samples of a motion is silent until the next."""
+    phase = np.linspace(0.0, 1.0, 51)
+    moved = 10.0 * phase**3 - 15.0 * phase**4 + 6.0 * phase**5
+    times = np.concatenate([phase, 6.0 + phase, [8.0]])  # the recording ends later
+    values = np.concatenate([moved, 1.0 - moved, [0.0]])
+    fine = np.linspace(0.0, 8.0, 4001)
+    course = value_at(times, values, fine, "cubic")
+    rests = ((fine > 1.0) & (fine < 6.0)) | (fine > 7.0)
+    np.testing.assert_array_equal(course[rests], np.where(fine[rests] < 6.5, 1.0, 0.0))
+    on = np.clip(fine, 0.0, 1.0) - np.clip(fine - 6.0, 0.0, 1.0)
+    wanted = 10.0 * on**3 - 15.0 * on**4 + 6.0 * on**5
+    np.testing.assert_allclose(course, wanted, atol=1e-5)
+    found = SignalIntegral(times, values, "cubic").mean(np.array([2.0, 7.2]), 0.1)
+    np.testing.assert_allclose(found, [1.0, 0.0], atol=1e-12)
+
+
 def test_a_delayed_step_command_has_a_derivative() -> None:
     """Sampling a held command would make it piecewise constant in its delay."""
     signal = SignalIntegral(np.array([0.0, 0.5]), np.array([0.0, 1.0]), "zoh")

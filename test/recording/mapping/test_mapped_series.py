@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sysid_ros.engine.signals import value_at
 from sysid_ros.engine.signals.mappings import SignalType
 from sysid_ros.errors import OutputError
 from sysid_ros.recording.mapping import (
@@ -126,3 +127,17 @@ def test_a_spline_stays_itself_between_the_instants_of_other_topics() -> None:
     np.testing.assert_allclose(course, alone.interpolate(fine)[:, 0], atol=1e-12)
     assert np.abs(course - np.sin(5.0 * fine)).max() < 0.005
     assert np.abs(course - np.interp(fine, times, sine)).max() > 0.02
+
+
+@pytest.mark.parametrize("others", [(), (0.5, 0.9, 1.05, 1.3)])
+def test_a_spline_keeps_its_last_sample_where_a_recording_goes_on(others: tuple[float]) -> None:
+    """It is cut in motion: at the recording's end there is a sample that nobody sent."""
+    times = [0.02 * k for k in range(51)]
+    sine = np.sin(2.0 * np.array(times))
+    smooth = replace(signal(SignalKind.ACTUATOR, "servo", times, sine), smooth=True)
+    lamp = signal(SignalKind.ACTUATOR, "lamp", others, others, held=True)
+    controls = (smooth, lamp) if others else (smooth,)
+    series = control_time_series(MappedRecording("r", 0, 1.5, controls, (), (), ""))
+    fine = np.linspace(0.0, 1.5, 400)
+    course = value_at(series.times, series.data[:, 0], fine, series.method_of(0))
+    np.testing.assert_allclose(course, np.sin(2.0 * np.minimum(fine, 1.0)), atol=1e-6)
