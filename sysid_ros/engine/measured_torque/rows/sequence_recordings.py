@@ -202,14 +202,21 @@ def _at(
 def _control(
     series: TimeSeries, name: str, wanted: FloatArray, given: SignalSettings, step: float
 ) -> FloatArray:
-    """An input at some instants, NaN half a ``step`` before its first sample and after its last."""
+    """An input at some instants, NaN half a ``step`` before its first sample and after its last.
+
+    So it is beside samples that are missing.
+    """
     column = control_column(series, name)
     if column is None:
         return np.full(len(wanted), np.nan)
     times, values = series.times + given.delay, series.data[:, column]
-    found = value_at(times, values, wanted, series.method_of(column))
-    outside = (wanted < times[0] - 0.5 * step) | (wanted > times[-1] + 0.5 * step)
-    return np.where(outside, np.nan, given.gain * found + given.bias)
+    told, plain = np.isfinite(values), "zoh" if series.holds(column) else "linear"
+    if not told.any():
+        return np.full(len(wanted), np.nan)
+    found = value_at(times[told], values[told], wanted, series.method_of(column))
+    unknown = np.isnan(value_at(times, values, wanted, plain))  # no bridge where some are missing
+    unknown |= (wanted < times[0] - 0.5 * step) | (wanted > times[-1] + 0.5 * step)
+    return np.where(unknown, np.nan, given.gain * found + given.bias)
 
 
 def _is_command(series: TimeSeries, name: str) -> bool:

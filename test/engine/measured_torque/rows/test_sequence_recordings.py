@@ -98,6 +98,21 @@ def test_of_a_command_no_more_counts_than_reaches_the_joint(motor: str, joint: s
         np.testing.assert_allclose(found[:, 0], expected)
 
 
+@pytest.mark.parametrize("method", ["zoh", "linear", "cubic"])
+def test_of_commands_that_are_missing_nothing_is_known(method: str) -> None:
+    spec, times = mujoco.MjSpec.from_string(MOTOR.format(joint="", motor="")), 0.01 * np.arange(30)
+    model, told = spec.compile(), np.sin(times)
+    told[10:15] = told[25:] = np.nan
+    group = sysid.ModelSequences(
+        "robot", spec, "run",
+        sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv)),
+        sysid.TimeSeries.from_control_names(times, told[:, None], model, interpolation=(method,)),
+        sysid.TimeSeries.from_names(times, np.zeros((30, 1)), model),
+    )  # fmt: skip
+    found = sequence_recording(model, group, 0, torque_sources(model, group), {}, ()).torque
+    np.testing.assert_allclose(found[:, 0], told)
+
+
 def test_a_marker_on_a_free_body_tells_the_body_s_pose() -> None:
     spec = mujoco.MjSpec.from_string(FLOATING)
     model = spec.compile()
