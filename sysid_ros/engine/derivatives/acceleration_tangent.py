@@ -216,7 +216,7 @@ def _force_changes(
         line_inertia_changes(t, w, m, k, a, inputs, h, out)
     if t.in_fluid:
         add_fluid_changes(t, w, m, out)
-    if t.turns and h != 0.0:
+    if t.turns and h != 0.0 and not w.pendulum.alone[0]:  # nothing turns one joint alone
         _turning_changes(t, w, m, v, a, dq, dv, h, out)
 
 

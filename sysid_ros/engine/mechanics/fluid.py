@@ -163,7 +163,7 @@ def _semiaxes(model: mujoco.MjModel, geom: int) -> FloatArray:
 def turned_implicitly(model: mujoco.MjModel) -> BoolArray:
     """Mark the degrees of freedom whose Coriolis forces the integrator treats implicitly, (nv,).
 
-    Of ``implicit`` these are all, of ``implicitfast`` since MuJoCo 4 those of free bodies that
+    Of ``implicit`` these are all, of ``implicitfast`` since MuJoCo 3.11 those of free bodies that
     carry nothing; see mj_isFreeBody.
     """
     integrator = int(model.opt.integrator)
