@@ -25,7 +25,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
-from sysid_ros.engine.elements import joint_of, joint_parts
+from sysid_ros.engine.elements import actuator_moments, joint_of, joint_parts
 from sysid_ros.engine.friction import friction_callback, has_friction
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import (
@@ -153,11 +153,7 @@ def _pulled_drives(model: mujoco.MjModel, pulls: _Pulls) -> BoolArray:
     data = mujoco.MjData(model)
     data.qpos[:] = pulls.first
     mujoco.mj_fwdPosition(model, data)
-    moment = np.zeros((model.nu, model.nv))
-    mujoco.mju_sparse2dense(
-        moment, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
-    )
-    moves, pulled = moment != 0.0, np.zeros(model.nv, dtype=np.bool_)
+    moves, pulled = actuator_moments(data) != 0.0, np.zeros(model.nv, dtype=np.bool_)
     edge = round(_EDGE / float(model.opt.timestep))  # signals do not begin and end at once
     pulled[pulls.dofs[pulls.springs & pulls.known[edge : -edge or None].all(axis=0)]] = True
     return np.asarray(moves.any(axis=1) & ~(moves & ~pulled).any(axis=1))

@@ -157,7 +157,7 @@ def swum(load: str, *sensors: str) -> tuple[StartReader, mujoco.MjModel, FloatAr
     told = TimeSeries.from_names(times, read[:, columns], model, names=list(sensors))
     start = np.concatenate([[0.0], model.qpos0, np.zeros(model.nv)])
     reader = StartReader(model, told, start, velocity_filter=30.0)
-    reader.carry([SignalIntegral(times, pushed, held=True)], (0.0, float(times[-1])))
+    reader.carry([SignalIntegral(times, pushed, "zoh")], (0.0, float(times[-1])))
     return reader, model, times, states
 
 
@@ -196,5 +196,5 @@ def test_a_body_of_which_nothing_tells_stays_where_the_model_has_it() -> None:
 def test_springs_serve_for_any_command_of_what_they_pull() -> None:
     reader, _, times, _ = swum(LOAD, "place", "turn")
     before = reader.states(times[[900]], 0.0, {})
-    reader.carry([SignalIntegral(times, np.zeros(1500), held=True)], (0.0, float(times[-1])))
+    reader.carry([SignalIntegral(times, np.zeros(1500), "zoh")], (0.0, float(times[-1])))
     assert np.array_equal(reader.states(times[[900]], 0.0, {}), before)
