@@ -130,7 +130,9 @@ def test_a_spline_stays_itself_between_the_instants_of_other_topics() -> None:
 
 
 @pytest.mark.parametrize("others", [(), (0.5, 0.9, 1.05, 1.3)])
-def test_a_spline_keeps_its_last_sample_where_a_recording_goes_on(others: tuple[float, ...]) -> None:
+def test_a_spline_keeps_its_last_sample_where_a_recording_goes_on(
+    others: tuple[float, ...],
+) -> None:
     """It is cut in motion: at the recording's end there is a sample that nobody sent."""
     times = [0.02 * k for k in range(51)]
     sine = np.sin(2.0 * np.array(times))
