@@ -202,7 +202,7 @@ def _in_other_unit(
     found = []
     for own in alike.values():
         beyond = [one for one in own if one.is_in(unit, narrowest=narrowest, least=least)]
-        most = 2 * len(beyond) >= sum(one.width > 0.0 for one in own)
+        most = 2 * len(beyond) > sum(one.width > 0.0 for one in own)
         found += own if beyond and most else beyond
     return found
 
