@@ -11,6 +11,7 @@ import mujoco
 import pytest
 
 from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis import check_experiment
 from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.evidence import Finding, FindingKind
 from sysid_ros.experiment import parse_experiment
@@ -49,6 +50,14 @@ def found(
     speeds: dict[str, float] | None = None,
 ) -> list[Finding]:
     """The findings in a recording of which some signals are multiplied by factors."""
+    text = experiment_text(measured, told, speeds)
+    experiment = parse_experiment(text, path=folder / "experiment.yaml")
+    return list(check_dataset(experiment, load_dataset(experiment, None)))
+
+
+def experiment_text(
+    measured: dict[str, float], told: dict[str, float], speeds: dict[str, float] | None = None
+) -> str:
     text = "model: robot.xml\nsequences: [bag]\nparameters: []\nsignals:\n"
     for joint in ("pan", "tilt", "arm"):
         scale = measured.get(joint, 1.0)
@@ -60,8 +69,7 @@ def found(
     for place, name in enumerate(INPUTS):
         text += f"  - {{actuator: {name}, topic: /position_controller/commands, "
         text += f'field: "data[{place}]", scale: {told.get(name, 1.0)}}}\n'
-    experiment = parse_experiment(text, path=folder / "experiment.yaml")
-    return list(check_dataset(experiment, load_dataset(experiment, None)))
+    return text
 
 
 def test_what_fits_its_range_is_in_no_other_unit(folder: Path) -> None:
@@ -100,6 +108,20 @@ def test_millimetres_beside_metres_per_second_are_the_positions_alone(folder: Pa
 def test_commands_alone_are_in_millimetres(folder: Path) -> None:
     [finding] = found(folder, {}, {"reaching": 1000.0})
     assert (finding.kind, finding.signals) == (FindingKind.MILLIMETRES, ("reaching",))
+
+
+def test_no_ways_between_commands_are_compared_in_a_wrong_unit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[bool] = []
+    monkeypatch.setattr(
+        "sysid_ros.diagnosis.experiment_check.command_samplings",
+        lambda *_: compared.append(True) or (),
+    )
+    for scale in (1000.0, 100.0):
+        text = experiment_text({"arm": scale}, {"reaching": scale})
+        check_experiment(parse_experiment(text, path=folder / "experiment.yaml"), None)
+    assert not compared
 
 
 def test_centimetres_are_left_as_a_range(folder: Path) -> None:

@@ -34,6 +34,7 @@ _SHORTEST = 0.15  # s, of a window that shows anything
 _FIRST, _SECOND = 3, 2  # iterations, before noise levels are known and after
 _PATIENT = 20  # iterations of either, for what is about to be said
 _RIDGE = 1e-9  # of a column's own size, for what data leave open
+_NOTHING = 1e-24  # of the largest square: rounding
 _OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
 _MATTERS = 0.1  # of what is usual in a window, that a step changes in it
 _LARGEST = 1e30  # of a sum, where no window flies apart
@@ -336,7 +337,11 @@ def _left_with_all(grams: FloatArray) -> FloatArray:
 
 
 def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """The least-squares solution of normal equations, whatever directions they leave open."""
-    size = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    """The least-squares solution of normal equations, whatever directions they leave open.
+
+    What has no effect but rounding, as gravity along the axes of a planar arm, stays where it is.
+    """
+    own = np.diag(matrix)
+    size = np.sqrt(np.where(own > _NOTHING * own.max(initial=0.0), own, np.inf))
     inverse = np.linalg.pinv(matrix / np.outer(size, size), rcond=_RIDGE, hermitian=True)
     return np.asarray((inverse @ (right / size[:, None])) / size[:, None])
