@@ -174,7 +174,11 @@ def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Cha
         positions = _in_other_unit(recorded, own, topics, hinges=hinges)
         # No slide is asked for a hundred times its range; hinges are, for a few times.
         joints = {one.joint for one in positions} if hinges else {joint for joint, _ in own}
-        asked = [(recorded.joint_of(servo), label) for servo, label in recorded.servos.items()]
+        asked = [
+            (recorded.joint_of(servo), label)
+            for servo, label in recorded.servos.items()
+            if recorded.model.actuator_gear[servo, 0] == 1.0  # a screw is asked for turns
+        ]
         commands = _in_other_unit(
             recorded, [one for one in asked if one[0] in joints], topics, hinges=hinges
         )

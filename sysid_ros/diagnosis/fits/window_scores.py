@@ -199,13 +199,18 @@ class WindowScores:
         """
         place = {name: k for k, name in enumerate(self.names)}
         rest = [place[name] for name in beside if name not in self.held]
-        own = [place[name] for name in tested]
         whole = self.grams.sum(axis=(0, 1))
+        # What has no effect but rounding, as gravity along the axes of a planar arm, stays.
+        least = _NOTHING * float(np.diag(whole)[:-1].max())
+        told = np.array([whole[place[name], place[name]] > least for name in tested])
+        own = [place[name] for name, felt in zip(tested, told, strict=True) if felt]
         left = []
         for free in (rest, [*rest, *own]):
             steps = -_solved(whole[np.ix_(free, free)], whole[free, -1:])[:, 0]
             left.append(float(whole[-1, -1] + whole[-1, free] @ steps))
-        return steps[len(rest) :] * self.scale[own], max(left[1], 0.0) / max(left[0], 1e-300)
+        found = np.zeros(len(tested))
+        found[told] = steps[len(rest) :] * self.scale[own]
+        return found, max(left[1], 0.0) / max(left[0], 1e-300)
 
     def scores(self, tested: Sequence[str], beside: Sequence[str]) -> Scores:
         """The scores of some columns, whatever others do.
@@ -337,11 +342,7 @@ def _left_with_all(grams: FloatArray) -> FloatArray:
 
 
 def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """The least-squares solution of normal equations, whatever directions they leave open.
-
-    What has no effect but rounding, as gravity along the axes of a planar arm, stays where it is.
-    """
-    own = np.diag(matrix)
-    size = np.sqrt(np.where(own > _NOTHING * own.max(initial=0.0), own, np.inf))
+    """The least-squares solution of normal equations, whatever directions they leave open."""
+    size = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
     inverse = np.linalg.pinv(matrix / np.outer(size, size), rcond=_RIDGE, hermitian=True)
     return np.asarray((inverse @ (right / size[:, None])) / size[:, None])
