@@ -45,8 +45,9 @@ from sysid_ros.recording.messages import (
 
 _NAMED = 4  # actuators that a sentence names
 _OF_VALUES = {  # beside which the motion tells nothing of commands between messages
-    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
-    FindingKind.LAG, FindingKind.MOUNTING, FindingKind.RUNAWAY,
+    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.SWAP,
+    FindingKind.OFFSET, FindingKind.SCALE, FindingKind.LAG, FindingKind.MOUNTING,
+    FindingKind.RUNAWAY, FindingKind.RANGE,
 }  # fmt: skip
 
 

@@ -83,18 +83,20 @@ def disagreement(recorded: Recorded) -> Disagreement | None:
             continue
         slope = float(velocities[i] @ slopes[i] / (slopes[i] @ slopes[i]))
         position, velocity = recorded.positions[joint], recorded.velocities[joint]
-        candidates = _candidates(position, velocity, slope)
+        candidates = _candidates(position, velocity, slope, hinge=recorded.is_hinge(joint))
         if candidates:
             return Disagreement(candidates, float(table[i, i]), slope)
     return None
 
 
-def _candidates(position: str, velocity: str, slope: float) -> tuple[Change, ...]:
+def _candidates(position: str, velocity: str, slope: float, *, hinge: bool) -> tuple[Change, ...]:
     """List the mistakes that a slope other than one can mean."""
     size = abs(slope)
+    wrong = velocity if size > 1.0 else position
     if named_degrees(size):
-        wrong = velocity if size > 1.0 else position
         return (Change(FindingKind.DEGREES, scale={wrong: DEGREE}),)
+    if not hinge and 1.0 / _FACTOR < _MILLI * max(size, 1.0 / size) < _FACTOR:
+        return (Change(FindingKind.MILLIMETRES, scale={wrong: _MILLI}),)
     if max(size, 1.0 / size) > _FACTOR:
         return (
             Change(FindingKind.SCALE, scale={velocity: 1.0 / size}),
@@ -170,17 +172,24 @@ def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Cha
     for hinges in (True, False):
         own = [one for one in recorded.positions.items() if recorded.is_hinge(one[0]) == hinges]
         positions = _in_other_unit(recorded, own, topics, hinges=hinges)
-        if not positions:
-            continue
-        joints = {one.joint for one in positions}
-        asked = [(recorded.joint_of(servo), label) for servo, label in recorded.servos.items()]
+        # No slide is asked for a hundred times its range; hinges are, for a few times.
+        joints = {one.joint for one in positions} if hinges else {joint for joint, _ in own}
+        asked = [
+            (recorded.joint_of(servo), label)
+            for servo, label in recorded.servos.items()
+            if recorded.model.actuator_gear[servo, 0] == 1.0  # a screw is asked for turns
+        ]
         commands = _in_other_unit(
             recorded, [one for one in asked if one[0] in joints], topics, hinges=hinges
         )
+        if not (positions or commands):
+            continue
         labels = [label for one in positions for label in joint_labels(recorded, one.joint)]
         labels += [one.label for one in commands]
         kind, unit = (FindingKind.DEGREES, DEGREE) if hinges else (FindingKind.MILLIMETRES, _MILLI)
-        widest = max(positions, key=lambda one: one.span / one.width if one.width else 0.0)
+        widest = max(
+            positions or commands, key=lambda one: one.span / one.width if one.width else 0.0
+        )
         change = Change(kind, scale=dict.fromkeys(labels, unit))
         found.append((change, _grounds(widest, hinges=hinges)))
     return found

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
+from arm_recording import arm_model
 
-from sysid_ros.diagnosis.fits import Misfit, other_gravity
+from sysid_ros.diagnosis.fits import Misfit, other_gravity, turned_first_joint
 
 OWN = np.array([0.0, 0.0, -9.81])
 
@@ -37,3 +39,11 @@ def seen(truth: np.ndarray):
         return Misfit(share, np.full(20, share**2))
 
     return left
+
+
+def test_the_zero_of_the_first_joint_looks_like_a_lean_about_its_axis() -> None:
+    model = mujoco.MjModel.from_xml_string(arm_model(1, 2))
+    found = turned_first_joint(model, OWN, 9.81 * np.array([-np.sin(0.3), 0.0, -np.cos(0.3)]))
+    assert found == ("j0", pytest.approx(0.3))
+    about_another = 9.81 * np.array([0.0, np.sin(0.3), -np.cos(0.3)])
+    assert turned_first_joint(model, OWN, about_another) is None

@@ -11,10 +11,11 @@ import mujoco
 import pytest
 
 from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis import check_experiment
 from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.evidence import Finding, FindingKind
 from sysid_ros.experiment import parse_experiment
-from sysid_ros.rehearsal import Motion, RecordingPlan, generate
+from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
 
 # A head that pans without end, tilts in a range, and an arm that it puts out.
 HEAD = """<mujoco><compiler angle="radian"/><option timestep="0.002"/><worldbody><body>
@@ -34,23 +35,41 @@ DEGREES = 57.29577951308232  # per radian
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made: Path = tmp_path_factory.mktemp("head")
     (made / "robot.xml").write_text(HEAD)
-    plan = RecordingPlan(duration=6.0, motion=Motion(reach=0.6), settle=0.0)
+    encoders = JointStates(position=Reading(noise=5e-5), velocity=Reading(noise=2e-3))
+    plan = RecordingPlan(
+        duration=6.0, motion=Motion(reach=0.6), settle=0.0, sensors=(encoders,)
+    )  # fmt: skip
     generate(mujoco.MjSpec.from_string(HEAD), plan, made / "bag")
     return made
 
 
-def found(folder: Path, measured: dict[str, float], told: dict[str, float]) -> list[Finding]:
+def found(
+    folder: Path,
+    measured: dict[str, float],
+    told: dict[str, float],
+    speeds: dict[str, float] | None = None,
+) -> list[Finding]:
     """The findings in a recording of which some signals are multiplied by factors."""
+    text = experiment_text(measured, told, speeds)
+    experiment = parse_experiment(text, path=folder / "experiment.yaml")
+    return list(check_dataset(experiment, load_dataset(experiment, None)))
+
+
+def experiment_text(
+    measured: dict[str, float], told: dict[str, float], speeds: dict[str, float] | None = None
+) -> str:
     text = "model: robot.xml\nsequences: [bag]\nparameters: []\nsignals:\n"
     for joint in ("pan", "tilt", "arm"):
         scale = measured.get(joint, 1.0)
         text += f'  - {{qpos: {joint}, topic: /joint_states, field: "position[{joint}]", '
         text += f"scale: {scale}}}\n"
+    for joint, scale in (speeds or {}).items():
+        text += f'  - {{qvel: {joint}, topic: /joint_states, field: "velocity[{joint}]", '
+        text += f"scale: {scale}}}\n"
     for place, name in enumerate(INPUTS):
         text += f"  - {{actuator: {name}, topic: /position_controller/commands, "
         text += f'field: "data[{place}]", scale: {told.get(name, 1.0)}}}\n'
-    experiment = parse_experiment(text, path=folder / "experiment.yaml")
-    return list(check_dataset(experiment, load_dataset(experiment, None)))
+    return text
 
 
 def test_what_fits_its_range_is_in_no_other_unit(folder: Path) -> None:
@@ -71,6 +90,38 @@ def test_millimetres_of_a_slide_beside_radians(folder: Path) -> None:
     assert finding.kind is FindingKind.MILLIMETRES
     assert set(finding.signals) == {"arm_qpos", "reaching"}
     assert "in millimetres" in finding.claim
+
+
+def test_millimetres_beside_metres_per_second_are_the_positions_alone(folder: Path) -> None:
+    kind = FindingKind.MILLIMETRES
+    [finding] = found(folder, {"arm": 1000.0}, {}, {"arm": 1.0})
+    assert (finding.kind, finding.signals) == (kind, ("arm_qpos",))
+    [finding] = found(folder, {}, {}, {"arm": 1000.0})
+    assert (finding.kind, finding.signals) == (kind, ("arm_qvel",))
+    both = found(folder, {"arm": 1000.0}, {"reaching": 1000.0}, {"arm": 1.0})
+    assert [(one.kind, one.signals) for one in both] == [
+        (kind, ("arm_qpos",)),
+        (kind, ("reaching",)),
+    ]
+
+
+def test_commands_alone_are_in_millimetres(folder: Path) -> None:
+    [finding] = found(folder, {}, {"reaching": 1000.0})
+    assert (finding.kind, finding.signals) == (FindingKind.MILLIMETRES, ("reaching",))
+
+
+def test_no_ways_between_commands_are_compared_in_a_wrong_unit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[bool] = []
+    monkeypatch.setattr(
+        "sysid_ros.diagnosis.experiment_check.command_samplings",
+        lambda *_: compared.append(True) or (),
+    )
+    for scale in (1000.0, 100.0):
+        text = experiment_text({"arm": scale}, {"reaching": scale})
+        check_experiment(parse_experiment(text, path=folder / "experiment.yaml"), None)
+    assert not compared
 
 
 def test_centimetres_are_left_as_a_range(folder: Path) -> None:

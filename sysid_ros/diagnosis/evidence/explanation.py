@@ -53,6 +53,7 @@ class Turned:
     gravity: FloatArray
     before: float
     after: float
+    alike: tuple[str, float] | None = None  # a joint of which a zero would do the same, rad
 
     @property
     def words(self) -> str:
@@ -259,10 +260,17 @@ def torque_grounds(best: Explanation | Turned) -> str:
 
 
 def leaning_grounds(best: Turned) -> str:
-    """Of simulated windows, the rest under another gravity, as a sentence."""
-    return (
+    """Of simulated windows, the rest under another gravity, and what looks like it, in words."""
+    told = (
         "In simulated windows, with whatever friction, armature and delays, it leaves "
         f"{percent(best.after**2)} of what the model's leaves."
+    )
+    if best.alike is None:
+        return told
+    joint, angle = best.alike
+    return (
+        f"{told} A zero of {joint!r} and of its commands that is off by {angle:.3g} rad would do "
+        "the same."
     )
 
 

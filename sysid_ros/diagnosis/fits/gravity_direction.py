@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -75,3 +76,29 @@ def _on_an_axis(best: FloatArray, glance: Callable[[FloatArray], Misfit]) -> Flo
     axis[place] = np.copysign(size, best[place])
     near = float(np.linalg.norm(best - axis)) < _NEAR_AXIS * size
     return axis if near and glance(axis).ratio(glance(best)) < _AS_GOOD else best
+
+
+def turned_first_joint(
+    model: mujoco.MjModel, own: FloatArray, other: FloatArray
+) -> tuple[str, float] | None:
+    """The hinge that all of a robot hangs on, if turning it does what another gravity does.
+
+    Args:
+      model: The robot, in its reference posture where it stands.
+      own: Its gravity, (3,).
+      other: Another of the same size, (3,).
+
+    Returns:
+      Its name and the angle by which its zero is off [rad]; ``None`` where there is none.
+    """
+    if not model.njnt or np.any(model.body_weldid[model.body_parentid[model.jnt_bodyid[1:]]] == 0):
+        return None
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    axis = data.xaxis[0]
+    across, along = own - (axis @ own) * axis, axis @ (other - own)
+    angle = float(np.arctan2(axis @ np.cross(across, other), across @ other))
+    is_hinge = model.jnt_type[0] == mujoco.mjtJoint.mjJNT_HINGE
+    if not is_hinge or abs(along) > _NEAR_AXIS * float(np.linalg.norm(across)):
+        return None
+    return str(model.joint(0).name), angle

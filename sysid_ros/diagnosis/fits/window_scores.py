@@ -34,6 +34,7 @@ _SHORTEST = 0.15  # s, of a window that shows anything
 _FIRST, _SECOND = 3, 2  # iterations, before noise levels are known and after
 _PATIENT = 20  # iterations of either, for what is about to be said
 _RIDGE = 1e-9  # of a column's own size, for what data leave open
+_NOTHING = 1e-24  # of the largest square: rounding
 _OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
 _MATTERS = 0.1  # of what is usual in a window, that a step changes in it
 _LARGEST = 1e30  # of a sum, where no window flies apart
@@ -198,13 +199,18 @@ class WindowScores:
         """
         place = {name: k for k, name in enumerate(self.names)}
         rest = [place[name] for name in beside if name not in self.held]
-        own = [place[name] for name in tested]
         whole = self.grams.sum(axis=(0, 1))
+        # What has no effect but rounding, as gravity along the axes of a planar arm, stays.
+        least = _NOTHING * float(np.diag(whole)[:-1].max())
+        told = np.array([whole[place[name], place[name]] > least for name in tested])
+        own = [place[name] for name, felt in zip(tested, told, strict=True) if felt]
         left = []
         for free in (rest, [*rest, *own]):
             steps = -_solved(whole[np.ix_(free, free)], whole[free, -1:])[:, 0]
             left.append(float(whole[-1, -1] + whole[-1, free] @ steps))
-        return steps[len(rest) :] * self.scale[own], max(left[1], 0.0) / max(left[0], 1e-300)
+        found = np.zeros(len(tested))
+        found[told] = steps[len(rest) :] * self.scale[own]
+        return found, max(left[1], 0.0) / max(left[0], 1e-300)
 
     def scores(self, tested: Sequence[str], beside: Sequence[str]) -> Scores:
         """The scores of some columns, whatever others do.

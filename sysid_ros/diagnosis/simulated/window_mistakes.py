@@ -42,6 +42,7 @@ from sysid_ros.diagnosis.fits import (
     moving_masses,
     one_mass,
     resistances,
+    turned_first_joint,
     with_names,
     zero_of,
 )
@@ -61,6 +62,9 @@ _TIMES = 3.0  # what is left, that a delay or a factor explains: a quarter is le
 _BETTER_WINDOWS = 0.75  # of the windows, in which it must be better
 _FACTOR = 1.5  # of a force, from which on it is told
 _MOUNTED = 0.25  # of what is left, that another mount may leave
+_WORTH = 0.6  # the same where it is tried
+_NEAR = 0.1  # of gravity, a step that is the last
+_TURNS = 4  # times that windows are linearized on the way there
 _LEANS = 0.05  # rad, from which a base is not mounted as the model is
 _SAME_SIZE = 0.1  # by which gravity from elsewhere may differ from the model's
 _AS_A_SIGN = 0.3  # how near to -1 a factor is one
@@ -185,14 +189,30 @@ class WindowTest:
         windows = self._windows
         if windows is None or self.gravity is None:
             return None
-        step, left = windows.together(self.gravity.scalar_names(), _names(self.usual))
-        own = self.gravity.value
-        size, other = float(np.linalg.norm(own)), float(np.linalg.norm(own + step))
-        if left > _MOUNTED or abs(other / size - 1.0) > _SAME_SIZE:
-            return None
-        found = (own + step) * size / other
-        leans = float(np.linalg.norm(found - own)) > _LEANS * size
-        return Turned(found, *_shares(1.0, left)) if leans else None
+        own, before = self.gravity.value, _square(windows)
+        size, there, found = float(np.linalg.norm(own)), own, None
+        for _ in range(_TURNS):
+            step, left = windows.together(self.gravity.scalar_names(), _names(self.usual))
+            left *= _square(windows) / before
+            other = float(np.linalg.norm(there + step))
+            if left > _WORTH or not other:
+                return None
+            there = (there + step) * size / other
+            if float(np.linalg.norm(there - own)) <= _LEANS * size:
+                return None
+            alike = left <= _MOUNTED and abs(other / size - 1.0) <= _SAME_SIZE
+            zero = turned_first_joint(self.sequences.gt_model, own, there)
+            found = Turned(there, *_shares(1.0, left), zero) if alike else None
+            if alike and float(np.linalg.norm(step)) <= _NEAR * size:
+                break
+            # Of a robot that hangs, friction and damping were fitted to what gravity did.
+            moved = self.gravity.copy()
+            moved.update_from_vector(there)
+            nearer = self._linearized(moved, patient=True)
+            if nearer is None:
+                break
+            windows = nearer
+        return found
 
     def late_inputs(self) -> list[Explanation]:
         """Delays of inputs that no equation of joints shows."""
@@ -279,8 +299,8 @@ class WindowTest:
 
     def _linearized(self, *moved: Parameter, patient: bool = False) -> WindowScores | None:
         """The same with some of the suspects elsewhere, or fitted to the end."""
-        suspects = (*self.masses.values(), *self.zeros.values(), *self.factors.values(), *moved)
-        suspects += () if self.gravity is None else (self.gravity,)
+        suspects = (*self.masses.values(), *self.zeros.values(), *self.factors.values())
+        suspects += moved if self.gravity is None else (self.gravity, *moved)
         if not suspects:
             return None
         suspected = ParameterDict({one.name: one for one in suspects})
@@ -359,6 +379,11 @@ def _names(
         if not one.frozen and (not labels or getattr(one.modifier, "names", ()) == labels)
         for name in one.scalar_names()
     ]
+
+
+def _square(windows: WindowScores) -> float:
+    """The squares that a fit leaves, each signal in units of its own variation."""
+    return sum(left**2 for left in windows.left.values())
 
 
 def _shares(before: float, after: float) -> tuple[float, float]:

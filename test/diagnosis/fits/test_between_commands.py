@@ -31,7 +31,13 @@ RECORDED = {
 }
 
 
-@pytest.fixture(scope="module", params=RECORDED)
+SLOW = ("points on lines", "one in five commands")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(one, marks=[pytest.mark.slow] * (one in SLOW)) for one in RECORDED],
+)
 def recorded(request, tmp_path_factory) -> tuple[Path, str, str]:
     """An experiment of a SCARA, as ``init`` proposes it, and what its commands do."""
     changes, controller, truth = RECORDED[request.param]
