@@ -252,9 +252,10 @@ def _window_test(
     Nothing touches in the recordings, so that a hundred thousand corners of meshes may stay out.
     """
     group = max(dataset.training.groups, key=len)  # of the model that most was recorded with
-    if not refers_to_geoms(experiment):
-        free = without_visuals(group.spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
-        group = group.replaced(spec=free)
+    apart = 0 if refers_to_geoms(experiment) else int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    spec = without_visuals(group.spec, apart) if apart else group.spec.copy()
+    spec.option.gravity = state.recorded.model.opt.gravity  # another, where torques told a mount
+    group = group.replaced(spec=spec)
     kinds = {one.kind for one in doubted}
     repairs = [one for one in state.repairs if one.kind not in kinds]
     length, topics = experiment.windows.length, state.lines.topics

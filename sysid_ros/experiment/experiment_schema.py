@@ -80,7 +80,8 @@ class SignalConfig:
     interpolation: Interpolation | None = key(
         None,
         "between samples: `hold` the last value (commands), `linear` (measurements), or `cubic`, a "
-        "spline through samples of a planned motion; by message type if left out",
+        "spline through samples of a planned motion, at rest where it is over; by message type if "
+        "left out",
     )
     clock: Clock | None = key(None, "as the experiment's if left out")
     enabled_when: tuple[MaskConfig, ...] = key(
