@@ -246,7 +246,7 @@ def _profile(topic: WatchedTopic, depth: int, override: QosOverride) -> QoSProfi
 
 
 def _refused(profile: QoSProfile, publishers: list[TopicEndpointInfo]) -> str:
-    """What an override asks for that a publisher does not offer; the middleware sends nothing."""
+    """Return what is asked for and not offered, whose messages the middleware keeps back."""
     offered = [publisher.qos_profile for publisher in publishers]
     refused = []
     if profile.reliability == ReliabilityPolicy.RELIABLE and any(
