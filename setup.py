@@ -50,6 +50,7 @@ setup(
         "sysid_ros.engine.measured_torque",
         "sysid_ros.engine.measured_torque.rows",
         "sysid_ros.engine.least_squares",
+        "sysid_ros.engine.mechanics",
         "sysid_ros.engine.moving_horizon",
         "sysid_ros.engine.parameters",
         "sysid_ros.engine.problem",

@@ -128,6 +128,20 @@ def test_every_room_has_its_place() -> None:
     assert not [name for name in ORDER if name not in modules()]
 
 
+def test_every_room_is_installed() -> None:
+    # An editable installation, as `make setup` makes it, finds a room that colcon would leave out.
+    setup = ast.parse((ROOT / "setup.py").read_text(encoding="utf-8"))
+    (listed,) = [
+        [ast.literal_eval(name) for name in node.value.elts]
+        for node in ast.walk(setup)
+        if isinstance(node, ast.keyword)
+        and node.arg == "packages"
+        and isinstance(node.value, ast.List)
+    ]
+    packages = [path.parent.relative_to(ROOT) for path in modules().values()]
+    assert sorted(listed) == sorted({".".join(package.parts) for package in packages})
+
+
 def is_empty(room: str) -> bool:
     """Return whether a room has no code of its own, only other rooms."""
     own = [m for m in modules() if room_of(m) == room]

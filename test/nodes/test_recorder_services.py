@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 from diagnostic_msgs.msg import DiagnosticArray
 from recorder_process import (
+    BEST_EFFORT,
     RELIABLE,
     arrived,
     joint_state,
@@ -127,6 +128,32 @@ def test_patterns_find_topics_that_appear_late(
     client.spin(0.5)
     with open_recording(client.call(Stop, "/recorder/stop").bag_path) as recording:
         assert {m.topic for m in recording.messages()} == {"/arm/text", "/leg/late"}
+
+
+def test_what_an_override_keeps_from_being_heard_is_said(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    overrides = tmp_path / "qos.yaml"
+    overrides.write_text("/joint_states: {reliability: reliable, durability: transient_local}\n")
+    start_recorder(
+        nodes,
+        tmp_path / "bags",
+        "/joint_states",
+        qos_overrides=str(overrides),
+        record_on_activate="true",
+    )
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    publisher = client.node.create_publisher(JointState, "/joint_states", BEST_EFFORT)
+    said = "asks for {reliability: reliable, durability: transient_local}, which a publisher"
+
+    def reported() -> bool:
+        publisher.publish(joint_state(0))
+        return any(said in s.message for message in diagnostics for s in message.status)
+
+    client.wait_until(reported)
+    stopped = client.call(Stop, "/recorder/stop")
+    assert not stopped.success
+    assert said in stopped.message
 
 
 def test_bag_is_completed_at_its_longest_duration(

@@ -56,6 +56,14 @@ def test_labels_stay_within_the_picture() -> None:
     assert float(middle) - 3.0 * len(y.label) >= 0.0
 
 
+@pytest.mark.parametrize("half", [0.00044, 0.00049, 0.00083, 0.00093, 0.0012, 12345.0])
+def test_an_axis_of_long_numbers_keeps_its_scale(half: float) -> None:
+    frame = Frame(Axis(-half, half, "x"), Axis(0.0, 1.0, "y"), "title")
+    labels = re.findall(r'<text class="tick" x="[\d.]+" y="165"[^>]*>([^<]+)<', str(frame.svg()))
+    assert 2 <= len(labels) <= 5
+    assert sum(map(len, labels)) * 6.0 <= 212.0  # the width of the picture between the axis' ends
+
+
 def test_escaping() -> None:
     svg = element("text", "<script>", aria_label='"><b>')
     assert str(svg) == '<text aria-label="&#34;&gt;&lt;b&gt;">&lt;script&gt;</text>'

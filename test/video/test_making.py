@@ -31,6 +31,19 @@ ROBOT = """
   <sensor><jointpos name="signal_0" joint="a"/></sensor>
 </mujoco>
 """
+HANGING = """
+<mujoco>
+  <worldbody>
+    <body>
+      <joint name="a" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02"/>
+      <body pos="0 0 -0.3">
+        <joint name="b" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02"/>
+      </body>
+    </body>
+  </worldbody>
+  <sensor><jointpos name="signal_0" joint="b"/></sensor>
+</mujoco>
+"""
 TRAVELLER = """
 <mujoco><worldbody><body><freejoint name="base"/><geom size="0.1"/></body></worldbody></mujoco>
 """
@@ -75,6 +88,16 @@ def test_measured_robot_with_both_ghosts(folder: Path) -> None:
     assert orange.max() > 40.0 and blue.min() < -40.0
     page = render_report(synthetic(), video=video)
     assert "trajectory_02, held out" in page and "There is none" not in page
+
+
+def test_the_whole_robot_is_seen(folder: Path) -> None:
+    (folder / MODEL).write_text(HANGING)
+    with Image.open(io.BytesIO(content_of(drawn(folder)))) as animation:
+        for index in range(animation.n_frames):
+            animation.seek(index)
+            picture = np.asarray(animation.convert("RGB"), dtype=float)
+            for edge in (picture[0], picture[-1], picture[:, 0], picture[:, -1]):
+                assert np.abs(edge - np.median(edge, axis=0)).max() < 20.0  # nothing crosses it
 
 
 def test_a_robot_that_travels_is_followed(folder: Path) -> None:

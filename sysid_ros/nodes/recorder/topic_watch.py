@@ -186,8 +186,11 @@ class TopicWatch:
             was = f"recorded as {known.bag_topic.msgtype}, " if known else ""
             self.problems[name] = f"{was}published as {' and '.join(types)}"
             return
-        self.problems.pop(name, None)
         found = _describe(name, types[0], publishers, known)
+        if refused := _refused(self._profile(found), publishers):
+            self.problems[name] = refused
+        else:
+            self.problems.pop(name, None)
         if known and (known.reliable, known.latched) == (found.reliable, found.latched):
             return
         if known:  # a publisher has come that offers less
@@ -198,13 +201,17 @@ class TopicWatch:
             self._callbacks.found(found)
         self._subscriptions[name] = self._subscribe(found)
 
+    def _profile(self, topic: WatchedTopic) -> QoSProfile:
+        override = self._overrides.get(topic.bag_topic.name, QosOverride())
+        return _profile(topic, self._depth, override)
+
     def _subscribe(self, topic: WatchedTopic) -> Subscription[Any]:
         name = topic.bag_topic.name
         return self._node.create_subscription(
             message_class(topic.bag_topic.msgtype),
             name,
             _taken_by_poll,
-            _profile(topic, self._depth, self._overrides.get(name, QosOverride())),
+            self._profile(topic),
             callback_group=self._group,
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(
@@ -236,6 +243,22 @@ def _profile(topic: WatchedTopic, depth: int, override: QosOverride) -> QoSProfi
         reliability=ReliabilityPolicy[(override.reliability or reliability).upper()],
         durability=DurabilityPolicy[(override.durability or durability).upper()],
     )
+
+
+def _refused(profile: QoSProfile, publishers: list[TopicEndpointInfo]) -> str:
+    """Return what is asked for and not offered, whose messages the middleware keeps back."""
+    offered = [publisher.qos_profile for publisher in publishers]
+    refused = []
+    if profile.reliability == ReliabilityPolicy.RELIABLE and any(
+        offer.reliability == ReliabilityPolicy.BEST_EFFORT for offer in offered
+    ):
+        refused.append("reliability: reliable")
+    if profile.durability == DurabilityPolicy.TRANSIENT_LOCAL and any(
+        offer.durability == DurabilityPolicy.VOLATILE for offer in offered
+    ):
+        refused.append("durability: transient_local")
+    asked = ", ".join(refused)
+    return f"qos_overrides asks for {{{asked}}}, which a publisher does not offer" if asked else ""
 
 
 def _describe(

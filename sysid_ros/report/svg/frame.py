@@ -114,7 +114,8 @@ class Frame:
         parts = []
         ticks = self.x.ticks()
         if any(len(self.x.tick_text(tick)) > _LONG for tick in ticks):
-            ticks = self.x.ticks(3)
+            fewer = self.x.ticks(3)  # one alone would leave the scale open
+            ticks = fewer if len(fewer) > 1 else ticks[:: 2 if len(ticks) > 3 else 1]
         for tick in ticks:
             x, label = self.column(tick), self.x.tick_text(tick)
             parts.append(element("line", css="grid", x1=x, x2=x, y1=_TOP, y2=_BOTTOM))
