@@ -34,7 +34,7 @@ _STEPS = 400_000  # of simulation, times columns of the Jacobian
 _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
 _ROUNDS = 3
 _SURE = 2.5  # standard deviations of the sum of signed ranks, from which on it is beyond chance
-_BETTER = 0.99  # of the squares that one way leaves, that a better one leaves at most
+_BETTER = 0.95  # of the squares that one way leaves, that a better one leaves at most
 
 
 @dataclass(frozen=True)
