@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -76,7 +77,7 @@ class RunFolder:
             discard(self.path)  # harmless once the result is published
         elif kept and isinstance(error, OutputError) and self._given is None:
             raise OutputError(
-                f"{error}; the search is kept: --resume {self.path} carries on"
+                f"{error}; the search is kept: --resume {shlex.quote(str(self.path))} carries on"
             ) from error
 
     def begin(self, inputs: Mapping[str, str], resume: Resume | None) -> FitState | Trials | None:
