@@ -5,7 +5,6 @@
 
 from sysid_ros.engine.friction import MODELS as MODELS
 from sysid_ros.engine.friction import FrictionParameters as FrictionParameters
-from sysid_ros.engine.friction import FrictionStepper as FrictionStepper
 from sysid_ros.engine.friction import MotorFile as MotorFile
 from sysid_ros.engine.friction import VoltageServo as VoltageServo
 from sysid_ros.engine.friction import apply_friction as apply_friction

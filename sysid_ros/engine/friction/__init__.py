@@ -39,13 +39,11 @@ from sysid_ros.engine.friction.servo import (
     servo_of_model,
     servo_of_spec,
 )
-from sysid_ros.engine.friction.stepper import FrictionStepper
 
 # What the documentation shows to users; the rest is for other rooms.
 __all__ = [
     "MODELS",
     "FrictionParameters",
-    "FrictionStepper",
     "MotorFile",
     "VoltageServo",
     "apply_friction",

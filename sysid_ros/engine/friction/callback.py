@@ -36,7 +36,7 @@ def friction_callback() -> Iterator[None]:
     if current is not None:
         raise CallbackInUseError(
             f"MuJoCo's control callback is {current!r}; friction models need it. Set "
-            "data.ctrl in the loop instead, or step with FrictionStepper"
+            "data.ctrl in the loop instead"
         )
     mujoco.set_mjcb_control(_function())
     yield

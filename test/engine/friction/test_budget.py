@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from friction_reference import budget
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.engine.friction.budget import budget
 from sysid_ros.engine.friction.models import MODELS, PARAMETERS, FrictionParameters
 from sysid_ros.errors import ParameterError
 

@@ -9,6 +9,7 @@ import functools
 
 import numpy as np
 import pytest
+from friction_reference import budget
 from torque_arm import BODIES, JOINTS, OFFSETS, moved, noisy, torque_sequences, true_spec
 
 from sysid_ros import sysid
@@ -20,7 +21,6 @@ from sysid_ros.engine.friction import (
     apply_friction_to_spec,
     parameters_of,
 )
-from sysid_ros.engine.friction.budget import budget
 from sysid_ros.engine.measured_torque import settled_laws
 from sysid_ros.engine.measured_torque.rows.torque_problem import regression_settings, torque_problem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier

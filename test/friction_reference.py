@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A simulation step with friction models, in NumPy: no native code, no callback, one simulation."""
+"""The friction models in NumPy, and a simulation step with them: what native code is checked by."""
 
 from __future__ import annotations
 
@@ -9,50 +9,33 @@ from typing import Any
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import ON_JOINT
-from sysid_ros.engine.friction.budget import budget
 from sysid_ros.engine.friction.joint_friction import (
     LEAST_FRICTIONLOSS,
     frictions_by_joint,
 )
-from sysid_ros.errors import ModelError
+from sysid_ros.engine.friction.models import FrictionParameters, parameters_of
 
 _FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
 
 
 class FrictionStepper:
-    """Steps one simulation in place of ``mujoco.mj_step``.
+    """Steps one simulation in place of ``mujoco.mj_step``, as the native callback should.
 
-    It does what the native callback does and is what that is checked against. A Python loop needs
-    nothing else; batched rollouts and the Runge-Kutta integrator need :func:`friction_callback`.
-
-    Usage::
-
-        stepper = FrictionStepper(model)
-        while running:
-            data.ctrl[:] = controller(data)
-            stepper.step(data)
+    Not under Runge-Kutta, whose stages cannot be told apart in Python.
     """
 
     def __init__(self, model: Any) -> None:
-        """Read the frictions of a model's joints.
-
-        Raises:
-          ModelError: Its integrator is Runge-Kutta, whose stages cannot be told apart in Python.
-        """
-        if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
-            raise ModelError("FrictionStepper steps Euler and implicit; use friction_callback()")
+        """Read the frictions of a model's joints."""
         self._model = model
         self._frictions = {
             int(model.jnt_dofadr[joint]): friction
             for joint, friction in frictions_by_joint(model).items()
         }
         self._others = np.zeros(model.nv)  # the other constraints' force in the last step, N m
-
-    def reset(self) -> None:
-        """Forget the last step; call it with ``mj_resetData`` or after setting a state."""
-        self._others[:] = 0.0
 
     def step(self, data: Any) -> None:
         """Advance ``data`` by one time step under ``data.ctrl``."""
@@ -118,3 +101,52 @@ def _write(data: Any, dof: int, limit: float) -> None:
             data.efc_frictionloss[row] = limit
             if data.nisland:
                 data.iefc_frictionloss[data.map_efc2iefc[row]] = limit
+
+
+def budget(
+    model: str,
+    v: npt.ArrayLike,
+    tm: npt.ArrayLike,
+    te: npt.ArrayLike,
+    parameters: FrictionParameters,
+) -> FloatArray:
+    """Return the friction budget of a model by its name, the largest torque of the friction.
+
+    It is the sum of all terms in :mod:`~sysid_ros.engine.friction.models`, where the parameters
+    that the model lacks are zero.
+
+    Args:
+      model: m1 to m6.
+      v: Velocity, rad/s.
+      tm: Torque of the motor at the joint, N m.
+      te: External torque at the joint, N m.
+      parameters: Those that the model lacks are ignored.
+
+    Returns:
+      N m, in the arguments' common shape.
+
+    Raises:
+      ParameterError: There is no such model.
+    """
+    own = {name: getattr(parameters, name) for name in parameters_of(model)}
+    p = FrictionParameters(**own)
+    speed, motor, external = (np.asarray(x, dtype=np.float64) for x in (v, tm, te))
+    load = np.abs(motor - external)
+    moving = p.friction_viscous * np.abs(speed) + p.friction_base + p.load_friction_base * load
+    moving = moving + np.abs(p.load_friction_motor * motor - p.load_friction_external * external)
+    resting = p.friction_stribeck + p.load_friction_stribeck * load
+    resting = resting + np.abs(
+        p.load_friction_motor_stribeck * motor - p.load_friction_external_stribeck * external
+    )
+    resting = resting + _quadratic(motor, external, p)
+    stribeck = np.exp(-(np.abs(speed / p.dtheta_stribeck) ** p.alpha))
+    return np.asarray(moving + stribeck * resting)
+
+
+def _quadratic(tm: FloatArray, te: FloatArray, p: FrictionParameters) -> FloatArray:
+    """``Q``: Keq te^2 where |tm| > |te|, else Kmq tm^2, where the torques oppose each other."""
+    driven = np.abs(tm) > np.abs(te)
+    size = np.where(
+        driven, p.load_friction_external_quad * te**2, p.load_friction_motor_quad * tm**2
+    )
+    return np.where(tm * te < 0.0, size, 0.0)
