@@ -227,7 +227,7 @@ def test_another_control_callback_is_not_replaced() -> None:
     mujoco.set_mjcb_control(mine)
     try:
         with (
-            pytest.raises(CallbackInUseError, match="Set data.ctrl in the loop"),
+            pytest.raises(CallbackInUseError, match="in the loop instead"),
             friction_callback(),
         ):
             pass
