@@ -60,7 +60,6 @@ def fit(
     start: FloatArray | None = None,
     should_stop: Callable[[], bool] | None = None,
     added: AddedRows | None = None,
-    judged: bool = True,
 ) -> FitResult:
     """Fit parameters to measured sequences.
 
@@ -79,8 +78,6 @@ def fit(
         tell the initial values and cost of ``params``.
       should_stop: Asked between native calls; true ends the fit with its best point.
       added: Rows beside those of simulation, which also propose a start.
-      judged: Whether the settings' ``model_error`` counts; a refit that asks what one choice does
-        goes without.
 
     Returns:
       The best parameters found with their uncertainty.
@@ -115,8 +112,7 @@ def fit(
         if resume is not None:
             check_state(resume, problem)
         listeners = Listeners(on_iteration, on_state)
-        asked = settings.model_error and judged
-        others = _that_matter(models_sequences, settings) if asked else ()
+        others = _that_matter(models_sequences, settings) if settings.model_error else ()
         as_given = start is None or np.array_equal(start, params.as_vector())
         initial = first if as_given else None
         finer = None
