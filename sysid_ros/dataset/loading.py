@@ -100,28 +100,7 @@ def load_dataset(
     first = models[_model_name(experiment, configs[0][1])]
     # A wrong name is told now, and not after minutes of reading.
     build_parameters(experiment, first.with_sensors)
-    apart = have_own_parameters(experiment)
-    kept = kept_recordings(reading) if reading else KeptRecordings()
-    reads = [
-        _Read(
-            name,
-            held_out,
-            _model_name(experiment, config),
-            kept.mapped(
-                (name, config.bag, config.robot, config.start, config.end),
-                partial(
-                    _map,
-                    experiment,
-                    config,
-                    name,
-                    data_dir,
-                    _part_of(on_reading, number, len(configs)),
-                ),
-            ),
-            config.robot if apart else None,
-        )
-        for number, (name, config, held_out) in enumerate(configs)
-    ]
+    reads = _read_all(experiment, configs, data_dir, on_reading, reading)
     training = _sequence_set(models, [read for read in reads if not read.held_out])
     validation = _sequence_set(models, [read for read in reads if read.held_out])
     check_windows(experiment, (*training.groups, *validation.groups))
@@ -133,8 +112,8 @@ def load_dataset(
     if experiment.validation.fraction is not None:
         training, validation = split_by_time(training, experiment.validation.fraction)
     hashes = {name: model.given.text.digest for name, model in models.items()}
-    undriven = _undriven(experiment, models)
     hashes.update({read.name: read.mapped.input_hash for read in reads})
+    undriven = _undriven(experiment, models)
     return Dataset(
         source=first.given,
         training=training,
@@ -156,6 +135,28 @@ def load_dataset(
         recorded={read.name: read.mapped.start_ns for read in reads if not read.held_out},
         motions={name: config.motion for name, config, held_out in configs if not held_out},
     )
+
+
+def _read_all(
+    experiment: Experiment,
+    configs: Sequence[tuple[str, SequenceConfig, bool]],
+    data_dir: Path | None,
+    on_reading: Callable[[float], None] | None,
+    reading: str,
+) -> list[_Read]:
+    """Read the recordings, those that another experiment of this token has read from memory."""
+    apart = have_own_parameters(experiment)
+    kept = kept_recordings(reading) if reading else KeptRecordings()
+    reads = []
+    for number, (name, config, held_out) in enumerate(configs):
+        told = _part_of(on_reading, number, len(configs))
+        mapped = kept.mapped(
+            (name, config.bag, config.robot, config.start, config.end),
+            partial(_map, experiment, config, name, data_dir, told),
+        )
+        robot = config.robot if apart else None
+        reads.append(_Read(name, held_out, _model_name(experiment, config), mapped, robot))
+    return reads
 
 
 @dataclass(frozen=True)

@@ -155,57 +155,64 @@ def read_channels(
     Raises:
       BagError: A bag is damaged.
     """
-    leaves: dict[str, list[_Leaf]] = {}
-    types: dict[str, str] = {}
-    clocks: dict[str, str] = {}
-    behind: dict[str, float] = {}
-    series: dict[tuple[str, str], list[tuple[FloatArray, FloatArray]]] = {}
+    found: list[_Gathered] = []
     for bag in bags:
         with open_recording(bag, msg_paths=msg_path) as recording:
-            if not leaves:
-                leaves = {topic: _leaves(recording, topic) for topic in topics}
-                types = {topic: recording.topics[topic].msgtype for topic in topics}
-            fields = {
-                topic: [parse_field(leaf.field) for leaf in found]
-                for topic, found in leaves.items()
-                if found
-            }
-            tables = read_columns(recording, fields)
+            found = found or [_Gathered(recording, topic) for topic in topics]
+            tables = read_columns(recording, {one.topic: one.fields for one in found if one.leaves})
             for fault in recording.warnings:
                 on_note(f"{bag.name}: {fault}")
             simulation = simulation_time(tables)
             if simulation is not None and not simulation.dates(tables.values()):
                 simulation = None
-            for topic, table in tables.items():
-                clock, stamps = _stamps(table, simulation)
-                clocks[topic] = clocks.get(topic) or clock
-                relation = stamp_relation(table, Clock.HEADER, stamps, table.log_ns)
-                if simulation is None and relation and abs(relation.drift) < FASTEST_CLOCK:
-                    behind.setdefault(topic, relation.offset)
-                    stamps = relation.corrected(stamps, drift=True) if corrected else stamps
-                for leaf, path in zip(leaves[topic], fields[topic], strict=True):
-                    part = _series(table, path, stamps)
-                    series.setdefault((topic, leaf.field), []).append(part)
-    return [
-        Channel(
-            topic,
-            types[topic],
-            leaf.field,
-            leaf.name,
-            _quantity(leaf.field.replace(f"[{leaf.name}]", ""))
-            or interface_of(leaf.name)[1]
-            or _quantity(topic, leaf.field),
-            leaf.index,
-            is_command(types[topic], leaf.field, topic),
-            tuple(times for times, _ in series[topic, leaf.field]),
-            tuple(values for _, values in series[topic, leaf.field]),
-            clocks[topic],
-            behind.get(topic),
-        )
-        for topic, found in leaves.items()
-        for leaf in found
-        if any(len(values) for _, values in series[topic, leaf.field])
-    ]
+            for one in found:
+                if one.topic in tables:
+                    one.add(tables[one.topic], simulation, corrected)
+    return [channel for one in found for channel in one.channels()]
+
+
+class _Gathered:
+    """The numbers of one topic, gathered recording by recording."""
+
+    def __init__(self, recording: Recording, topic: str) -> None:
+        self.topic = topic
+        self.leaves = _leaves(recording, topic)
+        self.fields = [parse_field(leaf.field) for leaf in self.leaves]
+        self._msgtype = recording.topics[topic].msgtype
+        self._series: list[list[tuple[FloatArray, FloatArray]]] = [[] for _ in self.leaves]
+        self._clock = ""
+        self._behind: float | None = None
+
+    def add(self, table: TopicColumns, simulation: SimulationTime | None, corrected: bool) -> None:
+        """Take what another recording has; stamps are translated where they are to be."""
+        clock, stamps = _stamps(table, simulation)
+        self._clock = self._clock or clock
+        relation = stamp_relation(table, Clock.HEADER, stamps, table.log_ns)
+        if simulation is None and relation and abs(relation.drift) < FASTEST_CLOCK:
+            self._behind = relation.offset if self._behind is None else self._behind
+            stamps = relation.corrected(stamps, drift=True) if corrected else stamps
+        for series, path in zip(self._series, self.fields, strict=True):
+            series.append(_series(table, path, stamps))
+
+    def channels(self) -> Iterator[Channel]:
+        """Return those that have values."""
+        for leaf, series in zip(self.leaves, self._series, strict=True):
+            if any(len(values) for _, values in series):
+                yield Channel(
+                    self.topic,
+                    self._msgtype,
+                    leaf.field,
+                    leaf.name,
+                    _quantity(leaf.field.replace(f"[{leaf.name}]", ""))
+                    or interface_of(leaf.name)[1]
+                    or _quantity(self.topic, leaf.field),
+                    leaf.index,
+                    is_command(self._msgtype, leaf.field, self.topic),
+                    tuple(times for times, _ in series),
+                    tuple(values for _, values in series),
+                    self._clock,
+                    self._behind,
+                )
 
 
 def _stamps(table: TopicColumns, simulation: SimulationTime | None) -> tuple[str, IntArray]:

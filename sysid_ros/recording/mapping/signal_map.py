@@ -152,33 +152,20 @@ def map_columns(
             masked_stretches([*settings.enabled_when, *signal.enabled_when], dated, clock, max_gap)
             for signal in signals
         ]
+        topics = [dated.topics[source_of(signal, clock)] for signal in signals]
         mapped = [
-            map_signal(
-                signal,
-                parts,
-                dated.topics[source_of(signal, clock)],
-                used,
-                span,
-                out,
-                max_gap,
-                whole=whole,
-            )
-            for signal, parts, out in zip(signals, numbers, masked, strict=True)
+            map_signal(signal, parts, topic, used, span, out, max_gap, whole=whole)
+            for signal, parts, topic, out in zip(signals, numbers, topics, masked, strict=True)
         ]
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]
     left_out = _longest(signals, masked, clock)
+    dates = dated.topics if whole else {}
     quality = tuple(
-        topic_quality(
-            name,
-            topic,
-            (promised or {}).get(source[0]),
-            (used.start, used.end),
-            max_gap,
-            left_out.get(source, ()),
-        )
-        for source, topic in (dated.topics.items() if whole else ())
+        topic_quality(name, topic, count, (used.start, used.end), max_gap, left_out.get(source, ()))
+        for source, topic in dates.items()
+        for count in [(promised or {}).get(source[0])]
     )
     controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
     said = mapping_warnings(dated, quality, controls, span.end - span.start) if whole else ()
