@@ -19,24 +19,22 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
-from std_msgs.msg import Float64MultiArray
 
-from sysid_ros.engine.moving_horizon import HorizonEstimate, HorizonSettings
+from sysid_ros.engine.moving_horizon import HorizonEstimate
 from sysid_ros.errors import DataError, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.estimate_page import EstimateHistory
 from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, message_paths_of
 from sysid_ros.fit_page import LivePage
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
-from sysid_ros.nodes.estimator.messages import identified, numbers, silence, status, verdict
-from sysid_ros.nodes.estimator.payload import PayloadTopics
+from sysid_ros.nodes.estimator.estimate_topics import EstimateTopics
+from sysid_ros.nodes.estimator.messages import silence, status, verdict
 from sysid_ros.nodes.estimator.recording_stop import RecordingStop
+from sysid_ros.nodes.estimator.settings import declare_estimator
 from sysid_ros.nodes.estimator.trend_status import TrendStatus
 from sysid_ros.nodes.estimator.waiting_messages import WaitingMessages
 from sysid_ros.nodes.lifecycle import bring_up, reported
-from sysid_ros.nodes.number_topics import NumberTopics
 from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node, stand_back
@@ -44,7 +42,6 @@ from sysid_ros.nodes.recorder.topic_selection import TopicSelection, topics_of
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
 from sysid_ros.recording.bags import LiveTopics
 from sysid_ros.recording.messages import RawMessage
-from sysid_ros_interfaces.msg import IdentifiedParameters
 
 # s between takings of messages that are dated when they are taken. All others wait for the estimate
 # that counts them: an executor of rclpy that wakes up fifty times a second takes more of a core
@@ -54,9 +51,7 @@ _WATCH_PERIOD = 0.2  # s between looks at the graph
 _KEPT_EVERY = 10.0  # s between states that are written
 _LOGGED_EVERY = 10.0  # s at least between logged problems, half of it before the first
 _QUEUE = 5000  # messages of a topic that may wait in the middleware
-_SEARCH = 0.05  # s of an update that a search may take
 _LAST = 1.0  # s that the update under way may take when the node ends; compiling takes a minute
-_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Estimator(LifecycleNode):
@@ -68,30 +63,9 @@ class Estimator(LifecycleNode):
         given = NodeParameters(self)
         given.text("experiment", "", "experiment file, as for the fit", read_only=False)
         given.refuse_once_configured(["experiment"], lambda: self._experiment is not None)
-        self._data_dir = given.path("data_dir", "folder where models are looked for")
-        self._robot = given.text("robot", "", "which of several robots: its namespace")
-        self.autostart = given.flag(
-            "autostart", True, "whether the node configures and activates itself"
-        )
-        length = given.positive(
-            "horizon", 10.0, "seconds that are simulated anew when the estimate moves"
-        )
-        forgetting = given.number(
-            "forgetting", 0.0, "seconds after which what was counts by 1/e; 0: never", low=0.0
-        )
-        port = given.integer(
-            "live_page_port", 0, "port of a page that shows estimates; 0: none", low=0, high=65535
-        )
-        self._horizon = HorizonSettings(
-            length, forgetting or None, search_time=_SEARCH, traced=port > 0
-        )
-        self._most_behind = given.positive(
-            "most_behind", 2.0, "seconds of data that may wait; older windows are left out"
-        )
-        self._state_file = given.path(
-            "state_file", "file that carries what is known over a restart"
-        )
-        trends = given.path("trend_file", "what sysid_ros trend --json printed, for /diagnostics")
+        self._settings = declare_estimator(self)
+        self.autostart = self._settings.autostart
+        trends = self._settings.trend_file
         self._trend = None if trends is None else TrendStatus(self.get_name(), trends)
         self._stop_recording = RecordingStop.declared(self)
         self._watch: TopicWatch | None = None
@@ -109,12 +83,10 @@ class Estimator(LifecycleNode):
         self._problem = self._logged = ""
         self._logged_at = -math.inf  # time.monotonic()
         self._timers_while_active: list[Timer] = []
-        self._estimate = self.create_publisher(IdentifiedParameters, "~/estimate", _LATCHED)
-        self._numbers = self.create_publisher(Float64MultiArray, "~/numbers", 10)
-        self._values = NumberTopics(self, "~/value")
+        self._topics = EstimateTopics(self)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self._payload = PayloadTopics(self)
         self._history = EstimateHistory()
+        port = self._settings.live_page_port
         self._page = LivePage(port, self._history) if port else None
         if self._page is not None:
             log_of(self).info(f"live page: {self._page.url}")
@@ -135,7 +107,7 @@ class Estimator(LifecycleNode):
         self._ending, self._logged_at = threading.Event(), time.monotonic() - _LOGGED_EVERY / 2
         self._watch = TopicWatch(
             self,
-            TopicSelection(topics_of(self._configured, self._robot)),
+            TopicSelection(topics_of(self._configured, self._settings.robot)),
             WatchCallbacks(
                 found=lambda topic: None,
                 gone=lambda name: None,
@@ -270,7 +242,7 @@ class Estimator(LifecycleNode):
         if ending.is_set():
             raise StopRequestedError
         self._estimator = estimator
-        found = estimator.update(messages, most_behind=self._most_behind)
+        found = estimator.update(messages, most_behind=self._settings.most_behind)
         if self._history.is_looked_at:
             self._history.show(estimator.traces())
         return found
@@ -280,26 +252,27 @@ class Estimator(LifecycleNode):
         estimator = LiveEstimator(
             self._configured,
             LiveTopics(described, message_paths_of(self._configured)),
-            SequenceConfig("live", robot=self._robot or None),
-            self._horizon,
-            data_dir=self._data_dir,
+            SequenceConfig("live", robot=self._settings.robot or None),
+            self._settings.horizon,
+            data_dir=self._settings.data_dir,
             should_stop=ending.is_set,
         )
-        if self._state_file is not None and self._state_file.exists():
+        state = self._settings.state_file
+        if state is not None and state.exists():
             try:
-                estimator.recall(self._state_file)
-                log_of(self).info(f"carrying on from {self._state_file}")
+                estimator.recall(state)
+                log_of(self).info(f"carrying on from {state}")
             except DataError as error:
                 log_of(self).warning(f"beginning anew: {error}")
         return estimator
 
     def _keep(self, estimator: LiveEstimator) -> None:
         self._kept = time.monotonic()
-        memory = estimator.memory
-        if self._state_file is None or memory is None:
+        memory, file = estimator.memory, self._settings.state_file
+        if file is None or memory is None:
             return
         try:
-            memory.write(self._state_file)
+            memory.write(file)
         except SysidError as error:
             log_of(self).warning(str(error))
 
@@ -319,16 +292,9 @@ class Estimator(LifecycleNode):
         self._published, self._published_at = estimate, time.monotonic()
         if self._page is not None:
             self._history.add(estimate, verdict(estimate))
-        model = self._configured.model or self._configured.model_topic or ""
-        self._estimate.publish(identified(estimate, model, self._latest.stamp_ns))
-        self._numbers.publish(numbers(estimate.parameters))
+        self._topics.publish(estimate, self._configured, self._latest.stamp_ns)
         if self._stop_recording is not None:
             self._stop_recording.consider(estimate)
-        payload = self._configured.payload
-        if payload is not None:
-            self._payload.publish(estimate, payload.body, self._latest.stamp_ns)
-        for one in estimate.parameters:
-            self._values.publish(one.name, one.value)
 
     def _say(self, problem: str) -> None:
         """Log a problem, and now and then that it has changed: often it counts messages."""
