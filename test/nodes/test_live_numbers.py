@@ -55,6 +55,9 @@ def test_numbers_are_plain_topics(nodes: ChildProcesses, client: RosClient, tmp_
     assert numbers[:3] == [10.0, 5.0, 10.0 / 3.0]
     assert shares[0].data == 0.1
     assert all(b.data == a.data + 1.0 for a, b in itertools.pairwise(masses))
+    assert (
+        "live page" not in (tmp_path / "logs" / "fit_server.log").read_text()
+    )  # none was asked for
 
 
 def test_the_page_cancels_a_fit(nodes: ChildProcesses, client: RosClient, tmp_path: Path) -> None:
@@ -70,11 +73,6 @@ def test_the_page_cancels_a_fit(nodes: ChildProcesses, client: RosClient, tmp_pa
     assert ask(port, "POST", "/cancel", **{"X-Sysid-Ros-Token": found[1]})[0] == 202
     client.result(handle.get_result_async())
     assert json.loads(ask(port, "GET", "/progress")[1])["state"] == "ended"
-
-
-def test_no_page_unless_asked_for(nodes: ChildProcesses, client: RosClient, tmp_path: Path) -> None:
-    start(nodes, client, tmp_path)
-    assert "live page" not in (tmp_path / "logs" / "fit_server.log").read_text()
 
 
 def test_names_of_parameters_become_names_of_topics() -> None:

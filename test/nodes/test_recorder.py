@@ -73,25 +73,6 @@ def test_bag_holds_exactly_what_was_published_while_recording(
     assert [m.publish_ns for m in messages] == sorted(m.publish_ns or 0 for m in messages)
 
 
-def test_killed_recorder_leaves_all_but_the_last_second(
-    nodes: ChildProcesses, client: RosClient, tmp_path: Path
-):
-    process = start_recorder(nodes, tmp_path / "bags", "/joint_states", record_on_activate="true")
-    publisher = client.node.create_publisher(JointState, "/joint_states", RELIABLE)
-    client.wait_until(lambda: listening(publisher))
-    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
-    sent = publish(publisher, range(100))
-    client.wait_until(lambda: received(diagnostics) == 100)
-    sent += publish(publisher, range(100, 150))
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    (bag,) = (tmp_path / "bags").iterdir()
-    assert not (bag / "metadata.yaml").exists()
-    read = recorded(bag)
-    assert len(read) >= 100
-    assert read == sent[: len(read)]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_recorder_that_is_asked_to_end_completes_its_bag(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, number: signal.Signals

@@ -60,6 +60,7 @@ def test_killed_at_any_instant_keeps_what_was_reported(
     process.send_signal(signal.SIGKILL)
     process.wait()
     (bag,) = (tmp_path / "bags").iterdir()
+    assert not (bag / "metadata.yaml").exists()
     for path in (bag, recover(bag).path):
         read = recorded(path)
         assert read == [joint_state(number) for number in range(len(read))]

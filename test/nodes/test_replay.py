@@ -82,29 +82,25 @@ def test_a_planned_motion_is_shown_before_anything_moves(
     assert all(0.1 <= state.position[0] <= 0.5 for state in states)
 
 
-def test_frames_of_both_robots(nodes: ChildProcesses, client: RosClient, result: Path) -> None:
-    if find_spec("tf2_msgs") is None:
-        pytest.skip("tf2_msgs comes with a ROS installation")
+@pytest.mark.skipif(
+    find_spec("tf2_msgs") is None or find_spec("visualization_msgs") is None,
+    reason="tf2_msgs and visualization_msgs come with a ROS installation",
+)
+def test_frames_and_shapes_of_both_robots(
+    nodes: ChildProcesses, client: RosClient, result: Path
+) -> None:
     from tf2_msgs.msg import TFMessage
+    from visualization_msgs.msg import Marker, MarkerArray
 
     messages = client.collect(TFMessage, "/tf")
     nodes.start("replay", [MODULE, *arguments(result=result, apart=0.5)])
-    client.wait_until(lambda: len(messages) > 10)
+    real = client.collect(MarkerArray, "/measured/robot", LATCHED)
+    ghost = client.collect(MarkerArray, "/simulated/robot", LATCHED)
+    client.wait_until(lambda: len(messages) > 10 and real and ghost)
     transforms = {t.child_frame_id: t for message in messages for t in message.transforms}
     assert transforms["measured/lower"].header.frame_id == "measured/upper"
     assert transforms["simulated/upper"].transform.translation.z == 1.0
     assert transforms["simulated/world"].transform.translation.y == 0.5
-
-
-def test_shapes_of_both_robots(nodes: ChildProcesses, client: RosClient, result: Path) -> None:
-    if find_spec("visualization_msgs") is None:
-        pytest.skip("visualization_msgs comes with a ROS installation")
-    from visualization_msgs.msg import Marker, MarkerArray
-
-    nodes.start("replay", [MODULE, *arguments(result=result)])
-    real = client.collect(MarkerArray, "/measured/robot", LATCHED)
-    ghost = client.collect(MarkerArray, "/simulated/robot", LATCHED)
-    client.wait_until(lambda: real and ghost)
     assert [m.type for m in real[0].markers[:3]] == [Marker.CYLINDER, Marker.SPHERE, Marker.SPHERE]
     assert real[0].markers[3].header.frame_id == "measured/lower"
     assert real[0].markers[0].color.a == 1.0
