@@ -9,12 +9,12 @@ import re
 from pathlib import Path
 
 import pytest
+from docs_workshop import ROOT
 
 from sysid_ros.commands import COMMANDS
 from sysid_ros.errors import ErrorCode
 from sysid_ros.experiment import parse_experiment
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 

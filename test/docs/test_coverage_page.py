@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from pathlib import Path
 
 import mujoco
 import pytest
+from docs_workshop import ROOT
 
 from sysid_ros import sysid
 from sysid_ros.engine.attributes.attribute_table import table
@@ -18,7 +18,6 @@ from sysid_ros.experiment.experiment_schema import Experiment, SequenceConfig, V
 from sysid_ros.experiment.fit_schema import FitConfig, InitialStateConfig, WindowConfig
 from sysid_ros.experiment.section import keys_of
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
 ROWS = [line.split(" | ", 1) for line in PAGE.splitlines() if line.startswith("| ")]
 HERE = " ".join(right for _, right in ROWS)
