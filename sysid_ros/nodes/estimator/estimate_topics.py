@@ -6,17 +6,15 @@
 from __future__ import annotations
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Float64MultiArray
 
 from sysid_ros.engine.moving_horizon import HorizonEstimate
 from sysid_ros.experiment import Experiment
 from sysid_ros.nodes.estimator.messages import identified, numbers
 from sysid_ros.nodes.estimator.payload import PayloadTopics
+from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.number_topics import NumberTopics
 from sysid_ros_interfaces.msg import IdentifiedParameters
-
-_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class EstimateTopics:
@@ -24,7 +22,7 @@ class EstimateTopics:
 
     def __init__(self, node: Node) -> None:
         """Offer them."""
-        self._estimate = node.create_publisher(IdentifiedParameters, "~/estimate", _LATCHED)
+        self._estimate = node.create_publisher(IdentifiedParameters, "~/estimate", LATCHED)
         self._numbers = node.create_publisher(Float64MultiArray, "~/numbers", 10)
         self._values = NumberTopics(node, "~/value")
         self._payload = PayloadTopics(node)

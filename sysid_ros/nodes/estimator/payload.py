@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import Inertia, InertiaStamped
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import BodyInertia, full_inertia
 from sysid_ros.engine.estimation import BodyFinding
 from sysid_ros.engine.inverse_dynamics import PAYLOAD
 from sysid_ros.engine.moving_horizon import HorizonEstimate
+from sysid_ros.nodes.latched import LATCHED
 from sysid_ros_interfaces.msg import PayloadEstimate
 from sysid_ros_interfaces.srv import GetPayload
 
-_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _NONE = "nothing is known of a load: the experiment needs the key payload, and the robot to move"
 
 
@@ -30,8 +29,8 @@ class PayloadTopics:
     def __init__(self, node: Node) -> None:
         """Offer them."""
         self._latest: PayloadEstimate | None = None
-        self._estimates = node.create_publisher(PayloadEstimate, "~/payload_estimate", _LATCHED)
-        self._inertias = node.create_publisher(InertiaStamped, "~/payload", _LATCHED)
+        self._estimates = node.create_publisher(PayloadEstimate, "~/payload_estimate", LATCHED)
+        self._inertias = node.create_publisher(InertiaStamped, "~/payload", LATCHED)
         node.create_service(GetPayload, "~/get_payload", self._answer)
 
     def publish(self, estimate: HorizonEstimate, frame: str, stamp_ns: int) -> None:

@@ -9,10 +9,10 @@ import time
 
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from sysid_ros.excitation import ExcitationError, FileLimits, urdf_limits
+from sysid_ros.nodes.latched import LATCHED
 
 _PATIENCE = 10.0  # s
 
@@ -28,9 +28,8 @@ def described_limits(node: Node, topic: str) -> FileLimits:
       ExcitationError: Nothing came, or it is no URDF.
     """
     received: list[str] = []
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     subscription = node.create_subscription(
-        String, topic, lambda message: received.append(message.data), latched
+        String, topic, lambda message: received.append(message.data), LATCHED
     )
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)

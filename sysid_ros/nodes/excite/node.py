@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -31,6 +31,7 @@ from sysid_ros.nodes.excite.controller_motion import ControllerMotion
 from sysid_ros.nodes.excite.controller_watch import ControllerWatch
 from sysid_ros.nodes.excite.settings import ExcitationSettings, NamedMotion, declare_excitation
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
+from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
@@ -52,9 +53,8 @@ class Excite(Node):
             "armed", False, "whether to move once as soon as joint states arrive, unasked"
         )
         self._controller = ControllerWatch(self)
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._states = self.create_publisher(String, "~/state", latched)
-        self._sources = self.create_publisher(String, "~/motion", latched)
+        self._states = self.create_publisher(String, "~/state", LATCHED)
+        self._sources = self.create_publisher(String, "~/motion", LATCHED)
         self._played = 0  # motions to their end
         plays = ControllerMotion if self._settings.is_controlled else StreamedMotion
         self._motion: ControllerMotion | StreamedMotion = plays(self, self._settings, self._now)

@@ -20,7 +20,6 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.fit_page import LivePage, PageProgress
@@ -31,6 +30,7 @@ from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
 from sysid_ros.nodes.fit_server.messages import error_of, fit_result, report_message
 from sysid_ros.nodes.fit_server.settings import declare_fit_server
 from sysid_ros.nodes.fit_server.topics import FitTopics
+from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.results import read_results
@@ -70,11 +70,10 @@ class FitServer(Node):
         self._page = LivePage(port, self._progress) if port else None
         if self._page is not None:
             log_of(self).info(f"live page: {self._page.url}")
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._identified = self.create_publisher(
-            IdentifiedParameters, "~/identified_parameters", latched
+            IdentifiedParameters, "~/identified_parameters", LATCHED
         )
-        self._report = self.create_publisher(Report, "~/report", latched)
+        self._report = self.create_publisher(Report, "~/report", LATCHED)
         self._server = ActionServer(
             self,
             FitModel,

@@ -17,7 +17,6 @@ from rclpy.action import ActionClient
 from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -26,6 +25,7 @@ from sysid_ros.errors import DataError, ErrorCode, StopRequestedError, SysidErro
 from sysid_ros.files import dumps
 from sysid_ros.judgement import forecast_path
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros_interfaces.action import FitModel
@@ -123,11 +123,10 @@ class Identification(Node):
         self._stop: Client[Any, Any] = self.create_client(Stop, f"{recorder}/stop")
         self._arm: Client[Any, Any] = self.create_client(SetBool, f"{excite}/arm")
         self._fit: Any = ActionClient(self, FitModel, f"{fit_server}/fit")
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._motion = ""
         self._source = ""  # which motion excite plays, in its words
-        self.create_subscription(String, f"{excite}/state", self._on_motion, latched)
-        self.create_subscription(String, f"{excite}/motion", self._on_source, latched)
+        self.create_subscription(String, f"{excite}/state", self._on_motion, LATCHED)
+        self.create_subscription(String, f"{excite}/motion", self._on_source, LATCHED)
         self._spinner = SingleThreadedExecutor(context=self.context)
         self._spinner.add_node(self)
         self._recording = False

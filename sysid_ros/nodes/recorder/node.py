@@ -16,13 +16,13 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
+from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.lifecycle import bring_up, reported
 from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
@@ -282,13 +282,12 @@ class Recorder(LifecycleNode):
             return self._description
 
     def _listen_for_description(self, topic: str) -> None:
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
         def on_description(message: String) -> None:
             self._description = description_contents(subscription.topic_name, message.data)
             self._session.attach(self._description)
 
-        subscription = self.create_subscription(String, topic, on_description, latched)
+        subscription = self.create_subscription(String, topic, on_description, LATCHED)
 
     def _on_topic(self, topic: WatchedTopic) -> None:
         self._count(topic.bag_topic.name)  # whoever publishes now was there before

@@ -20,7 +20,6 @@ import numpy as np
 from geometry_msgs.msg import TransformStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -28,12 +27,11 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.design import load_planned
 from sysid_ros.exports import URDF
 from sysid_ros.files import read_regular_text
+from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
 from sysid_ros.playback import GHOST, SIMULATED, Frame, frames_of, load_motion, shapes_of
-
-_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Replay(Node):
@@ -105,7 +103,7 @@ class Replay(Node):
 
         shapes, stamp = shapes_of(self._model), self.get_clock().now().to_msg()
         self._shapes = {
-            robot: self.create_publisher(MarkerArray, f"{robot}/robot", _LATCHED)
+            robot: self.create_publisher(MarkerArray, f"{robot}/robot", LATCHED)
             for robot in self._robots
         }
         for robot, publisher in self._shapes.items():
@@ -116,7 +114,7 @@ class Replay(Node):
         """Offer the identified URDF, where the result has one, to RViz and Foxglove."""
         if not urdf.is_file():
             return
-        self._description = self.create_publisher(String, "robot_description", _LATCHED)
+        self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._description.publish(String(data=read_regular_text(urdf)))
 
     def _tick(self) -> None:

@@ -23,13 +23,14 @@ from collections import deque
 from collections.abc import Callable
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.nodes.clocks import steady_clock
+from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot
 
 # Of the robot's time. Zero would mean that it has not begun; little, as a node that hears of a
@@ -86,8 +87,7 @@ class LockStep:
         self._stands = True
         self._first = robot.measure()
         self._clock = node.create_publisher(Clock, "/clock", QoSProfile(depth=_PAST))
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        node.create_subscription(String, f"{excite}/state", self._on_motion, latched)
+        node.create_subscription(String, f"{excite}/state", self._on_motion, LATCHED)
         node.create_timer(self._period, self._look, clock=steady_clock())
 
     def obey(self, values: FloatArray, published_ns: int) -> None:

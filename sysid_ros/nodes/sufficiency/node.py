@@ -18,12 +18,12 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from sysid_ros.errors import StopRequestedError, SysidError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.live_estimation import PRECISION, LiveSufficiency, Sufficiency, prepare
 from sysid_ros.nodes.clocks import steady_clock
+from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.number_topics import NumberTopics
 from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
@@ -73,8 +73,7 @@ class SufficiencyNode(Node):
         self._patience = 0.0  # time.monotonic() until which its end is waited for
         self._next = 0.0  # time.monotonic() of the next judgement
         self._trouble = ""
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._verdict = self.create_publisher(msg.Sufficiency, "~/sufficiency", latched)
+        self._verdict = self.create_publisher(msg.Sufficiency, "~/sufficiency", LATCHED)
         self._progress = NumberTopics(self, "~/progress")
         if bag:
             self._follow(str(Path(bag).expanduser().absolute()))
