@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.bias_check import BiasCheck, Refit
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.landscape import Landscape
 from sysid_ros.engine.estimation.window_check import WindowCheck, WindowEstimate
@@ -51,6 +52,7 @@ def outcome(
             "version sysid_ros": "0.1.0",
             "sha256 trajectory_00": "ab" * 32,
         },
+        bias=bias(),
         window_check=windows(),
         trends=(_trend("velocity", "rad/s"), _trend("torque", "N m")),
     )
@@ -128,24 +130,40 @@ def score(before: float, after: float) -> Score:
     return Score({"a": after}, {"a": before}, {"a": "rad"}, after, before, "rad", 4)
 
 
-def windows() -> WindowCheck:
-    """A check in which windows of 0.5 s are apart in one parameter, and predict worse."""
+def bias() -> BiasCheck:
+    """A check in which the time step moves one parameter, and nothing else matters."""
     values = np.array([0.00213, 0.0, 0.0231, 0.55])
     half_widths = np.array([4.4e-5, np.nan, 8.8e-4, np.nan])
-    low, high = values - half_widths, values + half_widths
+    finer = values + np.array([1e-4, 0.0, 1e-4, 0.01])
+    return BiasCheck(
+        names=NAMES,
+        units=("kg m^2", "N m s/rad", "N m s/rad", "kg"),
+        values=values,
+        half_widths=half_widths,
+        refits=(
+            Refit("half the time step", finer, half_widths, FitStatus.CONVERGED),
+            Refit("windows of 0.5 s", values, 2.0 * half_widths, FitStatus.MAX_ITERATIONS),
+            Refit("a velocity filter of 15 Hz", values, half_widths, FitStatus.CONVERGED),
+        ),
+    )
+
+
+def windows() -> WindowCheck:
+    """A check in which windows of 0.5 s are apart in one parameter, and predict worse."""
+    check = bias()
+    low, high = check.values - check.half_widths, check.values + check.half_widths
     shift = np.array([2e-4, 0.0, 1e-4, 0.0])
     nothing = np.full(4, np.nan)
     return WindowCheck(
         names=NAMES,
-        units=("kg m^2", "N m s/rad", "N m s/rad", "kg"),
+        units=check.units,
         estimates=(
-            WindowEstimate("windows of 1 s", False, values, low, high, 0.01),
+            WindowEstimate("windows of 1 s", False, check.values, low, high, 0.01),
             WindowEstimate(
-                "windows of 0.5 s", False, values + shift, low + shift, high + shift, 0.02
+                "windows of 0.5 s", False, check.values + shift, low + shift, high + shift, 0.02
             ),
-            WindowEstimate("whole recordings", False, values, low, high, 0.0105),
+            WindowEstimate("whole recordings", False, check.values, low, high, 0.0105),
             WindowEstimate("the first halves", True, nothing, nothing, nothing, problem="short"),
-            WindowEstimate("half the time step", False, values, low, high, other_choice=True),
         ),
         unit="rad",
         scored_on="held out",

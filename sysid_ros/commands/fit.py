@@ -45,9 +45,9 @@ def register(add_parser: AddParser) -> None:
     )
     parser.option("--threads", "N", "how many threads to simulate on", type=int)
     parser.option("--method", "METHOD", f"how to fit: {', '.join(FIT_METHODS)} (experiment's)")
+    parser.flag("--bias-check", "refit with half the time step, other windows and another filter")
     parser.flag(
-        "--window-check",
-        "estimate anew with other windows, half the time step, and from halves of the recordings",
+        "--window-check", "estimate anew with other windows and from halves of the recordings"
     )
     parser.option(
         "--resume",
@@ -118,6 +118,7 @@ def _asked_for(options: argparse.Namespace) -> Experiment:
     given = {
         "fit.threads": options.threads,
         "fit.method": options.method,
+        "fit.bias_check": "true" if options.bias_check else None,
         "fit.window_check": "true" if options.window_check else None,
         "fit.search.method": options.search,
         "fit.search.trials": options.trials,

@@ -193,6 +193,7 @@ def _check_method(experiment: Experiment, place: Callable[..., Place], problems:
         return
     for key, given in (
         ("search", fit.search is not None),
+        ("bias_check", fit.bias_check),
         ("window_check", fit.window_check),
     ):
         if given:

@@ -84,6 +84,12 @@ class SearchConfig:
     study_name: str | None = key(None, "its name there; by default that of the only one")
 
 
+def _optimizers() -> tuple[str, ...]:
+    from sysid_ros.engine.least_squares import OPTIMIZERS
+
+    return tuple(OPTIMIZERS)
+
+
 def _losses() -> tuple[str, ...]:
     from sysid_ros.engine.least_squares import LOSSES
 
@@ -144,6 +150,11 @@ class FitConfig:
         choices=tuple(FIT_METHODS),
     )
     inverse_dynamics: TorqueFitConfig = key(TorqueFitConfig(), "settings of that method")
+    optimizer: str = key(
+        "auto",
+        "solver; `scipy_parallel_fd` is deprecated: `scipy` batches its differences too",
+        choices=_optimizers,
+    )
     loss: str = key(
         "linear",
         "how residuals count: squared (`linear`), by their size (`absolute`, as in the mean "
@@ -171,10 +182,13 @@ class FitConfig:
         "widen intervals by what half the time step and other windows move, to first order, "
         "and by what recordings differ; flag it",
     )
+    bias_check: bool = key(
+        False, "refit with half the time step, other windows and another filter; flag what moves"
+    )
     window_check: bool = key(
         False,
-        "estimate anew with windows of 0.5 s, of 1 s and whole, from halves of the recordings, "
-        "and with half the time step; say which windows can be trusted",
+        "estimate anew with windows of 0.5 s, of 1 s and whole, and from halves of the "
+        "recordings; say which windows can be trusted",
     )
     chunk: int | None = key(
         None, "recordings that are in memory at once, see large_fits.md; all if left out", minimum=1

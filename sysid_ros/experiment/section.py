@@ -23,11 +23,6 @@ from sysid_ros.experiment.rules import Rule, rule_of
 from sysid_ros.experiment.yaml_tree import Value
 
 T = TypeVar("T")
-# Keys that files may have from before, and what serves now.
-_GONE = {
-    "fit.bias_check": "fit: {window_check: true} estimates with half the time step, too",
-    "fit.optimizer": "fits of recordings have one solver; sysid.optimize still has others",
-}
 _UNIONS = (Union, types.UnionType)  # Optional[float] and float | None differ before 3.14
 
 
@@ -58,9 +53,7 @@ def refuse_unknown(value: Value, valid: Iterable[str], where: str, problems: Pro
     valid = tuple(valid)
     entries = value.content if isinstance(value.content, dict) else {}
     for key, entry in entries.items():
-        if gone := _GONE.get(f"{where}.{key}"):
-            problems.add(entry.place, f"the key {key!r} in {where} is gone: {gone}")
-        elif key not in valid:
+        if key not in valid:
             problems.add(entry.place, unknown_name("key", key, valid, where=where, limit=30))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 import sysid_ros
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation import Combination, FitResult, WindowCheck
+from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult, WindowCheck
 from sysid_ros.engine.parameters import Target, target_of
 from sysid_ros.judgement.forecast_check import ForecastCheck
 from sysid_ros.recording.mapping import TopicQuality
@@ -193,7 +193,8 @@ class Outcome:
     verdict: str  # one plain sentence: can this be trusted, and what changed
     warnings: tuple[str, ...]  # plain sentences, most important first
     provenance: Mapping[str, str]  # versions, hashes of inputs, command, experiment text
-    window_check: WindowCheck | None = None  # what other windows would have found, if asked
+    bias: BiasCheck | None = None  # what other settings would have found, where asked for
+    window_check: WindowCheck | None = None  # what other windows would have, likewise
     combinations: tuple[Combination, ...] = ()  # what is determined where its parameters are not
     trends: tuple[ResidualTrend, ...] = ()  # of the held-out residuals, else of the fitted ones
     applied: tuple[AppliedParameter, ...] = ()  # all parameters, frozen ones too

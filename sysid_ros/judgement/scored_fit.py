@@ -22,6 +22,7 @@ from sysid_ros.diagnosis import (
 )
 from sysid_ros.engine.elements import undrawn
 from sysid_ros.engine.estimation import (
+    BiasCheck,
     FitResult,
     friction_provenance,
     sentences,
@@ -131,6 +132,7 @@ class _Simulated:
 def outcome_of(
     inputs: FitInputs,
     result: FitResult,
+    bias: BiasCheck | None = None,
     *,
     of_a_part: bool = False,
     should_stop: Callable[[], bool] | None = None,
@@ -140,6 +142,7 @@ def outcome_of(
     Args:
       inputs: What was fitted.
       result: The fit.
+      bias: What other settings would have found, where that was asked for.
       of_a_part: Whether this is one of several fits of the same recordings, of which the whole one
         is asked what is wrong with their signals.
       should_stop: Asked while simulating; true ends it without scores.
@@ -167,6 +170,7 @@ def outcome_of(
         verdict=_UNSCORED,
         warnings=(),
         provenance={**_provenance(experiment, dataset), **friction_provenance(params)},
+        bias=bias,
         combinations=combinations,
         trends=simulated.trends,
         applied=applied,
@@ -184,6 +188,7 @@ def outcome_of(
         *corrections_warning(applied),
         *unusual,
         *sentences(combinations, result),
+        *(bias.sentences() if bias is not None else ()),
     )
     return with_verdict(replace(outcome, warnings=said))
 

@@ -35,6 +35,7 @@ def in_first_chunk(experiment: Experiment) -> Experiment:
         ("validation.folds", experiment.validation.folds),
         ("validation.fraction", experiment.validation.fraction),
         ("fit.search", experiment.fit.search),
+        ("fit.bias_check", experiment.fit.bias_check),
         ("fit.window_check", experiment.fit.window_check),
         ("parameters of each robot", have_own_parameters(experiment)),
     ):

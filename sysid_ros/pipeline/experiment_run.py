@@ -14,14 +14,16 @@ import mujoco
 
 from sysid_ros.dataset import Dataset, FitInputs
 from sysid_ros.engine.estimation import (
+    BiasCheck,
     FitResult,
     FitState,
     WindowCheck,
+    flagged,
 )
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.inverse_dynamics import sharpen_friction
 from sysid_ros.engine.least_squares import FitStatus, Iteration
-from sysid_ros.engine.measured_torque import window_check_by_method
+from sysid_ros.engine.measured_torque import bias_check_by_method, window_check_by_method
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.engine.uncertainty import unfitted
@@ -198,10 +200,13 @@ class _Run:
         return self.deadline.explained(result, asked=asked)
 
     def scored(self, folder: RunFolder, result: FitResult, found: FoundStart | None) -> Outcome:
-        """The fit with its check of windows, its scores and those of its folds."""
+        """The fit with its bias check, its scores and those of its folds."""
+        bias = self._bias(result)
+        if bias is not None:
+            result = flagged(result, bias)
         windows = self._windows(result)
         self.stage("scoring")
-        outcome = outcome_of(self.inputs, result, should_stop=self.deadline.passed)
+        outcome = outcome_of(self.inputs, result, bias, should_stop=self.deadline.passed)
         if windows is not None:
             windows = scored_windows(self.inputs, windows, self.deadline.passed)
         outcome = replace(
@@ -222,8 +227,19 @@ class _Run:
                 return self._cross_validated(outcome, states)
         return outcome
 
+    def _bias(self, result: FitResult) -> BiasCheck | None:
+        """The bias check, where the experiment asks for it and the fit came to an end."""
+        if not (self.inputs.experiment.fit.bias_check and _ended(result)):
+            return None
+        return self.inputs.checked(
+            bias_check_by_method,
+            result,
+            should_stop=self.should_stop,
+            on_refit=lambda change: self.stage(f"checking for bias: {change}"),
+        )
+
     def _windows(self, result: FitResult) -> WindowCheck | None:
-        """The check of other windows, where one is asked for and the fit came to an end."""
+        """The check of other windows, likewise."""
         if not (self.inputs.experiment.fit.window_check and _ended(result)):
             return None
         self.stage("comparing windows")

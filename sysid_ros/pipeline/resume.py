@@ -38,6 +38,7 @@ _FREE_SETTINGS = (
     "time_limit",
     "threads",
     "model_error",
+    "bias_check",
     "window_check",
     "landscapes",
 )

@@ -18,7 +18,7 @@ from sysid_ros.judgement import Judgement, Outcome, residual_diagnostics
 from sysid_ros.report import several_results, table_rows
 from sysid_ros.report.history import history_rows
 from sysid_ros.report.next_experiment import next_experiment
-from sysid_ros.report.shifts import error_shift, window_estimate
+from sysid_ros.report.shifts import error_shift, refit_shift, window_estimate
 from sysid_ros.video import Video, telling_stretch
 
 Content = Mapping[str, Any]
@@ -125,8 +125,8 @@ def _optimisation(shown: Shown) -> Content | None:
     return {} if shown.outcome.fit.trace or shown.outcome.fit.landscapes else None
 
 
-def _bias(shown: Shown) -> Content | None:
-    return {"error_shift": error_shift} if shown.outcome.fit.model_error is not None else None
+def _bias(shown: Shown) -> Content:
+    return {"refit_shift": refit_shift, "error_shift": error_shift}
 
 
 def _windows(shown: Shown) -> Content | None:

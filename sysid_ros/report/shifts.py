@@ -7,9 +7,19 @@ from __future__ import annotations
 
 import math
 
-from sysid_ros.engine.estimation import Shift, WindowCheck, WindowEstimate
+from sysid_ros.engine.estimation import BiasCheck, Refit, Shift, WindowCheck, WindowEstimate
 from sysid_ros.engine.parameters import moves_with
 from sysid_ros.report.svg import number
+
+
+def refit_shift(check: BiasCheck, refit: Refit, k: int) -> tuple[str, str, bool]:
+    """The shift of one parameter by a refit, the same in halves of the interval, and a flag."""
+    shift = float(refit.values[k] - check.values[k])
+    if not math.isfinite(shift):
+        return "not possible", "", False
+    half_width = float(check.half_widths[k])
+    relative = f"{abs(shift) / half_width:.2g} times" if half_width > 0.0 else ""
+    return f"{shift:+.2g}", relative, check.names[k] in check.moved(refit)
 
 
 def error_shift(shift: Shift, k: int, flags: tuple[str, ...]) -> tuple[str, bool]:

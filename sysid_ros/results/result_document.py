@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sysid_ros.engine.estimation import Combination, FitResult, Landscape
+from sysid_ros.engine.estimation import BiasCheck, Combination, FitResult, Landscape
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.files import (
@@ -65,7 +65,7 @@ _FIT = Record(
 _OUTCOME = Record(
     Outcome,
     without=("fit", "sequences", "provenance"),
-    keys={"trends": "residual_trends"},
+    keys={"bias": "bias_check", "trends": "residual_trends"},
     combinations=named(Record(Combination, without=("name",))),
 )
 
@@ -87,6 +87,7 @@ def document_from(outcome: Outcome) -> dict[str, Any]:
         **_FIT.write(fit),
         **written,
         "parameters": {p.name: parameter_entry(p) for p in fit.parameters},
+        "bias_check": _bias_entry(outcome.bias, written["bias_check"]),
         **_provenance_entry(outcome.provenance),
         "trace": trace_entry(fit.trace),
     }
@@ -154,6 +155,14 @@ def evaluation_document(found: Evaluation) -> dict[str, Any]:
 def parameter_entry(parameter: ParameterEstimate) -> dict[str, Any]:
     """Return one parameter as in ``result.json``, with its 95 % interval."""
     return {**_PARAMETER.write(parameter), "interval": parameter.interval(0.95)}
+
+
+def _bias_entry(check: BiasCheck | None, entry: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The check as written, with the parameters that each refit moves."""
+    if check is None or entry is None:
+        return None
+    moved = [{"moved": check.moved(refit)} for refit in check.refits]
+    return {**entry, "refits": [a | b for a, b in zip(entry["refits"], moved, strict=True)]}
 
 
 _PROVENANCE = {"versions": VERSION_PREFIX, "hashes": HASH_PREFIX, "provenance": ""}

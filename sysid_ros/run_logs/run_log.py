@@ -118,6 +118,7 @@ def settings_of(experiment: Experiment) -> dict[str, str]:
         "model": experiment.model or "",
         "sequences": str(len(experiment.sequences)),
         "window": str(experiment.windows.length or "whole"),
+        "optimizer": experiment.fit.optimizer,
         "loss": experiment.fit.loss,
         "search": search.method if search is not None else "none",
         "overrides": "; ".join(experiment.overrides),

@@ -10,12 +10,12 @@ from sysid_ros.engine.attributes import lookup as lookup
 from sysid_ros.engine.elements import InertiaType as InertiaType
 from sysid_ros.engine.elements import matching as matching
 from sysid_ros.engine.elements import remove_visuals as remove_visuals
+from sysid_ros.engine.estimation import BiasCheck as BiasCheck
 from sysid_ros.engine.estimation import FitResult as FitResult
 from sysid_ros.engine.estimation import FitSettings as FitSettings
 from sysid_ros.engine.estimation import Landscape as Landscape
 from sysid_ros.engine.estimation import SignalNoise as SignalNoise
 from sysid_ros.engine.estimation import TorqueSettings as TorqueSettings
-from sysid_ros.engine.estimation import WindowCheck as WindowCheck
 from sysid_ros.engine.estimation import landscape as landscape
 from sysid_ros.engine.estimation import optimize as optimize
 from sysid_ros.engine.least_squares import FitStatus as FitStatus
@@ -65,7 +65,7 @@ from sysid_ros.engine.simulation import sysid_rollout as sysid_rollout
 from sysid_ros.engine.uncertainty import calculate_intervals as calculate_intervals
 from sysid_ros.sysid.default_report import Report as Report
 from sysid_ros.sysid.default_report import default_report as default_report
+from sysid_ros.sysid.fitting import bias_check as bias_check
 from sysid_ros.sysid.fitting import fit as fit
-from sysid_ros.sysid.fitting import window_check as window_check
 from sysid_ros.sysid.model_saving import save_model as save_model
 from sysid_ros.sysid.results_io import save_results as save_results

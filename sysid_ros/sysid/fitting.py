@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sysid_ros.engine.estimation import DEFAULT_SETTINGS, FitResult, FitSettings, WindowCheck
+from sysid_ros.engine.estimation import DEFAULT_SETTINGS, BiasCheck, FitResult, FitSettings
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 
@@ -37,12 +37,15 @@ def fit(
     return fit_by_method(models_sequences, params, settings, **options)
 
 
-def window_check(*given: Any, **options: Any) -> WindowCheck:
-    """Estimate anew with other windows, half the time step, and from halves of the recordings.
+def bias_check(*given: Any, **options: Any) -> BiasCheck:
+    """Refit with half the time step, half the windows' length and another filter.
 
-    Takes what :func:`sysid_ros.engine.measured_torque.window_check_by_method` takes: sequences and
-    parameters as for :func:`fit`, its result and its settings.
+    Takes what :func:`sysid_ros.engine.estimation.bias_check.bias_check` takes. Rows of measured
+    torque that were beside the simulation are beside that of every refit.
+
+    Raises:
+      SysidError: As of that.
     """
-    from sysid_ros.engine.measured_torque import window_check_by_method
+    from sysid_ros.engine.measured_torque import bias_check_by_method
 
-    return window_check_by_method(*given, **options)
+    return bias_check_by_method(*given, **options)

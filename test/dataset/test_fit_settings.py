@@ -20,6 +20,7 @@ windows: {length: 0.3}
 initial_state: {estimate: false, velocity_filter: 7.0}
 fit:
   method: inverse_dynamics
+  optimizer: scipy
   loss: huber
   max_iterations: 7
   time_limit: 30.0

@@ -61,7 +61,7 @@ PROGRAMS = (
 )
 # Fits of real recordings, and many fits after one another.
 SLOW = (
-    "examples/", "--models m1,m2", "--model m4", "sequences+=", "windows.length",
+    "examples/", "--models m1,m2", "--model m4", "bias_check=true", "sequences+=", "windows.length",
     "--trials", "--search", "rehearse experiment.yaml",
 )  # fmt: skip
 # What bounds the search of a command that would go on for a minute, and leaves out of fits what

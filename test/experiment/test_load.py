@@ -48,7 +48,7 @@ parameters:
   - {body: link, inertia: pseudo}
   - {actuator: motor, gain: frozen}
   - {signal: "*", delay: {max: 0.02, shared: true}}
-fit: {loss: huber, max_iterations: 7, threads: 2, time_limit: 60}
+fit: {optimizer: scipy, max_iterations: 7, threads: 2, time_limit: 60}
 output: out
 """
 
@@ -75,7 +75,7 @@ def test_every_part_of_a_complete_file_is_read() -> None:
     assert (angle.scale, angle.offset, angle.noise) == (-1.0, 0.5, 0.001)
     assert (velocity.kind, velocity.label, angle.label) == (SignalKind.QVEL, "elbow_qvel", "angle")
     assert experiment.initial_state.estimate is False
-    assert (experiment.fit.loss, experiment.fit.max_iterations) == ("huber", 7)
+    assert (experiment.fit.optimizer, experiment.fit.max_iterations) == ("scipy", 7)
     assert experiment.output == "out"
 
 
@@ -123,7 +123,7 @@ BAD = [
     ("model: a.xml\nfit: {max_iterations: 2.5}",
      "arm.yaml:2: fit.max_iterations must be a whole number, given 2.5"),
     ("model: a.xml\nfit: {threads: true}", "fit.threads must be a whole number, given true"),
-    ("model: a.xml\nfit: {window_check: 1}", "fit.window_check must be true or false, given 1"),
+    ("model: a.xml\nfit: {bias_check: 1}", "fit.bias_check must be true or false, given 1"),
     ("model: a.xml\nfit: {max_gap: yes}", "fit.max_gap must be a number, given yes"),
     ("model: a.xml\nfit: {max_gap: .nan}", "fit.max_gap must be finite, given .nan"),
     ("model: a.xml\nfit: {max_gap: -.inf}", "fit.max_gap must be finite, given -.inf"),
@@ -131,11 +131,8 @@ BAD = [
     ("model: a.xml\nfit: {max_gap: 0}", "fit.max_gap must be above 0, given 0"),
     ("model: a.xml\nfit: {threads: 1000000}", "fit.threads must be at most 1024, given 1000000"),
     ("model: a.xml\nfit: {max_iterations: 0}", "fit.max_iterations must be at least 1, given 0"),
-    ("model: a.xml\nfit: {loss: hubr}", "unknown fit.loss 'hubr'; nearest: 'huber'"),
-    ("model: a.xml\nfit: {bias_check: true}",
-     "arm.yaml:2: the key 'bias_check' in fit is gone: fit: {window_check: true} estimates with"),
-    ("model: a.xml\nfit: {optimizer: scipy}",
-     "the key 'optimizer' in fit is gone: fits of recordings have one solver"),
+    ("model: a.xml\nfit: {optimizer: scipi}",
+     "unknown fit.optimizer 'scipi'; nearest: 'scipy'"),
     ("model: a.xml\nfit: [1]", "fit must be a mapping of keys, given a list"),
     ("model: a.xml\nclock: headr", "unknown clock 'headr'; nearest: 'header'"),
     ("model: 5", "model must be text, given 5; put it in quotes"),

@@ -94,8 +94,8 @@ def _check(
 
 
 def test_what_needs_all_recordings_is_refused(experiment: Experiment, tmp_path: Path) -> None:
-    asked = with_overrides(experiment, ["fit.window_check=true"])
-    with pytest.raises(ExperimentError, match=r"fit.chunk does not go with fit.window_check"):
+    asked = with_overrides(experiment, ["fit.bias_check=true"])
+    with pytest.raises(ExperimentError, match=r"fit.chunk does not go with fit.bias_check"):
         run_experiment(asked, output_dir=tmp_path / "out")
     with pytest.raises(ExperimentError, match="leave out --resume"):
         run_experiment(experiment, output_dir=tmp_path / "out", resume=Resume(None))

@@ -150,6 +150,19 @@ def test_a_fit_cut_short_goes_on_with_a_higher_limit(
     assert (first / STATE_FILE).exists()  # a published result is never touched
 
 
+@pytest.mark.parametrize("optimizer", ["scipy", "mujoco"])
+def test_other_optimizers_resume_from_their_best_point(
+    experiment: Path, undisturbed: dict[str, float], tmp_path: Path, optimizer: str
+) -> None:
+    arguments = ["fit", str(experiment), "--output", str(tmp_path), "--quiet"]
+    arguments += ["--set", f"fit.optimizer={optimizer}"]
+    main([*arguments, "--set", "fit.max_iterations=2"])
+    assert main([*arguments, "--resume"]) == ErrorCode.NONE
+    latest = max(tmp_path.iterdir(), key=lambda folder: folder.stat().st_mtime)
+    fit = read_results(latest).fit
+    assert fit["pivot_damping"].value == pytest.approx(undisturbed["pivot_damping"], rel=1e-4)
+
+
 ALTERNATIVES = """
 alternatives:
   undamped:

@@ -291,7 +291,7 @@ def test_a_motor_that_turns_with_two_joints_is_proposed_and_found(folder):
     ("override", "message"),
     [
         ("fit.method=inverse", r"fit\.method.*forward.*inverse_dynamics"),
-        ("fit.window_check=true", r"window_check belongs to method: forward"),
+        ("fit.bias_check=true", r"bias_check belongs to method: forward"),
         ("fit.search={method: starts}", r"search belongs to method: forward"),
     ],
 )

@@ -249,6 +249,18 @@ def test_windows_stand_side_by_side_with_what_can_be_trusted() -> None:
     assert "error, held out" not in text(render_report(replace(made, window_check=None)))
 
 
+def test_the_bias_check_says_what_moved() -> None:
+    made = synthetic()
+    words = text(render_report(made))
+    assert "half the time step" in words and "windows of 0.5 s" in words
+    assert "+0.0001 2.3 times" in words
+    for sentence in made.bias.sentences() if made.bias else ():
+        assert sentence in words
+    assert "Refits were not made: they take three more fits" in text(
+        render_report(replace(made, bias=None))
+    )
+
+
 def test_jitter_below_the_resolution_of_stamps_is_none() -> None:
     made = synthetic()
     words = text(render_report(replace(made, quality=(replace(made.quality[0], jitter=2e-15),))))

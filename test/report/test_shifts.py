@@ -16,8 +16,7 @@ def test_what_is_apart_is_marked_and_what_failed_is_said() -> None:
     rows = [[window_estimate(check, each, k) for each in check.estimates]
             for k in range(len(check.names))]  # fmt: skip
     assert [[apart for _, _, apart in row] for row in rows] == [
-        [False, name in check.apart(*check.estimates[:2]), False, False, False]
-        for name in check.names
+        [False, name in check.apart(*check.estimates[:2]), False, False] for name in check.names
     ]
     assert any(apart for row in rows for _, _, apart in row)
     assert {row[3][:2] for row in rows} == {("not possible", "")}

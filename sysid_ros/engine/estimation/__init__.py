@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.estimation.alternatives import groups_of
+from sysid_ros.engine.estimation.bias_check import BiasCheck, Refit, bias_check, flagged
 from sysid_ros.engine.estimation.chunked_fit import fit_in_chunks, sums_at, survey_of
 from sysid_ros.engine.estimation.fit import fit
 from sysid_ros.engine.estimation.fit_result import FitResult

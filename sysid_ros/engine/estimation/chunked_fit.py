@@ -137,6 +137,7 @@ def check_settings(settings: FitSettings) -> None:
     """
     for name, given, valid in (
         ("method", settings.method, "forward"),
+        ("optimizer", settings.optimizer, "auto"),
         ("loss", settings.loss, "linear"),
     ):
         if given != valid:

@@ -60,6 +60,7 @@ def fit(
     start: FloatArray | None = None,
     should_stop: Callable[[], bool] | None = None,
     added: AddedRows | None = None,
+    judged: bool = True,
 ) -> FitResult:
     """Fit parameters to measured sequences.
 
@@ -78,6 +79,8 @@ def fit(
         tell the initial values and cost of ``params``.
       should_stop: Asked between native calls; true ends the fit with its best point.
       added: Rows beside those of simulation, which also propose a start.
+      judged: Whether the settings' ``model_error`` counts; a refit that asks what one choice does
+        goes without.
 
     Returns:
       The best parameters found with their uncertainty.
@@ -112,7 +115,8 @@ def fit(
         if resume is not None:
             check_state(resume, problem)
         listeners = Listeners(on_iteration, on_state)
-        others = _that_matter(models_sequences, settings) if settings.model_error else ()
+        asked = settings.model_error and judged
+        others = _that_matter(models_sequences, settings) if asked else ()
         as_given = start is None or np.array_equal(start, params.as_vector())
         initial = first if as_given else None
         finer = None

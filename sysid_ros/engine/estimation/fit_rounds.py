@@ -42,9 +42,8 @@ from sysid_ros.engine.least_squares import (
     Solution,
     SolverSettings,
     Step,
-    minimize,
 )
-from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.problem import WindowedProblem, minimize_with
 from sysid_ros.engine.uncertainty import (
     UNRESOLVED,
     Covariance,
@@ -99,9 +98,9 @@ class FitRounds:
         self._listeners = listeners
         self._began = began
         self._trace: list[Iteration] = []
-        self._late = late_components(problem.params)
+        self._late = late_components(problem.params) & (settings.optimizer == "auto")
         self._flat = problem.loss.redescending
-        self._lands = may_land(problem)
+        self._lands = settings.optimizer == "auto" and may_land(problem)
         self._approaching = self._flat or self._lands or bool(self._late.any())
         self._before = 0  # iterations of earlier rounds
         self._walk: Walk | None = None  # around the latest optimum
@@ -153,6 +152,8 @@ class FitRounds:
 
     def _with_other_windows(self, solution: Solution) -> Point | None:
         """The point to go on from without windows that hold the search up, or with some again."""
+        if self._settings.optimizer != "auto":
+            return None
         try:
             point = self._windows.without_hindrance(solution)
             if point is None and not self._rounds:
@@ -204,7 +205,7 @@ class FitRounds:
             # Other levels come next: a step that promises less than the tolerance is left to them.
             settings = replace(settings, cost_tolerance=NOISE_TOLERANCE, worth=1.0, chance=0.0)
         self._before = iterations
-        return minimize(self._problem, point, settings, self._tell)
+        return minimize_with(self._settings.optimizer, self._problem, point, settings, self._tell)
 
     @property
     def _share_of_search(self) -> float:
@@ -346,7 +347,7 @@ class FitRounds:
                 solution.point.theta,
                 problem.bounds.width,
             ),
-            optimizer="Levenberg-Marquardt",
+            optimizer=self._settings.optimizer,
             landscapes=landscapes_of(problem, solution, uncertainty, self._settings.landscapes),
             derivatives=problem.derivative_sources(),
             simulated=problem.simulator.used,

@@ -42,6 +42,8 @@ class FitSettings:
       window_length: Seconds per window, ``None`` for whole sequences.
       estimate_starts: Estimate each window's start instead of taking it from measurements.
       velocity_filter: Low-pass in front of the derivative of positions, Hz.
+      optimizer: A name in :data:`sysid_ros.engine.least_squares.optimizers.OPTIMIZERS`; ``auto`` is
+        Levenberg-Marquardt with starts eliminated.
       loss: A name in :data:`sysid_ros.engine.least_squares.losses.LOSSES`.
       max_iterations: Accepted steps at most, noise rounds included.
       time_limit: Seconds at most, or ``None``.
@@ -59,6 +61,7 @@ class FitSettings:
     window_length: float | None = 1.0
     estimate_starts: bool = True
     velocity_filter: float = 30.0
+    optimizer: str = "auto"
     loss: str = "linear"
     max_iterations: int = 100
     time_limit: float | None = None

@@ -22,7 +22,7 @@ class FitState:
     """A fit after one of its accepted steps."""
 
     point: Point  # the parameters and every window's start
-    damping: float  # of the next Levenberg-Marquardt step
+    damping: float  # of the next Levenberg-Marquardt step; of no meaning to other optimizers
     iteration: int  # accepted steps so far
     approaching: bool  # whether a convex loss is still minimized in place of the one asked for
     rounds: int  # how often noise levels may still be estimated anew

@@ -1,13 +1,12 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Does an estimate depend on windows, halves of the recordings, the time step or the filter?
+"""Does an estimate depend on how long the windows are, and on which half of the recordings?
 
 Short windows hide what acts slowly, and their estimated starts absorb what friction does; long ones
 let errors of the model grow, and joints stick or slip where the robot's do not. A model that is
-right has estimates that agree, and a time step that is short enough moves none. So a few
-Gauss-Newton steps are taken from the estimate with the recordings cut otherwise, or simulated
-otherwise, which costs a fraction of a fit each.
+right has estimates that agree. So a few Gauss-Newton steps are taken from the estimate with the
+recordings cut otherwise, which costs a fraction of a fit each.
 """
 
 from __future__ import annotations
@@ -19,13 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation.alternatives import (
-    Alternative,
-    Gaps,
-    alternatives,
-)
+from sysid_ros.engine.estimation.alternatives import Gaps, groups_of
 from sysid_ros.engine.estimation.fit_result import FitResult
-from sysid_ros.engine.estimation.fit_settings import NOTHING_KNOWN, FitSettings, SignalNoise
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.estimation.window_sample import searched
 from sysid_ros.engine.least_squares import (
     Point,
@@ -64,12 +59,6 @@ class WindowEstimate:
     # open-loop error of these values on what is scored; NaN where nothing was
     error: float = math.nan
     problem: str = ""  # why there are none; the estimates are NaN then. Empty where there are
-    other_choice: bool = False  # whether not the cut is another, but the time step or the filter
-
-    @property
-    def is_length(self) -> bool:
-        """True for windows of some length, as the fit could have had them."""
-        return not (self.is_half or self.other_choice)
 
 
 @dataclass(frozen=True)
@@ -96,7 +85,7 @@ class WindowCheck:
     @property
     def trusted(self) -> tuple[WindowEstimate, ...]:
         """Of the lengths those whose values predict about as well as any; none without a score."""
-        lengths = [each for each in self.possible if each.is_length]
+        lengths = [each for each in self.possible if not each.is_half]
         errors = np.array([each.error for each in lengths])
         if self.scored_on != "held out" or not np.any(np.isfinite(errors)):
             return ()
@@ -124,19 +113,10 @@ class WindowCheck:
     def warnings(self) -> tuple[str, ...]:
         """Say what speaks against the fit's own windows or for a change of the robot, if any."""
         own, trusted = self.estimates[0], self.trusted
-        lengths = [each for each in self.possible[1:] if each.is_length]
+        lengths = [each for each in self.possible[1:] if not each.is_half]
         apart = not trusted and any(self.apart(own, each) for each in lengths)
         doubted = apart or (trusted and all(each is not own for each in trusted))
-        return (*self._halves(), *self._choices(), *((self._which(),) if doubted else ()))
-
-    def _choices(self) -> tuple[str, ...]:
-        """Say which choices that should not matter move estimates."""
-        return tuple(
-            f"With {each.cut} the estimates move by more than their intervals allow for: "
-            f"{listed(apart)}. Their values hold for this choice only."
-            for each in self.possible[1:]
-            if each.other_choice and (apart := self.apart(self.estimates[0], each))
-        )
+        return (*self._halves(), *((self._which(),) if doubted else ()))
 
     def _halves(self) -> tuple[str, ...]:
         """Say that the halves of the recordings are apart, if they are."""
@@ -158,7 +138,7 @@ class WindowCheck:
                 "tell: see validation in the experiment file."
             )
         good = _all(f"{each.cut} ({self._error(each)})" for each in trusted)
-        rest = [e for e in self.possible if e.is_length and all(e is not t for t in trusted)]
+        rest = [e for e in self.possible if not e.is_half and all(e is not t for t in trusted)]
         worse = _all(f"{each.cut} {self._error(each)}" for each in rest)
         beside = f"; values from the others predict worse: {worse}" if rest else ""
         return f"By the error on what is held out {good} can be trusted{beside}."
@@ -173,11 +153,11 @@ def window_check(
     result: FitResult,
     settings: FitSettings,
     *,
-    known: SignalNoise = NOTHING_KNOWN,
+    known: SignalNoise,
     should_stop: Callable[[], bool] | None = None,
     added: AddedRows | None = None,
 ) -> WindowCheck:
-    """Estimate anew with other windows, a finer time step, and from halves of the recordings.
+    """Estimate anew with windows of other lengths, and from halves of the recordings.
 
     Args:
       models_sequences: As they were fitted.
@@ -190,17 +170,17 @@ def window_check(
         as there.
     """
     finer = added is not None and settings.model_error
-    nothing = np.full(len(result.parameters), math.nan)
-    empty = WindowEstimate(_cut(settings.window_length), False, nothing, nothing, nothing)
-    found = [_with_intervals(empty, result.parameters)]
+    own = _cut(settings.window_length)
+    found = [_with_intervals(own, result.parameters, is_half=False)]
     with (
         single_blas_thread(),
         RolloutPool(settings.threads, should_stop=should_stop) as rollouts,
     ):
-        for cut, other, gaps in _cuts(empty, tuple(models_sequences), settings, known.gaps):
+        for cut, is_half, other, gaps in _cuts(models_sequences, settings, known.gaps):
             try:
+                groups = groups_of(models_sequences, params, other, gaps, extrapolated=finer)
                 problem = WindowedProblem(
-                    replace(other, extrapolated=finer).groups(params, gaps),
+                    groups,
                     params,
                     rollouts,
                     loss=loss_named(settings.loss),
@@ -209,22 +189,22 @@ def window_check(
                     hold=True,
                     added=added,
                 )
-                found.append(_estimated(problem, result, settings, known, cut))
+                found.append(_estimated(problem, result, settings, known, cut, is_half))
             except StopRequestedError:
                 break
             except (SysidError, np.linalg.LinAlgError) as error:  # such as too short recordings
-                found.append(replace(cut, problem=str(error)))
+                nothing = np.full(len(result.parameters), math.nan)
+                found.append(
+                    WindowEstimate(cut, is_half, nothing, nothing, nothing, problem=str(error))
+                )
     names = tuple(p.name for p in result.parameters)
     return WindowCheck(names, tuple(p.unit for p in result.parameters), tuple(found))
 
 
 def _cuts(
-    empty: WindowEstimate,
-    models_sequences: tuple[ModelSequences, ...],
-    settings: FitSettings,
-    gaps: Gaps,
-) -> Iterator[tuple[WindowEstimate, Alternative, Gaps]]:
-    """Every other cut and choice: its estimate, which is empty yet, and what makes it."""
+    models_sequences: Sequence[ModelSequences], settings: FitSettings, gaps: Gaps
+) -> Iterator[tuple[str, bool, FitSettings, Gaps]]:
+    """Every other cut: in words, whether it is a half, and what makes it."""
     extents: dict[str, list[tuple[float, float]]] = {}
     for group in models_sequences:
         for name, series in zip(group.sequence_name, group.sensordata, strict=True):
@@ -236,19 +216,14 @@ def _cuts(
             continue
         if length == own or (length is not None and length >= longest):
             continue
-        other = replace(settings, window_length=length)
-        yield replace(empty, cut=_cut(length)), Alternative("", models_sequences, other), gaps
+        yield _cut(length), False, replace(settings, window_length=length), gaps
     for k, cut in enumerate(("the first halves", "the second halves")):
         apart = {name: list(gaps.get(name, ())) for name in (*gaps, *extents)}
         for name, each in extents.items():
             for begin, end in each:
                 middle = 0.5 * (begin + end)
                 apart[name].append((begin - 1.0, middle) if k else (middle, end + 1.0))
-        half = replace(empty, cut=cut, is_half=True)
-        yield half, Alternative("", models_sequences, settings), apart
-    finer, _, filtered = alternatives(models_sequences, settings)
-    for choice in (finer,) if settings.estimate_starts else (finer, filtered):
-        yield replace(empty, cut=choice.change, other_choice=True), choice, gaps
+        yield cut, True, settings, apart
 
 
 def _whole(length: float | None, longest: float) -> bool:
@@ -268,7 +243,8 @@ def _estimated(
     result: FitResult,
     settings: FitSettings,
     known: SignalNoise,
-    empty: WindowEstimate,
+    cut: str,
+    is_half: bool,
 ) -> WindowEstimate:
     """Some steps from the estimate; errors that noise does not explain are those of the fit."""
     point = Point(result.values, problem.initial_point().starts)
@@ -284,7 +260,7 @@ def _estimated(
     uncertainty = uncertainty_of(problem, solution, settings.intervals)
     found = estimates(problem.params, point.theta, uncertainty)
     widened = [_widened(one, own) for one, own in zip(found, result.parameters, strict=True)]
-    return _with_intervals(empty, widened)
+    return _with_intervals(cut, widened, is_half=is_half)
 
 
 def _widened(one: ParameterEstimate, own: ParameterEstimate) -> ParameterEstimate:
@@ -294,7 +270,9 @@ def _widened(one: ParameterEstimate, own: ParameterEstimate) -> ParameterEstimat
     return replace(one, standard_error=math.hypot(one.standard_error, own.systematic))
 
 
-def _with_intervals(empty: WindowEstimate, found: Sequence[ParameterEstimate]) -> WindowEstimate:
+def _with_intervals(
+    cut: str, found: Sequence[ParameterEstimate], *, is_half: bool
+) -> WindowEstimate:
     intervals = np.array([each.interval(LEVEL) or (math.nan, math.nan) for each in found])
     values = np.array([each.value for each in found])
-    return replace(empty, values=values, lower=intervals[:, 0], upper=intervals[:, 1])
+    return WindowEstimate(cut, is_half, values, intervals[:, 0], intervals[:, 1])

@@ -28,6 +28,7 @@ from sysid_ros.engine.least_squares.levenberg_marquardt import (
 from sysid_ros.engine.least_squares.losses import LOSSES, Loss, loss_named
 from sysid_ros.engine.least_squares.optimizers import (
     OPTIMIZERS,
+    Adapter,
     Ending,
     Optimizer,
     StopOptimizing,

@@ -3,8 +3,10 @@
 
 """The optimizers by name: our own, and mujoco.minimize or scipy behind one kind of adapter.
 
-``auto`` is :mod:`~sysid_ros.engine.least_squares.levenberg_marquardt`, which fits of recordings
-always have. An optimizer is one adapter here and one row of :data:`OPTIMIZERS`.
+``auto`` is :mod:`~sysid_ros.engine.least_squares.levenberg_marquardt`, which moves parameters and
+starts together. The others are given a residual in the parameters alone: that of a residual
+function, or that of windows with their starts solved for. An optimizer is one adapter here and one
+row of :data:`OPTIMIZERS`.
 """
 
 from __future__ import annotations
@@ -25,9 +27,13 @@ from sysid_ros.engine.least_squares.levenberg_marquardt import Step, gradient_no
 from sysid_ros.engine.least_squares.losses import Loss, LossNorm
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.engine.least_squares.slope_by_chance import Boxed
-from sysid_ros.errors import ParameterError, unknown_name
+from sysid_ros.errors import ExperimentError, ParameterError, unknown_name
 
 _INFINITE = 1e12  # stands for an infinite bound where an optimizer needs a finite one
+
+
+class OptimizerError(ExperimentError, ParameterError):
+    """There is no such optimizer."""
 
 
 class StopOptimizing(Exception):  # noqa: N818  (no error: how an optimizer is left early)
@@ -171,11 +177,11 @@ def optimizer_named(name: str) -> Optimizer:
     """Return the optimizer called ``name``.
 
     Raises:
-      ParameterError: There is none; the message lists those there are.
+      OptimizerError: There is none; the message lists those there are.
     """
     if name not in OPTIMIZERS:
         given = unknown_name("optimizer", str(name), OPTIMIZERS)
-        raise ParameterError(f"Unsupported optimizer: '{name}': {given}")
+        raise OptimizerError(f"Unsupported optimizer: '{name}': {given}")
     return OPTIMIZERS[name]
 
 

@@ -11,6 +11,7 @@ from sysid_ros.engine.measured_torque.coupled_joints import Coupling, found_coup
 from sysid_ros.engine.measured_torque.fit_torque import fit_torque
 from sysid_ros.engine.measured_torque.methods import (
     METHODS,
+    bias_check_by_method,
     fit_by_method,
     window_check_by_method,
 )

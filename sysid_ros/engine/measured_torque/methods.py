@@ -12,10 +12,12 @@ from typing import Any
 from sysid_ros.engine.estimation import (
     DEFAULT_SETTINGS,
     NOTHING_KNOWN,
+    BiasCheck,
     FitResult,
     FitSettings,
     SignalNoise,
     WindowCheck,
+    bias_check,
     fit,
     window_check,
 )
@@ -30,7 +32,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ExperimentError, unknown_name
 
 # What a rollout has and a regression lacks: a state to carry on from, iterations to watch.
-_OF_ROLLOUTS = ("on_state", "resume", "start")
+_OF_ROLLOUTS = ("on_state", "resume", "start", "judged")
 
 
 def _inverse_dynamics(*given: Any, **options: Any) -> FitResult:
@@ -92,13 +94,21 @@ def fit_by_method(
     return METHODS[settings.method](models_sequences, params, settings, **options)
 
 
+def bias_check_by_method(*given: Any, **options: Any) -> BiasCheck:
+    """Refit with other choices by the method that found the result, rows of torque included.
+
+    Takes what :func:`~sysid_ros.engine.estimation.bias_check.bias_check` takes.
+    """
+    return bias_check(*given, refit=fit_by_method, **options)
+
+
 def window_check_by_method(
     models_sequences: Sequence[ModelSequences],
     params: ParameterDict,
     result: FitResult,
     settings: FitSettings,
     *,
-    known: SignalNoise = NOTHING_KNOWN,
+    known: SignalNoise,
     should_stop: Callable[[], bool] | None = None,
 ) -> WindowCheck:
     """Estimate anew from other windows of what the result was found from, rows of torque included.

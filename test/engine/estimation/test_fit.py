@@ -21,11 +21,12 @@ from sysid_ros.engine.simulation import BatchSimulation
 from sysid_ros.errors import DataError, ExperimentError
 
 
-def test_the_parameters_are_recovered() -> None:
+@pytest.mark.parametrize("optimizer", ["auto", "mujoco", "scipy", "scipy_parallel_fd"])
+def test_every_optimizer_recovers_the_parameters(optimizer: str) -> None:
     result = fit(
         [pendulum.sequences(*pendulum.recording(duration=8.0, noise=1e-4))],
         pendulum.parameters(),
-        FitSettings(threads=2),
+        FitSettings(optimizer=optimizer, threads=2),
     )
     assert result.status is FitStatus.CONVERGED
     for name, value in pendulum.TRUTH.items():
@@ -266,7 +267,9 @@ def test_fewer_samples_than_parameters() -> None:
         fit([pendulum.sequences(control, few)], pendulum.parameters(), FitSettings(None))
 
 
-def test_an_unknown_loss_lists_the_valid_ones() -> None:
+def test_unknown_optimizer_and_loss_list_the_valid_ones() -> None:
     data = [pendulum.sequences(*pendulum.recording(duration=2.0))]
+    with pytest.raises(ExperimentError, match="scipy_parallel_fd"):
+        fit(data, pendulum.parameters(), FitSettings(optimizer="scpy"))
     with pytest.raises(ExperimentError, match="huber"):
         fit(data, pendulum.parameters(), FitSettings(loss="hubr"))

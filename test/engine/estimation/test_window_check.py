@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import outcomes
 import pendulum
 
 from sysid_ros.engine.estimation import FitSettings, WindowCheck, fit, window_check
+from sysid_ros.engine.estimation.fit_settings import NOTHING_KNOWN
 from sysid_ros.engine.signals import TimeSeries
 
 SETTINGS = FitSettings(window_length=1.0, threads=1, model_error=False)
@@ -22,15 +22,12 @@ CUTS = [
     "whole recordings",
     "the first halves",
     "the second halves",
-    "half the time step",
 ]
 
 
-def checked(
-    measured: TimeSeries, control: TimeSeries, settings: FitSettings = SETTINGS, **options: Any
-) -> WindowCheck:
+def checked(measured: TimeSeries, control: TimeSeries) -> WindowCheck:
     data, params = [pendulum.sequences(control, measured)], pendulum.parameters()
-    return window_check(data, params, fit(data, params, settings), settings, **options)
+    return window_check(data, params, fit(data, params, SETTINGS), SETTINGS, known=NOTHING_KNOWN)
 
 
 def test_the_windows_of_a_right_model_agree_and_differ():
@@ -56,40 +53,6 @@ def test_halves_that_differ_are_apart():
     assert "halves of the recordings are apart (armature" in found.warnings()[0]
 
 
-def test_a_time_step_that_is_too_long_for_the_precision_is_found():
-    control, measured = pendulum.recording(duration=10.0, noise=5e-4)
-    found = checked(measured, control)
-    own, finer = found.estimates[0], found.estimates[-1]
-    assert not finer.is_length and all(finer is not each for each in found.trusted)
-    assert "armature" in found.apart(own, finer)
-    assert any("With half the time step the estimates move" in each for each in found.warnings())
-
-
-def test_a_slow_effect_that_the_model_lacks_moves_estimates_with_the_window():
-    """A drifting encoder zero: long windows make damping and friction explain it."""
-    control, measured = pendulum.recording(duration=10.0, noise=2e-4)
-    drift = 0.1 * np.sin(0.9 * measured.times)[:, None]
-    found = checked(
-        TimeSeries(measured.times, measured.data + drift, measured.signal_mapping),
-        control,
-        replace(SETTINGS, window_length=2.0, intervals="white"),
-    )
-    shorter = next(each for each in found.estimates if each.cut == "windows of 1 s")
-    assert found.apart(found.estimates[0], shorter)
-
-
-def test_a_filter_counts_where_starts_are_measured():
-    control, measured = pendulum.recording(duration=4.0, noise=1e-3)
-    found = checked(measured, control, replace(SETTINGS, estimate_starts=False))
-    assert found.estimates[-1].cut == "a velocity filter of 15 Hz"
-
-
-def test_a_stop_leaves_out_what_is_not_finished():
-    control, measured = pendulum.recording(duration=2.0, noise=2e-3)
-    found = checked(measured, control, should_stop=lambda: True)
-    assert len(found.estimates) == 1
-
-
 def test_what_is_not_possible_leaves_its_column_empty():
     control, measured = pendulum.recording(duration=1.2, noise=1e-2, seed=1)
     short = window_check(
@@ -97,6 +60,7 @@ def test_what_is_not_possible_leaves_its_column_empty():
         pendulum.parameters(),
         fit([pendulum.sequences(control, measured)], pendulum.parameters(), SETTINGS),
         replace(SETTINGS, loss="hubr"),
+        known=NOTHING_KNOWN,
     )
     assert len(short.possible) == 1
     assert "There are none from the first halves: " in " ".join(short.sentences())
@@ -104,7 +68,7 @@ def test_what_is_not_possible_leaves_its_column_empty():
 
 def test_the_error_on_what_is_held_out_tells_which_windows_can_be_trusted():
     check = outcomes.windows()
-    own, half, whole, *_ = check.estimates
+    own, half, whole, _ = check.estimates
     assert check.trusted == (own, whole)
     assert check.apart(own, half) == (outcomes.NAMES[0],)
     assert not check.warnings()  # the fit's own windows are among the best
@@ -117,7 +81,7 @@ def test_the_error_on_what_is_held_out_tells_which_windows_can_be_trusted():
 
 def test_sentences_name_every_cut():
     check = outcomes.windows()
-    own, _, whole, half, _ = check.estimates
+    own, _, whole, half = check.estimates
     many = replace(
         check, estimates=(own, *(replace(whole, cut=f"cut {k}") for k in range(6)), half)
     )

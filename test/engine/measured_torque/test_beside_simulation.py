@@ -15,6 +15,7 @@ import pytest
 from sysid_ros import sysid
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import NOTHING_KNOWN, FitSettings
+from sysid_ros.engine.measured_torque import methods
 from sysid_ros.engine.measured_torque.beside_simulation import (
     torque_beside_simulation,
     without_torque,
@@ -173,8 +174,25 @@ def test_torque_has_a_noise_level_of_its_own_behind_the_row_filter(fitted):
         assert fitted.residuals[f"{joint}_torque"].samples > 20
 
 
+def test_refits_of_the_bias_check_have_rows_of_torque_at_a_time_step_of_zero(
+    recording, fitted, monkeypatch
+):
+    asked = []
+
+    def seen(*_, **options):
+        asked.append(options)
+        return fitted
+
+    monkeypatch.setattr(methods, "fit", seen)
+    check = sysid.bias_check([recording], parameters(recording.spec), fitted, SETTINGS)
+    assert len(check.refits) == len(asked) == 3
+    assert all(one["added"] is not None and not one["judged"] for one in asked)
+
+
 def test_the_check_of_windows_has_rows_of_torque_of_each_cut(recording, fitted):
-    check = sysid.window_check([recording], parameters(recording.spec), fitted, SETTINGS)
+    check = methods.window_check_by_method(
+        [recording], parameters(recording.spec), fitted, SETTINGS, known=NOTHING_KNOWN
+    )
     assert [one.cut for one in check.possible] == [one.cut for one in check.estimates]
     own, *others = check.estimates
     width = own.upper - own.lower
