@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import mujoco
-
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
@@ -39,9 +37,9 @@ from sysid_ros.diagnosis.simulated import (
     contacts,
     simulated_explanations,
     swinging_steps,
+    without_geoms,
 )
 from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
-from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.experiment import Experiment
@@ -247,13 +245,10 @@ def _is_of_servo(state: CheckedState, finding: Finding) -> bool:
 def _window_test(
     state: CheckedState, experiment: Experiment, dataset: Dataset, doubted: Sequence[Finding] = ()
 ) -> WindowTest:
-    """Simulated windows, without the repairs of findings that are doubted.
-
-    Nothing touches in the recordings, so that a hundred thousand corners of meshes may stay out.
-    """
+    """Simulated windows, without the repairs of findings that are doubted; nothing touches."""
     group = max(dataset.training.groups, key=len)  # of the model that most was recorded with
-    apart = 0 if refers_to_geoms(experiment) else int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
-    spec = without_visuals(group.spec, apart) if apart else group.spec.copy()
+    group = group if refers_to_geoms(experiment) else without_geoms(group)
+    spec = group.spec.copy()
     spec.option.gravity = state.recorded.model.opt.gravity  # another, where torques told a mount
     group = group.replaced(spec=spec)
     kinds = {one.kind for one in doubted}

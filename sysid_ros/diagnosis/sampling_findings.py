@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sysid_ros.dataset import Dataset, recorded_controls
+from sysid_ros.dataset import Dataset, recorded_controls, refers_to_geoms
 from sysid_ros.diagnosis.evidence import (
     PLAYED,
     Declared,
@@ -33,6 +33,7 @@ from sysid_ros.diagnosis.evidence import (
     stuck_limit,
 )
 from sysid_ros.diagnosis.fits import Ways, compared_ways, delay_of, resistances
+from sysid_ros.diagnosis.simulated import contacts, without_geoms
 from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
@@ -285,12 +286,16 @@ def command_samplings(
         sensordata=[group.sensordata[k] for k in chosen],
     )
     found: list[CommandSampling] = []
-    rates = {row.topic: row.rate for row in dataset.quality}
+    intervals = {row.topic: 1.0 / row.rate for row in dataset.quality if row.rate}
+    commands = _commands_by_topic(experiment, few)
+    commands = {key: own for key, own in commands.items() if intervals.get(key[0], 0.0) >= _OFTEN}
+    if commands and _stays_apart(few) and not refers_to_geoms(experiment):
+        few = without_geoms(few)
     with RolloutPool(1) as pool, single_blas_thread():
-        for (topic, present), labels in _commands_by_topic(experiment, few).items():
-            interval = 1.0 / rates[topic] if rates.get(topic) else 0.0
-            if interval < _OFTEN or len(found) == _TOPICS:
-                continue
+        for (topic, present), labels in commands.items():
+            interval = intervals[topic]
+            if len(found) == _TOPICS:
+                break
             model, torques = few.gt_model, present is not Interpolation.LINEAR
             torques &= all(is_effort(model, model.actuator(name).id) for name in labels)
             others = [way for way in Interpolation if way is not present]
@@ -311,6 +316,15 @@ def command_samplings(
             if ways is not None:
                 found.append(CommandSampling(topic, labels, interval, present, ways))
     return tuple(found)
+
+
+def _stays_apart(sequences: ModelSequences) -> bool:
+    """Return whether geoms that may touch never do as recorded."""
+    model = sequences.gt_model
+    if not (np.any(model.geom_contype) or np.any(model.geom_conaffinity)):
+        return False  # and nothing is saved without them
+    seen = contacts([sequences], simulated=False)
+    return not (seen.touching or seen.overlaps or seen.drawn)
 
 
 def _commands_by_topic(

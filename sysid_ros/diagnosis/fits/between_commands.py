@@ -3,23 +3,31 @@
 
 """Ways between the samples of a command, compared by what a fit with each leaves of the motion.
 
-A few windows are fitted as recorded, then once more with each way from there. Which of two ways
-explains more is judged by the differences of what they leave, window by window, as of models of
-which neither contains the other (Vuong, Econometrica 57, 1989), by ranks, since fast windows tell
-many times as much as others.
+A few windows are fitted as recorded, then once more with each way from there: with the derivatives
+of the first, which other ways hardly change, until they find no more (the chord method), and with
+their own to the end. Which of two ways explains more is judged by the differences of what they
+leave, window by window, as of models of which neither contains the other (Vuong, Econometrica 57,
+1989), by ranks, since fast windows tell many times as much as others.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.fits.window_scores import fitted
-from sysid_ros.engine.least_squares import FitStatus, Point, SolverSettings, loss_named, minimize
+from sysid_ros.engine.least_squares import (
+    FitStatus,
+    Linearization,
+    Point,
+    SolverSettings,
+    loss_named,
+    minimize,
+)
 from sysid_ros.engine.parameters import ParameterDict, corrects
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
@@ -32,9 +40,11 @@ _LENGTH = 0.5  # s, of a window
 _FEWEST, _MOST = 8, 16  # windows
 _STEPS = 400_000  # of simulation, times columns of the Jacobian
 _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
+_GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=1)
 _ROUNDS = 3
 _SURE = 2.5  # standard deviations of the sum of signed ranks, from which on it is beyond chance
 _BETTER = 0.95  # of the squares that one way leaves, that a better one leaves at most
+_ALIKE = 1.02  # ratio of squares up to which no fit to the end finds a way that is better
 
 
 @dataclass(frozen=True)
@@ -96,27 +106,59 @@ def compared_ways(
     if most < _FEWEST:
         return None
     places = np.unique(np.linspace(0, count - 1, most).round().astype(int)).tolist()
-    problem, point, _ = fitted(_problem(group.select(places), params, pool, problem.noise), pool)
-    late, problems = _delays(params, inputs), {first: problem}
+    problem, point, _ = fitted(_problem(group.select(places), params, pool, problem.noise))
+    problems = {first: problem}
     for way, sequences in ways.items():
         if way != first:
             own = _group(sequences, params, gaps).select(places)
-            problems[way] = _problem(own, params, pool, problem.noise)
-    best, found = first, {first: point}
-    for _ in range(_ROUNDS):  # as where one fit ends others end as well, if they are no worse there
-        begun, left = best, found[best]
-        for way, other in problems.items():
-            theta = left.theta + np.where(late, later[way] - later[begun], 0.0)
-            begin = Point(np.clip(theta, problem.lower, problem.upper), left.starts)
-            solution = minimize(other, begin, _AGAIN)
-            if solution.status is not FitStatus.CONVERGED:
-                return None
-            if way not in found or other.cost(solution.point) < other.cost(found[way]):
-                found[way] = solution.point
-        best = min(found, key=lambda way: problems[way].cost(found[way]))
+            problems[way] = problem.with_groups([own], "auto")
+    delayed = _delays(params, inputs)
+    added = {way: np.where(delayed, late, 0.0) for way, late in later.items()}
+    points = _fitted_alike(problems, point, added)
+    if points is None:
+        return None
+    return Ways({way: _squares(problems[way], own) for way, own in points.items()})
+
+
+def _fitted_alike(
+    problems: Mapping[str, WindowedProblem], point: Point, later: Mapping[str, FloatArray]
+) -> dict[str, Point] | None:
+    """Fit the first problem from a point, and the others from where that or the best of them ended.
+
+    Where one fit ends others end as well, if they are no worse there.
+
+    Args:
+      problems: By way, alike but for what commands do.
+      point: That a fit of the first led to.
+      later: By way, what is added to parameters, (p,).
+
+    Returns:
+      By way the point with the least cost; none where a fit does not end soon.
+    """
+    begun, *others = problems
+    solution = minimize(problems[begun], point, _AGAIN)
+    points, costs = {begun: solution.point}, {begun: problems[begun].cost(solution.point)}
+    ended = solution.status is FitStatus.CONVERGED
+    for _ in range(_ROUNDS):
+        left = points[begun]
+        rows = [*problems[begun].window_rows(left)]
+        for way in others:
+            theta = left.theta + later[way] - later[begun]
+            theta = np.clip(theta, problems[way].lower, problems[way].upper)
+            near = minimize(_Chord(problems[way], rows), Point(theta, left.starts), _GLANCE).point
+            if (cost := problems[way].cost(near)) < costs.get(way, math.inf):
+                points[way], costs[way] = near, cost
+        if max(costs.values()) <= _ALIKE * min(costs.values()):
+            break
+        for way in others:
+            solution = minimize(problems[way], points[way], _AGAIN)
+            ended &= solution.status is FitStatus.CONVERGED
+            points[way], costs[way] = solution.point, problems[way].cost(solution.point)
+        best = min(costs, key=costs.__getitem__)
         if best == begun:
             break
-    return Ways({way: _squares(problems[way], own) for way, own in found.items()})
+        begun, others = best, [way for way in problems if way != best]
+    return points if ended else None
 
 
 def _signed_rank(differences: FloatArray) -> float:
@@ -126,6 +168,35 @@ def _signed_rank(differences: FloatArray) -> float:
     """
     ranks = 1.0 + np.argsort(np.argsort(np.abs(differences)))
     return float(np.sign(differences) @ ranks) / math.sqrt(float(ranks @ ranks))
+
+
+class _Chord:
+    """The windows of a problem with derivatives of their residuals that are known already.
+
+    Args:
+      problem: With a linear loss.
+      rows: ``[J_theta J_start r]`` of each window in units of noise, as some point has them.
+    """
+
+    def __init__(self, problem: WindowedProblem, rows: Sequence[FloatArray]) -> None:
+        self._problem = problem
+        self.lower, self.upper, self.scale = problem.lower, problem.upper, problem.scale
+        self._slopes = [one[:, :-1] for one in rows]
+        self._squares = [one.T @ one for one in rows]
+
+    def cost(self, point: Point) -> float:
+        """The objective; infinite where it is not defined."""
+        return self._problem.cost(point)
+
+    def linearize(self, point: Point) -> Linearization:
+        """The objective at a point, with the derivatives that are known."""
+        residuals = _in_units(self._problem, point)
+        for square, slopes, one in zip(self._squares, self._slopes, residuals, strict=True):
+            square[-1, :-1] = square[:-1, -1] = slopes.T @ one
+            square[-1, -1] = one @ one
+        prior = self._problem.prior_rows(point.theta)
+        grams = tuple(one.copy() for one in self._squares)
+        return Linearization(self.cost(point), grams, prior.T @ prior)
 
 
 def _group(
@@ -154,12 +225,15 @@ def _delays(params: ParameterDict, inputs: Collection[str]) -> BoolArray:
     return np.array(marks, dtype=np.bool_)
 
 
+def _in_units(problem: WindowedProblem, point: Point) -> list[FloatArray]:
+    """Residuals of each window in units of noise, then its start in units of its prior's."""
+    found = zip(problem.windows, problem.residuals(point), point.starts, strict=True)
+    return [
+        np.concatenate([residual / window.sigma(problem.noise), start / window.spread])
+        for window, residual, start in found
+    ]
+
+
 def _squares(problem: WindowedProblem, point: Point) -> FloatArray:
     """Squares that are left in each window, its start's among them, (w,)."""
-    found = []
-    for window, residual, start in zip(
-        problem.windows, problem.residuals(point), point.starts, strict=True
-    ):
-        parts = residual / window.sigma(problem.noise), start / window.spread
-        found.append(sum(float(part @ part) for part in parts))
-    return np.array(found)
+    return np.array([float(one @ one) for one in _in_units(problem, point)])

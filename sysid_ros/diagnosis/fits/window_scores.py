@@ -113,6 +113,8 @@ class WindowScores:
       signals: Names of what is compared.
       left: What the fit leaves of each, root mean square over its standard deviation.
       grams: By window and signal, ``[J r]^T [J r]``, starts eliminated, (w, s, p + 1, p + 1).
+      ended: Where the fit did, without what is suspected.
+      noise: Standard deviation that it left of each signal, in its unit.
       patient: Whether the fit could go on to its end.
       settled: Whether it came to its end.
     """
@@ -124,6 +126,8 @@ class WindowScores:
     signals: tuple[str, ...]
     left: Mapping[str, float]
     grams: FloatArray
+    ended: Point
+    noise: Mapping[str, float]
     patient: bool
     settled: bool
 
@@ -137,6 +141,7 @@ class WindowScores:
         pool: RolloutPool,
         *,
         patient: bool = False,
+        begun: WindowScores | None = None,
     ) -> WindowScores | None:
         """Fit some windows and linearize them; ``None`` if too few, too dear, or they fly apart.
 
@@ -147,6 +152,8 @@ class WindowScores:
           length: Of windows at most, s.
           pool: Where simulations run.
           patient: Whether the fit goes on to its end, where a few steps mostly do.
+          begun: The same with other values of what is suspected, or after a few steps; the fit goes
+            on from there.
 
         Raises:
           DataError: There is no usable window.
@@ -157,7 +164,9 @@ class WindowScores:
         problem, length, places = _chosen(sequences, whole, suspected.size, length, pool)
         if len(places) < _FEWEST:
             return None
-        problem, point, settled = fitted(problem, pool, patient=patient)
+        point = None if begun is None else begun.ended
+        problem = problem if begun is None else problem.with_noise(begun.noise)
+        problem, point, settled = fitted(problem, point, patient=patient)
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected
@@ -181,7 +190,9 @@ class WindowScores:
         grams = _grams(rows, kinds, scale, 1.0 / _left_with_all(even))
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
         left = {name: noise[name] / max(own, 1e-300) for name, own in problem.spreads.items()}
-        return cls(columns, held, full.theta, scale, signals, left, grams, patient, settled)
+        return cls(
+            columns, held, full.theta, scale, signals, left, grams, point, noise, patient, settled
+        )  # fmt: skip
 
     def value(self, name: str) -> float:
         """The value of a column's parameter."""
@@ -284,10 +295,10 @@ def _problem(
 
 
 def fitted(
-    problem: WindowedProblem, pool: RolloutPool, *, patient: bool = False
+    problem: WindowedProblem, point: Point | None = None, *, patient: bool = False
 ) -> tuple[WindowedProblem, Point, bool]:
     """The windows after a fit, which knows noise levels from where its first part ended."""
-    point, settled = problem.initial_point(), False
+    point, settled = problem.initial_point() if point is None else point, False
     for iterations in (_PATIENT, _PATIENT) if patient else (_FIRST, _SECOND):
         settings = SolverSettings(max_iterations=iterations, cost_tolerance=1e-3)
         solution = minimize(problem, point, settings)
@@ -298,7 +309,7 @@ def fitted(
             left = math.sqrt(square / max(count, 1))
             if math.isfinite(left):
                 noise[name] = max(left, 1e-6 * noise[name])
-        problem = _problem(problem.groups[0], problem.params, pool, noise)
+        problem = problem.with_noise(noise)
     return problem, point, settled
 
 

@@ -11,6 +11,7 @@ from sysid_ros.diagnosis.simulated.contacts import (
     contact_findings,
     contacts,
     swinging_steps,
+    without_geoms,
 )
 from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
 from sysid_ros.diagnosis.simulated.window_mistakes import WindowTest

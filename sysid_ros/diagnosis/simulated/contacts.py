@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.dataset import passing
 from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded
-from sysid_ros.engine.elements import body_label
+from sysid_ros.engine.elements import body_label, without_visuals
 from sysid_ros.engine.least_squares import loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
@@ -122,6 +122,16 @@ def apart(groups: Sequence[ModelSequences], seen: Contacts) -> ModelSequences:
     if not seen.drawn_bodies:
         return group
     return group.replaced(spec=passing(group.spec, group.gt_model, seen.drawn_bodies))
+
+
+def without_geoms(group: ModelSequences) -> ModelSequences:
+    """Sequences in which nothing touches, without the hundred thousand corners of meshes.
+
+    Args:
+      group: Sequences of one model.
+    """
+    disabled = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    return group.replaced(spec=without_visuals(group.spec, disabled))
 
 
 def _overlaps(model: mujoco.MjModel, seen: Sequence[Touches]) -> tuple[Overlap, ...]:

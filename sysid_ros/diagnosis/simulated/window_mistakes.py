@@ -208,9 +208,12 @@ class WindowTest:
             # Of a robot that hangs, friction and damping were fitted to what gravity did.
             moved = self.gravity.copy()
             moved.update_from_vector(there)
-            nearer = self._linearized(moved, patient=True)
+            begun = None if windows is self._windows else windows
+            nearer = self._linearized(moved, patient=True, begun=begun)
             if nearer is None:
                 break
+            if found is None and _square(nearer) > _LESS * _square(windows):
+                return None
             windows = nearer
         return found
 
@@ -295,10 +298,12 @@ class WindowTest:
         if windows is None or windows.settled or self._mass_off(windows)[0] is None:
             return windows
         # What a few steps of a fit leave may look like a mass, and be gone after a few more.
-        return self._linearized(patient=True)
+        return self._linearized(patient=True, begun=windows)
 
-    def _linearized(self, *moved: Parameter, patient: bool = False) -> WindowScores | None:
-        """The same with some of the suspects elsewhere, or fitted to the end."""
+    def _linearized(
+        self, *moved: Parameter, patient: bool = False, begun: WindowScores | None = None
+    ) -> WindowScores | None:
+        """The same with some of the suspects elsewhere, fitted on from others or to the end."""
         suspects = (*self.masses.values(), *self.zeros.values(), *self.factors.values())
         suspects += moved if self.gravity is None else (self.gravity, *moved)
         if not suspects:
@@ -307,8 +312,9 @@ class WindowTest:
         with RolloutPool(1) as pool:
             try:
                 return WindowScores.of(
-                    self.sequences, self.usual, suspected, self.length, pool, patient=patient
-                )
+                    self.sequences, self.usual, suspected, self.length, pool,
+                    patient=patient, begun=begun,
+                )  # fmt: skip
             except DataError:  # no window is long enough
                 return None
 
@@ -317,7 +323,7 @@ class WindowTest:
         body = self._body(off.name)
         moved = self.masses[body].copy()
         moved.update_from_vector(np.clip((1.0 + off.step) * moved.nominal, *moved.get_bounds()))
-        there = self._linearized(moved, patient=windows.patient)
+        there = self._linearized(moved, patient=windows.patient, begun=windows)
         if there is None or not any(there.left[k] < _LESS * windows.left[k] for k in off.felt):
             return None
         if max(there.left[k] for k in off.felt) > _UNEXPLAINED:

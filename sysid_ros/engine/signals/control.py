@@ -40,8 +40,8 @@ class SignalIntegral:
         # Of the signal behind each sample, the highest power first, without the sample itself.
         self._powers = np.zeros((0, len(self._times)))
         if method == "cubic" and len(steps):
-            spline = smooth_curve(self._times, self._values)
-            self._powers = np.hstack([spline.c[:-1], np.zeros((len(spline.c) - 1, 1))])
+            powers = smooth_curve(self._times, self._values)[:-1]
+            self._powers = np.hstack([powers, np.zeros((len(powers), 1))])
         elif not is_held(method):
             self._powers = np.append(np.diff(self._values) / steps, 0.0)[None]
         areas = steps * self._mean_behind(np.arange(len(steps)), steps)
