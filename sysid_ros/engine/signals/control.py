@@ -56,11 +56,14 @@ class SignalIntegral:
 
     def _mean_behind(self, index: IndexArray, dt: FloatArray) -> FloatArray:
         """Mean of the signal from some samples on, over times [s] up to the next samples."""
-        total, degree = np.zeros(np.shape(dt)), len(self._powers)
+        mean: FloatArray = self._values[index]
+        degree = len(self._powers)
+        if not degree:
+            return mean
+        total = np.zeros(np.shape(dt))
         for place, factors in enumerate(self._powers):
             total = (total + factors[index] / (degree - place + 1)) * dt
-        mean: FloatArray = self._values[index] + total
-        return mean
+        return np.asarray(mean + total)
 
     def mean(self, start: FloatArray, width: float) -> FloatArray:
         """Mean over ``[start, start + width]``, shape as that of ``start``."""

@@ -78,38 +78,38 @@ def averaged_controls(
     origin, timestep = float(control.times[0]), float(model.opt.timestep)
     steps = int(np.floor((control.times[-1] - origin) / timestep + 1e-6))
     begin = timestep * np.arange(steps, dtype=np.float64)
-    offsets = np.full(int(model.nu), -0.5 * timestep) if stamping == "notebook" else None
+    offsets = step_offsets(model)
+    if stamping == "notebook":
+        offsets = np.full(int(model.nu), -0.5 * timestep)
+    changes = [settings.get(name, UNCHANGED) for name in control_names(model)]
     integrals = control_integrals(model, control, origin)
-    values = step_means(model, integrals, begin, settings, offsets)
+    values = step_means(timestep, integrals, begin, offsets, changes)
     return StepControls(_checked(origin + begin, control, model), values)
 
 
 def step_means(
-    model: Any,
+    timestep: float,
     integrals: Sequence[SignalIntegral | None],
     begin: FloatArray,
-    settings: Mapping[str, SignalSettings],
-    offsets: FloatArray | None = None,
+    offsets: FloatArray,
+    settings: Sequence[SignalSettings],
 ) -> FloatArray:
     """The mean over each step of ``gain * u(t - delay) + bias``; zero where nothing drives.
 
     Args:
-      model: The MjModel.
+      timestep: Of the model, s.
       integrals: Of each input's command.
       begin: When each step begins, (n,) s, on the integrals' axis.
-      settings: Delay, gain and bias by actuator; others are unchanged.
-      offsets: When each input's mean begins, relative to the step, (nu,) s; ``None``: over the
-        time in which the step's force acts.
+      offsets: When each input's mean begins, relative to the step, (nu,) s, as of
+        :func:`step_offsets` over the time in which the step's force acts.
+      settings: Delay, gain and bias of each input.
 
     Returns:
       Shape (n, nu).
     """
-    timestep = float(model.opt.timestep)
-    offsets = step_offsets(model) if offsets is None else offsets
-    values = np.zeros((len(begin), int(model.nu)))
-    for i, (name, integral) in enumerate(zip(control_names(model), integrals, strict=True)):
+    values = np.zeros((len(begin), len(integrals)))
+    for i, (integral, change) in enumerate(zip(integrals, settings, strict=True)):
         if integral is not None:
-            change = settings.get(name, UNCHANGED)
             mean = integral.mean(begin + offsets[i] - change.delay, timestep)
             values[:, i] = change.gain * mean + change.bias
     return values

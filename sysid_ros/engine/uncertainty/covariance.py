@@ -26,6 +26,7 @@ that is in the errors of the others, as of a prior with the bounds' spread.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -177,10 +178,13 @@ class _Evidence:
     opened: IndexArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     def with_one(self, chosen: BoolArray, one: int) -> _Part:
-        """The uncertainty with one more parameter free, which comes last."""
-        return self.of(np.append(np.flatnonzero(chosen), one))
+        """The uncertainty of one more parameter that is free beside the chosen, which comes last.
 
-    def of(self, chosen: IndexArray) -> _Part:
+        That of the others is as if their clustered variances were exact on average.
+        """
+        return self.of(np.append(np.flatnonzero(chosen), one), last_only=True)
+
+    def of(self, chosen: IndexArray, *, last_only: bool = False) -> _Part:
         """The uncertainty of the chosen parameters with the others fixed."""
         own = self.system.of(chosen)
         bread = np.asarray(np.linalg.inv(own.hessian), dtype=float)
@@ -193,7 +197,9 @@ class _Evidence:
             # Windows scatter around the optimum, which a bound may keep out of reach.
             corrections, alone = _leverage_corrections(own.window_hessians, bread)
             corrected = np.einsum("wij,wj->wi", corrections, own.scores(step))
-            shape = _ClusteredVariance.of(corrections, bread, np.diag(bread - priors - alone))
+            told = range(chosen.size - 1 if last_only else 0, chosen.size)
+            true = np.diag(bread - priors - alone)
+            shape = _ClusteredVariance.of(corrections, bread, true, told)
             alone *= self.variance
             data = bread @ (corrected.T @ corrected) @ bread / shape.excess + alone
             dof = shape.dof
@@ -329,15 +335,18 @@ class _ClusteredVariance:
     dof: FloatArray
 
     @classmethod
-    def of(cls, corrections: FloatArray, bread: FloatArray, true: FloatArray) -> _ClusteredVariance:
+    def of(
+        cls, corrections: FloatArray, bread: FloatArray, true: FloatArray, told: Sequence[int]
+    ) -> _ClusteredVariance:
         """That of ``K_w`` by window, (n_windows, p, p), ``A^-1``, and the true variances, (p,).
 
-        Of what one window determines alone the true variance is zero here.
+        Of what one window determines alone the true variance is zero here. It is found for some of
+        the parameters, the others keep ones.
         """
         n, p, _ = corrections.shape
         leverage = corrections - np.eye(p)
         excess, dof = np.ones(p), np.ones(p)
-        for j in range(p):
+        for j in told:
             u = leverage[:, :, j]
             weighted = u @ bread
             own = np.einsum("wi,wi->w", corrections[:, :, j] @ bread, u)

@@ -27,13 +27,14 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.elements import actuator_moments, joint_of, joint_parts
 from sysid_ros.engine.friction import friction_callback, has_friction
-from sysid_ros.engine.residuals import SignalSettings
+from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import (
     Piecewise,
     SignalIntegral,
     TimeSeries,
     input_actuators,
     rotated,
+    step_offsets,
 )
 from sysid_ros.engine.simulation import collected_warnings, model_content, step_means
 from sysid_ros.engine.windows.measured_twists import MeasuredVelocity
@@ -109,8 +110,10 @@ def carried_joints(
     places = {**dict.fromkeys(_idle(model, integrals), ()), **known.places}
     if len(places) == model.nv:
         return None
-    times = np.arange(*span, float(model.opt.timestep), dtype=np.float64)
-    controls = step_means(model, integrals, times, {})
+    timestep = float(model.opt.timestep)
+    times = np.arange(*span, timestep, dtype=np.float64)
+    unchanged = [UNCHANGED] * len(integrals)
+    controls = step_means(timestep, integrals, times, step_offsets(model), unchanged)
     motion = KnownMotion(places, known.rates)
     pulls = _Pulls.of(model, motion, followed(times, 0.0, {}), times)
     idle = _pulled_drives(model, pulls)

@@ -238,11 +238,11 @@ class WindowBatch:
 
     def _averaged(self, delays: tuple[float, ...]) -> FloatArray:
         """The commands' means over all steps, without gain and bias, (steps, nu)."""
-        late = map(SignalSettings, delays)
-        settings = dict(zip(self._control_names, late, strict=True))
+        timestep, offsets = float(self.model.opt.timestep), step_offsets(self.model)
+        late = list(map(SignalSettings, delays))
         return np.concatenate(
             [
-                step_means(self.model, own.data.controls, self._times[own.steps], settings)
+                step_means(timestep, own.data.controls, self._times[own.steps], offsets, late)
                 for own in self._sequences
             ]
         )
