@@ -92,12 +92,17 @@ def joint_shown(model: mujoco.MjModel, sensor: int) -> str:
 
 def _sums_angles(model: mujoco.MjModel, tendon: int) -> bool:
     """Return whether a tendon's length is the sum of hinges' angles, and no length at all."""
+    summed = summed_joints(model, tendon)
+    return bool(summed) and not any(int(model.jnt_type[joint]) == SLIDE for joint in summed)
+
+
+def summed_joints(model: mujoco.MjModel, tendon: int) -> list[int]:
+    """The joints whose positions a tendon's length is the plain sum of; none of another tendon."""
     first = int(model.tendon_adr[tendon])
     parts = slice(first, first + int(model.tendon_num[tendon]))
     joints = model.wrap_type[parts] == _W.mjWRAP_JOINT
-    if not np.all(joints) or np.any(model.jnt_type[model.wrap_objid[parts]] == SLIDE):
-        return False
-    return bool(np.all(model.wrap_prm[parts] == 1.0))
+    plain = np.all(joints) and np.all(model.wrap_prm[parts] == 1.0)
+    return [int(joint) for joint in model.wrap_objid[parts]] if plain else []
 
 
 def _is_linear(model: mujoco.MjModel, sensor: int) -> bool:

@@ -90,7 +90,7 @@ def _springs(model: mujoco.MjModel) -> list[tuple[int, int]]:
 
 def _differences(first: Channel, second: Channel) -> list[tuple[FloatArray, ...]] | None:
     """Instants, motion and difference of two encoders by recording; none if they are no pair."""
-    found = []
+    found: list[tuple[FloatArray, ...]] = []
     powers: FloatArray = np.zeros(2)
     for times, values, others, far in zip(
         first.times, first.values, second.times, second.values, strict=False
@@ -109,7 +109,7 @@ def _differences(first: Channel, second: Channel) -> list[tuple[FloatArray, ...]
 def _order(
     first: Channel, second: Channel, moved: Sequence[tuple[FloatArray, ...]]
 ) -> tuple[bool, str]:
-    """Whether the first is behind the spring, and what is doubtful about that.
+    """Tell whether the first is behind the spring, and what is doubtful about that.
 
     Names tell, or else the motion: a spring that accelerates what is behind it is deflected against
     the acceleration.

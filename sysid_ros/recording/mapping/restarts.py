@@ -91,7 +91,7 @@ def _is_latched(qos: str) -> bool:
 
 
 def _cuts(recording: Recording) -> Cuts:
-    """When each topic starts over; ``/clock``'s cuts are those of topics without a stamp.
+    """Receipt times at which each topic starts over; without a stamp it does so with ``/clock``.
 
     Raises:
       BagError: Stamps jump back within seconds of each other.
@@ -125,7 +125,7 @@ def _nearest(own: Sequence[int], instant: int) -> int:
 
 
 def _jumps(columns: TopicColumns) -> list[int]:
-    """When messages were received whose stamps lie far before those of the message before."""
+    """Receipt times of messages whose stamps lie far before those of the message before."""
     stamps = columns.header_ns
     if columns.msgtype == CLOCK:
         seconds, nanoseconds = (

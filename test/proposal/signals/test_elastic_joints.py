@@ -37,7 +37,7 @@ def course() -> tuple[np.ndarray, np.ndarray]:
 
 
 def encoder(name: str, values: np.ndarray) -> Channel:
-    times = 0.005 * np.arange(len(values))
+    times = 0.005 * np.arange(len(values), dtype=np.float64)
     state = "sensor_msgs/msg/JointState"
     field = f"position[{name}]"
     return Channel("/joint_states", state, field, name, "position", 0, False, (times,), (values,))
