@@ -284,6 +284,8 @@ def urdf_arm_with_servos() -> mujoco.MjSpec:
     spec = mujoco.MjSpec.from_string(urdf_arm())
     for joint, gain in zip(list(spec.joints), (600.0, 600.0, 300.0, 100.0), strict=True):
         add_servo(spec, f"{joint.name}_servo", joint.name, gain)
+        # Of the sum with the servo's damping, which is the joint's here; the sum is far below it.
+        joint.actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
     return spec
 
 

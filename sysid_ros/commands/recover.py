@@ -18,6 +18,12 @@ def register(add_parser: AddParser) -> None:
     parser.option("bag", "BAG", "a broken bag's folder or file", type=Path)
     parser.option("--output", "DIR", "the new bag (default: BAG_recovered)", type=Path)
     parser.add_argument(
+        "--split",
+        action="store_true",
+        help="instead make a bag, BAG_1 and so on, of each stretch of a whole one between restarts "
+        "of a simulation (its clock jumps back)",
+    )
+    parser.add_argument(
         "--compression",
         choices=("none", "lz4", "zstd"),
         default="none",
@@ -28,8 +34,20 @@ def register(add_parser: AddParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Write a whole, indexed bag from what is left of a broken one."""
     from sysid_ros.recording.bags import recover
+    from sysid_ros.recording.mapping import split_at_restarts
     from sysid_ros.terminal import working
 
+    if options.split:
+        with working(f"splitting {options.bag.name}"):
+            parts = split_at_restarts(
+                options.bag,
+                output=options.output,
+                compression=options.compression,
+                msg_paths=options.msg_path,
+            )
+        for part in parts:
+            print_text(part)
+        return 0
     with working(f"recovering {options.bag.name}"):
         recovered = recover(
             options.bag,

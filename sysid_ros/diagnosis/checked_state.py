@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.evidence import (
     Change,
@@ -79,6 +81,8 @@ class CheckedState:
 
     def mounting(self, turned: Turned, grounds: str) -> Finding:
         """Repair the recordings under another gravity, as nothing else explains them as well."""
+        weightless = not np.any(self.recorded.model.opt.gravity)
+        claim = "model has no gravity" if weightless else "robot is not mounted as the model is"
         self.recorded = under_gravity(self.recorded, turned.gravity)
         repair = self.lines.gravity(turned.gravity.tolist())
         return Finding(
@@ -86,7 +90,7 @@ class CheckedState:
             (),
             {"unexplained_before": turned.before, "unexplained_after": turned.after,
              **dict(zip(("x", "y", "z"), turned.gravity.tolist(), strict=True))},
-            f"The robot is not mounted as the model is: {turned.words}. {grounds}",
+            f"The {claim}: {turned.words}. {grounds}",
             repair.text,
             repair.overrides,
         )  # fmt: skip

@@ -98,7 +98,9 @@ class SignalConfig:
         None, "of a `sensor` that the model lacks and that a copy gets", choices=SENSOR_TYPES
     )
     at: str | None = key(
-        None, "the site, body or link, or for `jointactuatorfrc` the joint, at which that sensor is"
+        None,
+        "the site, body or link, or for `jointpos`, `jointvel` and `jointactuatorfrc` the joint, "
+        "at which that sensor is; of `jointpos` also `motor + spring`, joints behind each other",
     )
     wrench: str | None = None  # the site, for the six signals of a wrench
     effort: str | None = None  # the joint, for an effort on it without an actuator of the model

@@ -47,6 +47,7 @@ _REVEALING = {
     "frictionloss": "slow motion with many reversals",
     "damping": "motion at different speeds",
     "armature": "quick changes of speed",
+    "stiffness": "loads on the joint, or quick changes of speed",
     "delay": "quick motion, as steps",
     "kp": "a known load on the joint, or steps",
     "kv": "quick steps",

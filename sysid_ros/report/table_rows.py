@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
-from sysid_ros.engine.parameters import FROM_THE_PRIOR
+from sysid_ros.engine.parameters import FROM_THE_PRIOR, MAY_BE_ZERO
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.files import yaml_line
 from sysid_ros.judgement import (
@@ -66,7 +66,8 @@ def parameter_rows(fit: FitResult) -> list[ParameterRow]:
 
 def unclaimed_rows(fit: FitResult) -> list[ParameterRow]:
     """The rows of parameters at a bound, and of those that the data alone does not determine."""
-    return [_parameter_row(p) for p in fit.parameters if p.vague or FROM_THE_PRIOR in p.flags]
+    open_flags = {FROM_THE_PRIOR, MAY_BE_ZERO}
+    return [_parameter_row(p) for p in fit.parameters if p.vague or open_flags & {*p.flags}]
 
 
 def _parameter_row(parameter: ParameterEstimate) -> ParameterRow:

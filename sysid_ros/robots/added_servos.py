@@ -76,6 +76,9 @@ def with_servos(
         gain = usual_servo_gain(model, model.joint(joint).id)
         if kind is SignalKind.SERVO:
             add_servo(served, name, joint, gain)
+            # A servo's damping is among the joint's own, so that the limit of the joint's drive
+            # would hold back the spring alone, where a controller's sum is far below it.
+            served.joint(joint).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
         else:
             add_velocity_servo(served, name, joint, _SETTLING * gain)
     if kind is SignalKind.VELOCITY_SERVO:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import mujoco
 import pytest
 
+from sysid_ros.engine.signals import sensor_unit, unit_of_sensor_named
 from sysid_ros.errors import ExperimentError, ModelError
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.experiment.experiment_schema import SENSOR_TYPES
@@ -53,9 +54,27 @@ def test_a_site_is_preferred_and_a_sensor_of_that_name_is_kept() -> None:
     assert len(sensors("sensor: rate, type: gyro, at: arm")) == 1
 
 
+def test_an_encoder_behind_a_spring_is_the_sum_of_two_joints() -> None:
+    text = MODEL.replace("</body>", '<body><joint name="spring"/><geom size="0.1"/></body></body>')
+    signals = parse_experiment(
+        experiment("sensor: link, type: jointpos, at: elbow + spring")
+    ).signals
+    changed = with_state_sensors(mujoco.MjSpec.from_string(text), signals)
+    assert unit_of_sensor_named(changed, "link") == "rad"
+    again = with_state_sensors(changed, signals)  # as a written model has it
+    assert len(again.sensors) == len(changed.sensors)
+    model = changed.compile()
+    assert sensor_unit(model, model.sensor("link").id) == "rad"
+    data = mujoco.MjData(model)
+    data.qpos[:] = 0.3, -0.1
+    mujoco.mj_forward(model, data)
+    assert data.sensor("link").data[0] == pytest.approx(0.2)
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
+        ("sensor: new, type: jointpos, at: elbow + knee", "unknown hinge or slide 'knee'"),
         ("sensor: rate, type: accelerometer, at: tip", "has a sensor 'rate' that is no accel"),
         ("sensor: new, type: gyro, at: tipp", "unknown site or body 'tipp'; nearest: 'tip'"),
         ("sensor: new, type: jointpos, at: arm", "unknown joint 'arm'"),

@@ -9,7 +9,11 @@ from sysid_ros.diagnosis.fits.best_size import least_about
 from sysid_ros.diagnosis.fits.between_commands import Ways, compared_ways
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
 from sysid_ros.diagnosis.fits.floating_bases import beside_contacts, joint_motion, moment_arms
-from sysid_ros.diagnosis.fits.gravity_direction import other_gravity, turned_first_joint
+from sysid_ros.diagnosis.fits.gravity_direction import (
+    other_gravity,
+    size_of_gravity,
+    turned_first_joint,
+)
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.one_mass import OneMass, hidden_masses, one_mass
 from sysid_ros.diagnosis.fits.open_loop import OpenLoop

@@ -37,7 +37,7 @@ def other_gravity(
     Returns:
       The gravity, (3,) m/s^2, and what it leaves; ``None`` where the model's is as good.
     """
-    size = float(np.linalg.norm(own)) or _USUAL
+    size = size_of_gravity(own)
     corners = [np.array(one) for one in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(one)]
     tried = [size * one / np.linalg.norm(one) for one in corners]
     before, seen = glance(own).share, [(glance(one).share, tuple(one)) for one in tried]
@@ -50,6 +50,11 @@ def other_gravity(
     best = _on_an_axis(best, glance)
     after = exact(best)
     return (best, after) if decisive(after, exact(own)) else None
+
+
+def size_of_gravity(own: FloatArray) -> float:
+    """The size that a robot's gravity has [m/s^2], the Earth's for a model without any."""
+    return float(np.linalg.norm(own)) or _USUAL
 
 
 def _turned(
@@ -91,7 +96,11 @@ def turned_first_joint(
     Returns:
       Its name and the angle by which its zero is off [rad]; ``None`` where there is none.
     """
-    if not model.njnt or np.any(model.body_weldid[model.body_parentid[model.jnt_bodyid[1:]]] == 0):
+    if (
+        not model.njnt
+        or not np.any(own)
+        or np.any(model.body_weldid[model.body_parentid[model.jnt_bodyid[1:]]] == 0)
+    ):
         return None
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)

@@ -42,6 +42,7 @@ from sysid_ros.diagnosis.fits import (
     moving_masses,
     one_mass,
     resistances,
+    size_of_gravity,
     turned_first_joint,
     with_names,
     zero_of,
@@ -141,7 +142,7 @@ class WindowTest:
             if late:
                 delays[late] = float(np.mean([known.get(label, 0.0) for label in late]))
                 usual.add(delay_of(topic, late, delays[late]))
-        fixed = bool(np.any(model.opt.gravity)) and not np.any(model.jnt_type == FREE)
+        fixed = not np.any(model.jnt_type == FREE)
         servos = {**recorded.servos, **recorded.others}.values()
         forces = [
             label
@@ -190,7 +191,7 @@ class WindowTest:
         if windows is None or self.gravity is None:
             return None
         own, before = self.gravity.value, _square(windows)
-        size, there, found = float(np.linalg.norm(own)), own, None
+        size, there, found = size_of_gravity(own), own, None
         for _ in range(_TURNS):
             step, left = windows.together(self.gravity.scalar_names(), _names(self.usual))
             left *= _square(windows) / before

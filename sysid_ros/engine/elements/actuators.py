@@ -144,9 +144,11 @@ def _has_fixed_gain(model: Any, actuator: int) -> bool:
 def force_range(model: Any, joint: int) -> tuple[float, float]:
     """The least and the largest force of a joint's drive, N m, or N of a slide.
 
-    All its actuators together, within the joint's own limit; infinite where nothing limits it.
+    All its actuators together, within the joint's own limit, also where that is told but does not
+    act; infinite where nothing limits it.
     """
-    limits = model.jnt_actfrcrange[joint] if model.jnt_actfrclimited[joint] else _UNLIMITED
+    told = model.jnt_actfrcrange[joint]
+    limits = told if told[0] < told[1] else _UNLIMITED
     acting = [_forces(model, actuator) for actuator in actuators_on(model, joint)]
     low, high = np.clip(np.sum(acting, axis=0), *limits) if acting else limits
     return float(low), float(high)

@@ -16,6 +16,7 @@ from sysid_ros.engine.parameters.flags import (
     FROM_THE_PRIOR,
     IMPLAUSIBLE,
     KEPT_NEAR_THE_MODEL,
+    MAY_BE_ZERO,
     NO_UNCERTAINTY,
     POORLY_DETERMINED,
     UNIDENTIFIABLE,

@@ -12,6 +12,7 @@ AT_A_BOUND = frozenset((AT_LOWER_BOUND, AT_UPPER_BOUND))
 UNIDENTIFIABLE = "unidentifiable"  # the data leaves it open
 POORLY_DETERMINED = "poorly determined"  # no better than by its bounds or its natural scale
 FROM_THE_PRIOR = "from the prior"
+MAY_BE_ZERO = "may be zero"  # there need be no such effect
 KEPT_NEAR_THE_MODEL = "kept near the model"  # one of many inertias that are open together
 NO_UNCERTAINTY = "no uncertainty: the fit did not end"
 WITHOUT_EFFECT = "without effect: no Stribeck term"

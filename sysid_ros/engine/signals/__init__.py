@@ -39,6 +39,7 @@ from sysid_ros.engine.signals.sensor_units import (
     is_position,
     joint_shown,
     sensor_unit,
+    summed_joints,
     unit_of_sensor_named,
 )
 from sysid_ros.engine.signals.spectra import density, lagged_products

@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from sysid_ros.engine.elements import FREE, SLIDE, joint_of
 
 _S = mujoco.mjtSensor
 _O = mujoco.mjtObj
+_W = mujoco.mjtWrap
 
 _FIXED = {
     _S.mjSENS_ACCELEROMETER: "m/s^2", _S.mjSENS_VELOCIMETER: "m/s", _S.mjSENS_GYRO: "rad/s",
@@ -43,6 +45,8 @@ _POSITIONS = frozenset(
 def sensor_unit(model: mujoco.MjModel, sensor: int) -> str:
     """SI unit of a sensor's reading; empty where it has none."""
     kind = _S(int(model.sensor_type[sensor]))
+    if kind == _S.mjSENS_TENDONPOS and _sums_angles(model, int(model.sensor_objid[sensor])):
+        return "rad"
     if kind in _BY_JOINT:
         return _BY_JOINT[kind][int(_is_linear(model, sensor))]
     return _FIXED.get(kind, "")
@@ -54,6 +58,10 @@ def unit_of_sensor_named(spec: Any, name: str) -> str:
     if sensor is None:
         return ""
     kind, read = _S(int(sensor.type)), sensor.objname
+    if kind == _S.mjSENS_TENDONPOS:
+        parts = list(spec.tendon(read).path)
+        if all(one.type == _W.mjWRAP_JOINT and one.coef == 1.0 for one in parts):
+            return "m" if any(one.target.type == SLIDE for one in parts) else "rad"
     if kind not in _BY_JOINT:
         return _FIXED.get(kind, "")
     if int(sensor.objtype) == int(_O.mjOBJ_ACTUATOR):
@@ -80,6 +88,21 @@ def joint_shown(model: mujoco.MjModel, sensor: int) -> str:
     if int(model.sensor_objtype[sensor]) != int(_O.mjOBJ_JOINT):
         return ""
     return str(model.joint(int(model.sensor_objid[sensor])).name)
+
+
+def _sums_angles(model: mujoco.MjModel, tendon: int) -> bool:
+    """Return whether a tendon's length is the sum of hinges' angles, and no length at all."""
+    summed = summed_joints(model, tendon)
+    return bool(summed) and not any(int(model.jnt_type[joint]) == SLIDE for joint in summed)
+
+
+def summed_joints(model: mujoco.MjModel, tendon: int) -> list[int]:
+    """The joints whose positions a tendon's length is the plain sum of; none of another tendon."""
+    first = int(model.tendon_adr[tendon])
+    parts = slice(first, first + int(model.tendon_num[tendon]))
+    joints = model.wrap_type[parts] == _W.mjWRAP_JOINT
+    plain = np.all(joints) and np.all(model.wrap_prm[parts] == 1.0)
+    return [int(joint) for joint in model.wrap_objid[parts]] if plain else []
 
 
 def _is_linear(model: mujoco.MjModel, sensor: int) -> bool:

@@ -13,6 +13,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, Solution, eliminate_starts
 from sysid_ros.engine.parameters import (
     FROM_THE_PRIOR,
+    MAY_BE_ZERO,
     POORLY_DETERMINED,
     UNIDENTIFIABLE,
     UNIFORM,
@@ -114,7 +115,8 @@ def estimates(
 
     Returns:
       The estimates, flagged where a value is at a bound, not determined at all, determined by its
-      prior, or determined no better than by its bounds or its natural scale.
+      prior, or determined no better than by its bounds or its natural scale; else where what cannot
+      change its sign may as well be nothing.
     """
     bounds, errors = params.bounds, uncertainty.errors
     opened = involved_in(uncertainty.open_directions)
@@ -129,15 +131,15 @@ def estimates(
             flags.append(FROM_THE_PRIOR)
         elif errors[j] > vague[j]:
             flags.append(POORLY_DETERMINED)
-        estimates.append(
-            replace(
-                start,
-                value=float(theta[j]),
-                standard_error=float(errors[j]) if np.isfinite(errors[j]) else None,
-                dof=float(uncertainty.dof[j]),
-                flags=tuple(flags),
-            )
+        found = replace(
+            start,
+            value=float(theta[j]),
+            standard_error=float(errors[j]) if np.isfinite(errors[j]) else None,
+            dof=float(uncertainty.dof[j]),
         )
+        if not flags and found.may_be_zero:
+            flags.append(MAY_BE_ZERO)
+        estimates.append(replace(found, flags=tuple(flags)))
     return tuple(estimates)
 
 

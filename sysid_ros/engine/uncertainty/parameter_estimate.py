@@ -81,6 +81,13 @@ class ParameterEstimate:
         return not AT_A_BOUND.union((UNIDENTIFIABLE, POORLY_DETERMINED)).isdisjoint(self.flags)
 
     @property
+    def may_be_zero(self) -> bool:
+        """True where what cannot change its sign has an interval that reaches zero."""
+        interval = self.interval()
+        one_signed = self.lower >= 0.0 or self.upper <= 0.0
+        return one_signed and interval is not None and interval[0] <= 0.0 <= interval[1]
+
+    @property
     def relative(self) -> float | None:
         """Half the interval over the value; ``None`` without the one or the other."""
         interval = self.interval()

@@ -20,10 +20,12 @@ from sysid_ros.engine.signals import (
     Piecewise,
     TimeSeries,
     piecewise,
+    summed_joints,
     zero_phase,
 )
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+_LENGTH = int(mujoco.mjtSensor.mjSENS_TENDONPOS)
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 
 
@@ -74,7 +76,26 @@ def measured_joints(
         if key not in read:
             read[key] = _measured_joint(sensordata, *key)
         joints[joint] = read[key]
-    return joints
+    return joints | _behind(model, sensordata, cutoff, joints)
+
+
+def _behind(
+    model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float, known: dict[int, MeasuredJoint]
+) -> dict[int, MeasuredJoint]:
+    """Joints of which a sum with measured ones is measured, as by an encoder behind a spring."""
+    found: dict[int, MeasuredJoint] = {}
+    for name in sensordata.signal_mapping or {}:
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+        if sensor < 0 or int(model.sensor_type[sensor]) != _LENGTH:
+            continue
+        summed = summed_joints(model, int(model.sensor_objid[sensor]))
+        rest = [joint for joint in summed if joint not in known]
+        times, values = sensordata.known(name)
+        if len(rest) == 1 < len(summed) and rest[0] not in found and len(times) >= MIN_SAMPLES:
+            others = [known[joint].position(times) for joint in summed if joint in known]
+            deflection = values - np.sum(others, axis=0)[:, None]
+            found[rest[0]] = _read_off(name, None, cutoff, (times, deflection), None)
+    return found
 
 
 def _measured_joint(

@@ -19,6 +19,7 @@ from sysid_ros.proposal.signals.actuator_inputs import command_lines
 from sysid_ros.proposal.signals.bodies import body_lines, tendon_lengths
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
+from sysid_ros.proposal.signals.elastic_joints import behind_springs
 from sysid_ros.proposal.signals.lines import SERVOS, Line
 from sysid_ros.proposal.signals.measured_positions import (
     Positions,
@@ -84,7 +85,7 @@ def map_channels(
     lengths = tendon_lengths(model, moving)
     taken = {(line.channel.topic, line.channel.field) for line in lengths}
     others = [one for one in moving if (one.topic, one.field) not in taken]
-    positions = measured_positions(model, others)
+    positions, links, deflected = behind_springs(model, measured_positions(model, others))
     lines = [_position_line(model, joint, *found) for joint, found in positions.items()]
     joints = [model.joint(joint).name for joint in positions]
     unmapped = rival_topics(moving, list(positions.values()))
@@ -94,7 +95,7 @@ def map_channels(
         for joint in scalar_joints(model)
         if joint not in positions and joint not in tied
     ]
-    unmapped += _without_positions(lacking)
+    unmapped += _without_positions([name for name in lacking if name not in deflected])
     lacking = [name for name in lacking if name]
     lines += _efforts(model, moving, positions)
     driven = {line.name for line in lines if line.kind == "actuator"}
@@ -118,7 +119,7 @@ def map_channels(
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
     unmapped += [*idle, *(_speeds_of_a_base(moving) if idle else ())]
-    bodies = [*body_lines(model, moving), *lengths]
+    bodies = [*body_lines(model, moving), *lengths, *links]
     unmapped += _floating_blindly(model, bodies)
     undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
     unmapped += [

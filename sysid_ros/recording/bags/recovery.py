@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,7 @@ from sysid_ros.recording.bags.bag_files import find_bag_files, storage_files
 from sysid_ros.recording.bags.bag_folder import BagFolder, BagTopic
 from sysid_ros.recording.bags.mcap_extras import STORAGE_RECORD, McapExtras, read_extras
 from sysid_ros.recording.bags.qos_text import read_profiles
+from sysid_ros.recording.messages import RawMessage
 
 _PACKED = (".zstd", ".zst")
 _ENCODINGS = {"msg": "ros2msg", "idl": "ros2idl"}
@@ -78,7 +79,7 @@ def recover(
     source = Path(path)
     files, promised = _files_of(source)
     folder = output or _beside(source)
-    bag: _Copy | None = None
+    bag: BagCopy | None = None
     complaints: list[str] = []
     with ExitStack() as undo:  # half a copy helps nobody, and keeps the next one from its name
         for file in files:
@@ -86,7 +87,9 @@ def recover(
                 with open_recording(file, msg_paths=msg_paths, salvage=True) as recording:
                     _refuse_ros1(recording)
                     if bag is None:
-                        bag = _Copy(BagFolder(folder.parent, folder.name, compression, dated=False))
+                        bag = BagCopy(
+                            BagFolder(folder.parent, folder.name, compression, dated=False)
+                        )
                         undo.callback(shutil.rmtree, folder, ignore_errors=True)
                     complaints += bag.take(recording, read_extras(file))
             except BagError as error:
@@ -133,7 +136,7 @@ def _broken_promise(promised: int | None, saved: int) -> list[str]:
     return [f"metadata.yaml promises {promised} messages, {saved} could be saved."]
 
 
-class _Copy:
+class BagCopy:
     """The new bag while it is filled."""
 
     def __init__(self, bag: BagFolder) -> None:
@@ -141,8 +144,13 @@ class _Copy:
         self._channels: dict[tuple[str, str, str], int] = {}
         self._recovery = Recovery(bag.path)
 
-    def take(self, recording: Recording, extras: McapExtras) -> list[str]:
-        """Copy one file; returns what could not be copied."""
+    def take(
+        self,
+        recording: Recording,
+        extras: McapExtras,
+        chosen: Callable[[RawMessage], bool] | None = None,
+    ) -> list[str]:
+        """Copy one file, or the messages chosen of it; returns what could not be copied."""
         for attachment in extras.attachments:
             self._bag.attach(attachment.name, attachment.media_type, attachment.data)
         records = {k: v for k, v in (extras.records or {}).items() if k != STORAGE_RECORD}
@@ -157,9 +165,11 @@ class _Copy:
                 complaints.append(f"{error}; it is left out.")
         before = Counter(self._recovery.topics)
         try:
-            self._copy(recording, channels)
+            self._copy(recording, channels, chosen)
         except BagError as error:
             complaints.append(str(error))
+        if chosen is not None:
+            return [*complaints, *recording.warnings]
         saved = Counter(self._recovery.topics) - before
         complaints += [
             f"{name}: {topic.promised} messages are promised by the file, {saved[name]} were saved."
@@ -173,9 +183,14 @@ class _Copy:
         self._bag.close()
         return self._recovery
 
-    def _copy(self, recording: Recording, channels: dict[str, int]) -> None:
+    def _copy(
+        self,
+        recording: Recording,
+        channels: dict[str, int],
+        chosen: Callable[[RawMessage], bool] | None,
+    ) -> None:
         saved = self._recovery
-        for message in recording.messages(channels):
+        for message in filter(chosen, recording.messages(channels)):
             self._bag.write(
                 channels[message.topic],
                 message.data,

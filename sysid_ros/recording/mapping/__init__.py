@@ -19,6 +19,7 @@ from sysid_ros.recording.mapping.mapping_settings import (
     SignalKind,
     SignalRequest,
 )
+from sysid_ros.recording.mapping.restarts import split_at_restarts
 from sysid_ros.recording.mapping.samples import are_measurements
 from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, map_recording
 from sysid_ros.recording.mapping.simulation_time import (

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from sysid_ros import time_intervals
 from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
+from sysid_ros.recording.mapping.receipt import dated_by_receipt, lateness
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 from sysid_ros.recording.messages import Clock, is_command
 
 # A recording begins before its motion and ends after it: so much without commands is usual, s.
 _USUAL = 1.0
+_TELLING = 3e-4  # s, of a lateness: less is within what else a delay is uncertain by
 
 
 def mapping_warnings(
@@ -31,17 +33,12 @@ def mapping_warnings(
       controls: Its controls.
       length: How long anything was measured [s].
     """
-    found = clock_warnings(dated)
+    found = clock_warnings(dated) + _received(dated)
     for topic in quality:
         if topic.promised is not None and topic.messages != topic.promised:
             found.append(
                 f"{topic.topic} was promised {topic.promised} messages by the bag and "
                 f"{topic.messages} were read."
-            )
-        if topic.clock == Clock.RECEIVE.value and is_command(topic.msgtype, "", topic.topic):
-            found.append(
-                f"{topic.topic} is dated by its receive time, which includes the recorder's "
-                "queueing delay."
             )
         if topic.conflicts:
             found.append(
@@ -72,6 +69,25 @@ def mapping_warnings(
                 f"actuator {control.name} is unknown for {unknown:.3g} of {length:.3g} s; these "
                 "stretches are left out."
             )
+    return found
+
+
+def _received(dated: DatedRecording) -> list[str]:
+    """Say which commands only their receipt dates, and how late that is as far as it shows."""
+    found = []
+    for (name, _), topic in dated.topics.items():
+        if not dated_by_receipt(topic) or not is_command(topic.columns.msgtype, "", name):
+            continue
+        late = lateness(topic.columns.log_ns)
+        said = f"{name} is dated by its receive time, which includes the recorder's queueing delay"
+        if late is not None and late.mean > _TELLING:
+            found.append(
+                f"{said}: seen against the even rate of its messages {1e3 * late.mean:.2g} ms on "
+                f"average and up to {1e3 * late.most:.2g} ms. Delays of its signals are found that "
+                "much too short, and by the least time that a message takes."
+            )
+        elif topic.stamps.clock is Clock.RECEIVE:
+            found.append(f"{said}.")
     return found
 
 

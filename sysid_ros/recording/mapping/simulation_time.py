@@ -47,7 +47,8 @@ class SimulationTime:
         simulation = (seconds * 1_000_000_000 + nanoseconds)[order]
         if np.any(np.diff(simulation) < 0):
             raise DataError(
-                f"{columns.topic} runs backwards: the simulation started over; split the bag there"
+                f"{columns.topic} runs backwards: the simulation started over; "
+                "'sysid_ros recover BAG --split' makes a bag of each stretch"
             )
         return cls(columns.publish_ns is not None, wall[order], simulation)
 

@@ -126,7 +126,7 @@ def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:
         raise DataError(
             f"topic {topic}: the {clock.value} stamps jump back by {-int(steps[at]) / 1e9:.3g} s "
             f"after {(int(given[at]) - int(given[0])) / 1e9:.3f} s; the clock was set or a "
-            "simulation started over: split the bag there, or use 'clock: receive'"
+            "simulation started over: 'sysid_ros recover BAG --split' makes a bag of each stretch"
         )
     order = np.argsort(given, kind="stable")
     return Stamps(

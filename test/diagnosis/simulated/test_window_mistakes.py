@@ -117,6 +117,27 @@ def test_a_base_that_leans_is_no_mass_and_gravity_is_found(
     assert {one.kind for one in check_experiment(told, None)} <= {FindingKind.LAG}
 
 
+def test_gravity_that_the_model_lacks_is_no_mass(tmp_path: Path) -> None:
+    truth = arm_model(1, 2, servos=True)
+    spec = mujoco.MjSpec.from_string(truth)
+    spec.option.gravity = np.zeros(3)
+    recording = simulate(truth, 1)
+    experiment = load_experiment(write_experiment(tmp_path, spec.to_xml(), recording))
+    (finding,) = check_experiment(experiment, None)
+    assert finding.sentence.startswith("The model has no gravity: gravity is (")
+    assert [finding.evidence[axis] for axis in "xyz"] == pytest.approx([0.0, 0.0, -9.81], abs=0.2)
+    told = with_overrides(experiment, list(finding.overrides))
+    assert check_experiment(told, None) == ()
+
+
+def test_a_robot_that_no_gravity_pulls_is_right_without(tmp_path: Path) -> None:
+    spec = mujoco.MjSpec.from_string(arm_model(1, 2, servos=True))
+    spec.option.gravity = np.zeros(3)
+    text = spec.to_xml()
+    experiment = load_experiment(write_experiment(tmp_path, text, simulate(text, 1)))
+    assert check_experiment(experiment, None) == ()
+
+
 def test_a_suction_cup_that_holds_nothing_hides_no_mass(tmp_path: Path) -> None:
     """Adhesion is of bodies, not of joints, and acts where bodies touch."""
     cup = '<adhesion name="cup" body="link1" ctrlrange="0 1" gain="1"/></actuator>'

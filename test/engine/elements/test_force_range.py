@@ -23,6 +23,7 @@ ARM = """
     [
         ("", "", (-math.inf, math.inf)),
         ("actuatorfrcrange='-3 2'", "", (-3.0, 2.0)),
+        ("actuatorfrcrange='-3 2' actuatorfrclimited='false'", "", (-3.0, 2.0)),
         ("", "<motor joint='j' ctrlrange='-1 2' gear='-5'/>", (-10.0, 5.0)),
         ("", "<motor joint='j' ctrlrange='-1 2' forcerange='-9 1.5' gear='2'/>", (-2.0, 3.0)),
         ("", "<position joint='j' ctrlrange='-1 2'/>", (-math.inf, math.inf)),

@@ -152,17 +152,20 @@ def test_a_prior_adds_to_the_data_as_one_more_observation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lower", "nominal", "value", "error", "poor"),
+    ("lower", "nominal", "value", "error", "flags"),
     [
-        (0.0, 0.05, 0.01, 0.036, True),  # a damping of +- 719 %
-        (0.0, 0.0, 0.01, 0.036, True),  # the same where the model has none
-        (0.0, 0.0, 1e-5, 3e-4, False),  # hardly any friction, for sure
-        (-1.0, 0.0, 1e-4, 3e-3, False),  # a bias near zero
-        (-1.0, 0.0, 1e-4, 0.7, True),  # one that is no better known than by its bounds
+        (0.0, 0.05, 0.01, 0.036, ("poorly determined",)),  # a damping of +- 719 %
+        (0.0, 0.0, 0.01, 0.036, ("poorly determined",)),  # the same where the model has none
+        (0.0, 0.05, 0.01, 0.012, ("may be zero",)),  # surely less than the model's
+        (0.0, 0.0, 4e-4, 3e-4, ("may be zero",)),  # hardly any friction, for sure
+        (0.0, 0.0, 4e-4, 1e-4, ()),
+        (0.1, 0.5, 0.5, 0.1, ()),  # zero is none of its values
+        (-1.0, 0.0, 1e-4, 3e-3, ()),  # a bias near zero
+        (-1.0, 0.0, 1e-4, 0.7, ("poorly determined",)),  # no better known than by its bounds
     ],
 )
-def test_poorly_determined_goes_by_natural_scale(
-    lower: float, nominal: float, value: float, error: float, poor: bool
+def test_what_is_not_determined_goes_by_natural_scale_and_by_zero(
+    lower: float, nominal: float, value: float, error: float, flags: tuple[str, ...]
 ) -> None:
     params = ParameterDict()
     params.add(Parameter("a", nominal, lower, 1.0))
@@ -171,4 +174,4 @@ def test_poorly_determined_goes_by_natural_scale(
         np.array([error]), np.zeros(1),
     )  # fmt: skip
     judged = estimates(params, np.array([value]), found)
-    assert ("poorly determined" in judged[0].flags) == poor
+    assert judged[0].flags == flags

@@ -16,6 +16,7 @@ from sysid_ros.engine.measured_torque.rows.declared_columns import Declared
 from sysid_ros.engine.parameters import (
     BIASED_BY_NOISE,
     KEPT_NEAR_THE_MODEL,
+    MAY_BE_ZERO,
     UNIDENTIFIABLE,
     corrects,
 )
@@ -83,15 +84,15 @@ def torque_estimates(
             if not opened[at] and not bound and _biased(fit, slope[at], errors[at]):
                 flags.append(BIASED_BY_NOISE)
             claimed = np.isfinite(errors[at]) and not bound and (whole or not opened[at])
-            found.append(
-                replace(
-                    start,
-                    value=start.initial if held else float(values[at]),
-                    standard_error=float(errors[at]) if claimed and errors[at] > 0.0 else None,
-                    dof=float(fit.uncertainty.blocks - 1),
-                    flags=tuple(flags),
-                )
+            one = replace(
+                start,
+                value=start.initial if held else float(values[at]),
+                standard_error=float(errors[at]) if claimed and errors[at] > 0.0 else None,
+                dof=float(fit.uncertainty.blocks - 1),
             )
+            if not flags and one.may_be_zero:
+                flags.append(MAY_BE_ZERO)
+            found.append(replace(one, flags=tuple(flags)))
             at += 1
     return tuple(found)
 

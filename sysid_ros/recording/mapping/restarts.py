@@ -1,0 +1,140 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A bag for each stretch of a recording in which a simulation started over or a clock was set back.
+
+On one time axis such stretches would lie upon each other. Each is a recording of its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+from bisect import bisect_right
+from collections.abc import Container, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from sysid_ros.errors import BagError, DataError
+from sysid_ros.recording.bags import (
+    BagCopy,
+    BagFolder,
+    Recording,
+    Recovery,
+    open_recording,
+    read_columns,
+    read_extras,
+    read_profiles,
+)
+from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
+from sysid_ros.recording.messages import CLOCK, RawMessage, TopicColumns
+
+_BACK_NS = 1_000_000_000  # a smaller step back is a message that was overtaken
+_AT_ONCE_NS = 2_000_000_000  # within which all topics are seen to start over
+
+# by topic, when the first message after each restart was received
+Cuts = Mapping[str, Sequence[int]]
+
+
+def split_at_restarts(
+    path: Path,
+    *,
+    output: Path | None = None,
+    compression: str = "none",
+    msg_paths: Sequence[str | Path] = (),
+) -> list[Recovery]:
+    """Write a bag for each stretch between restarts; what is latched is in each.
+
+    Args:
+      path: The bag, which stays as it is.
+      output: What the new folders' names begin with; ``<bag>`` by default. They end in ``_1`` and
+        so on, and must not exist.
+      compression: ``none``, ``lz4`` or ``zstd``, of the new bags' chunks.
+      msg_paths: Message definitions that neither the bag nor ROS has.
+
+    Returns:
+      What each bag holds.
+
+    Raises:
+      BagError: The bag is damaged, or nothing in it starts over.
+      OutputError: A new bag cannot be written.
+    """
+    with open_recording(path, msg_paths=msg_paths) as recording, ExitStack() as undo:
+        cuts = _cuts(recording)
+        if not cuts[CLOCK_TOPIC]:
+            raise BagError(f"bag {path}: no stamps jump back; there is nothing to split it at")
+        latched = {name for name, topic in recording.topics.items() if _is_latched(topic.qos)}
+        extras, begins = read_extras(recording.files[0]), output or path.absolute().with_suffix("")
+        found = []
+        for part in range(len(cuts[CLOCK_TOPIC]) + 1):
+            name = f"{begins.name}_{part + 1}"
+            copy = BagCopy(BagFolder(begins.parent, name, compression, dated=False))
+            undo.callback(shutil.rmtree, begins.parent / name, ignore_errors=True)
+            chosen = partial(_is_in, part=part, cuts=cuts, latched=latched)
+            complaints = copy.take(recording, extras, chosen)
+            found.append(copy.close())
+            found[-1].warnings = complaints
+        undo.pop_all()
+    return found
+
+
+def _is_in(message: RawMessage, *, part: int, cuts: Cuts, latched: Container[str]) -> bool:
+    """Return whether a message belongs to a stretch; what is latched still holds in later ones."""
+    own = bisect_right(cuts.get(message.topic, cuts[CLOCK_TOPIC]), message.log_ns)
+    return own == part or (own < part and message.topic in latched)
+
+
+def _is_latched(qos: str) -> bool:
+    return any(one.durability == "transient_local" for one in read_profiles(qos))
+
+
+def _cuts(recording: Recording) -> Cuts:
+    """Receipt times at which each topic starts over; without a stamp it does so with ``/clock``.
+
+    Raises:
+      BagError: Stamps jump back within seconds of each other.
+    """
+    jumps: dict[str, list[int]] = {}
+    for name, topic in recording.topics.items():
+        fields = CLOCK_FIELDS if topic.msgtype == CLOCK else ()
+        with suppress(BagError, DataError):  # of a topic that nobody can read
+            columns = read_columns(recording, {name: fields})[name]
+            jumps[name] = _jumps(columns)
+    for name, own in jumps.items():
+        if len(own) > 1 and np.diff(own).min() < _AT_ONCE_NS:
+            raise BagError(
+                f"bag {recording.path}: the stamps of {name} jump back again and again, as where "
+                "two nodes publish it; there are no stretches to split it into"
+            )
+    common: list[int] = []
+    for instant in sorted(at for own in jumps.values() for at in own):
+        if not common or instant - common[-1] > _AT_ONCE_NS:
+            common.append(instant)
+    by_clock = jumps.get(CLOCK_TOPIC, [])
+    common = [_nearest(by_clock, instant) for instant in common]
+    found = {name: [_nearest(own, instant) for instant in common] for name, own in jumps.items()}
+    return {**found, CLOCK_TOPIC: common}
+
+
+def _nearest(own: Sequence[int], instant: int) -> int:
+    """The instant at which a topic starts over itself, if it does so about then."""
+    near = [at for at in own if abs(at - instant) <= _AT_ONCE_NS]
+    return min(near, key=lambda at: abs(at - instant)) if near else instant
+
+
+def _jumps(columns: TopicColumns) -> list[int]:
+    """Receipt times of messages whose stamps lie far before those of the message before."""
+    stamps = columns.header_ns
+    if columns.msgtype == CLOCK:
+        seconds, nanoseconds = (
+            columns.values[:, columns.paths.index(path)].astype(np.int64) for path in CLOCK_FIELDS
+        )
+        stamps = seconds * 1_000_000_000 + nanoseconds
+    if stamps is None:
+        return []
+    is_set = stamps != 0
+    back = np.flatnonzero(np.diff(stamps[is_set]) < -_BACK_NS) + 1
+    received: list[int] = columns.log_ns[is_set][back].tolist()
+    return received

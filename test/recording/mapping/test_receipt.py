@@ -1,0 +1,47 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How late messages are whose receipt alone dates them is told by their even rate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mapped_signals import COMMAND, SHOULDER, mapped
+
+from sysid_ros.recording.mapping.receipt import lateness
+
+from ..conftest import START_NS, Entry
+
+TICK = 10_000_000  # ns
+
+
+def received(random, count, least, most, drift=0.0):
+    numbers = np.flatnonzero(random.random(count) > 0.02)  # some are lost
+    way = random.uniform(least, most, len(numbers))
+    return START_NS + (numbers * TICK * (1.0 + drift) + 1e9 * way).astype(np.int64)
+
+
+@pytest.mark.parametrize("drift", [0.0, 5e-5])
+def test_what_is_above_the_least_time_of_the_way_is_seen(drift: float) -> None:
+    late = lateness(received(np.random.default_rng(0), 2000, 5e-4, 2e-3, drift))
+    assert late is not None
+    assert late.mean == pytest.approx(0.75e-3, abs=0.2e-3)
+    assert late.most == pytest.approx(1.425e-3, abs=0.2e-3)
+    always = lateness(received(np.random.default_rng(0), 2000, 1e-3, 1e-3, drift))
+    assert always is not None
+    assert always.mean == pytest.approx(0.0, abs=1e-5)
+
+
+def test_nothing_is_said_of_commands_that_come_when_they_change() -> None:
+    gaps = np.random.default_rng(1).exponential(1e7, 500)
+    assert lateness(START_NS + np.cumsum(gaps).astype(np.int64)) is None
+
+
+def test_the_reader_of_a_result_is_told_what_a_delay_lacks(arm, write_bag, multi_array) -> None:
+    states = [entry for entry in arm if entry.topic == "/joint_states"]
+    end = states[-1].log_ns
+    times = received(np.random.default_rng(2), (end - START_NS) // TICK, 5e-4, 2e-3)
+    commands = [Entry("/command", int(ns), multi_array(float(k))) for k, ns in enumerate(times)]
+    said = mapped(write_bag([*commands, *states]), COMMAND, SHOULDER).warnings
+    assert [text for text in said if "Delays of its signals are found that much too short" in text]

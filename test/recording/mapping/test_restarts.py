@@ -1,0 +1,93 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A recording in which a simulation starts over becomes a bag for each stretch, whole together."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mapped_signals import COMMAND, SHOULDER, mapped
+
+from sysid_ros.errors import BagError, DataError
+from sysid_ros.recording.bags import BagFolder, BagTopic, QosProfile, open_recording
+from sysid_ros.recording.mapping import split_at_restarts
+from sysid_ros.rehearsal import messages as messages_of
+
+from ..conftest import START_NS, Entry
+
+TICK, RESTART = 10_000_000, 400  # ns; the tick at which the simulation starts over
+LATE = 3  # messages of the old stretch that are received after the clock's restart
+
+
+@pytest.fixture
+def twice(write_bag, joint_state, multi_array, ros2) -> Path:
+    """Four seconds of simulated time, and three anew; joint states are received 25 ms late."""
+    entries, types = [], ros2.types
+    for tick in range(700):
+        received = START_NS + tick * TICK
+        ns = (tick if tick < RESTART else tick - RESTART) * TICK + TICK
+        time = types["builtin_interfaces/msg/Time"](ns // 10**9, ns % 10**9)
+        entries.append(Entry("/clock", received, types["rosgraph_msgs/msg/Clock"](time)))
+        state = joint_state(ns, ["shoulder"], [np.sin(1e-8 * ns)])
+        entries.append(Entry("/joint_states", received + LATE * TICK - TICK // 2, state))
+        entries.append(Entry("/command", received + 1000, multi_array(np.sin(1e-8 * ns + 0.1))))
+    return write_bag(sorted(entries, key=lambda one: one.log_ns))
+
+
+def messages(bag: Path) -> Counter[tuple[str, bytes]]:
+    with open_recording(bag) as recording:
+        return Counter((one.topic, bytes(one.data)) for one in recording.messages())
+
+
+def test_each_stretch_can_be_mapped_and_no_message_is_lost(twice: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="recover BAG --split"):
+        mapped(twice, COMMAND, SHOULDER)
+    parts = split_at_restarts(twice, output=tmp_path / "part")
+    assert [part.path.name for part in parts] == ["part_1", "part_2"]
+    assert sum((messages(part.path) for part in parts), Counter()) == messages(twice)
+    for part, seconds in zip(parts, (4.0, 3.0), strict=True):
+        found = mapped(part.path, COMMAND, SHOULDER)
+        times = found.measured[0].times
+        assert len(times) == round(seconds * 1e9 / TICK), "also those that came late"
+        assert times[-1] - times[0] == pytest.approx(seconds - 1e-9 * TICK)
+        assert len(found.controls[0].times) == len(times)
+
+
+def test_what_is_latched_is_in_every_stretch(tmp_path: Path) -> None:
+    bag = BagFolder(tmp_path, "bag", dated=False)
+    clock = bag.add_topic(messages_of.topic_of("/clock", "rosgraph_msgs/msg/Clock"))
+    kept = QosProfile(durability="transient_local")
+    text = bag.add_topic(
+        BagTopic("/description", "std_msgs/msg/String", "string data", "", (kept,))
+    )
+    for tick in range(600):
+        time, received = struct.pack("<iI", 1 + tick % 400, 0), START_NS + tick * TICK
+        bag.write(clock, b"\0\1\0\0" + time, log_ns=received, publish_ns=received)
+        if tick == 5:
+            said = b"\0\1\0\0\2\0\0\0a\0"
+            bag.write(text, said, log_ns=received + 1, publish_ns=received + 1)
+    bag.close()
+    parts = split_at_restarts(bag.path)
+    assert [part.topics["/description"] for part in parts] == [1, 1]
+    assert [part.topics["/clock"] for part in parts] == [400, 200]
+
+
+def test_a_bag_that_never_starts_over_is_not_split(arm, write_bag, tmp_path: Path) -> None:
+    with pytest.raises(BagError, match="nothing to split it at"):
+        split_at_restarts(write_bag(arm), output=tmp_path / "part")
+    assert not list(tmp_path.glob("part*"))
+
+
+def test_two_publishers_are_no_restarts(write_bag, joint_state, tmp_path: Path) -> None:
+    states = [
+        Entry("/joint_states", START_NS + k * TICK,
+              joint_state(START_NS + k * TICK - (k % 2) * 5 * 10**9, ["shoulder"], [0.1 * k]))
+        for k in range(100)
+    ]  # fmt: skip
+    with pytest.raises(BagError, match="two nodes publish it"):
+        split_at_restarts(write_bag(states), output=tmp_path / "part")

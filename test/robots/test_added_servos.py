@@ -1,0 +1,46 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Servos that are added move a joint as a controller does whose force is limited."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.engine.elements import add_servo, force_range
+from sysid_ros.robots import with_servos
+
+LIMIT, GAIN, DAMPING = 6.0, 100.0, 12.0  # N m, N m/rad, N m s/rad
+SWING = f"""<mujoco><option timestep="0.0005" integrator="implicitfast"/><worldbody><body>
+  <joint name="swing" axis="0 1 0" armature="0.05" actuatorfrcrange="-{LIMIT} {LIMIT}"/>
+  <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" mass="0.5"/>
+</body></worldbody></mujoco>"""
+
+
+def course(model: mujoco.MjModel) -> tuple[list[float], float]:
+    """Positions of the joint on its way along a command, and the largest force of its spring."""
+    data, positions, pull = mujoco.MjData(model), [], 0.0
+    for step in range(4000):
+        data.ctrl[0] = 0.8 * np.sin(3.0 * step * model.opt.timestep)
+        pull = max(pull, GAIN * abs(data.ctrl[0] - data.qpos[0]))
+        mujoco.mj_step(model, data)
+        positions.append(float(data.qpos[0]))
+    return positions, pull
+
+
+def test_the_limit_of_a_joints_drive_does_not_hold_back_the_spring_alone() -> None:
+    bare = mujoco.MjSpec.from_string(SWING)
+    truth = bare.copy()
+    add_servo(truth, "servo", "swing", GAIN)
+    truth.actuator("servo").biasprm[2] = -DAMPING  # the sum is limited, as a controller's
+    expected, pull = course(truth.compile())
+    assert pull > 3.0 * LIMIT
+
+    served = with_servos(bare, ["swing"])
+    servo, served.joint("swing").damping[0] = served.actuators[0], DAMPING
+    servo.gainprm[0], servo.biasprm[1] = GAIN, -GAIN
+    model = served.compile()
+    assert course(model)[0] == pytest.approx(expected, abs=1e-6)
+    assert force_range(model, 0) == (-LIMIT, LIMIT)  # which designed motions keep to
