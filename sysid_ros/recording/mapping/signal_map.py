@@ -181,13 +181,16 @@ def map_columns(
         for source, topic in (dated.topics.items() if whole else ())
     )
     controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
-    said = mapping_warnings(dated, quality, controls, span.end - span.start) if whole else ()
+    measured = tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR)
+    said = ()
+    if whole:
+        said = mapping_warnings(dated, quality, controls, measured, span.end - span.start)
     return MappedRecording(
         name=name,
         start_ns=dated.start_ns,
         end=span.end,
         controls=controls,
-        measured=tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR),
+        measured=measured,
         quality=quality,
         input_hash="",
         masked=union(stretch for out in masked for stretch in out),
