@@ -114,18 +114,13 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
     for finding in findings:
         if finding.kind is not FindingKind.GRAVITY or not finding.body:
             continue
-        mass = float(model.body(finding.body).mass[0])
-        first = _mass(finding.body, mass, finding.sentence)
-        if not finding.rivals:
-            found.append(first)
-            continue
-        doubt = f"explains as much as the mass of {finding.body!r} does"
+        also = f"explains as much as the mass of {finding.body!r} does"
         for body, factor in [(finding.body, finding.evidence["mass"]), *finding.rivals]:
-            one = first
-            if body != finding.body:
-                one = _mass(body, float(model.body(body).mass[0]), doubt)
-            usual = max(_GUESS, abs(factor - 1.0)) * float(model.body(body).mass[0])
-            found.append(replace(one, std=_round(usual), guessed=True, on_demand=False))
+            mass = float(model.body(body).mass[0])
+            spread = _round(max(_GUESS, abs(factor - 1.0)) * mass)
+            doubt = finding.sentence if body == finding.body else also
+            std = spread if finding.rivals else None
+            found.append(replace(_mass(body, mass), std=std, guessed=True, doubt=doubt))
     return found
 
 
