@@ -182,9 +182,8 @@ def map_columns(
     )
     controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
     measured = tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR)
-    said = ()
-    if whole:
-        said = mapping_warnings(dated, quality, controls, measured, span.end - span.start)
+    length = span.end - span.start
+    said = mapping_warnings(dated, quality, controls, measured, length) if whole else ()
     return MappedRecording(
         name=name,
         start_ns=dated.start_ns,

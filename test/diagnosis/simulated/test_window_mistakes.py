@@ -167,7 +167,7 @@ def test_a_link_behind_joints_that_nothing_measures_is_freed_by_its_own_name(
     """Tests of torques weld such joints, and what moves as one is a nameless body there."""
     tail = """<body name="tail" pos="0 0 -.1"><joint name="bend" axis="0 1 0" stiffness="30"
       damping=".5"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass="{:g}"/></body>"""
-    xml = arm_model(1, 2, servos=True).replace("</actuator>", '<motor joint="bend"/></actuator>')
+    xml = arm_model(1, 2, servos=True).replace("</actuator>", '<motor joint="j0"/></actuator>')
     spec = mujoco.MjSpec.from_string(xml.replace("</body>", tail.format(OFF) + "</body>", 1))
     made = generate(spec, replace(ARM_PLAN, motion=Motion(reach=0.4)), tmp_path / "bag")
     kinds = {"joint": "qpos", "actuator": "actuator"}
