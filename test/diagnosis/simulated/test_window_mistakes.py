@@ -14,13 +14,16 @@ import pytest
 import yaml
 from arm_recording import arm_model, simulate, write_experiment
 from robot_matrix import own_robots
-from robot_to_try import ARM_PLAN, hidden
+from robot_to_try import hidden
 
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
+from sysid_ros.diagnosis.evidence import Recorded
+from sysid_ros.diagnosis.fits import OneMass
 from sysid_ros.diagnosis.simulated import WindowTest
+from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import Experiment, load_experiment, parse_experiment, with_overrides
-from sysid_ros.rehearsal import Motion, TrueParameter, generate, with_true_values
+from sysid_ros.rehearsal import TrueParameter, generate, with_true_values
 
 OFF = 1.5  # factor of the true mass
 
@@ -161,27 +164,28 @@ def test_a_mass_that_is_little_of_the_gravity_on_a_joint_shows_in_all_it_does(
     assert finding.evidence["mass_low"] < OFF < finding.evidence["mass_high"]
 
 
-def test_a_link_behind_joints_that_nothing_measures_is_freed_by_its_own_name(
-    tmp_path: Path,
-) -> None:
+def test_a_link_behind_joints_that_nothing_measures_is_freed_by_its_own_name() -> None:
     """Tests of torques weld such joints, and what moves as one is a nameless body there."""
-    tail = """<body name="tail" pos="0 0 -.1"><joint name="bend" axis="0 1 0" stiffness="30"
-      damping=".5"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass="{:g}"/></body>"""
-    xml = arm_model(1, 2, servos=True).replace("</actuator>", '<motor joint="j0"/></actuator>')
-    spec = mujoco.MjSpec.from_string(xml.replace("</body>", tail.format(OFF) + "</body>", 1))
-    made = generate(spec, replace(ARM_PLAN, motion=Motion(reach=0.4)), tmp_path / "bag")
-    kinds = {"joint": "qpos", "actuator": "actuator"}
-    signals = [
-        {kinds[s.kind]: s.name, "topic": s.topic, "field": s.field}
-        for s in made.signals
-        if s.name in ("j0", "j1", "m0", "m1")
-    ]
-    tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
-    spec.geoms[-1].mass = 1.0
-    (tmp_path / "robot.xml").write_text(spec.to_xml())
-    file = tmp_path / "experiment.yaml"
-    found = check_experiment(parse_experiment(yaml.safe_dump(tree), path=file), None)
-    (finding,) = [one for one in found if one.kind is FindingKind.GRAVITY]
+    tail = '<body name="tail"><joint name="bend"/><geom size=".1" mass="1"/></body></body>'
+    xml = arm_model(1, 1).replace("</body>", tail)
+    whole, welded = (
+        mujoco.MjModel.from_xml_string(one) for one in (xml, xml.replace('name="tail"', ""))
+    )
+    seen = Recorded(welded, (), (), {}, {}, {}, {}, frozenset(), {}, {})
+    mass = Parameter("mass of tail", 1.0, 0.05, 20.0)
+    test = WindowTest(
+        seen,
+        whole,
+        None,
+        None,
+        ParameterDict(),
+        {},
+        {"tail": mass},
+        {},
+        {},
+        None,  # type: ignore
+    )
+    finding = test._finding(OneMass(mass.name, 0.5, 0.1, 1.0, ("p0",), {}), "")
     assert (finding.body, finding.repair) == ("tail", "- {body: tail, mass: null}")
 
 
