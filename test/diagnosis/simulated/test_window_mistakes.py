@@ -183,7 +183,7 @@ def test_a_link_behind_joints_that_nothing_measures_is_freed_by_its_own_name() -
         {"tail": mass},
         {},
         {},
-        None,  # type: ignore
+        None,
     )
     finding = test._finding(OneMass(mass.name, 0.5, 0.1, 1.0, ("p0",), {}), "")
     assert (finding.body, finding.repair) == ("tail", "- {body: tail, mass: null}")
