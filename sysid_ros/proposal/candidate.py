@@ -53,6 +53,7 @@ _REVEALING = {
     "kv": "quick steps",
     "force_limit": "steps that drive the servo to its limit",
     "time_constant": "quick steps",
+    "stiffness": "the whole range, in slow motion",
     "bias": "holding still in different postures, approached from both sides",
     "gain": "the same motion with a known payload",
     "mass": "different postures and quick changes of speed, with measured torques or a payload",

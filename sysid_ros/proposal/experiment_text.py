@@ -130,7 +130,7 @@ class Draft:
             line = f"  - {yaml_line(entry.values)}"
             lines.append(f"{line}  # {entry.grounds}" if entry.grounds else line)
         for entry in self.possible:
-            lines.append(f"  {CHECK} {entry.doubt}; is this its input?")
+            lines.append(f"  {CHECK} {entry.doubt or entry.grounds}; is this its input?")
             lines.append(f"  # - {yaml_line(entry.values)}")
         lines += [f"  {CHECK} {note}" for note in self.notes]
         if self.unused:

@@ -293,31 +293,53 @@ class _System:
 
 
 def _forward(system: _System, offered: Sequence[Candidate]) -> list[bool]:
-    """Keep each parameter that tells something beyond those kept before it."""
-    typical = np.array([one.typical for one in offered])
-    information = system.hessian * np.outer(typical, typical)
-    slope = system.gradient * typical
-    noise = system.share_left(offered)
-    kept: list[int] = []
-    answers = []
-    open_now = system.open
-    for i, one in enumerate(offered):
-        own = float(information[i, i])
-        left, push = own, float(slope[i])
+    """Keep each parameter that tells something beyond those kept before it.
+
+    What was refused on demand is tried again once another one explains what it was small beside.
+    """
+    chosen, waiting = _Chosen.of(system, offered), list(range(len(offered)))
+    while waiting:
+        found = [i for i in waiting if chosen.take(i, offered[i])]
+        if not any(offered[i].on_demand for i in found):
+            break
+        waiting = [i for i in waiting if offered[i].on_demand and i not in found]
+    return [i in chosen.kept for i in range(len(offered))]
+
+
+@dataclass
+class _Chosen:
+    """The parameters that were kept, in units of their typical sizes."""
+
+    information: FloatArray  # (p, p)
+    slope: FloatArray  # (p,)
+    noise: float  # share of what is open that a fit leaves
+    open: float  # squares that those kept do not explain
+    kept: list[int]
+
+    @staticmethod
+    def of(system: _System, offered: Sequence[Candidate]) -> _Chosen:
+        typical = np.array([one.typical for one in offered])
+        information = system.hessian * np.outer(typical, typical)
+        left = system.share_left(offered)
+        return _Chosen(information, system.gradient * typical, left, system.open, [])
+
+    def take(self, i: int, one: Candidate) -> bool:
+        """Keep a parameter if it tells something of its own; tell whether it does."""
+        own, kept = float(self.information[i, i]), self.kept
+        left, push = own, float(self.slope[i])
         if kept:
-            block, cross = information[np.ix_(kept, kept)], information[kept, i]
-            solved = np.linalg.solve(block, cross)
+            cross = self.information[kept, i]
+            solved = np.linalg.solve(self.information[np.ix_(kept, kept)], cross)
             left -= float(cross @ solved)
-            push -= float(slope[kept] @ solved)
+            push -= float(self.slope[kept] @ solved)
         most = _DETERMINED_ON_DEMAND if one.on_demand else _DETERMINED
-        good = left > _OWN_SHARE**2 * own and left > noise / most**2
+        good = left > _OWN_SHARE**2 * own and left > self.noise / most**2
         explained = push**2 / left if good else 0.0
-        demanded = _DEMANDED.get(one.attribute, _DEMANDED_OTHERS) * max(open_now, 0.0)
+        demanded = _DEMANDED.get(one.attribute, _DEMANDED_OTHERS) * max(self.open, 0.0)
         if one.on_demand and explained <= demanded:
             good = False
         good = good or (one.guessed and left > 0.0)
         if good:
-            kept.append(i)
-            open_now -= explained
-        answers.append(good)
-    return answers
+            self.kept.append(i)
+            self.open -= explained
+        return good

@@ -41,7 +41,7 @@ from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
-from sysid_ros.proposal.proposed_parameters import Inputs, candidates, mass_that_gravity_names
+from sysid_ros.proposal.proposed_parameters import Inputs, candidates, masses_that_gravity_names
 from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.proposal.servo_starts import begun_at_motion
@@ -165,7 +165,7 @@ def propose(
     guessed = any(line.kind in SERVOS for line in mapping.lines)
     if guessed:  # what gravity does to a servo of unknown gain tells no mass
         findings = _without_gravity(findings)
-    masses = mass_that_gravity_names(spec, findings)
+    masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
     draft = _with_parameters(draft, spec, repaired, output, masses)
     if set(masses) & set(draft.parameters):

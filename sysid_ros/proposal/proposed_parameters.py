@@ -86,6 +86,7 @@ def candidates(
     ]
     found += [_of_spring(spec, joint) for joint in joints if joint not in driven]
     found += _delays(inputs)
+    found += [_setting(spec, "joint", joint, "stiffness") for joint in joints if joint not in tied]
     known = [name for name in speeds if name not in inputs.guessed]
     found += _settings_of_servos(spec, model.nu, known, ("kv",))
     if servos or inputs.guessed:
@@ -104,18 +105,24 @@ def candidates(
     return [candidate for candidate in found if candidate is not None]
 
 
-def mass_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) -> list[Candidate]:
-    """The body whose mass is not the model's, as gravity on its joints shows before any fit."""
-    model = spec.copy().compile()
-    return [
-        replace(
-            _mass(finding.body, float(model.body(finding.body).mass[0])),
-            std=None,
-            doubt=finding.sentence,
-        )
-        for finding in findings
-        if finding.kind is FindingKind.GRAVITY and finding.body
-    ]
+def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) -> list[Candidate]:
+    """The bodies whose masses are not the model's, as gravity on their joints shows before any fit.
+
+    Of several that explain as much nobody knows which it is: all are free, each with a prior, so
+    that their intervals say so.
+    """
+    model, found = spec.copy().compile(), []
+    for finding in findings:
+        if finding.kind is not FindingKind.GRAVITY or not finding.body:
+            continue
+        also = f"explains as much as the mass of {finding.body!r} does"
+        for body, factor in [(finding.body, finding.evidence["mass"]), *finding.rivals]:
+            mass = float(model.body(body).mass[0])
+            spread = _round(max(_GUESS, abs(factor - 1.0)) * mass)
+            doubt = finding.sentence if body == finding.body else also
+            std = spread if finding.rivals else None
+            found.append(replace(_mass(body, mass), std=std, guessed=True, doubt=doubt))
+    return found
 
 
 def _of_joint(
@@ -185,7 +192,7 @@ def _settings_of_servos(
 ) -> Iterator[Candidate | None]:
     """Gains one by one where servos are few; what many alike are set to is one setting."""
     for attribute in attributes:
-        found = [_of_servo(spec, name, attribute) for name in servos]
+        found = [_setting(spec, "actuator", name, attribute) for name in servos]
         alike = len({(one.low, one.high) for one in found if one is not None}) == 1
         if _FEW < len(servos) == actuators and alike and found[0] is not None:
             yield replace(
@@ -198,14 +205,14 @@ def _settings_of_servos(
             yield from found
 
 
-def _of_servo(spec: mujoco.MjSpec, name: str, attribute: str) -> Candidate | None:
-    """A setting of a servo, which is proposed where the recordings contradict it."""
-    nominal = _nominal(spec, "actuator", name, attribute)
+def _setting(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> Candidate | None:
+    """A setting of a servo or a spring, which is proposed where the recordings contradict it."""
+    nominal = _nominal(spec, element, name, attribute)
     if nominal is None or nominal <= 0.0:
         return None
-    low, high = lookup("actuator", attribute).bounds(np.array([nominal]))
+    low, high = lookup(element, attribute).bounds(np.array([nominal]))
     return Candidate(
-        element="actuator",
+        element=element,
         name=name,
         attribute=attribute,
         low=_round(float(low[0])),

@@ -30,6 +30,7 @@ from sysid_ros.proposal.signals import Line, Mapping, RecordedSignals
 from sysid_ros.robots import build_parameters
 
 _MOST = 0.6  # of the joints with a position, whose torque must be known
+_JOINT_ATTRIBUTES = ("armature", "damping", "frictionloss")
 _LEAST = 0.1  # of the mass of all that moves as one, that a body of its own inertia has
 
 
@@ -119,7 +120,9 @@ def torque_parameters(
             found.append({"body": name, "inertia": "pseudo"})
     for joint in mapping.joints:
         if joint in known:
-            found.append({"joint": joint, "armature": None, "damping": None, "frictionloss": None})
+            found.append({"joint": joint, **dict.fromkeys(_JOINT_ATTRIBUTES)})
+            if np.any(model.jnt_stiffness[model.joint(joint).id]):
+                found[-1]["stiffness"] = None
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.experiment_text import Draft
+from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.recordings import Division
 
 
@@ -30,3 +30,15 @@ def test_a_doubt_about_several_joints_is_told_once() -> None:
     assert [line.strip() for line in text.splitlines() if "who knows" in line] == [
         "# CHECK: who knows thumb, index, ring"
     ]
+
+
+def test_a_possible_input_says_why_it_is_one() -> None:
+    values = {"actuator": "m0", "topic": "/a", "field": "data[0]"}
+    entries = (
+        SignalEntry(values, "", "from /a or /b"),
+        SignalEntry(values, "m0 follows it with 0.5", ""),
+    )
+    draft = Draft("arm.xml", Division((), (), 0.2), (), (), (), (), (), 1.0, "linear")
+    text = replace(draft, possible=entries).text()
+    assert "# CHECK: from /a or /b; is this its input?" in text
+    assert "# CHECK: m0 follows it with 0.5; is this its input?" in text

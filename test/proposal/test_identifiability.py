@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
 import pytest
 
 import sysid_ros.proposal.identifiability as identifiability
@@ -17,7 +19,7 @@ from sysid_ros.engine.least_squares import Linearization
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.identifiability import Determined, determined
+from sysid_ros.proposal.identifiability import Determined, _forward, _System, determined
 from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
 
 # Two pendulums, of which the second is not measured.
@@ -104,3 +106,14 @@ def test_fewer_steps_tell_where_friction_is_solved_anew(
     anew = tried(tmp_path / "anew", 0.6, noslip=5)
     assert anew == plain
     assert steps[-1] < 0.5 * whole
+
+
+@pytest.mark.parametrize(("squares", "kept"), [(40.0, True), (1.0, False)])
+def test_what_a_greater_mistake_hides_is_seen_beside_it(squares: float, kept: bool) -> None:
+    """A zero that is off explains little as long as a load that comes later is wrong."""
+    unit = 1e4
+    explained = np.array([0.0, squares, 1000.0])
+    system = _System(np.diag([unit] * 3), -np.sqrt(unit * explained), 1050.0)
+    usual = replace(candidate("j0", "damping"), typical=1.0)
+    offered = [usual, *(replace(usual, attribute=a, on_demand=True) for a in ("bias", "mass"))]
+    assert _forward(system, offered) == [True, kept, True]

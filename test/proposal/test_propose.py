@@ -143,7 +143,7 @@ def test_measured_torque_beside_servos_whose_reference_was_not_recorded(tmp_path
 
 
 def test_only_what_measured_torque_moves_is_to_be_found(tmp_path: Path) -> None:
-    truth = arm_model(4, 3)
+    truth = arm_model(4, 3).replace('name="j2"', 'name="j2" stiffness=".5"')
     (tmp_path / "arm.xml").write_text(without_sensors(truth))
     recording = simulate(truth, 4)
     torque = recording.command.copy()
@@ -154,6 +154,8 @@ def test_only_what_measured_torque_moves_is_to_be_found(tmp_path: Path) -> None:
     proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
     found = dict.fromkeys(p.pattern for p in proposal.experiment.parameters)
     assert list(found) == ["link1", "link2", "j1", "j2"]
+    springs = [p.pattern for p in proposal.experiment.parameters if p.attribute == "stiffness"]
+    assert springs == ["j2"]
 
 
 def test_the_body_that_gravity_names_is_free(tmp_path: Path) -> None:

@@ -10,8 +10,13 @@ from dataclasses import replace
 import mujoco
 import pytest
 
+from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.proposed_parameters import Inputs, candidates
+from sysid_ros.proposal.proposed_parameters import (
+    Inputs,
+    candidates,
+    masses_that_gravity_names,
+)
 from sysid_ros.proposal.signals.joint_scales import joint_scales
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
@@ -95,6 +100,14 @@ def test_what_nothing_drives_has_no_rotor_and_friction_only_where_recordings_say
         for one in offered(xml.replace('name="j1"', 'name="j1" frictionloss=".1"'), inputs(1))
     }
     assert not own["j1", "frictionloss"].on_demand
+
+
+def test_springs_that_the_model_has_are_found_where_recordings_contradict_them() -> None:
+    xml = arm(2, actuator='position kp="100"').replace('name="j1"', 'name="j1" stiffness="12"')
+    (spring,) = [one for one in offered(xml, inputs(2)) if one.attribute == "stiffness"]
+    assert (spring.element, spring.name, spring.on_demand) == ("joint", "j1", True)
+    assert spring.low < 12.0 < spring.high
+    assert spring.revealing
 
 
 def test_a_servo_of_velocities_has_a_gain_and_no_scale_of_torque() -> None:
@@ -196,6 +209,17 @@ def test_masses_have_priors_where_torques_are_known() -> None:
         "min": pytest.approx(0.1), "max": pytest.approx(20.0), "prior": {"std": pytest.approx(0.6)}
     }  # fmt: skip
     assert not masses[2].on_demand
+
+
+def test_of_masses_that_explain_as_much_each_has_a_prior_as_wide_as_what_it_takes() -> None:
+    """Freed alone, the one that is named is wrong and certain wherever it is another."""
+    spec = mujoco.MjSpec.from_string(arm(2, mass=2.0))
+    finding = Finding(FindingKind.GRAVITY, (), {"mass": 2.5}, "Too light.", "", (), "b1")
+    (alone,) = masses_that_gravity_names(spec, [finding])
+    assert (alone.name, alone.std, alone.doubt) == ("b1", None, "Too light.")
+    told = masses_that_gravity_names(spec, [replace(finding, rivals=(("b0", 1.2),))])
+    assert [(one.name, one.std) for one in told] == [("b1", 1.8), ("b0", 0.6)]
+    assert all(one.guessed and not one.on_demand and one.doubt for one in [alone, *told])
 
 
 def test_of_bodies_that_are_fixed_to_each_other_the_heaviest_has_a_mass_to_find() -> None:

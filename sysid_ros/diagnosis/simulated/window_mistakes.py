@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+import mujoco
 import numpy as np
 
 from sysid_ros.diagnosis.evidence import (
@@ -81,7 +82,8 @@ class WindowTest:
 
     Attributes:
       recorded: What was recorded.
-      sequences: The same as it is simulated.
+      model: The robot, whole and with the names that its file gives.
+      sequences: What was recorded as it is simulated, with a name for each body.
       length: Of windows, s.
       usual: What a fit finds.
       delays: Of it, the delays of topics by their labels, and what was known of them before.
@@ -92,6 +94,7 @@ class WindowTest:
     """
 
     recorded: Recorded
+    model: mujoco.MjModel
     sequences: ModelSequences
     length: float | None
     usual: ParameterDict
@@ -150,7 +153,7 @@ class WindowTest:
             if could_be.moves_with_others(actuator)
         ]
         return cls(
-            recorded, own, length, usual, delays,
+            recorded, model, own, length, usual, delays,
             {name: mass_of(own, name) for name in bodies.values() if not concern("body", name)},
             {one: zero_of(one) for one in servos if not concern("signal", one, "bias")},
             {one: gain_of(one) for one in forces if not concern("signal", one, "gain")},
@@ -363,9 +366,10 @@ class WindowTest:
             f"whatever friction, armature and delays there are. A mass of {body!r} of {mass:.3g} "
             f"times the model's (95 % interval {low:.3g} to {high:.3g}){also} would explain "
             f"it{rival}{gain}.",
-            freed_mass(self.recorded.model, body),
+            freed_mass(self.model, body),
             (),
             body,
+            tuple((self._body(name), 1.0 + step) for name, step in off.others.items()),
         )
 
     def _moved(self, signal: str) -> str:

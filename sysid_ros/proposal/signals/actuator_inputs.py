@@ -82,7 +82,7 @@ def command_lines(
         if channel.command and not channel.msgtype.endswith(("/Bool", "/String"))
     ]
     spaces = spaces_of(positions.values())
-    arrays = of_robot(command_arrays(commands), spaces)
+    arrays = of_robot(command_arrays(commands), positions.values())
     singles = {found[0].topic for found in arrays.values() if len(found) == 1}
     named = named_commands(commands, drives, singles)
     open_ = _Open(list(drives))

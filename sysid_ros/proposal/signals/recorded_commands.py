@@ -98,8 +98,11 @@ def spaces_of(channels: Iterable[Channel]) -> set[str]:
 
 
 def of_robot(
-    arrays: Mapping[str, list[Channel]], spaces: Collection[str]
+    arrays: Mapping[str, list[Channel]], positions: Collection[Channel]
 ) -> dict[str, list[Channel]]:
-    """The arrays in the namespaces of the measured positions, where there are any; else all."""
+    """The arrays in the namespaces of the measured positions, where all are in one; else all."""
+    if not all(spaces_of([one]) for one in positions):  # a topic of the whole robot's
+        return dict(arrays)
+    spaces = spaces_of(positions)
     own = {key: found for key, found in arrays.items() if not spaces_of(found).isdisjoint(spaces)}
     return own or dict(arrays)

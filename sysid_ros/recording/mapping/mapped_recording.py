@@ -31,6 +31,7 @@ class MappedSignal:
     noise: float | None  # standard deviation from the experiment, None: to be estimated
     gaps: tuple[tuple[float, float], ...] = ()
     smooth: bool = False  # True: a cubic spline joins its samples, False: lines do
+    turns: int = 0  # jumps by a whole turn that were joined
 
     @property
     def method(self) -> str:

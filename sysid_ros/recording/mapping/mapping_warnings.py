@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sysid_ros import time_intervals
+from sysid_ros.errors import listed
 from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.receipt import dated_by_receipt, lateness
@@ -23,6 +24,7 @@ def mapping_warnings(
     dated: DatedRecording,
     quality: Sequence[TopicQuality],
     controls: Sequence[MappedSignal],
+    measured: Sequence[MappedSignal],
     length: float,
 ) -> list[str]:
     """Say in sentences what a reader of the results should know about a recording.
@@ -31,6 +33,7 @@ def mapping_warnings(
       dated: Its topics.
       quality: How well they were recorded.
       controls: Its controls.
+      measured: What was measured.
       length: How long anything was measured [s].
     """
     found = clock_warnings(dated) + _received(dated)
@@ -69,6 +72,12 @@ def mapping_warnings(
                 f"actuator {control.name} is unknown for {unknown:.3g} of {length:.3g} s; these "
                 "stretches are left out."
             )
+    if turned := [one for one in measured if one.turns]:
+        found.append(
+            f"{listed([one.name for one in turned], 4)}: angles jump by a whole turn, "
+            f"{sum(one.turns for one in turned)} times in all, and were joined; their zero is that "
+            "of the first sample's turn."
+        )
     return found
 
 

@@ -16,6 +16,7 @@ from sysid_ros.recording.mapping.gaps import published_on_change, unknown_interv
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
 from sysid_ros.recording.mapping.samples import are_measurements, check_samples, samples
+from sysid_ros.recording.mapping.turns import joined_turns
 from sysid_ros.recording.messages import (
     Components,
     FieldPath,
@@ -27,6 +28,7 @@ from sysid_ros.recording.messages import (
 )
 from sysid_ros.time_intervals import Intervals, complement, inside, length
 
+_ANGLES = ("pos", "angle")  # in the fields of sensors that may be told modulo one turn
 _LEAST_COVERAGE = 0.5  # of the time in which a signal counts; one known for less is refused
 _STILL_FELT = 1.0  # s before a cut from which on inputs are kept: delayed ones act after it
 
@@ -87,6 +89,10 @@ def map_signal(
     else:
         indices = [topic.columns.paths.index(one) for one in numbers.paths]
         times, raw = samples(topic, indices, where)
+    turns = 0
+    if _is_angle(signal) and raw.shape[1] == 1:  # from the recording's own beginning on
+        angles, turns = joined_turns(signal.factor * raw[:, 0])
+        raw = angles[:, np.newaxis] / signal.factor if turns else raw
     kept = Range(used.start - _STILL_FELT, used.end) if control else used
     times, raw = _cut(times, raw, kept, held=held, joined=played_back)
     known = are_measurements(raw).all(axis=1)
@@ -114,6 +120,7 @@ def map_signal(
         noise=signal.noise,
         gaps=gaps,
         smooth=signal.interpolation is Interpolation.CUBIC,
+        turns=turns,
     )
 
 
@@ -137,6 +144,13 @@ def _in_model_units(
         four = slice(first, first + 4)
         values[:, four] = unit_quaternions(raw[:, four], where)
     return values
+
+
+def _is_angle(signal: SignalRequest) -> bool:
+    """Tell whether a signal may be an angle, which some drivers tell modulo one turn."""
+    if signal.kind is SignalKind.SENSOR:  # of a force, a jump of 6 N is one
+        return any(part in signal.field.lower() for part in _ANGLES)
+    return signal.kind is SignalKind.QPOS
 
 
 def _is_held(signal: SignalRequest, msgtype: str) -> bool:

@@ -168,13 +168,15 @@ def map_columns(
         for count in [(promised or {}).get(source[0])]
     )
     controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
-    said = mapping_warnings(dated, quality, controls, span.end - span.start) if whole else ()
+    measured = tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR)
+    length = span.end - span.start
+    said = mapping_warnings(dated, quality, controls, measured, length) if whole else ()
     return MappedRecording(
         name=name,
         start_ns=dated.start_ns,
         end=span.end,
         controls=controls,
-        measured=tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR),
+        measured=measured,
         quality=quality,
         input_hash="",
         masked=union(stretch for out in masked for stretch in out),

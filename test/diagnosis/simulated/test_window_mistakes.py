@@ -17,7 +17,10 @@ from robot_matrix import own_robots
 from robot_to_try import hidden
 
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
+from sysid_ros.diagnosis.evidence import Recorded
+from sysid_ros.diagnosis.fits import OneMass
 from sysid_ros.diagnosis.simulated import WindowTest
+from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import Experiment, load_experiment, parse_experiment, with_overrides
 from sysid_ros.rehearsal import TrueParameter, generate, with_true_values
@@ -180,6 +183,31 @@ def test_a_mass_that_is_little_of_the_gravity_on_a_joint_shows_in_all_it_does(
     (finding,) = check_experiment(load_experiment(file), None)
     assert (finding.kind, finding.body) == (FindingKind.GRAVITY, "link0")
     assert finding.evidence["mass_low"] < OFF < finding.evidence["mass_high"]
+
+
+def test_a_link_behind_joints_that_nothing_measures_is_freed_by_its_own_name() -> None:
+    """Tests of torques weld such joints, and what moves as one is a nameless body there."""
+    tail = '<body name="tail"><joint name="bend"/><geom size=".1" mass="1"/></body></body>'
+    xml = arm_model(1, 1).replace("</body>", tail)
+    whole, welded = (
+        mujoco.MjModel.from_xml_string(one) for one in (xml, xml.replace('name="tail"', ""))
+    )
+    seen = Recorded(welded, (), (), {}, {}, {}, {}, frozenset(), {}, {})
+    mass = Parameter("mass of tail", 1.0, 0.05, 20.0)
+    test = WindowTest(
+        seen,
+        whole,
+        None,
+        None,
+        ParameterDict(),
+        {},
+        {"tail": mass},
+        {},
+        {},
+        None,
+    )
+    finding = test._finding(OneMass(mass.name, 0.5, 0.1, 1.0, ("p0",), {}), "")
+    assert (finding.body, finding.repair) == ("tail", "- {body: tail, mass: null}")
 
 
 def recorded_robot(name: str, folder: Path) -> tuple[mujoco.MjSpec, Experiment]:

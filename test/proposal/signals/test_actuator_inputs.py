@@ -115,6 +115,18 @@ def test_equal_commands_keep_the_order_of_the_array() -> None:
     assert all("order of the model's actuators" in line.grounds for line in found.lines)
 
 
+def test_one_joint_in_a_namespace_hides_no_array_outside_of_it() -> None:
+    """An arm publishes in ``/arm``, the base that it stands on in none."""
+    wanted = motions(3)
+    measured = positions(late(wanted))
+    measured[2] = replace(measured[2], topic="/arm/joint_states")
+    told = [*array(wanted[:, :2], "/wheels/commands"), *array(wanted[:, 2:], "/arm/x/commands")]
+    model = servos(3)
+    found = command_lines(model, drives_of(model), told, measured, ())
+    topics = {line.name: line.channel.topic for line in found.lines}
+    assert topics == {"s0": "/wheels/commands", "s1": "/wheels/commands", "s2": "/arm/x/commands"}
+
+
 def test_places_for_more_motors_than_there_are_and_numbers_of_a_gripper_are_inputs() -> None:
     wanted = motions(3)
     spare = array(np.hstack([wanted, np.zeros((len(TIMES), 2))]))

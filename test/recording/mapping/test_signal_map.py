@@ -471,3 +471,26 @@ def test_messages_that_name_a_joint_twice_are_left_out_and_counted(arm, write_ba
         "run: 3 of 100 messages of /joint_states name the element of position[elbow] more than "
         "once; they do not count.",
     )
+
+
+def test_angles_modulo_a_turn_are_joined_from_the_beginning_of_the_recording(
+    write_bag, joint_state
+) -> None:
+    angle = 9.0 * np.sin(np.linspace(0.0, 6.0, 600))
+    told = np.degrees((angle + np.pi) % (2.0 * np.pi) - np.pi)
+    entries = [
+        Entry(
+            "/joint_states",
+            START_NS + 10_000_000 * k,
+            joint_state(START_NS + 10_000_000 * k, ["table"], [one], effort=[one]),
+        )
+        for k, one in enumerate(told)
+    ]
+    path = write_bag(entries)
+    table = SignalConfig(QPOS, "table", "/joint_states", "position[table]", scale=np.pi / 180.0)
+    torque = SignalConfig(ACTUATOR, "motor", "/joint_states", "effort[table]")
+    result = mapped(path, table, torque, start=3.0)
+    np.testing.assert_allclose(result.measured[0].values, angle[300:], atol=1e-9)
+    assert np.ptp(result.controls[0].values) < 360.0
+    (warning,) = mapped(path, table).warnings
+    assert "table: angles jump by a whole turn, 4 times" in warning
