@@ -58,6 +58,7 @@ class Finding:
       repair: The lines of YAML that repair it, as they stand in the experiment file.
       overrides: The same as settings for ``--set``.
       body: The one whose mass would explain it; empty where there is none.
+      ambiguous: Whether other signals than those repaired could be the wrong ones.
     """
 
     kind: FindingKind
@@ -67,6 +68,7 @@ class Finding:
     repair: str
     overrides: tuple[str, ...]
     body: str = ""
+    ambiguous: bool = False
 
     @property
     def claim(self) -> str:
