@@ -91,7 +91,9 @@ def check_dataset(
         masses = alone and not rough
         if experiment.fit.method != "inverse_dynamics":
             if masses:
-                findings += _in_windows(state, experiment, dataset, on_note)
+                # Behind the name of another joint a mass looks like another.
+                known = not any(one.ambiguous for one in findings)
+                findings += _in_windows(state, experiment, dataset, on_note, masses=known)
             elif (
                 alone
                 and all(_is_of_servo(state, one) for one in rough)
@@ -222,14 +224,18 @@ def _in_windows(
     experiment: Experiment,
     dataset: Dataset,
     on_note: Callable[[str], None],
+    *,
+    masses: bool,
 ) -> list[Finding]:
     """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
     test = _window_test(state, experiment, dataset)
     asked = state.undeclared([*test.late_inputs(), *test.factors_off()])
     found = [state.finding(one, _WINDOW_GROUNDS) for one in asked]
-    if not found and (turned := test.turned()):
+    if found or not masses:
+        return found
+    if turned := test.turned():
         return [state.mounting(turned, leaning_grounds(turned))]
-    found += [] if found else test.masses_off()
+    found = test.masses_off()
     if not found and (note := test.note()):
         on_note(note)
     return found

@@ -107,7 +107,7 @@ def test_a_planted_mistake_is_found(arm: Recordings, kind: FindingKind) -> None:
     assert missed(arm, one) == []
 
 
-@pytest.mark.parametrize("kind", [FindingKind.SIGN, FindingKind.DEGREES])
+@pytest.mark.parametrize("kind", [FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP])
 def test_a_velocity_is_tested_like_a_position(head: Recordings, kind: FindingKind) -> None:
     assert missed(head, [one for one in singles(head) if one.expected[0][0] is kind][-1:]) == []
 

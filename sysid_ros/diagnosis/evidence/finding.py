@@ -59,6 +59,7 @@ class Finding:
       overrides: The same as settings for ``--set``.
       body: The one whose mass would explain it; empty where there is none.
       rivals: Other bodies whose masses would explain it as well, and how many times the model's.
+      ambiguous: Whether other signals than those repaired could be the wrong ones.
     """
 
     kind: FindingKind
@@ -69,6 +70,7 @@ class Finding:
     overrides: tuple[str, ...]
     body: str = ""
     rivals: tuple[tuple[str, float], ...] = ()
+    ambiguous: bool = False
 
     @property
     def claim(self) -> str:

@@ -306,6 +306,7 @@ def finding_of(
         sentence=f"{_claim(change, interval)} {why}{also}",
         repair=repair.text,
         overrides=repair.overrides,
+        ambiguous=bool(others),
     )
 
 
