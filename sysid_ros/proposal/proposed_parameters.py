@@ -84,7 +84,6 @@ def candidates(
         for joint in joints
         if joint in scales and joint not in tied
     ]
-    found += [_of_spring(spec, joint) for joint in joints if joint not in driven]
     found += _delays(inputs)
     found += [_setting(spec, "joint", joint, "stiffness") for joint in joints if joint not in tied]
     known = [name for name in speeds if name not in inputs.guessed]
@@ -161,23 +160,6 @@ def _of_joint(
         on_demand=lacking,
         guessed=bool(gain) and nominal == 0.0,
         doubt=f"nothing drives {joint}, and the model has no {attribute} there" if lacking else "",
-    )
-
-
-def _of_spring(spec: mujoco.MjSpec, joint: str) -> Candidate | None:
-    """The stiffness of a joint that only its spring holds, where the recordings ask for it."""
-    nominal = _nominal(spec, "joint", joint, "stiffness")
-    if not nominal:
-        return None
-    return Candidate(
-        element="joint",
-        name=joint,
-        attribute="stiffness",
-        low=_round(nominal * _MASS[0]),
-        high=_round(nominal * _MASS[1]),
-        typical=_GUESS * nominal,
-        on_demand=True,
-        doubt=f"the recordings contradict the model's stiffness of {joint}",
     )
 
 

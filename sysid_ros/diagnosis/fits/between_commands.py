@@ -43,7 +43,7 @@ _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes 
 _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=1)
 _ROUNDS = 3
 _SURE = 2.5  # standard deviations of the sum of signed ranks, from which on it is beyond chance
-_BETTER = 0.95  # of the squares that one way leaves, that a better one leaves at most
+_BETTER = 0.97  # of the squares that one way leaves, that a better one leaves at most
 _ALIKE = 1.02  # ratio of squares up to which no fit to the end finds a way that is better
 
 
