@@ -98,6 +98,7 @@ def candidates(
         if not inputs.guessed:  # which explain gravity in any posture
             found += _biases(servos, sensors)
             found += _payload(model, joints)
+            found += _loads(model) if free else ()
     else:
         found += _masses(model, joints, free)
         found += _gains([name for name in inputs.held if name not in speeds][1:])
@@ -273,6 +274,16 @@ def _payload(model: mujoco.MjModel, joints: Sequence[str]) -> Iterator[Candidate
             if name and mass > 0.0:
                 yield _mass(name, mass, "the payload counts as mass of the last body")
                 return
+
+
+def _loads(model: mujoco.MjModel) -> Iterator[Candidate]:
+    """The mass of the heaviest body of each robot that floats or stands, which carries the load."""
+    heaviest = {root: int(np.argmax(np.where(model.body_rootid == root, model.body_mass, 0.0)))
+                for root in dict.fromkeys(model.body_rootid.tolist())}  # fmt: skip
+    for body in heaviest.values():
+        name, mass = str(model.body(body).name), float(model.body_mass[body])
+        if name and mass > 0.0 and _floats(model, body):
+            yield _mass(name, mass, "what the robot carries counts as mass of its heaviest body")
 
 
 def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:

@@ -251,3 +251,18 @@ def test_what_floats_has_masses_to_find_where_its_pose_was_recorded(posed: bool)
     masses = [one.name for one in found if one.attribute == "mass"]
     assert masses == (["wheel", "base"] if posed else [])
     assert {"frictionloss", "damping", "armature"} <= {one.attribute for one in found}
+
+
+@pytest.mark.parametrize("posed", [True, False])
+def test_what_a_legged_robot_under_servos_carries_is_on_demand(posed: bool) -> None:
+    """Dampings and armatures of wheeled legs made up for a torso of 1.2 times its mass."""
+    xml = (
+        '<mujoco><worldbody><body name="torso"><freejoint/><geom size=".1" mass="6"/>'
+        '<body name="leg"><joint name="hip" axis="0 1 0"/><geom size=".1" mass="1"/></body></body>'
+        '</worldbody><actuator><position name="servo" joint="hip" kp="90"/></actuator></mujoco>'
+    )
+    given = Inputs({"servo": True}, {"servo": "/c"}, frozenset(["/c"]))
+    found = candidates(mujoco.MjSpec.from_string(xml), ["hip"], given, {}, free=posed)
+    masses = [one for one in found if one.attribute == "mass"]
+    assert [(one.name, one.on_demand) for one in masses] == ([("torso", True)] if posed else [])
+    assert all(one.low < 6.0 * 1.2 < one.high for one in masses)
