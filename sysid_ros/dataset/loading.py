@@ -24,6 +24,7 @@ from sysid_ros.dataset.sequences import (
     unusable,
 )
 from sysid_ros.dataset.splits import split_by_time
+from sysid_ros.dataset.unseen_bases import unseen_bases
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
 from sysid_ros.engine.signals import TimeSeries
@@ -126,6 +127,7 @@ def load_dataset(
                 f"No signal drives actuator {name!r}; its control is taken as zero throughout."
                 for name in undriven
             ),
+            *_unseen(experiment, models),
             *(warning for read in reads for warning in read.mapped.warnings),
             *left_out,
             *idle_settings(experiment),
@@ -341,6 +343,21 @@ def _sequence_set(models: Mapping[str, ExperimentModel], reads: Sequence[_Read])
         groups.append(model_sequences(Path(name).stem, spec, members, robot))
     excluded = {read.name: unusable(read.mapped) for read in reads}
     return SequenceSet(tuple(groups), excluded)
+
+
+def _unseen(experiment: Experiment, models: Mapping[str, ExperimentModel]) -> list[str]:
+    """Sentences about free bodies whose pose nothing measures, where they are simulated."""
+    if not experiment.fit.simulates:
+        return []
+    compared = {s.name for s in experiment.signals if s.kind is SignalKind.SENSOR}
+    said = [
+        sentence
+        for model in models.values()
+        for sentence in unseen_bases(
+            model.with_sensors, {s.name for s in model.given.spec.sensors} - compared
+        )
+    ]
+    return list(dict.fromkeys(said))
 
 
 def _undriven(experiment: Experiment, models: Mapping[str, ExperimentModel]) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ class PageProgress:
         self._message = ""
         self._share = 0.0
         self._names: tuple[str, ...] = ()
+        self._units: tuple[str, ...] = ()
         self._steps: list[dict[str, Any]] = []
 
     def begin(self, title: str) -> None:
@@ -44,7 +45,7 @@ class PageProgress:
             self._fit += 1
             self._state, self._title = "running", title
             self._stage, self._message, self._share = "starting", "", 0.0
-            self._names, self._steps = (), []
+            self._names, self._units, self._steps = (), (), []
 
     def stage(self, text: str) -> None:
         """Tell what is being done now."""
@@ -60,7 +61,7 @@ class PageProgress:
         """
         with self._lock:
             if step.names != self._names:
-                self._names, self._steps = step.names, []
+                self._names, self._units, self._steps = step.names, step.units, []
             self._share = share
             shown = {name: getattr(step, name) for name in _SHOWN}
             self._steps.append(plain(shown))
@@ -90,9 +91,9 @@ class PageProgress:
           count: How many steps the caller has of it.
 
         Returns:
-          Plain data: ``state``, ``title``, ``stage``, ``message``, ``share``, ``names``, the
-          steps from number ``first`` on, and ``series``, which changes when earlier steps do not
-          count any more.
+          Plain data: ``state``, ``title``, ``stage``, ``message``, ``share``, ``names``, their
+          ``units``, the steps from number ``first`` on, and ``series``, which changes when earlier
+          steps do not count any more.
         """
         with self._lock:
             series = f"{self._fit}.{self._thinned}.{len(self._names)}"
@@ -105,6 +106,7 @@ class PageProgress:
                 "message": self._message,
                 "share": self._share,
                 "names": list(self._names),
+                "units": list(self._units),
                 "first": first,
                 "steps": self._steps[first:],
             }

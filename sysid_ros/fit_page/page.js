@@ -5,16 +5,18 @@ const token = document.querySelector("meta[name=token]").content;
 
 let rows = [];
 
-function makeRows(names) {
+function makeRows(names, units) {
   const body = part("parameters");
   body.replaceChildren();
-  rows = names.map((name) => {
+  rows = names.map((name, i) => {
     const row = body.insertRow();
     const head = document.createElement("th");
     head.scope = "row";
     head.textContent = name;
     row.append(head);
-    const cells = [row.insertCell(), row.insertCell(), row.insertCell()];
+    const cells = [row.insertCell(), row.insertCell()];
+    row.insertCell().textContent = units[i] || "";
+    cells.push(row.insertCell());
     const chart = drawn("svg", { viewBox: "0 0 120 24", preserveAspectRatio: "none" });
     chart.setAttribute("aria-hidden", "true");
     const line = chart.appendChild(drawn("polyline"));
@@ -24,7 +26,7 @@ function makeRows(names) {
 }
 
 function show(news, steps, begins) {
-  if (begins) makeRows(news.names);
+  if (begins) makeRows(news.names, news.units);
   const running = news.state === "running" || news.state === "canceling";
   part("title").textContent = news.title || "No fit yet";
   document.title = running ? `${Math.round(100 * news.share)} % – ${news.title}` : "sysid_ros";
@@ -47,6 +49,9 @@ function draw(steps) {
   part("cost").textContent = `${number(last.cost)} after step ${last.iteration}${time}`;
   const shown = thinned(steps, 600);
   const costs = shown.map((step) => (step.cost > 0 ? Math.log10(step.cost) : null));
+  const [low, high] = rangeOf(shown.map((step) => step.cost)).map(number);
+  part("cost-ends").textContent = `Step ${steps[0].iteration} to ${last.iteration}; cost ${low} ` +
+    `to ${high}, on a logarithmic scale. It is half the sum of squared errors in units of their noise.`;
   part("cost-chart").firstElementChild.setAttribute("points", evenly(costs, 600, 160));
   rows.forEach(({ cells, line }, i) => {
     const [start, now] = [steps[0].values[i], last.values[i]];

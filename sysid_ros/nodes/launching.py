@@ -19,8 +19,6 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from sysid_ros.errors import ErrorCode
-
 AS_IN_FILE = ""  # default of an argument that leaves a parameter to the parameter file
 _PATIENCE = "30"  # s from SIGINT to SIGTERM, and from there to SIGKILL
 
@@ -91,14 +89,15 @@ def node(
 ) -> OpaqueFunction:
     """One of the package's nodes, with the usual arguments applied.
 
-    A parameter is what the parameter file says where no argument is given for it.
+    A parameter is what the parameter file says where no argument is given for it. Where the node
+    fails the launch fails and ends, unless it is one that only watches.
 
     Args:
       executable: Also the node's name.
       parameters: On top of those in the parameter file.
       remappings: Topics.
-      only_if: A launch argument; where it is false, the node is not started.
-      on_exit: Called with event and context when its process ends.
+      only_if: A launch argument; where it is false, the node, which only watches, is not started.
+      on_exit: Called with event and context when its process ends, instead of what is usual.
     """
     wanted = {"use_sim_time": flag("use_sim_time"), **(parameters or {})}
 
@@ -117,7 +116,7 @@ def node(
             remappings=list(remappings),
             arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
             output="screen",
-            on_exit=on_exit,
+            on_exit=on_exit or (None if only_if else _refuse_failure),
             # Nothing that ends slowly, such as a large bag on a busy machine, is cut off.
             sigterm_timeout=_PATIENCE,
             sigkill_timeout=_PATIENCE,
@@ -128,20 +127,31 @@ def node(
     return OpaqueFunction(function=make, condition=condition)
 
 
+def _refuse_failure(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """End the launch, as others would wait in vain for a node that has failed.
+
+    Raises:
+      RuntimeError: Names the node; its own last words say why.
+    """
+    if event.returncode != 0:
+        raise RuntimeError(f"{event.process_name} ended with status {event.returncode}")
+    return []
+
+
 def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDescriptionEntity]:
-    """A node with whose end the launch ends, and fails where the node failed of itself.
+    """A node with whose end the launch ends, and fails where the node failed.
 
     Declares the argument ``stay``, which leaves the other nodes running after a success.
     """
 
     def judge(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        interrupted = context.is_shutdown and event.returncode == ErrorCode.CANCELED
-        if event.returncode != 0 and not interrupted:
-            raise RuntimeError(f"{event.process_name} ended with status {event.returncode}")
+        _refuse_failure(event, context)
         stay = LaunchConfiguration("stay").perform(context).lower() == "true"
         return [] if stay or context.is_shutdown else [Shutdown(reason="done")]
 
     stay = DeclareLaunchArgument(
         "stay", default_value="false", description="whether the other nodes outlive the result"
     )
-    return [stay, node(executable, parameters, on_exit=judge)]
+    # Launch takes every other status for a death, also where Ctrl-C has asked for the end.
+    told = {**parameters, "canceled_status": 0}
+    return [stay, node(executable, told, on_exit=judge)]

@@ -48,7 +48,7 @@ class Draft:
       signals: The signal map.
       possible: Signals that the evidence does not decide for, written as comments.
       notes: Sentences about what has no signal.
-      unused: Topics that nothing is mapped from.
+      unused: Topics, and parts of messages, that nothing is mapped from.
       clocks: Whose clocks differ, so that stamps are translated; empty where none do.
       masks: When the robot is enabled, as written, with a doubt.
       window: Length of windows [s]; ``None`` for whole recordings.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -239,9 +240,19 @@ def _entry(line: Line) -> SignalEntry:
 
 
 def _unused(channels: Sequence[Channel], mapping: Mapping) -> tuple[str, ...]:
-    used = {line.channel.topic for line in mapping.signals}
+    """Topics that nothing is mapped from, and what changes in others and is not mapped."""
     masks = {str(entry.values["topic"]) for entry in _masks(channels)}
-    return tuple(sorted({channel.topic for channel in channels} - used - masks))
+    used = {(line.channel.topic, _part(line.channel)) for line in mapping.signals}
+    topics = {topic for topic, _ in used}
+    told = {(one.topic, _part(one)) for one in channels if one.topic not in topics or one.moves}
+    left = sorted((topic, part) for topic, part in told - used if topic not in masks)
+    shown = (f"{part} of {topic}" if topic in topics else topic for topic, part in left)
+    return tuple(dict.fromkeys(shown))
+
+
+def _part(channel: Channel) -> str:
+    """The part of a message that a field is in, such as ``position`` or ``orientation``."""
+    return re.split(r"[.\[]", channel.field, maxsplit=1)[0]
 
 
 def _masks(channels: Sequence[Channel]) -> tuple[SignalEntry, ...]:

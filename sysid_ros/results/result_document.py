@@ -46,7 +46,7 @@ SCORE = optional(Record(Score).form)
 APPLIED = several(Record(AppliedParameter).form)
 _TEXTS = by_name(TEXT)
 STEP = Record(Iteration)
-_STEP = Record(Iteration, without=("names",))  # all steps of a fit have the same
+_STEP = Record(Iteration, without=("names", "units"))  # all steps of a fit have the same
 _PARAMETER = Record(
     ParameterEstimate,
     without=("name",),

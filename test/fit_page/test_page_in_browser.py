@@ -19,7 +19,8 @@ from sysid_ros.fit_page import LivePage, PageProgress
 
 def step(number: int) -> Iteration:
     values = np.array([0.5 + 0.1 * number, 2.0 - 0.3 * number])
-    return Iteration(number, 10.0**-number, 0.5, ("mass", "<b>damping</b>"), values, number)
+    names, units = ("mass", "<b>damping</b>"), ("kg", "N m s/rad")
+    return Iteration(number, 10.0**-number, 0.5, names, values, number, units)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,8 @@ def test_a_fit_is_followed_and_cancelled(page: Page) -> None:
         page.wait_for("document.getElementById('cost').textContent.startsWith('0.0001 ')")
         assert text(page, "status") == "Running: fitting."
         cells = "[...document.querySelectorAll('#parameters tr')].map(r => r.innerText)"
-        assert page.run(cells)[0].split("\t")[:4] == ["mass", "0.5", "0.9", "80.0 %"]
+        assert page.run(cells)[0].split("\t")[:5] == ["mass", "0.5", "0.9", "kg", "80.0 %"]
+        assert text(page, "cost-ends").startswith("Step 0 to 4; cost 0.0001 to 1,")
         assert "<b>damping</b>" in page.run(cells)[1]  # as text, not as an element
         points = "document.querySelector('#cost-chart polyline').getAttribute('points')"
         assert len(page.run(points).split()) == 5

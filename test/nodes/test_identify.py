@@ -207,13 +207,14 @@ def test_who_interrupts_twice_does_not_leave_the_robot_moving(monkeypatch: pytes
     stopping = SimpleNamespace(
         call_off=lambda: (interrupt(), called.append("called off")),
         close=lambda: called.append("closed"),
+        canceled_status=42,
     )
     ros = SimpleNamespace(shutdown=lambda: None)
     for name, value in (("rclpy", ros), ("started", lambda *_: stopping)):
         monkeypatch.setattr(identify_node, name, value)
     monkeypatch.setattr(identify_node, "_identify", identify)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    assert identify_node.main([]) == ErrorCode.CANCELED
+    assert identify_node.main([]) == 42
     assert called == ["called off", "closed"]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
@@ -30,40 +29,53 @@ _MODULES = (
 
 
 @pytest.fixture
-def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], Any]:
-    """What becomes of a launch whose node ended with a status, during its shutdown or not."""
+def launching(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module, where nodes are what is asked of ``launch_ros``."""
     for name in (*_OF_ROS, *_MODULES):
         monkeypatch.setitem(sys.modules, name, MagicMock())
     monkeypatch.delitem(sys.modules, "sysid_ros.nodes.launching", raising=False)
-    launching = importlib.import_module("sysid_ros.nodes.launching")
-    monkeypatch.setitem(sys.modules, "sysid_ros.nodes.launching", launching)
-    making = MagicMock()
-    monkeypatch.setattr(launching, "node", making)
+    found = importlib.import_module("sysid_ros.nodes.launching")
+    monkeypatch.setitem(sys.modules, "sysid_ros.nodes.launching", found)
+    return found
+
+
+def asked_of_launch(launching: Any) -> dict[str, Any]:
+    """What the node that was declared last asks of ``launch_ros``."""
+    launching.OpaqueFunction.call_args.kwargs["function"](MagicMock())
+    return dict(launching.Node.call_args.kwargs)
+
+
+def ended(status: int, *, shutdown: bool) -> tuple[SimpleNamespace, MagicMock]:
+    """The end of a node, as launch tells it."""
+    event = SimpleNamespace(returncode=status, process_name="identify")
+    return event, MagicMock(is_shutdown=shutdown)
+
+
+@pytest.mark.parametrize("shutdown", [False, True])
+def test_launch_ends_with_its_client(launching: Any, shutdown: bool):
     launching.ending_node("identify", {})
-    on_exit = making.call_args.kwargs["on_exit"]
-
-    def ended(status: int, shutdown: bool) -> Any:
-        event = SimpleNamespace(returncode=status, process_name="identify")
-        return on_exit(event, MagicMock(is_shutdown=shutdown))
-
-    return ended
+    answered = asked_of_launch(launching)["on_exit"](*ended(0, shutdown=shutdown))
+    assert len(answered) == (0 if shutdown else 1)  # a second end asks for nothing
 
 
+def test_interrupted_client_has_not_failed_in_a_launch(launching: Any):
+    launching.ending_node("identify", {})
+    (_, given) = asked_of_launch(launching)["parameters"]
+    assert given["canceled_status"] == 0
+
+
+@pytest.mark.parametrize("declare", ["node", "ending_node"])
 @pytest.mark.parametrize(
-    ("status", "shutdown"), [(0, False), (0, True), (ErrorCode.CANCELED, True)]
+    ("status", "shutdown"), [(1, False), (ErrorCode.DATA_UNUSABLE, True), (-6, True)]
 )
-def test_interrupted_launch_has_not_failed(
-    judge: Callable[[int, bool], Any], status: int, shutdown: bool
+def test_launch_fails_where_a_node_failed(
+    launching: Any, declare: str, status: int, shutdown: bool
 ):
-    assert len(judge(status, shutdown)) == (0 if shutdown else 1)  # a second end asks for nothing
-
-
-@pytest.mark.parametrize(
-    ("status", "shutdown"),
-    [(ErrorCode.CANCELED, False), (ErrorCode.DATA_UNUSABLE, True), (-6, True)],
-)
-def test_launch_fails_where_its_node_failed(
-    judge: Callable[[int, bool], Any], status: int, shutdown: bool
-):
+    getattr(launching, declare)("identify", {})
     with pytest.raises(RuntimeError, match=f"identify ended with status {int(status)}"):
-        judge(status, shutdown)
+        asked_of_launch(launching)["on_exit"](*ended(status, shutdown=shutdown))
+
+
+def test_launch_goes_on_without_a_node_that_only_watches(launching: Any):
+    launching.node("sufficiency", only_if="sufficiency")
+    assert asked_of_launch(launching)["on_exit"] is None

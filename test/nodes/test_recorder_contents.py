@@ -54,7 +54,7 @@ def test_experiment_model_description_and_counts_are_in_the_bag(
     assert records["sysid_ros.robot_description"]["topic"] == "/robot_description"
     counted = records["sysid_ros.topic /joint_states"]
     assert (counted["received"], counted["lost"]) == ("150", "0")
-    assert float(counted["clock offset (s)"]) > 1e9  # the test's stamps are of 1970
+    assert counted["clock offset (s)"].startswith("none (")  # the test's stamps are of 1970
     with AnyReader([bag]) as bags:
         assert sum(1 for _ in bags.messages()) == bags.message_count == 150
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sysid_ros.nodes.recorder import topic_statistics
+from sysid_ros.nodes.recorder.diagnostics import topic_values
 from sysid_ros.nodes.recorder.message_losses import losses
 from sysid_ros.nodes.recorder.topic_statistics import (
     TopicStatistics,
@@ -164,6 +165,19 @@ def test_times_that_the_middleware_does_not_know_are_those_of_now(unknown: int):
     assert times(90, 80) == (90, 80)
     assert times(90, unknown) == (90, 90)
     assert times(unknown, unknown) == (100, 100)
+
+
+@pytest.mark.parametrize(("pace", "ahead"), [(3, 0), (1, 10**18), (1, 0)])
+def test_simulated_time_has_no_offset_from_the_computers(pace: int, ahead: int):
+    statistics = TopicStatistics(max_gap_ns=100 * MS)
+    for index in range(1000):
+        statistics.add(index * MS, ahead + pace * index * MS, b"a", None)
+    told = topic_values(statistics, now_ns=ahead)
+    words = {
+        name: told[f"clock {name}"].startswith("none (") for name in ("offset (s)", "drift (s/s)")
+    }
+    assert words == {"offset (s)": ahead > 0, "drift (s/s)": pace > 1}
+    assert told["late"] == ("unknown" if pace > 1 else "0")
 
 
 def test_what_is_kept_of_clocks_does_not_grow(monkeypatch: pytest.MonkeyPatch):

@@ -23,6 +23,7 @@ from sysid_ros.report.svg.bounds import bounds_bar
 from sysid_ros.report.svg.element import element
 from sysid_ros.report.svg.frame import WIDTH, Frame
 from sysid_ros.report.svg.heatmap import heatmap
+from sysid_ros.report.svg.numbers import with_unit
 
 finite = st.floats(-1e12, 1e12)
 
@@ -69,6 +70,14 @@ def test_escaping() -> None:
     assert str(svg) == '<text aria-label="&#34;&gt;&lt;b&gt;">&lt;script&gt;</text>'
 
 
+def test_parameters_over_iterations_have_their_units() -> None:
+    fit = synthetic().fit
+    units = {parameter.name: parameter.unit for parameter in fit.parameters}
+    for index, name in enumerate(fit.trace[0].names):
+        assert f"{with_unit(name, units[name])} over" in charts.parameter_chart(fit, index)
+    assert any(units.values())
+
+
 def test_every_chart_is_well_formed() -> None:
     made = synthetic()
     fit = made.fit
@@ -76,7 +85,7 @@ def test_every_chart_is_well_formed() -> None:
     matrix = np.array([[1.0, -0.5], [-0.5, 1.0]])
     for svg in (
         charts.cost_chart(fit.trace),
-        charts.parameter_chart(fit.trace, 1),
+        charts.parameter_chart(fit, 1),
         charts.histogram_chart(entry),
         charts.normal_chart(entry),
         charts.autocorrelation_chart(entry),

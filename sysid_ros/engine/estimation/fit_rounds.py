@@ -232,6 +232,7 @@ class FitRounds:
                 tuple(self._problem.params.scalar_names()),
                 step.point.theta.copy(),
                 time.monotonic() - self._began,
+                tuple(self._problem.params.scalar_units()),
             )
         )
         if self._listeners.state is not None:

@@ -31,3 +31,4 @@ class Iteration:
     names: tuple[str, ...]
     values: FloatArray  # (n_parameters,), in the parameters' own units
     elapsed: float  # s
+    units: tuple[str, ...] = ()  # one per name; empty where they are not told

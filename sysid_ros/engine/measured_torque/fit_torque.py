@@ -111,9 +111,9 @@ def _result(
     covariance = value_covariance(regression, np.array(errors), slope)
     first = declared.params.as_vector()
     costs = [_cost(problem, evidence, fit, at) for at in (first, values)]
-    names = tuple(declared.params.scalar_names())
+    names, units = declared.params.scalar_names(), declared.params.scalar_units()
     trace = tuple(
-        Iteration(i, cost, 0.0, names, at, time.monotonic() - began)
+        Iteration(i, cost, 0.0, tuple(names), at, time.monotonic() - began, tuple(units))
         for i, (cost, at) in enumerate(zip(costs, (first, values), strict=True))
     )
     for step in trace:

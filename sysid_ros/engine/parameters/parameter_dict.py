@@ -150,6 +150,10 @@ class ParameterDict:
         """One name per free scalar component, in the order of :meth:`as_vector`."""
         return [name for parameter in self.free() for name in parameter.scalar_names()]
 
+    def scalar_units(self) -> list[str]:
+        """One unit per free scalar component, beside :meth:`scalar_names`."""
+        return [unit for parameter in self.free() for unit in parameter.scalar_units()]
+
     def get_non_frozen_parameter_names(self) -> list[str]:
         """As :meth:`scalar_names`, under the name ``mujoco.sysid`` gives it."""
         return self.scalar_names()

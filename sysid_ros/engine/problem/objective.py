@@ -281,6 +281,7 @@ class Objective:
             tuple(self._params.scalar_names()),
             self.expanded(step.point.theta),
             self.elapsed,
+            tuple(self._params.scalar_units()),
         )
         self.history.append(noted)
         if self._callback is not None:

@@ -115,6 +115,12 @@ class Identification(Node):
         self._patience = given.number(
             "patience", 30.0, "seconds to wait for the other nodes to appear"
         )
+        self.canceled_status = given.integer(
+            "canceled_status",
+            int(ErrorCode.CANCELED),
+            "exit status where a signal ends this node; launch takes all but 0 for a death",
+            low=0,
+        )
         recorder = given.text("recorder", "recorder", "name of the recorder")
         excite = given.text("excite", "excite", "name of the excitation")
         fit_server = given.text("fit_server", "fit_server", "name of the fit server")

@@ -42,21 +42,21 @@ def main(args: Sequence[str] | None = None) -> int:
       those are given), an error code otherwise.
     """
     ending = EndRequest.listen()
-    if ending.made():  # while this was imported: nothing has begun
-        return int(ErrorCode.CANCELED)
     try:
         node = started(lambda: Identification(is_to_end=ending.made), args)
     except SysidError as error:
         print_text(f"error: {error}", stream=sys.stderr)
         return int(error.code)
     try:
+        if ending.made():  # while this was imported: nothing has begun
+            raise StopRequestedError
         return _identify(node)
     except SysidError as error:
         print_text(f"error: {error}", stream=sys.stderr)
         return int(error.code)
     except StopRequestedError:
         print("interrupted: stopping the motion, the recording and the fit", file=sys.stderr)
-        return int(ErrorCode.CANCELED)
+        return node.canceled_status
     finally:
         # Who interrupts it once more would leave the robot moving.
         EndRequest.ignore()

@@ -12,6 +12,10 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from sysid_ros.nodes.clocks import ClockWatch
 from sysid_ros.nodes.recorder.bag_session import BagSession
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics
+from sysid_ros.recording.bags import FASTEST_CLOCK
+
+_ANOTHER_BEGINNING = 1e8  # s; no computer's clock is three years off
+_ANOTHER_PACE = 10 * FASTEST_CLOCK  # s/s; what a few seconds of queueing do not look like
 
 
 def topic_status(
@@ -73,9 +77,16 @@ def topic_values(counts: TopicStatistics, now_ns: int) -> dict[str, str]:
         "backward stamps": str(counts.backwards),
     }
     clock = counts.clock
-    if clock is not None:
-        values["clock offset (s)"] = f"{clock.offset:.6f}"  # receipt minus stamp, without queueing
+    if clock is not None:  # receipt minus stamp, without queueing
+        values["clock offset (s)"] = f"{clock.offset:.6f}"
         values["clock drift (s/s)"] = f"{clock.drift:.3g}"
+        if abs(clock.offset) > _ANOTHER_BEGINNING:
+            values["clock offset (s)"] = (
+                "none (stamps count from another beginning: a simulation's)"
+            )
+        if abs(clock.drift) > _ANOTHER_PACE:
+            values["clock drift (s/s)"] = "none (stamps run at another pace: a simulation's)"
+            values["late"] = "unknown"
     return values
 
 

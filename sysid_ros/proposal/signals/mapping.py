@@ -234,10 +234,11 @@ def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str
         body = str(model.body(int(model.jnt_bodyid[joint])).name)
         name = str(model.joint(int(joint)).name) or body
         if name not in posed:
-            started = "simulations start with it where the model has it"
+            started = "simulations start with it where and as the model has it"
             if any(_turns_with(model, body, sensor) for sensor in sensed):
                 started = (
-                    "it is simulated from where the model has it, turned as its gyroscope says"
+                    "it is simulated from where and as the model has it, upright where it is "
+                    "upright there, and turned from there as its gyroscope says"
                 )
             found.append(
                 f"nothing tells where {body!r} floats, so that {started}; "

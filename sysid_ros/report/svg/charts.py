@@ -11,11 +11,12 @@ import numpy as np
 from markupsafe import Markup
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.judgement import ResidualDiagnostics, ResidualTrend
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
-from sysid_ros.report.svg.numbers import unit
+from sysid_ros.report.svg.numbers import unit, with_unit
 
 
 def rounds(trace: Sequence[Iteration]) -> list[list[Iteration]]:
@@ -46,15 +47,17 @@ def cost_chart(trace: Sequence[Iteration]) -> Markup:
     return frame.svg(*parts)
 
 
-def parameter_chart(trace: Sequence[Iteration], index: int) -> Markup:
+def parameter_chart(fit: FitResult, index: int) -> Markup:
     """One parameter's value over iterations."""
-    numbers = [float(step.iteration) for step in trace]
-    values = [float(step.values[index]) for step in trace]
-    name = trace[0].names[index]
+    numbers = [float(step.iteration) for step in fit.trace]
+    values = [float(step.values[index]) for step in fit.trace]
+    name = fit.trace[0].names[index]
+    units = {parameter.name: parameter.unit for parameter in fit.parameters}
+    label = with_unit(name, units.get(name, ""))
     frame = Frame(
         Axis.over(numbers, "iteration", pad=0.02),
-        Axis.over(values, name),
-        f"{name} over iterations, from {values[0]:.4g} to {values[-1]:.4g}",
+        Axis.over(values, label),
+        f"{label} over iterations, from {values[0]:.4g} to {values[-1]:.4g}",
     )
     return frame.svg(frame.path(numbers, values, "fitted"))
 

@@ -92,8 +92,8 @@ def test_it_is_said_where_a_body_begins_of_which_a_gyroscope_alone_tells() -> No
         "/imu", "sensor_msgs/msg/Imu", "angular_velocity.x", "", "", 0, False, (TIMES,), values
     )
     (blind,), (sensed,) = (map_channels(model, told).unmapped for told in ([], [gyro]))
-    assert "simulations start with it where the model has it" in blind
-    assert "from where the model has it, turned as its gyroscope says" in sensed
+    assert "simulations start with it where and as the model has it" in blind
+    assert "turned from there as its gyroscope says" in sensed and "upright there" in sensed
 
 
 def test_parameters_of_joints_without_encoders_are_offered_where_an_imu_tells_of_them() -> None:
