@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +56,7 @@ from sysid_ros.proposal.signals import (
     at_commanded_speeds,
     recorded_signals,
     servo_sensors,
+    unread,
     without_efforts,
 )
 from sysid_ros.robots import build_parameters, description_in, load_model
@@ -186,7 +186,7 @@ def _drafted(
     output: Path,
 ) -> Draft:
     """The proposal without parameters."""
-    mapping = recorded.mapping
+    mapping, masks = recorded.mapping, _masks(recorded.channels)
     return Draft(
         model=(
             {"robot_description": model.topic}
@@ -203,8 +203,10 @@ def _drafted(
         signals=tuple(_entry(line) for line in mapping.signals),
         possible=tuple(_entry(line) for line in mapping.possible),
         notes=mapping.unmapped,
-        unused=_unused(recorded.channels, mapping),
-        masks=_masks(recorded.channels),
+        unused=unread(
+            recorded.channels, mapping.signals, {str(one.values["topic"]) for one in masks}
+        ),
+        masks=masks,
         clocks=recorded.clocks,
         window=_window(recorded.spec.copy().compile(), mapping),
         loss="huber" if len(recorded.usable) >= MOST_READ else "linear",
@@ -237,22 +239,6 @@ def _without_free_delays(
 
 def _entry(line: Line) -> SignalEntry:
     return SignalEntry(dict(line.values), line.doubt, line.grounds)
-
-
-def _unused(channels: Sequence[Channel], mapping: Mapping) -> tuple[str, ...]:
-    """Topics that nothing is mapped from, and what changes in others and is not mapped."""
-    masks = {str(entry.values["topic"]) for entry in _masks(channels)}
-    used = {(line.channel.topic, _part(line.channel)) for line in mapping.signals}
-    topics = {topic for topic, _ in used}
-    told = {(one.topic, _part(one)) for one in channels if one.topic not in topics or one.moves}
-    left = sorted((topic, part) for topic, part in told - used if topic not in masks)
-    shown = (f"{part} of {topic}" if topic in topics else topic for topic, part in left)
-    return tuple(dict.fromkeys(shown))
-
-
-def _part(channel: Channel) -> str:
-    """The part of a message that a field is in, such as ``position`` or ``orientation``."""
-    return re.split(r"[.\[]", channel.field, maxsplit=1)[0]
 
 
 def _masks(channels: Sequence[Channel]) -> tuple[SignalEntry, ...]:

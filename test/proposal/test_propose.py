@@ -17,10 +17,6 @@ from sysid_ros.diagnosis import FindingKind, check_experiment
 from sysid_ros.errors import DataError
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.proposal import propose
-from sysid_ros.proposal.propose import _unused as unused_of
-from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.lines import Line
-from sysid_ros.proposal.signals.mapping import Mapping
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, SignalKind
 from sysid_ros.rehearsal import Motion, RecordingPlan, generate
 
@@ -60,23 +56,6 @@ def held_out_gain(text: str, folder: Path) -> float:
     outcome = run_experiment(load_experiment(file), output_dir=folder / "results").outcome
     assert outcome.validation is not None
     return outcome.validation.rmse_all / outcome.validation.rmse_all_initial
-
-
-def test_what_is_recorded_and_not_read_is_named() -> None:
-    times, imu = np.arange(5.0), "sensor_msgs/msg/Imu"
-
-    def channel(topic: str, field: str, msgtype: str, values: np.ndarray = times) -> Channel:
-        return Channel(topic, msgtype, field, "", "", 0, False, (times,), (values,))
-
-    gyro = channel("/imu", "angular_velocity.x", imu)
-    others = [
-        channel("/imu", "orientation.w", imu),
-        channel("/imu", "linear_acceleration.z", imu, np.zeros(5)),  # never changes
-        channel("/depth", "fluid_pressure", "sensor_msgs/msg/FluidPressure"),
-    ]
-    line = Line("sensor", "gyro", replace(gyro, field="angular_velocity"))
-    unused = unused_of([gyro, *others], Mapping((), (line,), (), ()))
-    assert unused == ("/depth", "orientation of /imu")
 
 
 @pytest.mark.parametrize("behind", [-0.2, (1 << 30) * 1.0])

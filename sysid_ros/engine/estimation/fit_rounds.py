@@ -223,22 +223,21 @@ class FitRounds:
 
     def _tell(self, step: Step) -> None:
         """Have the state kept first, so that no step that was announced can be lost."""
-        self._damping = step.damping
-        self._trace.append(
-            Iteration(
-                self._before + step.number,
-                step.cost,
-                step.gradient_norm,
-                tuple(self._problem.params.scalar_names()),
-                step.point.theta.copy(),
-                time.monotonic() - self._began,
-                tuple(self._problem.params.scalar_units()),
-            )
+        self._damping, params = step.damping, self._problem.params
+        noted = Iteration(
+            self._before + step.number,
+            step.cost,
+            step.gradient_norm,
+            tuple(params.scalar_names()),
+            step.point.theta.copy(),
+            time.monotonic() - self._began,
+            tuple(params.scalar_units()),
         )
+        self._trace.append(noted)
         if self._listeners.state is not None:
             self._listeners.state(self._state(self._windows.whole(step.point), step.damping))
         if self._listeners.iteration is not None:
-            self._listeners.iteration(self._trace[-1])
+            self._listeners.iteration(noted)
 
     def _state(self, point: Point, damping: float) -> FitState:
         return FitState(

@@ -17,3 +17,4 @@ from sysid_ros.proposal.signals.recorded_signals import (
     recorded_signals,
     without_efforts,
 )
+from sysid_ros.proposal.signals.unread import unread
