@@ -194,6 +194,11 @@ class WindowScores:
             columns, held, full.theta, scale, signals, left, grams, point, noise, patient, settled
         )  # fmt: skip
 
+    @property
+    def squares(self) -> float:
+        """The squares that the fit leaves, each signal in units of its own variation."""
+        return sum(left**2 for left in self.left.values())
+
     def value(self, name: str) -> float:
         """The value of a column's parameter."""
         return float(self.values[self.names.index(name)])

@@ -193,11 +193,11 @@ class WindowTest:
         windows = self._windows
         if windows is None or self.gravity is None:
             return None
-        own, before = self.gravity.value, _square(windows)
+        own, before = self.gravity.value, windows.squares
         size, there, found = size_of_gravity(own), own, None
         for _ in range(_TURNS):
             step, left = windows.together(self.gravity.scalar_names(), _names(self.usual))
-            left *= _square(windows) / before
+            left *= windows.squares / before
             other = float(np.linalg.norm(there + step))
             if left > _WORTH or not other:
                 return None
@@ -216,7 +216,7 @@ class WindowTest:
             nearer = self._linearized(moved, patient=True, begun=begun)
             if nearer is None:
                 break
-            if found is None and _square(nearer) > _LESS * _square(windows):
+            if found is None and nearer.squares > _LESS * windows.squares:
                 return None
             windows = nearer
         return found
@@ -390,11 +390,6 @@ def _names(
         if not one.frozen and (not labels or getattr(one.modifier, "names", ()) == labels)
         for name in one.scalar_names()
     ]
-
-
-def _square(windows: WindowScores) -> float:
-    """The squares that a fit leaves, each signal in units of its own variation."""
-    return sum(left**2 for left in windows.left.values())
 
 
 def _shares(before: float, after: float) -> tuple[float, float]:
