@@ -29,6 +29,7 @@ from sysid_ros.recording.messages import (
 from sysid_ros.time_intervals import Intervals, complement, inside, length
 
 _ANGLES = ("pos", "angle")  # in the fields of sensors that may be told modulo one turn
+_METRES = ("position.x", "position.y", "position.z")  # at the end of those that are none
 _LEAST_COVERAGE = 0.5  # of the time in which a signal counts; one known for less is refused
 _STILL_FELT = 1.0  # s before a cut from which on inputs are kept: delayed ones act after it
 
@@ -149,7 +150,8 @@ def _in_model_units(
 def _is_angle(signal: SignalRequest) -> bool:
     """Tell whether a signal may be an angle, which some drivers tell modulo one turn."""
     if signal.kind is SignalKind.SENSOR:  # of a force, a jump of 6 N is one
-        return any(part in signal.field.lower() for part in _ANGLES)
+        named = any(part in signal.field.lower() for part in _ANGLES)
+        return named and not signal.field.endswith(_METRES)
     return signal.kind is SignalKind.QPOS
 
 

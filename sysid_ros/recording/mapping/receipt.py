@@ -60,7 +60,7 @@ def lateness(log_ns: IntArray) -> Lateness | None:
     received = log_ns - log_ns[0]
     relation = relate(sent, received)
     late = (received - sent) / 1e9 - relation.offset - relation.drift * sent / 1e9
-    # A loop that sleeps, or begins anew, has no timer: what it is late by stays in all that follows.
+    # A loop that sleeps or begins anew has no timer: what it is late by, all that follows is, too.
     if np.std(late) > _WANDERS * np.std(np.diff(late)) + _STILL:
         return None
     return Lateness(float(np.mean(late)), float(np.percentile(late, 95)))
