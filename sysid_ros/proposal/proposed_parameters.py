@@ -109,14 +109,17 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
     """The bodies whose masses are not the model's, as gravity on their joints shows before any fit.
 
     Of several that explain as much nobody knows which it is: all are free, each with a prior, so
-    that their intervals say so.
+    that their intervals say so. Of a body without a name the finding says what to do first.
     """
     model, found = spec.copy().compile(), []
+    named = {str(model.body(body).name) for body in range(1, model.nbody)} - {""}
     for finding in findings:
-        if finding.kind is not FindingKind.GRAVITY or not finding.body:
+        if finding.kind is not FindingKind.GRAVITY or finding.body not in named:
             continue
         also = f"explains as much as the mass of {finding.body!r} does"
         for body, factor in [(finding.body, finding.evidence["mass"]), *finding.rivals]:
+            if body not in named:
+                continue
             mass = float(model.body(body).mass[0])
             spread = _round(max(_GUESS, abs(factor - 1.0)) * mass)
             doubt = finding.sentence if body == finding.body else also

@@ -222,6 +222,15 @@ def test_of_masses_that_explain_as_much_each_has_a_prior_as_wide_as_what_it_take
     assert all(one.guessed and not one.on_demand and one.doubt for one in [alone, *told])
 
 
+def test_a_body_without_a_name_can_be_no_parameter() -> None:
+    """Findings call it by its number; what to do first is in their repair."""
+    spec = mujoco.MjSpec.from_string(arm(2, mass=2.0).replace('<body name="b1"', "<body"))
+    finding = Finding(FindingKind.GRAVITY, (), {"mass": 2.5}, "Too light.", "", (), "body_2")
+    assert masses_that_gravity_names(spec, [finding]) == []
+    rival = replace(finding, body="b0", rivals=(("body_2", 1.2),))
+    assert [one.name for one in masses_that_gravity_names(spec, [rival])] == ["b0"]
+
+
 def test_of_bodies_that_are_fixed_to_each_other_the_heaviest_has_a_mass_to_find() -> None:
     """A hull of 1.5 kg with rotors of 5 g, one of which had a narrow interval far from its mass."""
     rotors = "".join(

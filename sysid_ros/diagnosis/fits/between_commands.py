@@ -133,7 +133,7 @@ def _fitted_alike(
       later: By way, what is added to parameters, (p,).
 
     Returns:
-      By way the point with the least cost; none where a fit does not end soon.
+      By way the point with the least cost; none where a fit does not end soon, or diverges.
     """
     begun, *others = problems
     solution = minimize(problems[begun], point, _AGAIN)
@@ -148,6 +148,8 @@ def _fitted_alike(
             near = minimize(_Chord(problems[way], rows), Point(theta, left.starts), _GLANCE).point
             if (cost := problems[way].cost(near)) < costs.get(way, math.inf):
                 points[way], costs[way] = near, cost
+            if way not in points:  # the simulation flies apart
+                return None
         if max(costs.values()) <= _ALIKE * min(costs.values()):
             break
         for way in others:

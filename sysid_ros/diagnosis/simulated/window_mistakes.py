@@ -286,8 +286,7 @@ class WindowTest:
         windows = self._windows
         if windows is None:
             return _UNTESTED
-        hidden = hidden_masses(windows.scores(_names(self.masses), _names(self.usual)))
-        if not hidden:
+        if not (hidden := hidden_masses(windows.scores(_names(self.masses), _names(self.usual)))):
             return ""
         bodies = listed([repr(self._body(name)) for name in hidden], 4)
         return (
@@ -353,11 +352,10 @@ class WindowTest:
         body, mass = self._body(off.name), 1.0 + off.step
         low, high = mass - off.reach, mass + off.reach
         joints = tuple(dict.fromkeys(self._moved(name) for name in off.felt))
-        others = [
-            f"{self._body(name)!r} of {1.0 + step:.3g} times" for name, step in off.others.items()
-        ]
+        rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
+        others = [f"{name!r} of {factor:.3g} times" for name, factor in rivals]
         also = f", or one of {listed(others, 4)}," if others else ""
-        gain = ", and so would other gains of the servos" if self.zeros and not rival else ""
+        rival = rival or (", and so would other gains of the servos" if self.zeros else "")
         return Finding(
             FindingKind.GRAVITY,
             joints,
@@ -365,11 +363,11 @@ class WindowTest:
             f"The masses on {listed([repr(name) for name in joints], 3)} are not the model's, "
             f"whatever friction, armature and delays there are. A mass of {body!r} of {mass:.3g} "
             f"times the model's (95 % interval {low:.3g} to {high:.3g}){also} would explain "
-            f"it{rival}{gain}.",
+            f"it{rival}.",
             freed_mass(self.model, body),
             (),
             body,
-            tuple((self._body(name), 1.0 + step) for name, step in off.others.items()),
+            rivals,
         )
 
     def _moved(self, signal: str) -> str:

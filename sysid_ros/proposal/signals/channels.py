@@ -21,6 +21,8 @@ from sysid_ros.recording.mapping import (
     SimulationTime,
     are_measurements,
     choose_stamps,
+    joined_turns,
+    names_angle,
     simulation_time,
     stamp_relation,
 )
@@ -197,6 +199,8 @@ class _Gathered:
     def channels(self) -> Iterator[Channel]:
         """Return those that have values."""
         for leaf, series in zip(self.leaves, self._series, strict=True):
+            command = is_command(self._msgtype, leaf.field, self.topic)
+            turns = not command and names_angle(leaf.field)  # as the signals of an experiment
             if any(len(values) for _, values in series):
                 yield Channel(
                     self.topic,
@@ -207,9 +211,9 @@ class _Gathered:
                     or interface_of(leaf.name)[1]
                     or _quantity(self.topic, leaf.field),
                     leaf.index,
-                    is_command(self._msgtype, leaf.field, self.topic),
+                    command,
                     tuple(times for times, _ in series),
-                    tuple(values for _, values in series),
+                    tuple(joined_turns(one)[0] if turns else one for _, one in series),
                     self._clock,
                     self._behind,
                 )

@@ -29,3 +29,4 @@ from sysid_ros.recording.mapping.simulation_time import (
 )
 from sysid_ros.recording.mapping.stamps import choose_stamps
 from sysid_ros.recording.mapping.topic_quality import TopicQuality, doubts_of
+from sysid_ros.recording.mapping.turns import joined_turns, names_angle

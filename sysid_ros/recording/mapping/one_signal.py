@@ -16,7 +16,7 @@ from sysid_ros.recording.mapping.gaps import published_on_change, unknown_interv
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
 from sysid_ros.recording.mapping.samples import are_measurements, check_samples, samples
-from sysid_ros.recording.mapping.turns import joined_turns
+from sysid_ros.recording.mapping.turns import joined_turns, names_angle
 from sysid_ros.recording.messages import (
     Components,
     FieldPath,
@@ -28,7 +28,6 @@ from sysid_ros.recording.messages import (
 )
 from sysid_ros.time_intervals import Intervals, complement, inside, length
 
-_ANGLES = ("pos", "angle")  # in the fields of sensors that may be told modulo one turn
 _LEAST_COVERAGE = 0.5  # of the time in which a signal counts; one known for less is refused
 _STILL_FELT = 1.0  # s before a cut from which on inputs are kept: delayed ones act after it
 
@@ -149,7 +148,7 @@ def _in_model_units(
 def _is_angle(signal: SignalRequest) -> bool:
     """Tell whether a signal may be an angle, which some drivers tell modulo one turn."""
     if signal.kind is SignalKind.SENSOR:  # of a force, a jump of 6 N is one
-        return any(part in signal.field.lower() for part in _ANGLES)
+        return names_angle(signal.field)
     return signal.kind is SignalKind.QPOS
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sysid_ros.errors import BagError, DataError
+from sysid_ros.errors import BagError, DataError, listed
 from sysid_ros.recording.bags import (
     BagCopy,
     BagFolder,
@@ -32,6 +32,7 @@ from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPI
 from sysid_ros.recording.messages import CLOCK, RawMessage, TopicColumns
 
 _BACK_NS = 1_000_000_000  # a smaller step back is a message that was overtaken
+_CLOCK_BACK_NS = 100_000_000  # the same of /clock, which has one publisher
 _AT_ONCE_NS = 2_000_000_000  # within which all topics are seen to start over
 
 # by topic, when the first message after each restart was received
@@ -62,11 +63,14 @@ def split_at_restarts(
       OutputError: A new bag cannot be written.
     """
     with open_recording(path, msg_paths=msg_paths) as recording, ExitStack() as undo:
+        if recording.format == "rosbag1":
+            raise BagError(f"{path} is a bag of ROS 1, which is not split")
         cuts = _cuts(recording)
         if not cuts[CLOCK_TOPIC]:
             raise BagError(f"bag {path}: no stamps jump back; there is nothing to split it at")
         latched = {name for name, topic in recording.topics.items() if _is_latched(topic.qos)}
-        extras, begins = read_extras(recording.files[0]), output or path.absolute().with_suffix("")
+        begins = output or path.absolute().with_name(path.stem if path.is_file() else path.name)
+        extras = read_extras(recording.files[0])
         found = []
         for part in range(len(cuts[CLOCK_TOPIC]) + 1):
             name = f"{begins.name}_{part + 1}"
@@ -93,8 +97,10 @@ def _is_latched(qos: str) -> bool:
 def _cuts(recording: Recording) -> Cuts:
     """Receipt times at which each topic starts over; without a stamp it does so with ``/clock``.
 
+    A topic that jumps back again and again, as one of two publishers, tells no restart.
+
     Raises:
-      BagError: Stamps jump back within seconds of each other.
+      BagError: No other topic tells one.
     """
     jumps: dict[str, list[int]] = {}
     for name, topic in recording.topics.items():
@@ -102,12 +108,13 @@ def _cuts(recording: Recording) -> Cuts:
         with suppress(BagError, DataError):  # of a topic that nobody can read
             columns = read_columns(recording, {name: fields})[name]
             jumps[name] = _jumps(columns)
-    for name, own in jumps.items():
-        if len(own) > 1 and np.diff(own).min() < _AT_ONCE_NS:
-            raise BagError(
-                f"bag {recording.path}: the stamps of {name} jump back again and again, as where "
-                "two nodes publish it; there are no stretches to split it into"
-            )
+    unruly = [n for n, own in jumps.items() if len(own) > 1 and np.diff(own).min() < _AT_ONCE_NS]
+    jumps.update({name: [] for name in unruly})
+    if unruly and not any(jumps.values()):
+        raise BagError(
+            f"bag {recording.path}: the stamps of {listed(unruly)} jump back again and again, as "
+            "where two nodes publish it; there are no stretches to split it into"
+        )
     common: list[int] = []
     for instant in sorted(at for own in jumps.values() for at in own):
         if not common or instant - common[-1] > _AT_ONCE_NS:
@@ -126,15 +133,17 @@ def _nearest(own: Sequence[int], instant: int) -> int:
 
 def _jumps(columns: TopicColumns) -> list[int]:
     """Receipt times of messages whose stamps lie far before those of the message before."""
-    stamps = columns.header_ns
+    stamps, least = columns.header_ns, _BACK_NS
     if columns.msgtype == CLOCK:
+        least = _CLOCK_BACK_NS
         seconds, nanoseconds = (
             columns.values[:, columns.paths.index(path)].astype(np.int64) for path in CLOCK_FIELDS
         )
         stamps = seconds * 1_000_000_000 + nanoseconds
     if stamps is None:
         return []
-    is_set = stamps != 0
-    back = np.flatnonzero(np.diff(stamps[is_set]) < -_BACK_NS) + 1
-    received: list[int] = columns.log_ns[is_set][back].tolist()
+    # Zero is a stamp that was not filled in, or where time starts over: it begins what follows it.
+    filled_in = np.flatnonzero(stamps)
+    back = filled_in[:-1][np.diff(stamps[filled_in]) < -least] + 1
+    received: list[int] = columns.log_ns[back].tolist()
     return received

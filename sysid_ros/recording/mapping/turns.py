@@ -13,6 +13,14 @@ _TURN = 2.0 * np.pi  # rad
 _BEYOND = 1e-2  # rad, by which such angles may leave one turn: noise and rounding
 _FASTEST = 0.25 * _TURN  # rad, between samples; of faster ones nobody knows which way they went
 
+_ANGLES = ("pos", "angle")  # in the fields of messages
+_METRES = ("position.x", "position.y", "position.z")  # at the end of those that are none
+
+
+def names_angle(field: str) -> bool:
+    """Tell whether a field of a message may be an angle by its name."""
+    return any(part in field.lower() for part in _ANGLES) and not field.endswith(_METRES)
+
 
 def joined_turns(angles: FloatArray) -> tuple[FloatArray, int]:
     """Join what jumps by whole turns, as at the end of -pi to pi or of 0 to 2 pi.

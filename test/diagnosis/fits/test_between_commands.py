@@ -9,17 +9,24 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 import robot_kinds
 from robot_to_try import PLAN, hidden, of_text
 
+from sysid_ros import sysid
 from sysid_ros.diagnosis import FindingKind, check_experiment
-from sysid_ros.diagnosis.fits import Ways
+from sysid_ros.diagnosis.fits import Ways, compared_ways
+from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.experiment import load_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.rehearsal import CommandForm, Controller, generate
 
+PENDULUM = """<mujoco><worldbody><body><joint name="hinge" axis="0 1 0" damping=".1"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02" mass="1"/></body></worldbody>
+  <actuator><motor joint="hinge"/></actuator><sensor><jointpos name="angle" joint="hinge"/></sensor>
+  </mujoco>"""
 HELD, LINES = "zoh", "linear"
 STATE = Controller(topic="/arm_controller/state", form=CommandForm.STATE, delay=0.008)
 ARRAY = Controller(topic="/arm_controller/commands", delay=0.008)
@@ -73,6 +80,41 @@ def test_check_says_when_another_way_explains_more(recorded) -> None:
         for one in found:
             assert one.overrides[0].endswith(f".interpolation={truth}")
             assert one.evidence[f"left {truth}"] == 1.0 < one.evidence[f"left {way}"]
+
+
+def pendulum(commanded: float) -> sysid.ModelSequences:
+    """Six seconds of a pendulum under a torque, and commands that are so many times as large."""
+    spec = mujoco.MjSpec.from_string(PENDULUM)
+    model = spec.copy().compile()
+    data, times, angles = mujoco.MjData(model), np.arange(0.0, 6.0, 0.002), []
+    torques = np.sin(3.0 * times) + 0.5 * np.sin(11.0 * times)
+    for torque in torques:
+        data.ctrl[0] = torque
+        angles.append(data.qpos[0])
+        mujoco.mj_step(model, data)
+    measured = np.array(angles) + 1e-4 * np.random.default_rng(0).standard_normal(len(times))
+    commands = commanded * torques
+    return sysid.ModelSequences(
+        "pendulum",
+        spec,
+        "run",
+        sysid.create_initial_state(model, [0.0], [0.0]),
+        sysid.TimeSeries.from_control_names(times, commands[:, None], model),
+        sysid.TimeSeries.from_names(times, measured[:, None], model, ["angle"]),
+        allow_missing_sensors=True,
+    )
+
+
+def test_there_is_no_answer_where_the_simulation_flies_apart_with_one_way() -> None:
+    modifier = sysid.AttributeModifier("joint", "hinge", "damping")
+    params = sysid.ParameterDict()
+    params.add(sysid.Parameter("damping", 0.1, 0.0, 5.0, modifier=modifier))
+    later = {HELD: 0.0, LINES: 0.0}
+    with RolloutPool(1) as pool:
+        for size in (1.0, 1e15):
+            ways = {HELD: pendulum(1.0), LINES: pendulum(size)}
+            found = compared_ways(ways, later, params, [], {}, pool)
+            assert (found is None) == (size > 1.0)
 
 
 def test_what_differs_by_chance_is_not_told() -> None:

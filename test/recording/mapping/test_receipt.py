@@ -38,6 +38,16 @@ def test_nothing_is_said_of_commands_that_come_when_they_change() -> None:
     assert lateness(START_NS + np.cumsum(gaps).astype(np.int64)) is None
 
 
+def test_nothing_is_said_of_a_loop_that_sleeps_nor_of_commands_that_begin_anew() -> None:
+    random = np.random.default_rng(2)
+    for _ in range(20):
+        slept = np.cumsum(TICK + random.exponential(3e5, 2000))
+        assert lateness(START_NS + slept.astype(np.int64)) is None
+        begun = np.repeat(np.arange(3) * 900 + random.random(3), 700)  # in ticks
+        sent = (begun + np.tile(np.arange(700), 3)) * TICK + random.uniform(0.0, 2e5, 2100)
+        assert lateness(START_NS + sent.astype(np.int64)) is None
+
+
 def test_the_reader_of_a_result_is_told_what_a_delay_lacks(arm, write_bag, multi_array) -> None:
     states = [entry for entry in arm if entry.topic == "/joint_states"]
     end = states[-1].log_ns

@@ -77,6 +77,12 @@ def test_what_is_latched_is_in_every_stretch(tmp_path: Path) -> None:
     assert [part.topics["/clock"] for part in parts] == [400, 200]
 
 
+def test_bags_of_ros1_are_refused(write_bag, multi_array) -> None:
+    bag = write_bag([Entry("/command", START_NS, multi_array(0.1))], form="rosbag1")
+    with pytest.raises(BagError, match="ROS 1"):
+        split_at_restarts(bag)
+
+
 def test_a_bag_that_never_starts_over_is_not_split(arm, write_bag, tmp_path: Path) -> None:
     with pytest.raises(BagError, match="nothing to split it at"):
         split_at_restarts(write_bag(arm), output=tmp_path / "part")
@@ -91,3 +97,43 @@ def test_two_publishers_are_no_restarts(write_bag, joint_state, tmp_path: Path) 
     ]  # fmt: skip
     with pytest.raises(BagError, match="two nodes publish it"):
         split_at_restarts(write_bag(states), output=tmp_path / "part")
+
+
+def test_a_topic_that_jumps_again_and_again_tells_no_restart_and_is_split_with_the_others(
+    twice: Path, write_bag, joint_state, multi_array, ros2, tmp_path: Path
+) -> None:
+    """Localization dates its transforms ahead, between those of now."""
+    with open_recording(twice) as recording:
+        rows = [(one.topic, one.log_ns) for one in recording.messages()]
+    clock = [at for name, at in rows if name == "/clock"]
+    entries, time = [], ros2.types["builtin_interfaces/msg/Time"]
+    for tick, at in enumerate(clock):
+        ns = (tick if tick < RESTART else tick - RESTART) * TICK + TICK
+        told = ros2.types["rosgraph_msgs/msg/Clock"](time(ns // 10**9, ns % 10**9))
+        entries.append(Entry("/clock", at, told))
+        ahead = ns + (tick % 2) * 2 * 10**9
+        entries.append(Entry("/poses", at + 1000, joint_state(ahead, ["base"], [1.0])))
+    parts = split_at_restarts(write_bag(entries, "more"), output=tmp_path / "part")
+    assert [part.topics for part in parts] == [
+        {"/clock": RESTART, "/poses": RESTART},
+        {"/clock": 700 - RESTART, "/poses": 700 - RESTART},
+    ]
+
+
+def test_bags_are_named_after_a_folder_with_a_dot(twice: Path) -> None:
+    dotted = twice.rename(twice.with_name("arm_v1.2"))
+    names = [part.path.name for part in split_at_restarts(dotted)]
+    assert names == ["arm_v1.2_1", "arm_v1.2_2"]
+
+
+def test_a_clock_that_starts_over_within_its_first_second_can_be_split(
+    write_bag, ros2, tmp_path: Path
+) -> None:
+    """Mapping refuses it and names ``--split``; time begins at zero, which is no missing stamp."""
+    entries, time = [], ros2.types["builtin_interfaces/msg/Time"]
+    for tick in range(300):
+        ns = (tick if tick < 50 else tick - 50) * TICK
+        told = ros2.types["rosgraph_msgs/msg/Clock"](time(ns // 10**9, ns % 10**9))
+        entries.append(Entry("/clock", START_NS + tick * TICK, told))
+    parts = split_at_restarts(write_bag(entries), output=tmp_path / "part")
+    assert [part.topics["/clock"] for part in parts] == [50, 250]

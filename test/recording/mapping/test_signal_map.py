@@ -494,3 +494,22 @@ def test_angles_modulo_a_turn_are_joined_from_the_beginning_of_the_recording(
     assert np.ptp(result.controls[0].values) < 360.0
     (warning,) = mapped(path, table).warnings
     assert "table: angles jump by a whole turn, 4 times" in warning
+
+
+def test_metres_that_jump_by_about_a_turns_size_are_not_joined(write_bag, ros2) -> None:
+    """A robot that a simulation puts back where it was, 5 m away."""
+    place, types = (
+        np.concatenate([np.linspace(0.0, 5.0, 300), np.linspace(0.0, 5.0, 300)]),
+        "geometry_msgs/msg/",
+    )
+    rest = ros2.types[types + "Quaternion"](0.0, 0.0, 0.0, 1.0)
+    entries = [
+        Entry(
+            "/pose",
+            START_NS + 10_000_000 * k,
+            ros2.types[types + "Pose"](ros2.types[types + "Point"](one, 0.0, 0.0), rest),
+        )
+        for k, one in enumerate(place)
+    ]
+    x = SignalConfig(SENSOR, "x", "/pose", "position.x", clock=Clock.RECEIVE)
+    np.testing.assert_allclose(mapped(write_bag(entries), x).measured[0].values, place)
