@@ -9,10 +9,10 @@ from sysid_ros.dataset.contact_free import passing, without_contacts
 from sysid_ros.dataset.fit_inputs import FitInputs, FitSource, fit_settings, torque_settings
 from sysid_ros.dataset.loading import (
     load_dataset,
+    mapped_recordings,
     mapped_sequence,
     model_of,
     model_with_payload,
-    recorded_controls,
     refers_to_geoms,
 )
 from sysid_ros.dataset.recorded_noise import noise_of

@@ -27,7 +27,6 @@ from sysid_ros.dataset.splits import split_by_time
 from sysid_ros.dataset.unseen_bases import unseen_bases
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
-from sysid_ros.engine.signals import TimeSeries
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import (
     LEFT_OUT,
@@ -45,7 +44,6 @@ from sysid_ros.recording.bags import Recording, open_recording
 from sysid_ros.recording.mapping import (
     MappedRecording,
     SignalKind,
-    control_time_series,
     map_recording,
 )
 from sysid_ros.robots import (
@@ -281,10 +279,10 @@ def _map(
         )
 
 
-def recorded_controls(
+def mapped_recordings(
     experiment: Experiment, names: Collection[str], data_dir: Path | None
-) -> dict[str, TimeSeries]:
-    """The inputs of some recordings, read once more, by the recording's name.
+) -> dict[str, MappedRecording]:
+    """Some recordings' signals at their own instants, read once more, by the recording's name.
 
     Args:
       experiment: Says what in the recordings is what; its other settings do not count.
@@ -295,7 +293,7 @@ def recorded_controls(
       SysidError: A recording is damaged or does not fit the signals.
     """
     return {
-        name: control_time_series(_map(experiment, config, name, data_dir, None))
+        name: _map(experiment, config, name, data_dir, None)
         for name, config, _ in _sequence_configs(experiment)
         if name in names
     }

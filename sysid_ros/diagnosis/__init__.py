@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.diagnosis.between_messages import command_samplings
 from sysid_ros.diagnosis.checks import check_dataset, mistaken_units, mistaken_values
 from sysid_ros.diagnosis.evidence import (
     Change,
@@ -23,6 +24,5 @@ from sysid_ros.diagnosis.evidence import (
 from sysid_ros.diagnosis.exchanges import exchanged_signals
 from sysid_ros.diagnosis.experiment_check import check_experiment
 from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_contradictions
-from sysid_ros.diagnosis.sampling_findings import command_samplings
 from sysid_ros.diagnosis.servo_lags import servo_resistances
 from sysid_ros.diagnosis.simulated import Contacts, contacts

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis.between_messages import command_samplings
 from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.evidence import (
     ExperimentLines,
@@ -24,7 +25,6 @@ from sysid_ros.diagnosis.evidence import (
     recorded,
     sampling_of,
 )
-from sysid_ros.diagnosis.sampling_findings import command_samplings, sampling_finding
 from sysid_ros.errors import DataError, SysidError, listed
 from sysid_ros.experiment import (
     Experiment,
@@ -94,8 +94,8 @@ def check_experiment(
     by_torque = experiment.fit.method == "inverse_dynamics"  # without a simulation to drive
     if not (by_torque or {one.kind for one in findings} & _OF_VALUES):
         for one in command_samplings(experiment, dataset, data_dir):
-            if one.best is not one.present:
-                findings = (*findings, sampling_finding(one, lines))
+            if finding := one.finding(lines):
+                findings = (*findings, finding)
             elif one.doubt:
                 on_note(one.doubt)
     return (

@@ -3,18 +3,20 @@
 
 """Ways between the samples of a command, compared by what a fit with each leaves of the motion.
 
-A few windows are fitted as recorded, then once more with each way from there: with the derivatives
-of the first, which other ways hardly change, until they find no more (the chord method), and with
-their own to the end. Which of two ways explains more is judged by the differences of what they
-leave, window by window, as of models of which neither contains the other (Vuong, Econometrica 57,
-1989), by ranks, since fast windows tell many times as much as others.
+A few windows are fitted as recorded, once for all topics, then once more with each way between the
+commands of one from there: with the derivatives of the first, which other ways hardly change, until
+they find no more (the chord method), and with their own to the end. Which of two ways explains more
+is judged by the differences of what they leave, window by window, as of models of which neither
+contains the other (Vuong, Econometrica 57, 1989), by ranks, since fast windows tell many times as
+much as others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -33,12 +35,20 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import first_noise
-from sysid_ros.engine.windows import WindowGroup, model_group
+from sysid_ros.engine.windows import (
+    WindowBatch,
+    WindowGroup,
+    WindowSimulation,
+    driven_otherwise,
+    model_group,
+)
+from sysid_ros.errors import SysidError
 
 _VELOCITY_FILTER = 30.0  # Hz
-_LENGTH = 0.5  # s, of a window
+_LENGTH, _SHORTEST = 0.5, 0.25  # s, of a window, and where longer ones are too dear
 _FEWEST, _MOST = 8, 16  # windows
-_STEPS = 400_000  # of simulation, times columns of the Jacobian
+_WORK = 9.5e6  # steps of simulation, times columns of the Jacobian, times degrees of freedom
+_TIED = 2.0  # times as dear where bodies touch or loops close
 _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
 _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=1)
 _ROUNDS = 3
@@ -70,97 +80,167 @@ class Ways:
         return min(self.left, key=lambda way: float(self.left[way].sum()))
 
 
-def compared_ways(
-    ways: Mapping[str, ModelSequences],
-    later: Mapping[str, float],
-    params: ParameterDict,
-    inputs: Collection[str],
-    gaps: Mapping[str, Sequence[tuple[float, float]]],
-    pool: RolloutPool,
-) -> Ways | None:
-    """Fit windows with each way between some commands.
+class DearError(SysidError):
+    """The windows that would tell ways apart take too long with a model."""
 
-    Without an answer where windows are too few, or too dear, or a fit does not converge soon.
+
+@dataclass(frozen=True)
+class RecordedFit:
+    """Windows that are fitted with all commands as the experiment has them.
+
+    Attributes:
+      problem: With the noise levels that the fit leaves.
+      found: Where it ended.
+      rows: ``[J_theta J_start r]`` of each window there, in units of noise.
+      chosen: Cuts these windows out of the same recordings with other commands.
+    """
+
+    problem: WindowedProblem
+    found: Point
+    rows: Sequence[FloatArray]
+    chosen: Callable[[ModelSequences], WindowGroup]
+
+    @classmethod
+    def of(
+        cls,
+        sequences: ModelSequences,
+        params: ParameterDict,
+        gaps: Mapping[str, Sequence[tuple[float, float]]],
+        pool: RolloutPool,
+    ) -> RecordedFit | None:
+        """Fit some windows; none where they are too few, or derivatives inexact, or it has no end.
+
+        Args:
+          sequences: As the experiment has them.
+          params: What a fit finds, delays of commands among them.
+          gaps: Stretches that no window enters, s, by recording.
+          pool: Where simulations run.
+
+        Raises:
+          DearError: So few windows as would do are too dear.
+          DataError: There is no usable window.
+        """
+        group = _group(sequences, params, gaps, _LENGTH)
+        problem = _problem(group.select([0]), params, pool, first_noise([group], {}))
+        if not all(one is not None and not one.gave_up for one in problem.exact):
+            return None
+        length, most = _afforded(group.batches[0], params)
+        group = group if length == _LENGTH else _group(sequences, params, gaps, length)
+        count = len(group.windows)
+        if count < _FEWEST:
+            return None
+        places = np.linspace(0, count - 1, min(most, count)).round().astype(int).tolist()
+        group = group.select(places)
+
+        def chosen(others: ModelSequences) -> WindowGroup:
+            told = _driven_otherwise(group, others)
+            return told or _group(others, params, gaps, length).select(places)
+
+        problem = _problem(group, params, pool, problem.noise)
+        problem, point, _ = fitted(problem)
+        solution = minimize(problem, point, _AGAIN)
+        if solution.status is not FitStatus.CONVERGED:
+            return None
+        return cls(problem, solution.point, [*problem.window_rows(solution.point)], chosen)
+
+    def compared(
+        self, others: Mapping[str, ModelSequences], later: Mapping[str, float],
+        inputs: Collection[str],
+    ) -> Ways | None:  # fmt: skip
+        """Fit the windows with each way between some commands; none where a fit does not end soon.
+
+        Args:
+          others: The recordings with these commands joined in other ways.
+          later: By way the delay [s] with which it does about the same, over that of others; the
+            experiment's way comes first.
+          inputs: Names of the commands.
+
+        Raises:
+          DataError: There is no usable window.
+        """
+        problems = {
+            way: self.problem.with_groups([self.chosen(others[way])], "auto")
+            if way in others
+            else self.problem
+            for way in later
+        }
+        delayed = _delays(self.problem.params, inputs)
+        added = {way: np.where(delayed, late, 0.0) for way, late in later.items()}
+        points = _fitted_alike(problems, self.found, self.rows, added)
+        if points is None:
+            return None
+        return Ways({way: _squares(problems[way], own) for way, own in points.items()})
+
+
+def _afforded(batch: WindowBatch, params: ParameterDict) -> tuple[float, int]:
+    """The length [s] and the number of windows that a usual time allows, counted, not measured.
 
     Args:
-      ways: The same sequences with the commands joined in one way or another, first as the
-        experiment has them.
-      later: By way the delay [s] with which it does about the same, over that of others.
-      params: What a fit finds, delays of the commands among them.
-      inputs: Names of the commands.
-      gaps: Stretches that no window enters, s, by recording.
-      pool: Where simulations run.
+      batch: Some windows.
+      params: What is fitted.
 
     Raises:
-      DataError: There is no usable window.
+      DearError: Even the fewest and shortest are too dear.
     """
-    first, *_ = ways
-    group = _group(ways[first], params, gaps)
-    problem = _problem(group.select([0]), params, pool, first_noise([group], {}))
-    if not all(one is not None and not one.gave_up for one in problem.exact):
-        return None
-    batch, count = group.batches[0], len(group.windows)
-    columns = params.size + batch.spread.shape[1]
-    most = round(_STEPS * float(batch.model.opt.timestep) / (columns * _LENGTH))
-    most = min(max(most, _FEWEST), _MOST, count)
-    if most < _FEWEST:
-        return None
-    places = np.unique(np.linspace(0, count - 1, most).round().astype(int)).tolist()
-    problem, point, _ = fitted(_problem(group.select(places), params, pool, problem.noise))
-    problems = {first: problem}
-    for way, sequences in ways.items():
-        if way != first:
-            own = _group(sequences, params, gaps).select(places)
-            problems[way] = problem.with_groups([own], "auto")
-    delayed = _delays(params, inputs)
-    added = {way: np.where(delayed, late, 0.0) for way, late in later.items()}
-    points = _fitted_alike(problems, point, added)
-    if points is None:
-        return None
-    return Ways({way: _squares(problems[way], own) for way, own in points.items()})
+    model = batch.model
+    touching = np.any(model.geom_contype) or np.any(model.geom_conaffinity)
+    step = model.nv * (params.size + batch.spread.shape[1])
+    step *= _TIED if touching or model.neq else 1.0
+    motion = _WORK * float(model.opt.timestep) / step
+    length = min(_LENGTH, motion / _FEWEST)
+    if length < _SHORTEST:
+        raise DearError(
+            f"{_FEWEST} windows of {_SHORTEST:g} s of a model with {model.nv} degrees of freedom "
+            "take too long to fit"
+        )
+    return length, min(round(motion / length), _MOST)
 
 
 def _fitted_alike(
-    problems: Mapping[str, WindowedProblem], point: Point, later: Mapping[str, FloatArray]
+    problems: Mapping[str, WindowedProblem],
+    found: Point,
+    rows: Sequence[FloatArray],
+    later: Mapping[str, FloatArray],
 ) -> dict[str, Point] | None:
-    """Fit the first problem from a point, and the others from where that or the best of them ended.
+    """Fit all problems but the first from where that or the best of them ended.
 
     Where one fit ends others end as well, if they are no worse there.
 
     Args:
       problems: By way, alike but for what commands do.
-      point: That a fit of the first led to.
+      found: Where a fit of the first ended.
+      rows: ``[J_theta J_start r]`` of its windows there.
       later: By way, what is added to parameters, (p,).
 
     Returns:
       By way the point with the least cost; none where a fit does not end soon, or diverges.
     """
     begun, *others = problems
-    solution = minimize(problems[begun], point, _AGAIN)
-    points, costs = {begun: solution.point}, {begun: problems[begun].cost(solution.point)}
-    ended = solution.status is FitStatus.CONVERGED
+    points, costs = {begun: found}, {begun: problems[begun].cost(found)}
     for _ in range(_ROUNDS):
-        left = points[begun]
-        rows = [*problems[begun].window_rows(left)]
+        left, moved = points[begun], []
         for way in others:
             theta = left.theta + later[way] - later[begun]
             theta = np.clip(theta, problems[way].lower, problems[way].upper)
             near = minimize(_Chord(problems[way], rows), Point(theta, left.starts), _GLANCE).point
             if (cost := problems[way].cost(near)) < costs.get(way, math.inf):
                 points[way], costs[way] = near, cost
+                moved.append(way)
             if way not in points:  # the simulation flies apart
                 return None
         if max(costs.values()) <= _ALIKE * min(costs.values()):
             break
-        for way in others:
+        for way in moved:  # the others have been fitted to the end
             solution = minimize(problems[way], points[way], _AGAIN)
-            ended &= solution.status is FitStatus.CONVERGED
+            if solution.status is not FitStatus.CONVERGED:
+                return None
             points[way], costs[way] = solution.point, problems[way].cost(solution.point)
         best = min(costs, key=costs.__getitem__)
         if best == begun:
             break
         begun, others = best, [way for way in problems if way != best]
-    return points if ended else None
+        rows = [*problems[begun].window_rows(points[begun])]
+    return points
 
 
 def _signed_rank(differences: FloatArray) -> float:
@@ -205,11 +285,23 @@ def _group(
     sequences: ModelSequences,
     params: ParameterDict,
     gaps: Mapping[str, Sequence[tuple[float, float]]],
+    length: float,
 ) -> WindowGroup:
     return model_group(
-        sequences, params, window_length=_LENGTH, estimate_starts=True,
+        sequences, params, window_length=length, estimate_starts=True,
         velocity_filter=_VELOCITY_FILTER, gaps=gaps,
     )  # fmt: skip
+
+
+def _driven_otherwise(group: WindowGroup, others: ModelSequences) -> WindowGroup | None:
+    """The same windows with other commands; none where their starts hang on commands."""
+    windows: list[WindowSimulation] = []
+    for number, own in groupby(group.windows, key=lambda one: one.sequence.number):
+        found = driven_otherwise([*own], others.control[number])
+        if found is None:
+            return None
+        windows += found
+    return WindowGroup.of(group.builder, windows)
 
 
 def _problem(

@@ -16,8 +16,9 @@ import robot_kinds
 from robot_to_try import PLAN, hidden, of_text
 
 from sysid_ros import sysid
-from sysid_ros.diagnosis import FindingKind, check_experiment
-from sysid_ros.diagnosis.fits import Ways, compared_ways
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis import FindingKind, check_experiment, command_samplings
+from sysid_ros.diagnosis.fits import Ways, between_commands
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.experiment import load_experiment
 from sysid_ros.proposal import propose
@@ -112,9 +113,45 @@ def test_there_is_no_answer_where_the_simulation_flies_apart_with_one_way() -> N
     later = {HELD: 0.0, LINES: 0.0}
     with RolloutPool(1) as pool:
         for size in (1.0, 1e15):
-            ways = {HELD: pendulum(1.0), LINES: pendulum(size)}
-            found = compared_ways(ways, later, params, [], {}, pool)
+            fit = between_commands.RecordedFit.of(pendulum(1.0), params, {}, pool)
+            assert fit is not None
+            found = fit.compared({LINES: pendulum(size)}, later, [])
             assert (found is None) == (size > 1.0)
+
+
+def test_of_dear_models_less_is_fitted_or_it_is_said(recorded, monkeypatch) -> None:
+    file, text, truth, _ = recorded
+    file.write_text(text)
+    experiment = load_experiment(file)
+    dataset = load_dataset(experiment, None)
+    for work, windows in ((2.2e5, 8), (1e5, None)):
+        monkeypatch.setattr(between_commands, "_WORK", work)
+        (told,) = command_samplings(experiment, dataset, None)
+        assert told.best.value == truth
+        assert (told.ways and len(told.ways.left[told.ways.best])) == windows
+        assert ("was not tested: fits of this model take too long" in told.doubt) == (not windows)
+    assert told.figures == ""
+
+
+def test_topics_share_the_fit_as_recorded(tmp_path: Path, monkeypatch) -> None:
+    spec = of_text(robot_kinds.SCARA)()
+    names = [actuator.name for actuator in spec.actuators]
+    controllers = tuple(
+        Controller(topic=f"/{part}/commands", actuators=tuple(own), delay=0.008)
+        for part, own in (("shoulder", names[:2]), ("wrist", names[2:]))
+    )
+    plan = replace(
+        PLAN, duration=8.0, rate=50.0, controllers=controllers, truth=hidden(spec.compile(), 7)
+    )
+    made = generate(spec, plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(spec.to_xml())
+    fits: list[object] = []
+    fitted = between_commands.fitted
+    monkeypatch.setattr(between_commands, "fitted", lambda one: fits.append(one) or fitted(one))
+    proposal = propose(tmp_path / "robot.xml", [made.bag], tmp_path / "experiment.yaml")
+    assert "interpolation" not in proposal.text
+    assert proposal.text.count("times as much would be left") == 2
+    assert len(fits) == 1
 
 
 def test_what_differs_by_chance_is_not_told() -> None:

@@ -1,0 +1,263 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The way of commands between their messages, topic by topic, as the motion tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from sysid_ros.dataset import Dataset, mapped_recordings, refers_to_geoms
+from sysid_ros.diagnosis.evidence import Declared, ExperimentLines, Finding, FindingKind, joined
+from sysid_ros.diagnosis.fits import DearError, RecordedFit, Ways, delay_of, resistances
+from sysid_ros.diagnosis.simulated import contacts, without_geoms
+from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
+from sysid_ros.errors import SysidError
+from sysid_ros.experiment import Experiment
+from sysid_ros.recording.mapping import (
+    Interpolation,
+    MappedRecording,
+    SignalKind,
+    control_time_series,
+)
+from sysid_ros.recording.messages import is_expanded, parse_field
+from sysid_ros.robots import build_parameters
+
+_HELD = "zoh"
+_NAMES = {Interpolation.HOLD: _HELD, Interpolation.LINEAR: "linear", Interpolation.CUBIC: "cubic"}
+_WAYS = {name: way for way, name in _NAMES.items()}
+_JOINED = {
+    _HELD: "held until the next", "linear": "joined by lines", "cubic": "joined by a cubic spline",
+}  # fmt: skip
+_OFTEN = 0.0075  # s, between commands, below which it hardly matters what they do there
+_RECORDINGS = 3  # of which windows are fitted
+_TOPICS = 3  # that are tested
+
+
+@dataclass(frozen=True)
+class CommandSampling:
+    """The way of commands of one topic between its messages, as the motion tells it.
+
+    Attributes:
+      topic: Its name.
+      labels: The commands that it carries.
+      interval: s from one message to the next.
+      present: The way that the experiment has.
+      ways: What each leaves of the motion, by its name in time series; none where none was fitted.
+    """
+
+    topic: str
+    labels: tuple[str, ...]
+    interval: float
+    present: Interpolation
+    ways: Ways | None = None
+
+    @property
+    def best(self) -> Interpolation:
+        """The way that explains the motion best: the experiment's unless it is beaten."""
+        if self.ways is None:
+            return self.present
+        best = self.ways.best
+        return _WAYS[best] if self.ways.beats(best, _NAMES[self.present]) else self.present
+
+    @property
+    def figures(self) -> str:
+        """The way, and what others leave beside it, in words; empty where none was fitted."""
+        if self.ways is None:
+            return ""
+        others = [name for name in self.ways.left if _WAYS[name] is not self.best]
+        least = self.ways.size(_NAMES[self.best])
+        told = [f"{_JOINED[name]} {self.ways.size(name) / least:.3g}" for name in others]
+        return f"{_JOINED[_NAMES[self.best]]}; {', '.join(told)} times as much would be left"
+
+    @property
+    def doubt(self) -> str:
+        """A sentence on what the motion leaves open; empty where that changes little."""
+        best = _NAMES[self.best]
+        holds = self.best is Interpolation.HOLD
+        why = "was not tested: fits of this model take too long"
+        if self.ways is not None:
+            rivals = [name for name in self.ways.left if (name == _HELD) is not holds]
+            if all(self.ways.beats(best, name) for name in rivals):
+                return ""
+            sizes = {name: self.ways.size(name) for name in self.ways.left}
+            told = ", ".join(f"{_JOINED[name]} {size:.3g}" for name, size in sizes.items())
+            why = f"the motion does not tell (what is left of it: {told})"
+        late = f"{500.0 * self.interval:.2g} ms {'longer' if holds else 'shorter'}"
+        return (
+            f"whether a command of {self.topic} is held until the next, or a sample of commands "
+            f"that are sent more often, {why}; the delay may be {late} than is found"
+        )
+
+    def finding(self, lines: ExperimentLines) -> Finding | None:
+        """The finding that another way than the experiment's explains the motion better, if any."""
+        if self.ways is None or self.best is self.present:
+            return None
+        change = {"interpolation": self.best}
+        repair = joined([lines.signal(label, change) for label in self.labels])
+        now, best = _NAMES[self.present], _NAMES[self.best]
+        sizes = {f"left {_WAYS[name].value}": self.ways.size(name) for name in self.ways.left}
+        count = len(self.ways.left[now])
+        return Finding(
+            FindingKind.INTERPOLATION,
+            self.labels,
+            {"interval": self.interval, **sizes, "windows": float(count)},
+            f"The motion tells that commands of {self.topic}, {1e3 * self.interval:.3g} ms apart, "
+            f"are {_JOINED[best]}, not {_JOINED[now]}. Of {count} windows that are fitted with "
+            f"each, {self.ways.size(now):.3g} times as much is left as the experiment has it "
+            "(root mean square).",
+            repair.text,
+            repair.overrides,
+        )
+
+
+def command_samplings(
+    experiment: Experiment, dataset: Dataset, data_dir: Path | None
+) -> tuple[CommandSampling, ...]:
+    """The way of commands between messages, topic by topic, of those that the motion may tell.
+
+    Commands that are measured, or sent too often for it to matter, have none; nor have any where
+    derivatives are no exact ones, since fits are too dear then.
+
+    Args:
+      experiment: With parameters; delays, friction, damping and armature are found besides.
+      dataset: Its recordings, of a few of which windows are fitted.
+      data_dir: Where bags are found first.
+    """
+    group = max(dataset.training.groups, key=len)
+    places = np.unique(np.linspace(0, len(group) - 1, min(len(group), _RECORDINGS)).round())
+    chosen = places.astype(int).tolist()
+    few = group.replaced(
+        sequence_name=[group.sequence_name[k] for k in chosen],
+        initial_state=[group.initial_state[k] for k in chosen],
+        control=[group.control[k] for k in chosen],
+        sensordata=[group.sensordata[k] for k in chosen],
+    )
+    intervals = {row.topic: 1.0 / row.rate for row in dataset.quality if row.rate}
+    topics = [
+        CommandSampling(topic, labels, intervals[topic], present)
+        for (topic, present), labels in _commands_by_topic(experiment, few).items()
+        if intervals.get(topic, 0.0) >= _OFTEN
+    ][:_TOPICS]
+    if not topics:
+        return ()
+    if _stays_apart(few) and not refers_to_geoms(experiment):
+        few = without_geoms(few)
+    found: list[CommandSampling] = []
+    with suppress(SysidError):  # the model cannot follow the recordings
+        for one in _compared(experiment, few, data_dir, topics, dataset.training.excluded):
+            found.append(one)
+    return tuple(found)
+
+
+def _compared(
+    experiment: Experiment, sequences: ModelSequences, data_dir: Path | None,
+    topics: Sequence[CommandSampling], gaps: Mapping[str, Sequence[tuple[float, float]]],
+) -> Iterator[CommandSampling]:  # fmt: skip
+    """The topics with their ways, from one fit as recorded; without where that is too dear."""
+    recordings = mapped_recordings(experiment, sequences.sequence_name, data_dir)
+    whole = _joined(sequences, recordings, {})
+    params = _params(experiment, whole, topics)
+    with RolloutPool(1) as pool, single_blas_thread():
+        try:
+            fit = RecordedFit.of(whole, params, gaps, pool)
+        except DearError:
+            yield from topics
+            return
+        if fit is None:
+            return
+        for one in topics:
+            others = _others(whole, one)
+            joined = {
+                _NAMES[way]: _joined(whole, recordings, dict.fromkeys(one.labels, way))
+                for way in others
+            }
+            later = dict.fromkeys((_NAMES[one.present], *joined), 0.5 * one.interval)
+            later |= {_HELD: 0.0}
+            ways = fit.compared(joined, later, one.labels)
+            if ways is not None:
+                yield replace(one, ways=ways)
+
+
+def _stays_apart(sequences: ModelSequences) -> bool:
+    """Return whether geoms that may touch never do as recorded."""
+    model = sequences.gt_model
+    if not (np.any(model.geom_contype) or np.any(model.geom_conaffinity)):
+        return False  # and nothing is saved without them
+    seen = contacts([sequences], simulated=False)
+    return not (seen.touching or seen.overlaps or seen.drawn)
+
+
+def _commands_by_topic(
+    experiment: Experiment, sequences: ModelSequences
+) -> dict[tuple[str, Interpolation], tuple[str, ...]]:
+    """Labels of commands that are not measured, by topic and present way."""
+    model, control = sequences.gt_model, sequences.control[0]
+    found: dict[tuple[str, Interpolation], tuple[str, ...]] = {}
+    for signal in experiment.signals:
+        mapped = (control.signal_mapping or {}).get(signal.name)
+        if signal.kind is not SignalKind.ACTUATOR or mapped is None or signal.wrench:
+            continue
+        actuator, way = model.actuator(signal.name).id, _WAYS[control.method_of(mapped[1][0])]
+        told = is_servo(model, actuator) or is_velocity_servo(model, actuator)
+        if is_expanded(parse_field(signal.field)) or (way is Interpolation.LINEAR and not told):
+            continue
+        key = signal.topic, way
+        found[key] = (*found.get(key, ()), signal.name)
+    return found
+
+
+def _others(sequences: ModelSequences, topic: CommandSampling) -> list[Interpolation]:
+    """The ways that commands may have instead; torques are held or curves, but no lines."""
+    model = sequences.gt_model
+    torques = topic.present is not Interpolation.LINEAR
+    torques &= all(is_effort(model, model.actuator(name).id) for name in topic.labels)
+    others = [way for way in Interpolation if way is not topic.present]
+    return [way for way in others if not torques or way is not Interpolation.LINEAR]
+
+
+def _params(
+    experiment: Experiment, sequences: ModelSequences, topics: Sequence[CommandSampling]
+) -> ParameterDict:
+    """The experiment's parameters, with resistances of joints and a delay of each topic besides."""
+    params = build_parameters(experiment, sequences.spec)
+    concern = Declared(params).concern
+    params = params.copy()
+    for one in resistances(sequences, lambda name, row: concern("joint", name, row, "friction")):
+        params.add(one)
+    for topic in topics:
+        late = tuple(one for one in topic.labels if not concern("signal", one, "delay"))
+        if late:
+            params.add(delay_of(f"{topic.topic}, {topic.present.value}", late, 0.0))
+    return params
+
+
+def _joined(
+    sequences: ModelSequences,
+    recordings: Mapping[str, MappedRecording],
+    ways: Mapping[str, Interpolation],
+) -> ModelSequences:
+    """The sequences with commands of the whole recordings, some of them joined in other ways."""
+    control = []
+    for name in sequences.sequence_name:
+        mapped = recordings[name]
+        controls = tuple(
+            replace(
+                one,
+                held=ways[one.name] is Interpolation.HOLD,
+                smooth=ways[one.name] is Interpolation.CUBIC,
+            )
+            if one.name in ways
+            else one
+            for one in mapped.controls
+        )
+        control.append(control_time_series(replace(mapped, controls=controls)))
+    return sequences.replaced(control=control)
