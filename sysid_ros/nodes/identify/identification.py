@@ -144,6 +144,11 @@ class Identification(Node):
         """The experiment file, absolute."""
         return Path(self._experiment).expanduser().absolute()
 
+    @property
+    def records(self) -> bool:
+        """True if a new motion is recorded; false if a given bag is fitted."""
+        return not self._bag
+
     def wait_for_nodes(self, topics: Sequence[str]) -> None:
         """Wait until everything is there, and the recorder listens to every topic.
 
@@ -154,7 +159,7 @@ class Identification(Node):
           PeerError: Something is missing when patience ends; says what.
         """
         self._wait_for("the action of the fit server", self._fit.server_is_ready)
-        if self._bag:
+        if not self.records:
             return
         for client in (self._start, self._stop, self._arm):
             self._wait_for(f"the service {client.service_name}", client.service_is_ready)
@@ -176,7 +181,7 @@ class Identification(Node):
         Raises:
           PeerError: A node refuses, or a motion stops early.
         """
-        if self._bag:
+        if not self.records:
             return (RecordedMotion(self._bag),)
         found = []
         for number in range(1, self._count + 1):
