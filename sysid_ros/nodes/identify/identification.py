@@ -102,6 +102,7 @@ class Identification(Node):
             "true_parameters", "YAML with true values to compare with, for simulations"
         )
         self._bag = given.text("bag", "", "fit this bag instead of recording a new one")
+        self.records = not self._bag
         self._may_arm = given.flag(
             "arm", False, "whether to arm the excitation instead of waiting for a person to"
         )
@@ -143,11 +144,6 @@ class Identification(Node):
     def experiment_file(self) -> Path:
         """The experiment file, absolute."""
         return Path(self._experiment).expanduser().absolute()
-
-    @property
-    def records(self) -> bool:
-        """True if a new motion is recorded; false if a given bag is fitted."""
-        return not self._bag
 
     def wait_for_nodes(self, topics: Sequence[str]) -> None:
         """Wait until everything is there, and the recorder listens to every topic.

@@ -19,6 +19,7 @@ import numpy as np
 
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import (
+    LARGEST_DISORDER_NS,
     BagCopy,
     BagFolder,
     Recording,
@@ -31,7 +32,6 @@ from sysid_ros.recording.bags import (
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
 from sysid_ros.recording.messages import CLOCK, RawMessage, TopicColumns
 
-_BACK_NS = 1_000_000_000  # a smaller step back is a message that was overtaken
 _AT_ONCE_NS = 2_000_000_000  # within which all topics are seen to start over
 
 # by topic, when the first message after each restart was received
@@ -135,6 +135,6 @@ def _jumps(columns: TopicColumns) -> list[int]:
     if stamps is None:
         return []
     is_set = stamps != 0
-    back = np.flatnonzero(np.diff(stamps[is_set]) < -_BACK_NS) + 1
+    back = np.flatnonzero(np.diff(stamps[is_set]) < -LARGEST_DISORDER_NS) + 1
     received: list[int] = columns.log_ns[is_set][back].tolist()
     return received
