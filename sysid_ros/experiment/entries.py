@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from sysid_ros.errors import unknown_name
+from sysid_ros.errors import DataError, unknown_name
 from sysid_ros.experiment.attribute_names import ELEMENTS, FRICTION, attribute_names, form_problem
 from sysid_ros.experiment.experiment_schema import (
     AlternativeConfig,
@@ -22,6 +22,7 @@ from sysid_ros.experiment.problems import Problems
 from sysid_ros.experiment.section import as_list, as_mapping, keys_of, read_section, read_text
 from sysid_ros.experiment.yaml_tree import Value
 from sysid_ros.recording.mapping import Interpolation, SignalKind
+from sysid_ros.recording.messages import parse_field
 
 _ADDED = (SignalKind.EFFORT, SignalKind.SERVO, SignalKind.VELOCITY_SERVO)
 _SWITCHES = ("frozen", "shared", "per_robot")
@@ -129,8 +130,13 @@ def _read_signal(value: Value, where: str, problems: Problems) -> SignalConfig |
     if kind is None:
         return None
     name = read_text(entries[kind], f"{where}.{kind}", problems)
-    given = {"kind": SignalKind(kind), "name": name}
+    given = {"kind": SignalKind(kind), "name": name, "line": value.place.line}
     signal = read_section(SignalConfig, value, where, problems, given=given, also=_SIGNAL_KINDS)
+    if (path := entries.get("field")) is not None and isinstance(path.content, str):
+        try:
+            parse_field(path.content)
+        except DataError as error:
+            problems.add(path.place, f"{where}.field: {error}")
     if (signal.type is None) != (signal.at is None):
         problems.add(value.place, f"{where}: type and at belong together")
     elif signal.type is not None and signal.kind is not SignalKind.SENSOR:

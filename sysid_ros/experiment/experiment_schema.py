@@ -106,6 +106,12 @@ class SignalConfig:
     effort: str | None = None  # the joint, for an effort on it without an actuator of the model
     servo: str | None = None  # the joint, for a commanded position of it likewise
     velocity_servo: str | None = None  # the joint, for a commanded velocity of it likewise
+    line: int | None = required(default=None, compare=False)  # in the experiment file, for messages
+
+    @property
+    def place(self) -> str:
+        """The signal's place in the experiment file, as the beginning of a sentence."""
+        return "signals" if self.line is None else f"signals (line {self.line})"
 
     @property
     def factor(self) -> float:

@@ -49,11 +49,22 @@ def read_results(folder: str | os.PathLike[str], *, signals: bool = True) -> Out
 def _read_document(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(read_regular_text(path))
-    except FileNotFoundError as error:
-        raise ResultError(f"{path.parent} is not a result folder: it has no {path.name}") from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        reason = _why_no_folder(path.parent) or f"it has no {path.name}"
+        raise ResultError(f"{path.parent} is not a result folder: {reason}") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise ResultError(f"cannot read {path}: {error}") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ResultError(f"cannot read {path}: {reason}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         given = document.get("format") if isinstance(document, dict) else None
         raise ResultError(f"{path} has result format {given!r}; this version reads {FORMAT}")
     return document
+
+
+def _why_no_folder(path: Path) -> str | None:
+    """The reason why a path is no folder at all; None for a folder."""
+    if path.is_dir():
+        return None
+    if not path.exists():
+        return "there is no such folder"
+    return f"it is a file; give the folder, such as the one that a fit wrote its {RESULT} to"

@@ -41,8 +41,8 @@ def add_declared_sensor(spec: mujoco.MjSpec, signal: SignalConfig) -> None:
     if existing is not None:
         if int(existing.type) != int(wanted):
             raise ModelError(
-                f"signals: the model has a sensor {signal.name!r} that is no {kind}; leave type "
-                "and at out to use it"
+                f"{signal.place}: the model has a sensor {signal.name!r} that is no {kind}; "
+                "leave type and at out to use it"
             )
         return
     objtype, name = _sum(spec, signal) if is_sum else _place(spec, signal, kind)
@@ -56,7 +56,7 @@ def _sum(spec: mujoco.MjSpec, signal: SignalConfig) -> tuple[mujoco.mjtObj, str]
     for name in (signal.at or "").split(_AND):
         if name not in joints:
             known = unknown_name("hinge or slide", name, joints)
-            raise ModelError(f"signals: {signal.name!r}: {known}")
+            raise ModelError(f"{signal.place}: {signal.name!r}: {known}")
         tendon.wrap_joint(name, 1.0)
     return _O.mjOBJ_TENDON, tendon.name
 
@@ -67,7 +67,8 @@ def _place(spec: mujoco.MjSpec, signal: SignalConfig, kind: str) -> tuple[mujoco
     joints = [joint.name for joint in spec.joints]
     if kind in _ON_JOINTS:
         if at not in joints:
-            raise ModelError(f"signals: {signal.name!r}: {unknown_name('joint', at, joints)}")
+            known = unknown_name("joint", at, joints)
+            raise ModelError(f"{signal.place}: {signal.name!r}: {known}")
         return _O.mjOBJ_JOINT, at
     sites = [site.name for site in spec.sites]
     if at in sites:
@@ -75,7 +76,8 @@ def _place(spec: mujoco.MjSpec, signal: SignalConfig, kind: str) -> tuple[mujoco
     bodies = [body.name for body in spec.bodies]
     if at not in bodies:
         named = [name for name in (*sites, *bodies) if name]
-        raise ModelError(f"signals: {signal.name!r}: {unknown_name('site or body', at, named)}")
+        known = unknown_name("site or body", at, named)
+        raise ModelError(f"{signal.place}: {signal.name!r}: {known}")
     if kind not in _ON_SITES:
         return _O.mjOBJ_XBODY, at
     site = f"{signal.name}_site"

@@ -242,9 +242,11 @@ def _add_motor(spec: mujoco.MjSpec, signal: SignalConfig) -> None:
     """A motor of gain one on the joint that a signal is the effort of."""
     joints = [joint.name for joint in spec.joints]
     if signal.effort not in joints:
-        raise ModelError(f"signals: {unknown_name('joint', signal.effort or '', joints)}")
+        raise ModelError(f"{signal.place}: {unknown_name('joint', signal.effort or '', joints)}")
     if signal.name in [actuator.name for actuator in spec.actuators]:
-        raise ModelError(f"signals: the model has an actuator {signal.name!r}; map that instead")
+        raise ModelError(
+            f"{signal.place}: the model has an actuator {signal.name!r}; map that instead"
+        )
     joint = mujoco.mjtTrn.mjTRN_JOINT
     add_unit_motor(spec, signal.name, joint, str(signal.effort), [1.0, *[0.0] * 5])
 
@@ -260,4 +262,4 @@ def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:
         what, names = valid[signal.kind]
         if signal.name not in names:
             hint = "; type and at add one" if what == "sensor" else ""
-            raise ModelError(f"signals: {unknown_name(what, signal.name, names)}{hint}")
+            raise ModelError(f"{signal.place}: {unknown_name(what, signal.name, names)}{hint}")

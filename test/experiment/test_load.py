@@ -214,6 +214,8 @@ BAD_SIGNALS = [
     ("{sensor: s, topic: t, field: f, interpolation: spline}",
      "unknown signals[0].interpolation 'spline'; nearest: 'linear'; valid: 'cubic', 'hold', "
      "'linear'"),
+    ("{sensor: s, topic: t, field: 'position[elbow'}",
+     "signals[0].field: 'position[elbow' is not a field path: expected '.' after 'position'"),
     ("text", "signals[0] must be a mapping of keys, given 'text'"),
 ]  # fmt: skip
 
@@ -250,7 +252,9 @@ BAD_PARAMETERS = [
      "parameters[0].armature.prior lacks the key 'std'"),
     ("{joint: j, armature: {prior: {mean: 1, std: 0}}}",
      "parameters[0].armature.prior.std must be above 0, given 0"),
-    ("{joint: j, armature: pseudo}", "joint armature has no forms, got form 'pseudo'"),
+    ("{joint: j, armature: pseudo}",
+     "joint armature has no forms, given 'pseudo'; valid are {} and bounds such as "
+     "{min: 0, max: 1}"),
     ("{body: b, inertia: psuedo}", "unknown form of inertia 'psuedo'; nearest: 'pseudo'"),
 ]  # fmt: skip
 
@@ -302,6 +306,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
 
 
 NAMES = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=8).filter(str.strip)
+FIELDS = st.from_regex(r"[a-z_]+(\[[a-z0-9]{1,4}\])?(\.[xyz])?", fullmatch=True)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 POSITIVE = st.floats(1e-9, 1e9)
 
@@ -318,7 +323,7 @@ DOCUMENTS = st.fixed_dictionaries(
         "model": NAMES,
         "signals": st.lists(
             st.fixed_dictionaries(
-                {"sensor": NAMES, "topic": NAMES, "field": NAMES},
+                {"sensor": NAMES, "topic": NAMES, "field": FIELDS},
                 optional=optional(
                     noise=POSITIVE, scale=POSITIVE, offset=POSITIVE, interpolation=st.just("hold")
                 ),

@@ -60,6 +60,7 @@ def test_bag_is_fitted_without_a_robot(nodes: ChildProcesses, tmp_path: Path, de
     (folder,) = results.iterdir()
     assert "payload_mass" in log and str(folder) in log
     assert "iteration 2" in log
+    assert "recording the motion" not in log
 
 
 def test_missing_node_is_named_when_patience_ends(

@@ -319,7 +319,11 @@ def test_no_checkpoint(tmp_path: Path) -> None:
 def test_reading_what_is_not_a_result(tmp_path: Path, spec: mujoco.MjSpec) -> None:
     with pytest.raises(ResultError, match=r"has no result\.json"):
         read_results(tmp_path)
+    with pytest.raises(ResultError, match="there is no such folder"):
+        read_results(tmp_path / "absent")
     (tmp_path / "result.json").write_text("[1")
+    with pytest.raises(ResultError, match="it is a file; give the folder"):
+        read_results(tmp_path / "result.json")
     with pytest.raises(ResultError, match="cannot read"):
         read_results(tmp_path)
     (tmp_path / "result.json").write_text('{"format": 99}')

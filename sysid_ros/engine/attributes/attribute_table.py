@@ -68,7 +68,10 @@ def lookup(element: str, attribute: str, form: str | None = None) -> Attribute:
     """
     if form is not None:
         if (element, attribute) != ("body", "inertia"):
-            raise ParameterError(f"{element} {attribute} has no forms, got form {form!r}")
+            raise ParameterError(
+                f"{element} {attribute} has no forms, given {form!r}; valid are {{}} and bounds "
+                "such as {min: 0, max: 1}"
+            )
         if form not in _INERTIA_FORMS:
             raise ParameterError(unknown_name("form of inertia", form, _INERTIA_FORMS))
         attribute = _INERTIA_FORMS[form]

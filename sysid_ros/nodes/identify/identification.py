@@ -102,6 +102,7 @@ class Identification(Node):
             "true_parameters", "YAML with true values to compare with, for simulations"
         )
         self._bag = given.text("bag", "", "fit this bag instead of recording a new one")
+        self.records = not self._bag
         self._may_arm = given.flag(
             "arm", False, "whether to arm the excitation instead of waiting for a person to"
         )
@@ -154,7 +155,7 @@ class Identification(Node):
           PeerError: Something is missing when patience ends; says what.
         """
         self._wait_for("the action of the fit server", self._fit.server_is_ready)
-        if self._bag:
+        if not self.records:
             return
         for client in (self._start, self._stop, self._arm):
             self._wait_for(f"the service {client.service_name}", client.service_is_ready)
@@ -176,7 +177,7 @@ class Identification(Node):
         Raises:
           PeerError: A node refuses, or a motion stops early.
         """
-        if self._bag:
+        if not self.records:
             return (RecordedMotion(self._bag),)
         found = []
         for number in range(1, self._count + 1):

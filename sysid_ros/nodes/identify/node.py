@@ -71,7 +71,8 @@ def _identify(node: Identification) -> int:
     with FitProgress(experiment.fit.max_iterations) as progress:
         progress.stage("waiting for the other nodes")
         node.wait_for_nodes(topics)
-        progress.stage("recording the motion")
+        if node.records:
+            progress.stage("recording the motion")
         recorded = node.record_motions(lambda bag: progress.note(f"recorded {bag}"))
         result = node.fit(recorded, _Shown(progress))
     return _report(node, result)

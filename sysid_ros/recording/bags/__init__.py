@@ -21,5 +21,5 @@ from sysid_ros.recording.bags.mcap_extras import (
 from sysid_ros.recording.bags.message_text import read_text
 from sysid_ros.recording.bags.qos_text import read_profiles
 from sysid_ros.recording.bags.recovery import BagCopy, Recovery, recover
-from sysid_ros.recording.bags.spacing import sampling
+from sysid_ros.recording.bags.spacing import LARGEST_DISORDER_NS, sampling
 from sysid_ros.recording.bags.topic_types import LiveTopics, TopicTypes

@@ -19,7 +19,7 @@ from sysid_ros.errors import BagError
 from sysid_ros.recording.bags.bag import Recording, TopicInfo, open_recording
 from sysid_ros.recording.bags.clock_relation import ClockRelation, relate
 from sysid_ros.recording.bags.mcap_extras import OWN_PREFIX, STORAGE_RECORD, read_extras
-from sysid_ros.recording.bags.spacing import sampling
+from sysid_ros.recording.bags.spacing import LARGEST_DISORDER_NS, sampling
 from sysid_ros.recording.messages import HEADER, Clock, RawMessage, locate
 from sysid_ros.time_intervals import shortest_gap
 
@@ -41,6 +41,7 @@ class TopicSummary:
     longest_gap: float  # the longest interval [s]
     duplicates: int  # stamps that occur again
     backwards: int  # stamps that lie before the one received before them
+    restarts: int  # of those, steps back by more than a second
     first: float | None  # the first stamp [s] after the bag's first message was received
     last: float | None  # the last stamp [s], likewise
     delay: ClockRelation | None  # from stamp to receipt; ``None`` for receive times themselves
@@ -224,6 +225,7 @@ def _summarize(topic: TopicInfo, reading: _Reading, start_ns: int) -> TopicSumma
         longest_gap=spacing.longest_gap,
         duplicates=len(ordered) - len(times),
         backwards=int(np.count_nonzero(np.diff(stamps_ns) < 0)),
+        restarts=int(np.count_nonzero(np.diff(stamps_ns[stamps_ns != 0]) < -LARGEST_DISORDER_NS)),
         first=float(times[0]) if len(times) else None,
         last=float(times[-1]) if len(times) else None,
         delay=relate(stamps_ns, log_ns) if clock is not Clock.RECEIVE else None,
@@ -283,4 +285,14 @@ def _table(topics: Sequence[TopicSummary]) -> list[str]:
         for row in rows
     ]
     problems = [f"! {topic.name}: {topic.problem}" for topic in topics if topic.problem]
+    problems += [_restart_line(topic) for topic in topics if topic.restarts]
     return [line.rstrip() for line in lines] + problems
+
+
+def _restart_line(topic: TopicSummary) -> str:
+    often = "once" if topic.restarts == 1 else f"{topic.restarts} times"
+    return (
+        f"! {topic.name}: the {topic.clock} stamps jump back {often}: a clock was set, a "
+        "simulation started over, or publishers differ; 'sysid_ros recover BAG --split' makes a "
+        "bag of each stretch"
+    )

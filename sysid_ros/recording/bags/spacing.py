@@ -11,6 +11,10 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 
+# A larger step back is a clock that was set or a simulation that began anew; a smaller one is a
+# message of one of several publishers that was overtaken.
+LARGEST_DISORDER_NS = 1_000_000_000
+
 
 @dataclass(frozen=True)
 class Sampling:

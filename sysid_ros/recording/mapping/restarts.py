@@ -19,6 +19,7 @@ import numpy as np
 
 from sysid_ros.errors import BagError, DataError, listed
 from sysid_ros.recording.bags import (
+    LARGEST_DISORDER_NS,
     BagCopy,
     BagFolder,
     Recording,
@@ -31,8 +32,7 @@ from sysid_ros.recording.bags import (
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
 from sysid_ros.recording.messages import CLOCK, RawMessage, TopicColumns
 
-_BACK_NS = 1_000_000_000  # a smaller step back is a message that was overtaken
-_CLOCK_BACK_NS = 100_000_000  # the same of /clock, which has one publisher
+_CLOCK_BACK_NS = 100_000_000  # as much of /clock, which has one publisher, is no message overtaken
 _AT_ONCE_NS = 2_000_000_000  # within which all topics are seen to start over
 
 # by topic, when the first message after each restart was received
@@ -133,7 +133,7 @@ def _nearest(own: Sequence[int], instant: int) -> int:
 
 def _jumps(columns: TopicColumns) -> list[int]:
     """Receipt times of messages whose stamps lie far before those of the message before."""
-    stamps, least = columns.header_ns, _BACK_NS
+    stamps, least = columns.header_ns, LARGEST_DISORDER_NS
     if columns.msgtype == CLOCK:
         least = _CLOCK_BACK_NS
         seconds, nanoseconds = (

@@ -17,6 +17,7 @@ import numpy as np
 
 from sysid_ros.arrays import IndexArray, IntArray
 from sysid_ros.errors import DataError
+from sysid_ros.recording.bags import LARGEST_DISORDER_NS
 from sysid_ros.recording.messages import Clock, message_type
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 
 _DAY_NS = 86_400 * 1_000_000_000
-_LARGEST_DISORDER_NS = 1_000_000_000  # messages of several publishers may overtake each other
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _filled_in(header: IntArray, log: IntArray) -> bool:
     """False where all stamps are zero, or all that of a message that is sent again and again."""
     if not len(header):
         return True
-    lasts = int(np.ptp(log)) > _LARGEST_DISORDER_NS
+    lasts = int(np.ptp(log)) > LARGEST_DISORDER_NS
     return bool(header.any()) and not (lasts and bool(np.all(header == header[0])))
 
 
@@ -121,7 +121,7 @@ def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:
         is_set = stamps != 0
     given = stamps[is_set]
     steps = np.diff(given)
-    if len(steps) and steps.min() < -_LARGEST_DISORDER_NS:
+    if len(steps) and steps.min() < -LARGEST_DISORDER_NS:
         at = int(np.argmin(steps))
         raise DataError(
             f"topic {topic}: the {clock.value} stamps jump back by {-int(steps[at]) / 1e9:.3g} s "

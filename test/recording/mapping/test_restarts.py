@@ -14,7 +14,7 @@ import pytest
 from mapped_signals import COMMAND, SHOULDER, mapped
 
 from sysid_ros.errors import BagError, DataError
-from sysid_ros.recording.bags import BagFolder, BagTopic, QosProfile, open_recording
+from sysid_ros.recording.bags import BagFolder, BagTopic, QosProfile, describe, open_recording
 from sysid_ros.recording.mapping import split_at_restarts
 from sysid_ros.rehearsal import messages as messages_of
 
@@ -47,7 +47,9 @@ def messages(bag: Path) -> Counter[tuple[str, bytes]]:
 def test_each_stretch_can_be_mapped_and_no_message_is_lost(twice: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="recover BAG --split"):
         mapped(twice, COMMAND, SHOULDER)
+    assert "/joint_states: the header stamps jump back once" in str(describe(twice))
     parts = split_at_restarts(twice, output=tmp_path / "part")
+    assert not any(topic.restarts for part in parts for topic in describe(part.path).topics)
     assert [part.path.name for part in parts] == ["part_1", "part_2"]
     assert sum((messages(part.path) for part in parts), Counter()) == messages(twice)
     for part, seconds in zip(parts, (4.0, 3.0), strict=True):
