@@ -78,7 +78,9 @@ class Problem:
     lower, upper, scale = np.array([-10.0]), np.array([10.0]), np.ones(1)
     engine = "reference"
     params: Any = SimpleNamespace(
-        free=lambda: [SimpleNamespace(size=1, modifier=None)], scalar_names=lambda: ["theta"]
+        free=lambda: [SimpleNamespace(size=1, modifier=None)],
+        scalar_names=lambda: ["theta"],
+        scalar_units=lambda: [""],
     )
 
     def __init__(self, windows: Sequence[Line]) -> None:
