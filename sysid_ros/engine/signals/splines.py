@@ -20,7 +20,6 @@ _POLE = np.sqrt(3.0) - 2.0
 _REACH = 30  # samples, after which nothing is left of one: z^30 is 1e-17
 _RESPONSE = np.sqrt(3.0) * _POLE ** np.abs(np.arange(-_REACH, _REACH + 1))
 _FOURTH_DIFFERENCE = np.array([1.0, -4.0, 6.0, -4.0, 1.0])
-_SWEEPS = 200  # at most; each leaves about half of what is wrong
 
 
 @dataclass(frozen=True)
@@ -81,55 +80,3 @@ class CubicSlope:
             + 0.5 * u * u * c[first + 3]
         ) / self.interval
         return slope
-
-
-def cubic_powers(times: FloatArray, values: FloatArray) -> FloatArray:
-    """The cubic spline through samples at any instants, without knots beside its ends.
-
-    With the second derivatives M at the samples and the steps h between them, M_i-1 h_i-1 +
-    2 M_i (h_i-1 + h_i) + M_i+1 h_i is six times the change of the slope (de Boor, A Practical Guide
-    to Splines, 1978). What is beside the diagonal is half of it, so that sweeps over all instants
-    at once (Jacobi's) converge in fifty.
-
-    Args:
-      times: Strictly increasing, (n,), two at least.
-      values: Samples, (n,).
-
-    Returns:
-      Powers of the time since the sample before, the highest first, (4, n - 1).
-    """
-    h = np.diff(times)
-    slopes = np.diff(values) / h
-    bent = np.zeros(len(times))
-    if len(times) == 3:
-        bent[:] = 2.0 * (slopes[1] - slopes[0]) / (h[0] + h[1])
-    elif len(times) > 3:
-        bent = _bent(h, 6.0 * np.diff(slopes))
-    first = slopes - h * (2.0 * bent[:-1] + bent[1:]) / 6.0
-    return np.stack([np.diff(bent) / (6.0 * h), 0.5 * bent[:-1], first, values[:-1]])
-
-
-def _bent(h: FloatArray, changes: FloatArray) -> FloatArray:
-    """Second derivatives at n samples, of steps (n - 1,) and changes of the slope, (n - 2,)."""
-    before, after, diagonal = h[:-1].copy(), h[1:].copy(), 2.0 * (h[:-1] + h[1:])
-    # The third derivative does not jump at the second sample, nor at the last but one.
-    diagonal[0] += h[0] * (1.0 + h[0] / h[1])
-    after[0] -= h[0] ** 2 / h[1]
-    diagonal[-1] += h[-1] * (1.0 + h[-1] / h[-2])
-    before[-1] -= h[-1] ** 2 / h[-2]
-    inner = changes / diagonal
-    least = 1e-16 * float(np.abs(inner).max())
-    for _ in range(_SWEEPS):
-        left = changes.copy()
-        left[1:] -= before[1:] * inner[:-1]
-        left[:-1] -= after[:-1] * inner[1:]
-        left /= diagonal
-        done = float(np.abs(left - inner).max()) <= least
-        inner = left
-        if done:
-            break
-    ends = [
-        inner[one] + (inner[one] - inner[other]) * h[one] / h[other]
-        for one, other in ((0, 1), (-1, -2))
-    ]
-    return np.concatenate([ends[:1], inner, ends[1:]])

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicSpline, make_interp_spline
+from scipy.interpolate import make_interp_spline
 
 from sysid_ros.engine.signals import CubicSlope, Line
-from sysid_ros.engine.signals.splines import cubic_powers
 
 
 @pytest.mark.parametrize("count", [4, 5, 6, 17, 400])
@@ -33,23 +32,3 @@ def test_line_goes_through_uneven_samples_and_on(width: int | None) -> None:
     expected = make_interp_spline(times, values, k=1)(at)
     np.testing.assert_allclose(Line(times, values)(at), expected, atol=1e-12)
     assert np.array_equal(Line(times, values)(times), values)
-
-
-@pytest.mark.parametrize("spread", [0.0, 0.8, 2.0])
-@pytest.mark.parametrize("count", [4, 5, 6, 17, 400])
-def test_powers_at_uneven_instants(count: int, spread: float) -> None:
-    rng = np.random.default_rng(count)
-    times = np.cumsum(0.01 * np.exp(spread * rng.normal(size=count)))
-    values = rng.normal(size=count)
-    expected = CubicSpline(times, values).c
-    largest = np.abs(expected).max(axis=1)
-    np.testing.assert_array_less(
-        np.abs(cubic_powers(times, values) - expected).max(axis=1), 1e-9 * largest + 1e-300
-    )
-
-
-def test_powers_of_few_samples() -> None:
-    line, parabola = np.array([0.0, 2.0]), np.array([0.0, 1.0, 3.0])
-    np.testing.assert_allclose(cubic_powers(line, line**2), [[0.0], [0.0], [2.0], [0.0]])
-    expected = [[0.0, 0.0], [1.0, 1.0], [0.0, 2.0], [0.0, 1.0]]
-    np.testing.assert_allclose(cubic_powers(parabola, parabola**2), expected, atol=1e-15)
