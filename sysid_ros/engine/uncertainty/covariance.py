@@ -64,6 +64,8 @@ class Covariance:
       open_directions: Unit vectors in scaled parameters that the data leaves open, (k, p).
       errors: Standard errors, (p,), of parameters at a bound too; NaN in open directions.
       from_prior: Share of each variance that priors contribute, (p,).
+      beyond: Distance of a parameter at a bound to the optimum without its bound, (p,); zero of the
+        others.
     """
 
     matrix: FloatArray
@@ -73,6 +75,12 @@ class Covariance:
     open_directions: FloatArray
     errors: FloatArray
     from_prior: FloatArray
+    beyond: FloatArray
+
+    @property
+    def by_chance(self) -> BoolArray:
+        """Mark the parameters that noise may have put at a bound, or beyond, (p,)."""
+        return np.asarray(self.beyond <= BY_CHANCE * self.errors)
 
 
 def enough_clusters(clusters: int, parameters: int) -> bool:
@@ -82,9 +90,10 @@ def enough_clusters(clusters: int, parameters: int) -> bool:
 
 def no_covariance(p: int, method: str = "none") -> Covariance:
     """No claim about any of ``p`` parameters, for a fit that never got to a Jacobian."""
-    unknown = np.full((p, p), np.nan)
+    unknown, zeros = np.full((p, p), np.nan), np.zeros(p)
+    errors = np.diag(unknown)
     return Covariance(
-        unknown, np.ones(p), method, np.zeros(0), np.zeros((0, p)), np.diag(unknown), np.zeros(p)
+        unknown, np.ones(p), method, np.zeros(0), np.zeros((0, p)), errors, zeros, zeros
     )
 
 
@@ -126,6 +135,8 @@ def covariance(
     evidence = replace(evidence, opened=np.flatnonzero(~closed))
     chosen = free & closed
     pushed = {int(j): evidence.with_one(chosen, int(j)) for j in np.flatnonzero(closed & ~free)}
+    beyond = np.zeros(p)
+    beyond[list(pushed)] = [abs(part.step[-1]) * width[j] for j, part in pushed.items()]
     caught = [j for j, part in pushed.items() if part.by_chance]
     if caught:
         chosen[caught] = True
@@ -146,6 +157,7 @@ def covariance(
         open_directions,
         errors,
         from_prior,
+        beyond,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares import ReducedSystem, Solution, eliminate_starts
 from sysid_ros.engine.parameters import (
+    AT_LOWER_BOUND,
     FROM_THE_PRIOR,
     MAY_BE_ZERO,
     POORLY_DETERMINED,
@@ -116,15 +117,16 @@ def estimates(
     Returns:
       The estimates, flagged where a value is at a bound, not determined at all, determined by its
       prior, or determined no better than by its bounds or its natural scale; else where what cannot
-      change its sign may as well be nothing.
+      change its sign may as well be nothing. What ends at zero by chance is not at a bound.
     """
     bounds, errors = params.bounds, uncertainty.errors
     opened = involved_in(uncertainty.open_directions)
     vague = np.minimum(UNIFORM * bounds.width, _vague_errors(params, theta))
     estimates = []
     at_bounds = bounds.flags(theta, errors)
+    nothing_lost = uncertainty.by_chance & (bounds.lower == 0.0)
     for j, start in enumerate(unfitted(params)):
-        flags = list(at_bounds[j])
+        flags = [flag for flag in at_bounds[j] if flag != AT_LOWER_BOUND or not nothing_lost[j]]
         if opened[j]:
             flags.append(UNIDENTIFIABLE)
         elif uncertainty.from_prior[j] > FROM_PRIOR:

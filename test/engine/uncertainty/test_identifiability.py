@@ -106,8 +106,9 @@ def test_formulas_of_what_is_determined(relative, words):
     direction = np.array(relative) * values / width
     direction /= np.linalg.norm(direction)
     found = Covariance(
-        np.eye(3), np.ones(3), "white", np.ones(3), direction[None], np.ones(3), np.zeros(3)
-    )
+        np.eye(3), np.ones(3), "white", np.ones(3), direction[None], np.ones(3), np.zeros(3),
+        np.zeros(3),
+    )  # fmt: skip
     (sentence,) = describe_open_directions(found, ("a", "b", "c"), values, width)
     assert sentence.startswith(words)
 

@@ -171,7 +171,32 @@ def test_what_is_not_determined_goes_by_natural_scale_and_by_zero(
     params.add(Parameter("a", nominal, lower, 1.0))
     found = Covariance(
         np.array([[error**2]]), np.full(1, 9.0), "white", np.ones(1), np.zeros((0, 1)),
-        np.array([error]), np.zeros(1),
+        np.array([error]), np.zeros(1), np.zeros(1),
     )  # fmt: skip
     judged = estimates(params, np.array([value]), found)
     assert judged[0].flags == flags
+
+
+@pytest.mark.parametrize(
+    ("lower", "wanted", "flags"),
+    [
+        (0.0, -0.01, ("may be zero",)),  # noise put it there
+        (0.0, -0.05, ("at lower bound",)),  # the data asks for less than nothing
+        (0.1, 0.09, ("at lower bound",)),  # an interval that the user's bound cuts off
+    ],
+)
+def test_what_ends_at_zero_by_chance_is_not_at_a_bound(
+    lower: float, wanted: float, flags: tuple[str, ...]
+) -> None:
+    params = ParameterDict()
+    params.add(Parameter("a", 0.5, lower, 1.0))
+    information = np.full((1, 1, 1), 0.01**-2)
+    gradient = information[:, 0] * (lower - wanted)
+    system = ReducedSystem(information[0], gradient[0], information, gradient)
+    found = covariance(
+        system, np.array([1.0 - lower]), np.array([False]), method="white", n_samples=1000,
+        residual_square=1000.0,
+    )  # fmt: skip
+    (judged,) = estimates(params, np.array([lower]), found)
+    assert judged.flags == flags
+    assert judged.interval()[0] == lower
