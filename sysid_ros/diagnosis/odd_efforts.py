@@ -27,7 +27,7 @@ from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
 
 if TYPE_CHECKING:
-    from sysid_ros.engine.inverse_dynamics import WrongMass
+    from sysid_ros.engine.inverse_dynamics import ChangedLoad, WrongMass
     from sysid_ros.engine.measured_torque import TorqueProblem
 
 _DISCRETE = {FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING}
@@ -105,6 +105,8 @@ def with_contradictions(
         found = Contradictions()
     odd = found.odd
     if odd is None or (repaired and odd.left > _CLEARLY * _left_by(findings)):
+        if found.load is not None and masses:
+            return (*findings, _of_load(found.load))
         return (
             *findings,
             *(_of_mass(one, groups[0].gt_model) for one in (found.masses if masses else ())),
@@ -121,6 +123,20 @@ def with_contradictions(
             repair.overrides,
         ),
         *beside_odd_effort(findings),
+    )
+
+
+def _of_load(load: ChangedLoad) -> Finding:
+    figures = {"mass": load.mass, "begin": load.begin}
+    return Finding(
+        FindingKind.LOAD,
+        (),
+        figures if load.end is None else {**figures, "end": load.end},
+        f"{_as_sentence(load.clause)}. Fit what was recorded with it and without it apart, by "
+        "start and end of its sequence.",
+        "",
+        (),
+        load.body,
     )
 
 

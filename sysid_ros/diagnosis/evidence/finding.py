@@ -42,6 +42,7 @@ class FindingKind(str, Enum):
     ODD_EFFORT = "odd effort"
     RANGE = "range"
     PUSH = "push"
+    LOAD = "load"
 
 
 @dataclass(frozen=True)

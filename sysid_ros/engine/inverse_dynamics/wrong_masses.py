@@ -44,7 +44,7 @@ _APART = 0.02  # by which such a factor is not one, interval included
 _MOST = 3  # mistakes that are looked for, one beside the other
 _OWN = ("armature", "damping", "frictionloss", "offset")
 _RIDGE = 1e-9  # of a column's own size, for what data leave open
-_OPEN = 1e-6  # share of a column that nothing else explains, below which nothing is known of it
+OPEN = 1e-6  # share of a column that nothing else explains, below which nothing is known of it
 _FRAME = 1e-6  # kg, below which a body has no mass to be wrong
 
 
@@ -52,15 +52,17 @@ _FRAME = 1e-6  # kg, below which a body has no mass to be wrong
 class Suspects:
     """Directions in a regressor's parameters that a model may be wrong along."""
 
-    bodies: tuple[int, ...]  # whose mass, centre of mass kept, is not estimated
+    bodies: tuple[int, ...]  # whose mass, centre of mass kept, is in question
     directions: FloatArray  # their parameters in the model, (p, bodies)
     own: IndexArray  # columns of what a joint may have besides, (n,): friction, armature, offset
 
     @classmethod
-    def of(cls, free: FreeParameters) -> Suspects:
-        """Those of a robot whose other parameters are estimated."""
+    def of(cls, free: FreeParameters, *, estimated: bool = False) -> Suspects:
+        """Those of a robot whose other parameters are estimated; all bodies if ``estimated``."""
         columns = free.columns
-        known = ~np.any([np.any(m != 0.0, axis=1) for m in free.matrix.values()], axis=0)
+        known = (
+            ~np.any([np.any(m != 0.0, axis=1) for m in free.matrix.values()], axis=0) | estimated
+        )
         bodies = tuple(
             body
             for body in columns.bodies
@@ -147,15 +149,15 @@ def wrong_masses(
     blocks = max((len(one.counts) for one in grams.values()), default=0)
     if not suspects.bodies or blocks < _FEWEST:
         return ()
-    sums = _Moments.of(grams, free, suspects, x, blocks)
+    sums = Moments.of(grams, free, suspects, x, blocks)
     found: list[int] = []
-    judged = _Judged.of(sums, found)
+    judged = Judged.of(sums, found)
     before = judged.before
     while (best := judged.best()) is not None:
         found.append(best)
         if len(found) == _MOST:
             break
-        judged = _Judged.of(sums, found)
+        judged = Judged.of(sums, found)
     names, factors = _names(model, suspects, sums.dofs), range(len(suspects.bodies), sums.suspected)
     few, all_ = _left(sums, found) if found else before, _left(sums, factors)
     if all_ < min(_FACTORS * before, few / _PLAINER):
@@ -167,7 +169,7 @@ def wrong_masses(
 
 
 @dataclass(frozen=True)
-class _Moments:
+class Moments:
     """Weighted sums of products of what is estimated, what is suspected, and what is left."""
 
     sums: FloatArray  # by block, (blocks, n + c + 1, n + c + 1)
@@ -188,7 +190,7 @@ class _Moments:
         suspects: Suspects,
         x: FloatArray,
         blocks: int,
-    ) -> _Moments:
+    ) -> Moments:
         """Sum over conditions, each with friction, armature and offsets of its own."""
         first = next(iter(grams.values()))
         nv, own, k = int(first.dofs.max()) + 1, len(suspects.own), len(free.names)
@@ -217,7 +219,7 @@ class _Moments:
         return cls(sums, joints, known, np.arange(nv))
 
 
-def _left(moments: _Moments, found: Sequence[int]) -> float:
+def _left(moments: Moments, found: Sequence[int]) -> float:
     """Power that mistakes together leave in blocks that they were not found with."""
     inner = np.append(np.arange(moments.known), [moments.known + one for one in found])
     outer = np.array([moments.known + moments.suspected])
@@ -225,7 +227,7 @@ def _left(moments: _Moments, found: Sequence[int]) -> float:
 
 
 def _apart(
-    moments: _Moments, inner: IndexArray, outer: IndexArray
+    moments: Moments, inner: IndexArray, outer: IndexArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield for each block what is left of outer columns in all others, and in it, (c, c) each.
 
@@ -234,12 +236,12 @@ def _apart(
     total = moments.sums.sum(axis=0)
     for part in moments.sums:
         if np.trace(part) > 0.0:
-            rest, cleared = _beside(total - part, inner, outer)
+            rest, cleared = beside(total - part, inner, outer)
             yield rest, cleared.T @ part @ cleared
 
 
 @dataclass(frozen=True)
-class _Judged:
+class Judged:
     """Every suspect by itself, beside what is estimated."""
 
     steps: FloatArray  # relative changes of the suspects, (c,)
@@ -250,15 +252,15 @@ class _Judged:
     blocks: int  # their number
 
     @classmethod
-    def of(cls, moments: _Moments, found: Sequence[int]) -> _Judged:
+    def of(cls, moments: Moments, found: Sequence[int]) -> Judged:
         """Judge suspects beside others that were found."""
         total = moments.sums.sum(axis=0)
         suspected = moments.known + np.arange(moments.suspected)
         inner = np.append(np.arange(moments.known), suspected[list(found)]).astype(np.intp)
         outer = np.append(suspected, len(total) - 1)
-        whole, _ = _beside(total, inner, outer)
+        whole, _ = beside(total, inner, outer)
         own = np.diag(whole)[:-1]
-        barred = own <= _OPEN * np.maximum(np.diag(total)[suspected], 1e-300)
+        barred = own <= OPEN * np.maximum(np.diag(total)[suspected], 1e-300)
         barred[list(found)] = True
         apart, shape = [*_apart(moments, inner, outer)], (-1, len(outer), len(outer))
         rest, away = (np.array([pair[i] for pair in apart]).reshape(shape) for i in (0, 1))
@@ -304,9 +306,7 @@ def _steps(sums: FloatArray, barred: BoolArray) -> FloatArray:
     return np.asarray(sums[:, :-1, -1] / np.maximum(sizes, 1e-300))
 
 
-def _beside(
-    sums: FloatArray, inner: IndexArray, outer: IndexArray
-) -> tuple[FloatArray, FloatArray]:
+def beside(sums: FloatArray, inner: IndexArray, outer: IndexArray) -> tuple[FloatArray, FloatArray]:
     """Sums (c, c) of what the inner columns do not explain of the outer ones.
 
     Returns:
@@ -324,19 +324,19 @@ def _beside(
 
 def _described(
     model: mujoco.MjModel,
-    moments: _Moments,
+    moments: Moments,
     names: Sequence[tuple[str, str]],
     one: int,
     found: Sequence[int],
 ) -> WrongMass:
     """One mistake beside the others that were found."""
     others = [other for other in found if other != one]
-    judged = _Judged.of(moments, others)
+    judged = Judged.of(moments, others)
     step, reach = judged.steps[one], student_quantile(judged.blocks - 1, 0.975) * judged.errors[one]
     total = moments.sums.sum(axis=0)
     inner = np.append(np.arange(moments.known), [moments.known + other for other in others])
     outer = np.array([moments.known + one, len(total) - 1])
-    _, combined = _beside(total, inner.astype(np.intp), outer)
+    _, combined = beside(total, inner.astype(np.intp), outer)
     before = np.einsum("i,jik,k->j", combined[:, 1], moments.joints, combined[:, 1])
     ends = combined[:, 1] - step * combined[:, 0]
     after = np.einsum("i,jik,k->j", ends, moments.joints, ends)
