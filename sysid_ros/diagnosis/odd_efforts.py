@@ -18,7 +18,9 @@ from sysid_ros.diagnosis.evidence import (
     ExperimentLines,
     Finding,
     FindingKind,
+    as_sentence,
     freed_mass,
+    of_load,
     recorded,
     silent_joints,
 )
@@ -27,7 +29,7 @@ from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
 
 if TYPE_CHECKING:
-    from sysid_ros.engine.inverse_dynamics import ChangedLoad, WrongMass
+    from sysid_ros.engine.inverse_dynamics import WrongMass
     from sysid_ros.engine.measured_torque import TorqueProblem
 
 _DISCRETE = {FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING}
@@ -106,7 +108,7 @@ def with_contradictions(
     odd = found.odd
     if odd is None or (repaired and odd.left > _CLEARLY * _left_by(findings)):
         if found.load is not None and masses:
-            return (*findings, _of_load(found.load))
+            return (*findings, of_load(found.load))
         return (
             *findings,
             *(_of_mass(one, groups[0].gt_model) for one in (found.masses if masses else ())),
@@ -117,26 +119,12 @@ def with_contradictions(
             FindingKind.ODD_EFFORT,
             (odd.signal,),
             {"left": odd.left},
-            f"{_as_sentence(odd.clause)}. Efforts that are in no unit of force, such "
+            f"{as_sentence(odd.clause)}. Efforts that are in no unit of force, such "
             "as a share of a motor's voltage or a number that saturates, are believed like others.",
             repair.text,
             repair.overrides,
         ),
         *beside_odd_effort(findings),
-    )
-
-
-def _of_load(load: ChangedLoad) -> Finding:
-    figures = {"mass": load.mass, "begin": load.begin}
-    return Finding(
-        FindingKind.LOAD,
-        (),
-        figures if load.end is None else {**figures, "end": load.end},
-        f"{_as_sentence(load.clause)}. Fit what was recorded with it and without it apart, by "
-        "start and end of its sequence.",
-        "",
-        (),
-        load.body,
     )
 
 
@@ -147,13 +135,9 @@ def _of_mass(wrong: WrongMass, model: mujoco.MjModel) -> Finding:
         FindingKind.GRAVITY,
         wrong.joints,
         {"mass" if wrong.body else "torque": wrong.factor, "low": low, "high": high},
-        f"{_as_sentence(wrong.clause)}. What friction, armature and offsets may be was allowed "
+        f"{as_sentence(wrong.clause)}. What friction, armature and offsets may be was allowed "
         f"for; correct it, {remedy}.",
         freed_mass(model, wrong.body) if wrong.body else "",
         (),
         wrong.body,
     )
-
-
-def _as_sentence(clause: str) -> str:
-    return f"{clause[0].upper()}{clause[1:]}"

@@ -44,7 +44,7 @@ _APART = 0.02  # by which such a factor is not one, interval included
 _MOST = 3  # mistakes that are looked for, one beside the other
 _OWN = ("armature", "damping", "frictionloss", "offset")
 _RIDGE = 1e-9  # of a column's own size, for what data leave open
-OPEN = 1e-6  # share of a column that nothing else explains, below which nothing is known of it
+_OPEN = 1e-6  # share of a column that nothing else explains, below which nothing is known of it
 _FRAME = 1e-6  # kg, below which a body has no mass to be wrong
 
 
@@ -60,9 +60,8 @@ class Suspects:
     def of(cls, free: FreeParameters, *, estimated: bool = False) -> Suspects:
         """Those of a robot whose other parameters are estimated; all bodies if ``estimated``."""
         columns = free.columns
-        known = (
-            ~np.any([np.any(m != 0.0, axis=1) for m in free.matrix.values()], axis=0) | estimated
-        )
+        known = ~np.any([np.any(m != 0.0, axis=1) for m in free.matrix.values()], axis=0)
+        known |= estimated
         bodies = tuple(
             body
             for body in columns.bodies
@@ -151,13 +150,13 @@ def wrong_masses(
         return ()
     sums = Moments.of(grams, free, suspects, x, blocks)
     found: list[int] = []
-    judged = Judged.of(sums, found)
+    judged = _Judged.of(sums, found)
     before = judged.before
     while (best := judged.best()) is not None:
         found.append(best)
         if len(found) == _MOST:
             break
-        judged = Judged.of(sums, found)
+        judged = _Judged.of(sums, found)
     names, factors = _names(model, suspects, sums.dofs), range(len(suspects.bodies), sums.suspected)
     few, all_ = _left(sums, found) if found else before, _left(sums, factors)
     if all_ < min(_FACTORS * before, few / _PLAINER):
@@ -236,12 +235,12 @@ def _apart(
     total = moments.sums.sum(axis=0)
     for part in moments.sums:
         if np.trace(part) > 0.0:
-            rest, cleared = beside(total - part, inner, outer)
+            rest, cleared = _beside(total - part, inner, outer)
             yield rest, cleared.T @ part @ cleared
 
 
 @dataclass(frozen=True)
-class Judged:
+class _Judged:
     """Every suspect by itself, beside what is estimated."""
 
     steps: FloatArray  # relative changes of the suspects, (c,)
@@ -252,15 +251,15 @@ class Judged:
     blocks: int  # their number
 
     @classmethod
-    def of(cls, moments: Moments, found: Sequence[int]) -> Judged:
+    def of(cls, moments: Moments, found: Sequence[int]) -> _Judged:
         """Judge suspects beside others that were found."""
         total = moments.sums.sum(axis=0)
         suspected = moments.known + np.arange(moments.suspected)
         inner = np.append(np.arange(moments.known), suspected[list(found)]).astype(np.intp)
         outer = np.append(suspected, len(total) - 1)
-        whole, _ = beside(total, inner, outer)
+        whole, _ = _beside(total, inner, outer)
         own = np.diag(whole)[:-1]
-        barred = own <= OPEN * np.maximum(np.diag(total)[suspected], 1e-300)
+        barred = own <= _OPEN * np.maximum(np.diag(total)[suspected], 1e-300)
         barred[list(found)] = True
         apart, shape = [*_apart(moments, inner, outer)], (-1, len(outer), len(outer))
         rest, away = (np.array([pair[i] for pair in apart]).reshape(shape) for i in (0, 1))
@@ -306,7 +305,9 @@ def _steps(sums: FloatArray, barred: BoolArray) -> FloatArray:
     return np.asarray(sums[:, :-1, -1] / np.maximum(sizes, 1e-300))
 
 
-def beside(sums: FloatArray, inner: IndexArray, outer: IndexArray) -> tuple[FloatArray, FloatArray]:
+def _beside(
+    sums: FloatArray, inner: IndexArray, outer: IndexArray
+) -> tuple[FloatArray, FloatArray]:
     """Sums (c, c) of what the inner columns do not explain of the outer ones.
 
     Returns:
@@ -331,12 +332,12 @@ def _described(
 ) -> WrongMass:
     """One mistake beside the others that were found."""
     others = [other for other in found if other != one]
-    judged = Judged.of(moments, others)
+    judged = _Judged.of(moments, others)
     step, reach = judged.steps[one], student_quantile(judged.blocks - 1, 0.975) * judged.errors[one]
     total = moments.sums.sum(axis=0)
     inner = np.append(np.arange(moments.known), [moments.known + other for other in others])
     outer = np.array([moments.known + one, len(total) - 1])
-    _, combined = beside(total, inner.astype(np.intp), outer)
+    _, combined = _beside(total, inner.astype(np.intp), outer)
     before = np.einsum("i,jik,k->j", combined[:, 1], moments.joints, combined[:, 1])
     ends = combined[:, 1] - step * combined[:, 0]
     after = np.einsum("i,jik,k->j", ends, moments.joints, ends)

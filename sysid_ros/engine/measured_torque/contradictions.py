@@ -18,7 +18,6 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.inverse_dynamics import (
-    ChangedLoad,
     Evidence,
     FreeParameters,
     Suspects,
@@ -34,6 +33,7 @@ from sysid_ros.engine.inverse_dynamics import (
     wrong_masses,
 )
 from sysid_ros.engine.measured_torque.rows import TorqueProblem, regression_settings
+from sysid_ros.engine.uncertainty import ChangedLoad
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from sysid_ros.engine.inverse_dynamics import (
     clauses_of,
     mujoco_torque,
 )
-from sysid_ros.engine.inverse_dynamics.wrong_masses import Judged
+from sysid_ros.engine.inverse_dynamics.wrong_masses import _Judged
 from sysid_ros.engine.measured_torque import fit_torque, found_contradictions, torque_problem
 from sysid_ros.experiment import load_experiment, parse_experiment
 from sysid_ros.robots import build_parameters
@@ -159,5 +159,5 @@ def test_what_is_surer_does_not_stand_in_for_what_explains_more(error: float, na
     """As where a load that comes in the middle makes every mass uncertain, and one joint's not."""
     known = np.zeros(2, dtype=np.bool_)
     left = np.array([0.85, 0.9])
-    judged = Judged(np.array([0.4, 0.5]), np.array([error, 0.01]), left, 1.0, known, 28)
+    judged = _Judged(np.array([0.4, 0.5]), np.array([error, 0.01]), left, 1.0, known, 28)
     assert judged.best() == named
