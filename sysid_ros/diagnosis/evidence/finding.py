@@ -142,7 +142,7 @@ def repaired_series(series: TimeSeries, changes: Iterable[Change]) -> TimeSeries
 
 
 def of_load(load: ChangedLoad) -> Finding:
-    """What is said of a load that changes in the midst of a recording."""
+    """The finding of a load that changes in the midst of a recording."""
     figures = {"mass": load.mass, "begin": load.begin}
     return Finding(
         FindingKind.LOAD,
