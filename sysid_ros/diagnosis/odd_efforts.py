@@ -18,7 +18,9 @@ from sysid_ros.diagnosis.evidence import (
     ExperimentLines,
     Finding,
     FindingKind,
+    as_sentence,
     freed_mass,
+    of_load,
     recorded,
     silent_joints,
 )
@@ -105,6 +107,8 @@ def with_contradictions(
         found = Contradictions()
     odd = found.odd
     if odd is None or (repaired and odd.left > _CLEARLY * _left_by(findings)):
+        if found.load is not None and masses:
+            return (*findings, of_load(found.load))
         return (
             *findings,
             *(_of_mass(one, groups[0].gt_model) for one in (found.masses if masses else ())),
@@ -115,7 +119,7 @@ def with_contradictions(
             FindingKind.ODD_EFFORT,
             (odd.signal,),
             {"left": odd.left},
-            f"{_as_sentence(odd.clause)}. Efforts that are in no unit of force, such "
+            f"{as_sentence(odd.clause)}. Efforts that are in no unit of force, such "
             "as a share of a motor's voltage or a number that saturates, are believed like others.",
             repair.text,
             repair.overrides,
@@ -131,13 +135,9 @@ def _of_mass(wrong: WrongMass, model: mujoco.MjModel) -> Finding:
         FindingKind.GRAVITY,
         wrong.joints,
         {"mass" if wrong.body else "torque": wrong.factor, "low": low, "high": high},
-        f"{_as_sentence(wrong.clause)}. What friction, armature and offsets may be was allowed "
+        f"{as_sentence(wrong.clause)}. What friction, armature and offsets may be was allowed "
         f"for; correct it, {remedy}.",
         freed_mass(model, wrong.body) if wrong.body else "",
         (),
         wrong.body,
     )
-
-
-def _as_sentence(clause: str) -> str:
-    return f"{clause[0].upper()}{clause[1:]}"

@@ -116,6 +116,18 @@ def _not_converged(outcome: Outcome) -> str:
     return f"the fit ended with {status.value}"
 
 
+def _too_long(outcome: Outcome) -> str:
+    growing = outcome.fit.growing
+    if growing is None:
+        return ""
+    shorter = f"{growing.tenfold:.1g}"
+    return (
+        f"the simulation leaves the recording within windows of {growing.length:.3g} s, as an "
+        f"error of their start grows tenfold every {growing.tenfold:.2g} s, whatever the "
+        f"parameters are: shorten them to about that, windows: {{length: {shorter}}}"
+    )
+
+
 def _contradicted(outcome: Outcome) -> str:
     before, after = torque_shares(outcome.torques)
     if not outcome.torques:
@@ -262,6 +274,7 @@ FINDINGS = (
     Row(Judgement.SUSPECT_DATA, "Suspect data", lambda outcome: listed(outcome.doubts, _NAMED)),
     Row(Judgement.UNDRIVEN, "Undriven", _undriven),
     Row(Judgement.CANCELED, "Canceled early", _canceled),
+    Row(Judgement.WINDOWS_TOO_LONG, "Windows too long", _too_long),
     Row(Judgement.NOT_CONVERGED, "Not converged", _not_converged),
     Row(Judgement.CONTRADICTED, "Contradicted by the measured torque", _contradicted),
     Row(Judgement.OVERFIT, "Overfit", _overfit),

@@ -46,6 +46,7 @@ class Judgement(str, Enum):
     SUSPECT_DATA = "SUSPECT_DATA"  # the recordings themselves are in question
     UNDRIVEN = "UNDRIVEN"  # no signal drives an actuator of the model
     CANCELED = "CANCELED"
+    WINDOWS_TOO_LONG = "WINDOWS_TOO_LONG"  # for a simulation to follow the recording
     NOT_CONVERGED = "NOT_CONVERGED"
     CONTRADICTED = "CONTRADICTED"  # by the measured torque
     OVERFIT = "OVERFIT"  # better on what was fitted, worse on what was not

@@ -71,6 +71,7 @@ def _tone(outcome: Outcome) -> str:
 
 _BAD = (
     Judgement.SUSPECT_DATA,
+    Judgement.WINDOWS_TOO_LONG,
     Judgement.CONTRADICTED,
     Judgement.OVERFIT,
     Judgement.NO_SKILL,

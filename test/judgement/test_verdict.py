@@ -15,6 +15,7 @@ from outcomes import fit_result, score
 from outcomes import outcome as synthetic
 
 from sysid_ros.engine.estimation.fit_result import FitResult
+from sysid_ros.engine.estimation.growing_errors import GrowingErrors
 from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
@@ -145,10 +146,21 @@ def _with_undriven(made: Outcome) -> Outcome:
     return replace(made, undriven=("gripper",))
 
 
+def _lost(made: Outcome) -> Outcome:
+    made = _ended(FitStatus.STALLED)(made)
+    return replace(made, fit=replace(made.fit, growing=GrowingErrors(tenfold=0.374, length=3.995)))
+
+
 CASES: list[tuple[Callable[[Outcome], Outcome], str]] = [
     (_doubted("two nodes publish"), "Suspect data: two nodes publish. The held-out error goes"),
     (_with_undriven, "Undriven: no signal drives actuator 'gripper'. The held-out error goes"),
     (_ended(FitStatus.CANCELED), "Canceled early: these are the best parameters so far. "),
+    (
+        _lost,
+        "Windows too long: the simulation leaves the recording within windows of 4 s, as an error "
+        "of their start grows tenfold every 0.37 s, whatever the parameters are: shorten them to "
+        "about that, windows: {length: 0.4}; the fit ended with STALLED. ",
+    ),
     (_ended(FitStatus.STALLED), "Not converged: the fit ended with STALLED. "),
     (_ended(FitStatus.TIME_LIMIT), "Not converged: the fit ended with TIME_LIMIT. "),
     (_ended(FitStatus.MAX_ITERATIONS), "Not converged: the fit ended with MAX_ITERATIONS. "),

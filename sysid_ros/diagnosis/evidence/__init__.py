@@ -22,7 +22,14 @@ from sysid_ros.diagnosis.evidence.explanation import (
     torque_grounds,
 )
 from sysid_ros.diagnosis.evidence.filtered import Filtered, filtered, motion_bandwidth, total_delays
-from sysid_ros.diagnosis.evidence.finding import Change, Finding, FindingKind, repaired_series
+from sysid_ros.diagnosis.evidence.finding import (
+    Change,
+    Finding,
+    FindingKind,
+    as_sentence,
+    of_load,
+    repaired_series,
+)
 from sysid_ros.diagnosis.evidence.hypotheses import (
     DEGREE,
     LAGS,

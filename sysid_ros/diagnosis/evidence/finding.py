@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.engine.signals import TimeSeries
+from sysid_ros.engine.uncertainty import ChangedLoad
 
 
 class FindingKind(str, Enum):
@@ -42,6 +43,7 @@ class FindingKind(str, Enum):
     ODD_EFFORT = "odd effort"
     RANGE = "range"
     PUSH = "push"
+    LOAD = "load"
 
 
 @dataclass(frozen=True)
@@ -137,3 +139,23 @@ def repaired_series(series: TimeSeries, changes: Iterable[Change]) -> TimeSeries
                 scale, offset = change.scale.get(name, 1.0), change.offset.get(name, 0.0)
                 data[:, columns] = scale * before[:, mapping[source][1]] + offset
     return TimeSeries.of_checked(series.times, data, series.signal_mapping, series.interpolation)
+
+
+def of_load(load: ChangedLoad) -> Finding:
+    """The finding of a load that changes in the midst of a recording."""
+    figures = {"mass": load.mass, "begin": load.begin}
+    return Finding(
+        FindingKind.LOAD,
+        (),
+        figures if load.end is None else {**figures, "end": load.end},
+        f"{as_sentence(load.clause)}. Fit what was recorded with it and without it apart, by "
+        "start and end of its sequence.",
+        "",
+        (),
+        load.body,
+    )
+
+
+def as_sentence(clause: str) -> str:
+    """A clause as the beginning of a sentence."""
+    return f"{clause[0].upper()}{clause[1:]}"

@@ -117,6 +117,7 @@ class WindowScores:
       noise: Standard deviation that it left of each signal, in its unit.
       patient: Whether the fit could go on to its end.
       settled: Whether it came to its end.
+      places: By window, its recording's name and its start, s.
     """
 
     names: tuple[str, ...]
@@ -130,6 +131,7 @@ class WindowScores:
     noise: Mapping[str, float]
     patient: bool
     settled: bool
+    places: tuple[tuple[str, float], ...]
 
     @classmethod
     def of(
@@ -190,8 +192,10 @@ class WindowScores:
         grams = _grams(rows, kinds, scale, 1.0 / _left_with_all(even))
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
         left = {name: noise[name] / max(own, 1e-300) for name, own in problem.spreads.items()}
+        starts = tuple((one.sequence.name, one.window.start) for one in problem.windows)
         return cls(
-            columns, held, full.theta, scale, signals, left, grams, point, noise, patient, settled
+            columns, held, full.theta, scale, signals, left, grams, point, noise, patient, settled,
+            starts,
         )  # fmt: skip
 
     @property

@@ -48,6 +48,7 @@ from sysid_ros.diagnosis.fits import (
     with_names,
     zero_of,
 )
+from sysid_ros.diagnosis.simulated.changed_load import changed_load
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
 from sysid_ros.engine.elements import FREE, body_label
 from sysid_ros.engine.parameters import Parameter, ParameterDict
@@ -165,6 +166,8 @@ class WindowTest:
         windows = self._windows
         if windows is None:
             return []
+        if changed := changed_load(windows, self.usual, self.masses):
+            return [changed]
         off, zeros = self._mass_off(windows)
         near = None if off is None else self._nearer(windows, off, [*_names(self.usual), *zeros])
         if off is None or near is None:

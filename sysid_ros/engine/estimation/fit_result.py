@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation.growing_errors import GrowingErrors
 from sysid_ros.engine.estimation.landscape import Landscape
 from sysid_ros.engine.estimation.shifts import ModelError
 from sysid_ros.engine.estimation.torque_findings import TorqueFindings
@@ -46,6 +47,7 @@ class FitResult:
     model_error: ModelError | None = None  # what widens intervals beyond noise
     residuals: Mapping[str, ResidualSize] = field(default_factory=dict)  # by signal; not stored
     torque: TorqueFindings | None = None  # of a fit by inverse dynamics
+    growing: GrowingErrors | None = None  # where windows are longer than a simulation can follow
 
     @property
     def values(self) -> FloatArray:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,15 +18,11 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.fit_landscape import landscapes_of
 from sysid_ros.engine.estimation.fit_result import CHAOTIC, MESSAGES, FitResult
-from sysid_ros.engine.estimation.fit_settings import (
-    FitSettings,
-    SignalNoise,
-)
-from sysid_ros.engine.estimation.fit_start import (
-    first_point,
-)
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
+from sysid_ros.engine.estimation.fit_start import first_point
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
+from sysid_ros.engine.estimation.growing_errors import growing_errors
 from sysid_ros.engine.estimation.held_up import TrustedWindows, may_land
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
 from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
@@ -47,7 +44,6 @@ from sysid_ros.engine.problem import WindowedProblem, minimize_with
 from sysid_ros.engine.uncertainty import (
     UNRESOLVED,
     Covariance,
-    ResidualSize,
     describe_open_directions,
     estimated_noise,
     estimates,
@@ -65,6 +61,7 @@ NOISE_SETTLED = 0.05  # relative change of every noise level below which no furt
 NOISE_TOLERANCE = 1e-3  # relative decrease of the cost that ends a round with unsettled noise
 # Standard errors to which the cost's slope is made zero where it is rough: adds 2 % to each error.
 CHANCE = 0.2
+Told = TypeVar("Told")
 
 
 @dataclass(frozen=True)
@@ -314,7 +311,8 @@ class FitRounds:
     def _result(self, solution: Solution, iterations: int) -> FitResult:
         problem = self._problem
         uncertainty = uncertainty_of(problem, solution, self._settings.intervals)
-        residuals = self._residuals(solution)  # first: the problem still knows the rollouts there
+        residuals = self._of_the_end(residual_sizes, solution) or {}  # while the rollouts are known
+        growing = self._of_the_end(growing_errors, solution)
         beyond_noise = self._model_error(solution, uncertainty)
         if beyond_noise is not None:
             uncertainty = widened(uncertainty, beyond_noise)
@@ -353,6 +351,7 @@ class FitRounds:
             simulated=problem.simulator.used,
             model_error=beyond_noise,
             residuals=residuals,
+            growing=growing,
         )
 
     def _model_error(self, solution: Solution, uncertainty: Covariance) -> ModelError | None:
@@ -379,14 +378,15 @@ class FitRounds:
         limit, spent = self._settings.time_limit, time.monotonic() - self._began
         return solution.status is FitStatus.CANCELED or (limit is not None and spent > limit)
 
-    def _residuals(self, solution: Solution) -> dict[str, ResidualSize]:
-        """None of a fit that was stopped: whoever stops it does not wait."""
+    def _of_the_end(
+        self, ask: Callable[[WindowedProblem, Point], Told], solution: Solution
+    ) -> Told | None:
+        """``None`` of a fit that was stopped: whoever stops it does not wait."""
         if solution.status is FitStatus.CANCELED:
-            return {}
-        try:
-            return residual_sizes(self._problem, solution.point)
-        except StopRequestedError:
-            return {}
+            return None
+        with suppress(StopRequestedError):
+            return ask(self._problem, solution.point)
+        return None
 
     def _initial_cost(self, solution: Solution) -> float:
         """The start's cost with the final noise levels, so that both costs compare."""

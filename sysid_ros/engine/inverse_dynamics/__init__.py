@@ -18,6 +18,7 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
     grouping_order,
 )
 from sysid_ros.engine.inverse_dynamics.bodies_alone import bodies_alone
+from sysid_ros.engine.inverse_dynamics.changed_load import changed_load
 from sysid_ros.engine.inverse_dynamics.consistency import body_scales
 from sysid_ros.engine.inverse_dynamics.contradicting_joint import contradicting_joint
 from sysid_ros.engine.inverse_dynamics.coupling import (

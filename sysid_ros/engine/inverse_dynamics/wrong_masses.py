@@ -52,15 +52,16 @@ _FRAME = 1e-6  # kg, below which a body has no mass to be wrong
 class Suspects:
     """Directions in a regressor's parameters that a model may be wrong along."""
 
-    bodies: tuple[int, ...]  # whose mass, centre of mass kept, is not estimated
+    bodies: tuple[int, ...]  # whose mass, centre of mass kept, is in question
     directions: FloatArray  # their parameters in the model, (p, bodies)
     own: IndexArray  # columns of what a joint may have besides, (n,): friction, armature, offset
 
     @classmethod
-    def of(cls, free: FreeParameters) -> Suspects:
-        """Those of a robot whose other parameters are estimated."""
+    def of(cls, free: FreeParameters, *, estimated: bool = False) -> Suspects:
+        """Those of a robot whose other parameters are estimated; all bodies if ``estimated``."""
         columns = free.columns
         known = ~np.any([np.any(m != 0.0, axis=1) for m in free.matrix.values()], axis=0)
+        known |= estimated
         bodies = tuple(
             body
             for body in columns.bodies
@@ -147,7 +148,7 @@ def wrong_masses(
     blocks = max((len(one.counts) for one in grams.values()), default=0)
     if not suspects.bodies or blocks < _FEWEST:
         return ()
-    sums = _Moments.of(grams, free, suspects, x, blocks)
+    sums = Moments.of(grams, free, suspects, x, blocks)
     found: list[int] = []
     judged = _Judged.of(sums, found)
     before = judged.before
@@ -167,7 +168,7 @@ def wrong_masses(
 
 
 @dataclass(frozen=True)
-class _Moments:
+class Moments:
     """Weighted sums of products of what is estimated, what is suspected, and what is left."""
 
     sums: FloatArray  # by block, (blocks, n + c + 1, n + c + 1)
@@ -188,7 +189,7 @@ class _Moments:
         suspects: Suspects,
         x: FloatArray,
         blocks: int,
-    ) -> _Moments:
+    ) -> Moments:
         """Sum over conditions, each with friction, armature and offsets of its own."""
         first = next(iter(grams.values()))
         nv, own, k = int(first.dofs.max()) + 1, len(suspects.own), len(free.names)
@@ -217,7 +218,7 @@ class _Moments:
         return cls(sums, joints, known, np.arange(nv))
 
 
-def _left(moments: _Moments, found: Sequence[int]) -> float:
+def _left(moments: Moments, found: Sequence[int]) -> float:
     """Power that mistakes together leave in blocks that they were not found with."""
     inner = np.append(np.arange(moments.known), [moments.known + one for one in found])
     outer = np.array([moments.known + moments.suspected])
@@ -225,7 +226,7 @@ def _left(moments: _Moments, found: Sequence[int]) -> float:
 
 
 def _apart(
-    moments: _Moments, inner: IndexArray, outer: IndexArray
+    moments: Moments, inner: IndexArray, outer: IndexArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield for each block what is left of outer columns in all others, and in it, (c, c) each.
 
@@ -250,7 +251,7 @@ class _Judged:
     blocks: int  # their number
 
     @classmethod
-    def of(cls, moments: _Moments, found: Sequence[int]) -> _Judged:
+    def of(cls, moments: Moments, found: Sequence[int]) -> _Judged:
         """Judge suspects beside others that were found."""
         total = moments.sums.sum(axis=0)
         suspected = moments.known + np.arange(moments.suspected)
@@ -324,7 +325,7 @@ def _beside(
 
 def _described(
     model: mujoco.MjModel,
-    moments: _Moments,
+    moments: Moments,
     names: Sequence[tuple[str, str]],
     one: int,
     found: Sequence[int],

@@ -22,6 +22,7 @@ from sysid_ros.engine.inverse_dynamics import (
     FreeParameters,
     Suspects,
     WrongMass,
+    changed_load,
     clauses_of,
     contradicting_joint,
     doubtful_estimate,
@@ -32,6 +33,7 @@ from sysid_ros.engine.inverse_dynamics import (
     wrong_masses,
 )
 from sysid_ros.engine.measured_torque.rows import TorqueProblem, regression_settings
+from sysid_ros.engine.uncertainty import ChangedLoad
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,20 @@ class Contradictions:
 
     Attributes:
       odd: The signal that no robot explains; ``None`` without any.
-      masses: Of the model; none beside an odd signal, for which others pay.
+      load: What is carried in a part of a recording only; ``None`` where nothing is, and beside an
+        odd signal, for which others pay.
+      masses: Of the model; none beside an odd signal or a load that changes.
     """
 
     odd: OddTorque | None = None
+    load: ChangedLoad | None = None
     masses: tuple[WrongMass, ...] = ()
 
     @property
     def clauses(self) -> tuple[str, ...]:
         """The words for it, without full stops."""
-        return (self.odd.clause,) if self.odd else clauses_of(self.masses)
+        one = self.odd or self.load
+        return (one.clause,) if one else clauses_of(self.masses)
 
 
 def contradictions(
@@ -75,7 +81,7 @@ def contradictions(
     x: FloatArray,
     gains: FloatArray,
 ) -> Contradictions:
-    """Find what sums of recordings contradict; no masses where factors of torque are estimated.
+    """Find what sums of recordings contradict; no mass where factors of torque are estimated.
 
     Args:
       problem: What is fitted.
@@ -90,8 +96,11 @@ def contradictions(
         return Contradictions(OddTorque(problem.sources.known[found.dof], found.left))
     if own:  # a mass of the model and a factor of torque are told by the same
         return Contradictions()
-    model, suspects = problem.declared.model, Suspects.of(free)
-    return Contradictions(None, wrong_masses(model, evidence.grams, free, suspects, x))
+    model = problem.declared.model
+    load = changed_load(model, problem.recordings, evidence, free, x)
+    if load is not None:
+        return Contradictions(load=load)
+    return Contradictions(masses=wrong_masses(model, evidence.grams, free, Suspects.of(free), x))
 
 
 def found_contradictions(problem: TorqueProblem, settings: TorqueSettings) -> Contradictions:

@@ -186,7 +186,7 @@ class WindowedProblem:
         cost, squares = self._prior_cost(point), dict.fromkeys(self.noise, (0.0, 0))
         grams: list[FloatArray] = []
         residuals: list[FloatArray] = []
-        for batch, starts, derivatives in self._derivatives(point):
+        for batch, starts, derivatives in self.derivatives(point):
             residuals += [] if self._trials is None else [derivatives.residual]
             grams += grams_of(batch, starts, derivatives, self.loss, self.noise)
             cost += self.loss.cost(derivatives.residual / batch.sigma(self.noise))
@@ -230,7 +230,7 @@ class WindowedProblem:
 
         The rows of its start's prior come last; :attr:`added` has those beside simulation.
         """
-        for batch, starts, derivatives in self._derivatives(point):
+        for batch, starts, derivatives in self.derivatives(point):
             yield from rows_of(batch, starts, derivatives, self.loss, self.noise)
 
     def _visited(self, point: Point) -> Visit:
@@ -291,11 +291,11 @@ class WindowedProblem:
         """The same by batch alone."""
         return list(itertools.chain.from_iterable(self._starts(point)))
 
-    def _derivatives(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray, RunJacobian]]:
+    def derivatives(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray, RunJacobian]]:
         """Every batch with its starts' deviations, residuals and Jacobian."""
         if self._finer is None:
             return self._simulated_derivatives(point)
-        finer = self._finer._derivatives(point)
+        finer = self._finer.derivatives(point)
         return extrapolated_jacobians(self._simulated_derivatives(point), finer)
 
     def _simulated_derivatives(

@@ -1,0 +1,54 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A load that a robot takes up or puts down in the midst of a recording, told by its motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sysid_ros.diagnosis.evidence import Finding, of_load
+from sysid_ros.diagnosis.fits import WindowScores
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.uncertainty import ChangedLoad, change_in_time
+
+_FEWEST = 4  # windows of a recording, with the load and without
+_OFF = 0.1  # of a body's mass, by which it is another, interval included
+
+
+def changed_load(
+    windows: WindowScores, usual: ParameterDict, masses: Mapping[str, Parameter]
+) -> Finding | None:
+    """Tell of a load, if one explains what windows leave.
+
+    Args:
+      windows: Fitted and linearized in masses too.
+      usual: What a fit finds, in which may be masses.
+      masses: Others, by the name of the body.
+    """
+    place = {name: k for k, name in enumerate(windows.names)}
+    bodies = {place[one.name]: body for body, one in masses.items()}
+    bodies |= {place[one.name]: body for one in usual.free() if (body := _body_of(one))}
+    own = np.array([*bodies], dtype=np.intp)
+    free = {place[name] for name in usual.scalar_names() if name not in windows.held}
+    numbers: dict[str, list[int]] = {}
+    for k, (recording, _) in enumerate(windows.places):
+        numbers.setdefault(recording, []).append(k)
+    inner = np.array(sorted(free | {*bodies}), dtype=np.intp)
+    found = change_in_time(windows.grams.sum(axis=1), inner, own, numbers, _FEWEST)
+    if found is None or not found.is_sure(_OFF):
+        return None
+    column = int(own[found.suspect])
+    unit = -float(windows.scale[column])  # what is left is the model's less the robot's
+    begins = [start for _, start in windows.places]
+    return of_load(ChangedLoad.of(found, "motion", bodies[column], unit, begins.__getitem__))
+
+
+def _body_of(parameter: Parameter) -> str:
+    """The body whose mass a parameter is; empty for any other."""
+    place = parameter.modifier
+    if not isinstance(place, AttributeModifier) or len(place.names) != 1:
+        return ""
+    return place.names[0] if (place.element, place.attribute) == ("body", "mass") else ""

@@ -1,0 +1,47 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A load that is taken up in the midst of a recording is told by motion alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from arm_recording import ArmRecording, arm_model, simulate, write_experiment
+
+from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.experiment import load_experiment, with_overrides
+
+MORE = 0.5  # kg at the last link
+
+
+def loaded(xml: str) -> str:
+    """The arm with something in its hand."""
+    spec = mujoco.MjSpec.from_string(xml)
+    spec.body("link1").mass += MORE
+    text: str = spec.to_xml()
+    return text
+
+
+@pytest.mark.parametrize(("begin", "freed"), [(10.0, False), (16.0, False), (10.0, True)])
+def test_a_load_is_told_with_its_mass_and_when(tmp_path: Path, begin: float, freed: bool) -> None:
+    model = arm_model(1, 2, servos=True)
+    without, with_it = (simulate(xml, 1, duration=24.0) for xml in (model, loaded(model)))
+    later = (without.times >= begin)[:, None]
+    recording = ArmRecording(
+        without.times,
+        np.where(later, with_it.position, without.position),
+        np.where(later, with_it.velocity, without.velocity),
+        np.where(later, with_it.command, without.command),
+    )
+    experiment = load_experiment(write_experiment(tmp_path, model, recording))
+    if freed:
+        experiment = with_overrides(experiment, ["parameters+=[{body: link1, mass: null}]"])
+    (one,) = check_experiment(experiment, None)
+    assert (one.kind, one.body) == (FindingKind.LOAD, "link1")
+    assert one.evidence["mass"] == pytest.approx(MORE, rel=0.2)
+    assert one.evidence["begin"] == pytest.approx(begin, abs=1.6)
+    assert "the motion of" in one.sentence and "carried 0." in one.sentence
