@@ -12,6 +12,8 @@ import mujoco.rollout
 import numpy as np
 
 from sysid_ros.engine.least_squares.losses import loss_named
+from sysid_ros.engine.parameters.modifiers import AttributeModifier
+from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 from sysid_ros.engine.signals.initial_state import create_initial_state
@@ -159,6 +161,21 @@ def _add_joint(
             objtype=mujoco.mjtObj.mjOBJ_JOINT,
             objname=f"joint{k}",
         )
+
+
+def of_elements(*told: tuple[str, str, str, float]) -> ParameterDict:
+    """Parameters of elements: element, name, attribute, value; each is called as its attribute."""
+    params = ParameterDict()
+    add_elements(params, *told)
+    return params
+
+
+def add_elements(params: ParameterDict, *told: tuple[str, str, str, float]) -> None:
+    """Add such parameters; one whose attribute is taken already has its element's name before."""
+    for element, name, attribute, value in told:
+        modifier = AttributeModifier(element, name, attribute)
+        called = f"{name}_{attribute}" if attribute in params else attribute
+        params.add(Parameter(called, value, value - 5.0, value + 5.0, modifier=modifier))
 
 
 def problem(

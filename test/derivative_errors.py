@@ -15,6 +15,14 @@ TOLERANCE = 1e-4
 STEPS = ((1e-5, 1e-5), (1e-6, 1e-6), (1e-7, 1e-7), (1e-7, 0.0), (0.0, 1e-7))  # ahead, behind
 
 
+def assert_exact(problem: WindowedProblem, point: Point | None = None) -> None:
+    """Every column of parameters and starts is right, and no step was differenced."""
+    error = largest_error(problem, point or problem.initial_point())
+    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
+    assert error < TOLERANCE
+
+
 def differences(
     problem: WindowedProblem, point: Point, ahead: float, behind: float, unknowns: IntArray
 ) -> list[FloatArray]:

@@ -26,7 +26,6 @@ from sysid_ros.diagnosis.evidence import (
 _RELATED = 0.9  # correlation from which a velocity is a position's derivative
 _UNRELATED = 0.6  # below which it is not
 _FACTOR = 1.15  # a scale further from one is wrong
-_SMALLEST_LAG = 0.004  # s
 _LEAST_ROWS = 100
 _BEYOND = 0.05  # of a range, that stops give way by and that drawings are wrong by
 _OFTEN = 0.2  # of the samples; fewer are a stop that was run into

@@ -48,7 +48,7 @@ def sampling_findings(
     for label, kind in kinds.items():
         stuck = stuck_limit(recorded, label)
         if stuck is not None and not lines.robust:
-            found.append(_saturated(label, stuck.limit, stuck.share, stuck.times, lines))
+            found.append(_saturated(label, stuck.limit, stuck.share, stuck.times))
         step = coarse_step(recorded, label, kind)
         if step is not None and not _noise_says_so(lines, label, step):
             coarse.setdefault((lines.topic(label), f"{step:.3g}"), {})[label] = step
@@ -125,9 +125,7 @@ def _uneven(topic: str, sampled: list[tuple[str, Rate]]) -> Finding:
     )
 
 
-def _saturated(
-    label: str, limit: float, share: float, times: int, lines: ExperimentLines
-) -> Finding:
+def _saturated(label: str, limit: float, share: float, times: int) -> Finding:
     repair = setting("fit.loss", "huber")
     return Finding(
         FindingKind.SATURATION,

@@ -39,7 +39,6 @@ from sysid_ros.diagnosis.tracking import Tracking
 _VISIBLE = 0.0025  # of a command's power, from which something may be wrong
 _PROMISING = 0.5  # of the power that screening leaves without a repair
 _SMALLEST_OFFSET = 0.1  # rad, or of a slide's range, that a servo's sag does not explain
-_SMALLEST_FACTOR = 1.25
 _TURNS = (0.05, 20.0)  # rad, between which a joint's motion is believable
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
@@ -216,7 +215,7 @@ def _explained(
     found: list[Explanation] = []
     for i, (change, size) in enumerate(best.repairs):
         others = (*(one.change for one in found), *changes[i + 1 :])
-        one = _refined(recorded, _Fixed(test, servo, others, late), change, size)
+        one = _refined(_Fixed(test, servo, others, late), change, size)
         one = _attributed(recorded, _Fixed(test, servo, others, late), servo, one)
         found.append(replace(one, before=before.share))
     return found
@@ -236,7 +235,7 @@ class _Fixed:
         return self.test.misfit((self.servo,), *changes, *self.others, *self.late)
 
 
-def _refined(recorded: Recorded, test: _Fixed, change: Change, size: float) -> Explanation:
+def _refined(test: _Fixed, change: Change, size: float) -> Explanation:
     if not size:
         return Explanation(change, 0.0, 0.0, test.misfit(change).share)
     factors = (0.8, 1.0, 1.25)

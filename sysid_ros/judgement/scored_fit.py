@@ -148,13 +148,11 @@ def outcome_of(
       should_stop: Asked while simulating; true ends it without scores.
     """
     experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
-    values = result.values
-    applied = applied_parameters(params, values)
-    builder = CandidateBuilder(
-        undrawn(dataset.source.spec), params.for_robot(dataset.training.groups[0].robot)
-    )
+    applied = applied_parameters(params, result.values)
+    own = params.for_robot(dataset.training.groups[0].robot)
+    builder = CandidateBuilder(undrawn(dataset.source.spec), own)
     before = builder.build(params.as_vector()).model
-    after = builder.build(values).model
+    after = builder.build(result.values).model
     impossible = impossible_values(before, after, by_torque=result.torque is not None)
     result, unusual = with_plausibility(result, applied, impossible)
     simulated = _simulated(inputs, result, of_a_part, should_stop)
@@ -182,14 +180,10 @@ def outcome_of(
     )
     said = (
         *(f"{one[0].upper()}{one[1:]}: see sysid_ros check." for one in simulated.mistaken),
-        *(f"{sentence}." for sentence in repeats),
-        *dataset.warnings,
-        *warnings(experiment, outcome, before),
-        *corrections_warning(applied),
-        *unusual,
-        *sentences(combinations, result),
-        *(bias.sentences() if bias is not None else ()),
-    )
+        *(f"{sentence}." for sentence in repeats), *dataset.warnings,
+        *warnings(experiment, outcome, before), *corrections_warning(applied), *unusual,
+        *sentences(combinations, result), *(bias.sentences() if bias is not None else ()),
+    )  # fmt: skip
     return with_verdict(replace(outcome, warnings=said))
 
 

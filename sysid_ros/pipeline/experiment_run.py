@@ -12,7 +12,7 @@ from typing import Any
 
 import mujoco
 
-from sysid_ros.dataset import Dataset, FitInputs
+from sysid_ros.dataset import FitInputs
 from sysid_ros.engine.estimation import (
     BiasCheck,
     FitResult,
@@ -24,7 +24,6 @@ from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.inverse_dynamics import sharpen_friction
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque import bias_check_by_method, window_check_by_method
-from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.engine.uncertainty import unfitted
 from sysid_ros.errors import ExperimentError, StopRequestedError
@@ -110,38 +109,20 @@ def run_experiment(
     here = in_first_chunk(experiment)
     inputs = FitInputs.read(here, data_dir, deadline.while_reading(on_reading))
     deadline.reading_ended()
-    dataset, params = inputs.dataset, inputs.params
-    first = dataset.training.groups[0]
     with (
         compilation_told(tell) as stage,
         RunFolder(output, title_of(experiment), work_dir) as folder,
     ):
         run = _Run(experiment, inputs, data_dir, workers, stage, should_stop, deadline)
         folder.open_logs(experiment.logs, title_of(experiment), settings_of(experiment))
-        earlier = folder.begin(inputs_of(experiment, dataset), resume)
-        applied = applied_parameters(params, params.as_vector())
-        write_targets(folder.path, applied, unfitted(params))
+        earlier = folder.begin(inputs_of(experiment, inputs.dataset), resume)
+        applied = applied_parameters(inputs.params, inputs.params.as_vector())
+        write_targets(folder.path, applied, unfitted(inputs.params))
         found = run.found_start(folder, earlier, on_iteration)
         result = run.fitted(folder, earlier, found, on_iteration)
         outcome = run.scored(folder, result, found)
         folder.end_logs(outcome)
-        return_freed_memory()  # of models with all their meshes, which exports compile as well
-        stage("writing results")
-        files = write_results(
-            outcome,
-            _identified_spec(dataset, params, result, first.robot),
-            output,
-            start_state=StartState.of(first.spec, first.initial_state[0]),
-            partial=folder.path,
-            draw=deadline.allows_drawing,
-            source=dataset.source,
-            robots={
-                group.robot: _identified_spec(dataset, params, result, group.robot)
-                for group in dataset.training.groups
-                if group.robot is not None
-            },
-        )
-    return RunReport(outcome, files)
+        return RunReport(outcome, run.written(folder, outcome, result, output))
 
 
 @dataclass(frozen=True)
@@ -227,6 +208,36 @@ class _Run:
                 return self._cross_validated(outcome, states)
         return outcome
 
+    def written(
+        self, folder: RunFolder, outcome: Outcome, result: FitResult, output: Path
+    ) -> ResultFolder:
+        """The files, with the model that each robot turned out to be."""
+        return_freed_memory()  # of models with all their meshes, which exports compile as well
+        self.stage("writing results")
+        groups = self.inputs.dataset.training.groups
+        specs = {each.robot: self._identified_spec(result, each.robot) for each in groups}
+        return write_results(
+            outcome,
+            specs[groups[0].robot],
+            output,
+            start_state=StartState.of(groups[0].spec, groups[0].initial_state[0]),
+            partial=folder.path,
+            draw=self.deadline.allows_drawing,
+            source=self.inputs.dataset.source,
+            robots={robot: spec for robot, spec in specs.items() if robot is not None},
+        )
+
+    def _identified_spec(self, result: FitResult, robot: str | None) -> mujoco.MjSpec:
+        """The model with the values that are common to all robots, and those of one."""
+        params = self.inputs.params.for_robot(robot)
+        spec = CandidateBuilder(self.inputs.dataset.source.spec, params).spec(result.values)
+        if result.torque is not None:
+            for joint, (viscous, dry) in result.torque.plain_friction.items():
+                apply_friction_to_spec(spec, joint, FrictionParameters(viscous, dry))
+            if result.torque.sharp_friction:
+                sharpen_friction(spec, result.torque.creep)
+        return spec
+
     def _bias(self, result: FitResult) -> BiasCheck | None:
         """The bias check, where the experiment asks for it and the fit came to an end."""
         if not (self.inputs.experiment.fit.bias_check and _ended(result)):
@@ -273,16 +284,3 @@ def _within(experiment: Experiment, deadline: Deadline) -> Experiment:
     if experiment.fit.time_limit is None:
         return experiment
     return experiment.with_fit(time_limit=max(deadline.remaining, 1e-3))
-
-
-def _identified_spec(
-    dataset: Dataset, params: ParameterDict, result: FitResult, robot: str | None
-) -> mujoco.MjSpec:
-    """The model with the values that are common to all robots, and those of one."""
-    spec = CandidateBuilder(dataset.source.spec, params.for_robot(robot)).spec(result.values)
-    if result.torque is not None:
-        for joint, (viscous, dry) in result.torque.plain_friction.items():
-            apply_friction_to_spec(spec, joint, FrictionParameters(viscous, dry))
-        if result.torque.sharp_friction:
-            sharpen_friction(spec, result.torque.creep)
-    return spec

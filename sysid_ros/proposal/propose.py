@@ -162,6 +162,13 @@ def propose(
         draft, findings, dataset = _tested(draft, output, served)
     on_stage("trying which parameters the recordings determine")
     del dataset  # and its meshes, before they are loaded once more
+    return _determined(draft, recorded, findings, output)
+
+
+def _determined(
+    draft: Draft, recorded: RecordedSignals, findings: tuple[Finding, ...], output: Path
+) -> Proposal:
+    """The proposal with the parameters that the recordings determine, and what is left to say."""
     spec, mapping = recorded.spec, recorded.mapping
     guessed = any(line.kind in SERVOS for line in mapping.lines)
     if guessed:  # what gravity does to a servo of unknown gain tells no mass

@@ -73,7 +73,7 @@ def build_parameters(experiment: Experiment, spec: Any) -> ParameterDict:
             row = lookup(config.element, config.attribute, config.form)
             names = _matches(experiment, spec, config)
             _claim(row, names, config, claims)
-            targets = _targets(config, row, names)
+            targets = _targets(config, names)
             robots = robots_of(experiment) if config.per_robot else (None,)
             count += len(targets) * row.size * len(robots)
             _check_count(count)
@@ -193,7 +193,7 @@ def _claim(
     claims.update(dict.fromkeys(keys, config))
 
 
-def _targets(config: ParameterConfig, row: Attribute, names: list[str]) -> list[_Target]:
+def _targets(config: ParameterConfig, names: list[str]) -> list[_Target]:
     if not config.shared:
         return [_Target(name, (name,)) for name in names]
     constant = "".join(c for c in config.pattern if c not in "*?[]!").strip("_-/.")

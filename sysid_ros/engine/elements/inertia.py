@@ -3,14 +3,8 @@
 
 """The ten inertial parameters of a rigid body, and coordinates in which every value is physical.
 
-A body's mass m, first moment h = m c and rotational inertia about the body frame's origin form
-the 4x4 pseudo-inertia
-
-    J = [[Sigma, h], [h^T, m]],   Sigma = tr(I)/2 * 1 - I,
-
-and a body of positive mass density exists with these values if and only if J is positive
-definite (Wensing, Kim & Slotine, RA-L 2018). Rucker & Wensing (RA-L 2022, "Smooth parameterization
-of rigid-body inertia", eq. 14) write J = U U^T with
+Rucker & Wensing (RA-L 2022, "Smooth parameterization of rigid-body inertia", eq. 14) write the
+pseudo-inertia (:mod:`.pseudo_inertia`) as J = U U^T with
 
     U = exp(alpha) [[exp(d1), s12,     s13,     t1],
                     [0,       exp(d2), s23,     t2],

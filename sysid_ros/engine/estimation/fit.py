@@ -114,18 +114,18 @@ def fit(
             first = checked_start(problem, first_point(problem, start))
         if resume is not None:
             check_state(resume, problem)
-        listeners = Listeners(on_iteration, on_state)
         asked = settings.model_error and judged
         others = _that_matter(models_sequences, settings) if asked else ()
         as_given = start is None or np.array_equal(start, params.as_vector())
-        initial = first if as_given else None
         finer = None
         if added is not None and settings.model_error:
             cut = (models_sequences, params, settings, known.gaps)
             finer = partial(groups_of, *cut, extrapolated=True)
-        return FitRounds(problem, settings, known, listeners, began, others, initial, finer).run(
-            resume, start
-        )
+        rounds = FitRounds(
+            problem, settings, known, Listeners(on_iteration, on_state), began, others,
+            first if as_given else None, finer,
+        )  # fmt: skip
+        return rounds.run(resume, start)
 
 
 def _that_matter(

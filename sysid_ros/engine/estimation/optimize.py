@@ -79,8 +79,8 @@ def optimize(
       check_conditioning: Whether to warn when the Jacobian at the start is nearly singular.
       callback: Called after every accepted step.
       should_stop: Asked before every evaluation; true ends the fit with the best so far.
-      time_limit: Seconds after which the fit ends with the best so far.
-      max_evaluations: Residuals after which the fit ends likewise.
+      time_limit: The same after so many seconds.
+      max_evaluations: The same after so many residuals.
       max_iters: Steps (mujoco) or evaluations without those of Jacobians (scipy).
       loss: linear, absolute (the mean absolute error's optimum), huber, soft_l1, cauchy or arctan.
       f_scale: Residuals well below it count as inliers of a robust loss.
@@ -123,14 +123,9 @@ def optimize(
     result = _result(objective, _ending(objective, chosen, max_iters, verbose, optimizer_kwargs))
     found.update_from_vector(result.x)
     if verbose:
-        _LOG.info(
-            "%s: %s\n%s",
-            result.status.value,
-            result.message,
-            found.compare_parameters(
-                initial_params.as_vector(), found.as_vector(), found.as_nominal_vector()
-            ),
-        )
+        values = initial_params.as_vector(), found.as_vector(), found.as_nominal_vector()
+        table = found.compare_parameters(*values)
+        _LOG.info("%s: %s\n%s", result.status.value, result.message, table)
     return found, result
 
 

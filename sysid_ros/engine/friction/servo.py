@@ -8,10 +8,7 @@ With the command u, the joint at q, its velocity v and the duty cycle limited by
     V = vin clip(kp (u - q), -pwm_limit, pwm_limit)
     torque = kt clip(V / R, -current_limit, current_limit) - kt^2 / R v
 
-(a motor without inductance: V = R i + kt v, torque = kt i). In MuJoCo that is a position servo
-whose force is limited, and damping of the actuator for the back-EMF, which integrators treat
-implicitly. The limit on the current is the firmware's, on what it commands; the back-EMF only
-lowers it while the motor drives.
+(a motor without inductance: V = R i + kt v, torque = kt i); see docs/friction.md.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def estimate(
         return _moved(before, free, grams, gain_dofs, prior, limits)
     if before is None:
         wide = replace(prior, spread=_WIDE * prior.spread)  # what it keeps away is no noise
-        x, gains, weights = _first(model, free, grams, settings, gain_dofs, wide)
+        x, gains, weights = _first(model, free, grams, gain_dofs, wide)
         start, inflation, rounds = None, 1.0, _CONSISTENT + len(gain_dofs)
     else:
         x, gains, weights = before.x, before.gains, _weights(grams, free, before.x, before.gains)
@@ -162,7 +162,7 @@ def first_estimate(
     """
     gain_dofs, gain_spread = estimated_gains(model, settings)
     prior = prior_of_model(model, free, grams, settings, gain_spread)
-    return _first(model, free, grams, settings, gain_dofs, prior)[0]
+    return _first(model, free, grams, gain_dofs, prior)[0]
 
 
 def first_doubts(
@@ -178,7 +178,7 @@ def first_doubts(
     gain_dofs, gain_spread = estimated_gains(model, settings)
     prior = prior_of_model(model, free, grams, settings, gain_spread)
     gaussian = replace(prior, kind=PriorKind.GAUSSIAN)
-    x, gains, weights = _first(model, free, grams, settings, gain_dofs, prior)
+    x, gains, weights = _first(model, free, grams, gain_dofs, prior)
     return doubts_of_delays(free, grams, gaussian, x, weights, gains, gain_dofs)
 
 
@@ -186,7 +186,6 @@ def _first(
     model: mujoco.MjModel,
     free: FreeParameters,
     grams: Mapping[str, Grams],
-    settings: Settings,
     gain_dofs: IndexArray,
     prior: Prior,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -22,7 +22,6 @@ from sysid_ros.engine.estimation import (
 from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     InverseDynamicsFit,
-    Settings,
     fit_evidence,
     one_thread,
 )
@@ -84,7 +83,7 @@ def fit_torque(
             problem.regressor, problem.recordings, sums.free, settled.settings, sums.evidence,
             settled.found,
         )  # fmt: skip
-        return _result(problem, sums, fit, settled.settings, on_iteration, began)
+        return _result(problem, sums, fit, on_iteration, began)
 
 
 def _values(declared: Declared, fit: InverseDynamicsFit) -> tuple[FloatArray, FloatArray]:
@@ -100,7 +99,6 @@ def _result(
     problem: TorqueProblem,
     sums: SettledSums,
     fit: InverseDynamicsFit,
-    settings: Settings,
     on_iteration: Callable[[Iteration], None] | None,
     began: float,
 ) -> FitResult:

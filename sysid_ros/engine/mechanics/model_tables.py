@@ -56,6 +56,16 @@ DAMPING, DAMPING_2, DAMPING_3 = 3, 4, 5  # times v, v|v|, v^3
 STIFFNESS, STIFFNESS_2, STIFFNESS_3, SPRINGREF = 6, 7, 8, 9  # times x, x^2, x^3, x = q - springref
 N_DOF_FIELDS = 10
 
+# Tables that MuJoCo's model has under the same names.
+_INTEGERS = (
+    "body_parentid", "body_jntadr", "body_jntnum", "body_dofadr", "body_dofnum", "jnt_type",
+    "jnt_qposadr", "jnt_dofadr", "dof_bodyid", "dof_jntid", "dof_parentid", "jnt_limited",
+)  # fmt: skip
+_NUMBERS = (
+    "qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "dof_solref", "dof_solimp",
+    "jnt_range", "jnt_margin", "jnt_solref", "jnt_solimp",
+)  # fmt: skip
+
 
 class Tables(NamedTuple):
     """The arrays of a model that the pass reads; names as in MjModel unless said otherwise."""
@@ -136,7 +146,10 @@ def tables_of(model: mujoco.MjModel) -> Tables:
     eulerdamp = integrator == EULER and not disabled & int(_DISABLE.mjDSBL_EULERDAMP)
     implicit, turned = integrator in (IMPLICIT, IMPLICITFAST), turned_implicitly(model)
     fluid = fluid_fields(model)
+    copied: dict[str, Any] = {name: _ints(getattr(model, name)) for name in _INTEGERS}
+    copied |= {name: _floats(getattr(model, name)) for name in _NUMBERS}
     return Tables(
+        **copied,
         timestep=float(model.opt.timestep),
         integrator=integrator,
         implicit_damping=eulerdamp or implicit,
@@ -149,41 +162,18 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         gravity=np.zeros(3)
         if disabled & int(_DISABLE.mjDSBL_GRAVITY)
         else _floats(model.opt.gravity),
-        qpos0=_floats(model.qpos0),
         gravity_compensation=_floats(model.body_gravcomp),
         compensates=bool(np.any(model.body_gravcomp)),
-        body_parentid=_ints(model.body_parentid),
-        body_jntadr=_ints(model.body_jntadr),
-        body_jntnum=_ints(model.body_jntnum),
-        body_dofadr=_ints(model.body_dofadr),
-        body_dofnum=_ints(model.body_dofnum),
         body_lastdof=_last_dof(model),
-        body_pos=_floats(model.body_pos),
-        body_quat=_floats(model.body_quat),
         inertia=inertial_parameters(model),
         in_fluid=in_fluid(model),
         body_frame=inertial_frames(fluid),
         body_fluid=fluid,
         ellipsoids=ellipsoids_of(model),
-        jnt_type=_ints(model.jnt_type),
-        jnt_qposadr=_ints(model.jnt_qposadr),
-        jnt_dofadr=_ints(model.jnt_dofadr),
-        jnt_pos=_floats(model.jnt_pos),
-        jnt_axis=_floats(model.jnt_axis),
-        dof_bodyid=_ints(model.dof_bodyid),
-        dof_jntid=_ints(model.dof_jntid),
-        dof_parentid=_ints(model.dof_parentid),
         dof_first=_first_of_ball(model),
         dof_together=_ints(np.bincount(_first_of_ball(model), minlength=model.nv)),
         dof_turned=_ints(turned),
         dof_fields=dof_fields(model),
-        dof_solref=_floats(model.dof_solref),
-        dof_solimp=_floats(model.dof_solimp),
-        jnt_limited=_ints(model.jnt_limited),
-        jnt_range=_floats(model.jnt_range),
-        jnt_margin=_floats(model.jnt_margin),
-        jnt_solref=_floats(model.jnt_solref),
-        jnt_solimp=_floats(model.jnt_solimp),
         jnt_forcerange=ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
         lines=lines_of(model),
         feet=feet_of(model),

@@ -3,13 +3,9 @@
 
 """The windowed identification problem: parameters shared by all windows, a start for each.
 
-The unknowns are the parameters theta and, where starts are estimated, one deviation s_w per window
-from the start read off the measurements. The objective is
-
-    1/2 sum_w [ sum_k rho((y_wk(theta, s_w) - m_wk) / sigma_k) + |s_w / spread_w|^2 ]
-    + 1/2 sum_j ((theta_j - mean_j) / std_j)^2
-
-and, where joint torque is measured, half the squares of rows in theta alone (:mod:`.added_rows`).
+The objective is that of docs/uncertainty.md, of the parameters theta and, where starts are
+estimated, a deviation per window from the start read off the measurements; and, where joint torque
+is measured, half the squares of rows in theta alone (:mod:`.added_rows`).
 Groups with :attr:`WindowGroup.finer` are compared as they would be at a time step of zero.
 
 A linearization keeps one Gram matrix of ``[J_theta  J_start  r]`` per window, so that memory does

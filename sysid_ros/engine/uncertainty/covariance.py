@@ -3,25 +3,14 @@
 
 """Uncertainty of the parameters: covariance, intervals and what the data leaves open.
 
-The clustered covariance lets residuals be correlated and of unequal size inside a window and asks
-only that windows are independent (Liang & Zeger 1986). Each window's score is corrected for its
-own leverage, the jackknife-like CR3 estimator of Bell & McCaffrey (2002), less what it is too
-large by on average if the noise is independent. The quantiles are Student's t with the degrees of
-freedom of the same authors for each parameter, at most one less than windows: where few windows
-carry the information, as those in which a joint with dry friction turns around, the variance itself
-is uncertain. What a single window determines has nothing to scatter about: the window's residual is
-zero there whatever the noise. Its variance is that of white noise. The white-noise covariance is
-the classical one and honest only if residuals are independent.
+What is computed is told in docs/uncertainty.md: a covariance clustered by window (Liang & Zeger
+1986) with scores corrected for their leverage and Student's t by Bell & McCaffrey (2002), or that
+of white noise. What a single window determines has nothing to scatter about: the window's residual
+is zero there whatever the noise. Its variance is that of white noise.
 
-A prior is one more observation, of the parameter itself: its information adds to the variance of
-the scores as to the Hessian, so that what only the prior determines is as uncertain as the prior.
-
-A parameter that ends at a bound keeps the standard error that it has without the bound, for an
-interval that the bounds cut off (:mod:`.parameter_estimate`). The others are judged with it free
-where the bound may have caught it by chance, and with it fixed where the data pushes it there.
-
-What the data leaves open may be anywhere within its bounds, and what is entangled with it follows:
-that is in the errors of the others, as of a prior with the bounds' spread.
+A prior is one more observation: its information adds to the variance of the scores as to the
+Hessian, so that what only the prior determines is as uncertain as the prior. What the data leaves
+open counts for the others as of a prior with the bounds' spread.
 """
 
 from __future__ import annotations

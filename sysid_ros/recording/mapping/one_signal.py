@@ -19,7 +19,6 @@ from sysid_ros.recording.mapping.samples import are_measurements, check_samples,
 from sysid_ros.recording.mapping.turns import joined_turns, names_angle
 from sysid_ros.recording.messages import (
     Components,
-    FieldPath,
     is_command,
     is_expanded,
     parse_field,
@@ -81,25 +80,12 @@ def map_signal(
             "takes one"
         )
     held = _is_held(signal, topic.columns.msgtype)
-    path = numbers.paths[0]
-    played_back = path in topic.columns.trajectories
-    if played_back:
-        times, raw = _played(topic, path, where)
-    else:
-        indices = [topic.columns.paths.index(one) for one in numbers.paths]
-        times, raw = samples(topic, indices, where)
-    turns = 0
-    if _is_angle(signal) and raw.shape[1] == 1:  # from the recording's own beginning on
-        angles, turns = joined_turns(signal.factor * raw[:, 0])
-        raw = angles[:, np.newaxis] / signal.factor if turns else raw
+    played_back = numbers.paths[0] in topic.columns.trajectories
+    times, raw = _recorded(topic, numbers, where)
+    raw, turns = _without_turns(signal, raw)  # from the recording's own beginning on
     kept = Range(used.start - _STILL_FELT, used.end) if control else used
     times, raw = _cut(times, raw, kept, held=held, joined=played_back)
-    known = are_measurements(raw).all(axis=1)
-    dropped = inside(times, masked) & (~known if control else True)
-    if dropped.any():
-        times, raw = times[~dropped], raw[~dropped]
-        if not len(times):
-            raise DataError(f"{where} has no sample while its enabled_when holds")
+    times, raw = _counting(times, raw, masked, where, only_unknown=control)
     lasting = played_back or (held and published_on_change(times, max_gap))
     check_samples(
         times, raw, where, constant_allowed=control or not whole, least=1 if lasting else 2
@@ -123,13 +109,39 @@ def map_signal(
     )
 
 
-def _played(topic: DatedTopic, path: FieldPath, where: str) -> tuple[FloatArray, FloatArray]:
-    """Samples of a trajectory command: (n,) s and (n, 1)."""
+def _recorded(topic: DatedTopic, numbers: Components, where: str) -> tuple[FloatArray, FloatArray]:
+    """The samples as they were recorded: (n,) s and (n, k)."""
+    path = numbers.paths[0]
+    if path not in topic.columns.trajectories:
+        indices = [topic.columns.paths.index(one) for one in numbers.paths]
+        return samples(topic, indices, where)
     found = topic.columns.trajectories[path]
     if not any(trajectory is not None and len(trajectory.offsets) for trajectory in found):
         raise DataError(f"{where}: none of {len(found)} trajectories moves it")
     times, values = played(topic.times, [found[row] for row in topic.stamps.rows])
     return times, values[:, np.newaxis]
+
+
+def _without_turns(signal: SignalRequest, raw: FloatArray) -> tuple[FloatArray, int]:
+    """The same where an angle that is told modulo a turn goes on, and how many turns it took."""
+    if not _is_angle(signal) or raw.shape[1] != 1:
+        return raw, 0
+    angles, turns = joined_turns(signal.factor * raw[:, 0])
+    return (angles[:, np.newaxis] / signal.factor if turns else raw), turns
+
+
+def _counting(
+    times: FloatArray, raw: FloatArray, masked: Intervals, where: str, *, only_unknown: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Leave out samples of masked stretches, or of these only what is no number."""
+    dropped = inside(times, masked)
+    if only_unknown:
+        dropped &= ~are_measurements(raw).all(axis=1)
+    if not dropped.any():
+        return times, raw
+    if dropped.all():
+        raise DataError(f"{where} has no sample while its enabled_when holds")
+    return times[~dropped], raw[~dropped]
 
 
 def _in_model_units(

@@ -160,28 +160,27 @@ def map_columns(
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]
-    left_out = _longest(signals, masked, clock)
-    dates = dated.topics if whole else {}
-    quality = tuple(
-        topic_quality(name, topic, count, (used.start, used.end), max_gap, left_out.get(source, ()))
-        for source, topic in dates.items()
-        for count in [(promised or {}).get(source[0])]
-    )
-    controls = tuple(signal for signal in mapped if signal.kind is SignalKind.ACTUATOR)
-    measured = tuple(signal for signal in mapped if signal.kind is not SignalKind.ACTUATOR)
-    length = span.end - span.start
-    said = mapping_warnings(dated, quality, controls, measured, length) if whole else ()
-    return MappedRecording(
+    found = MappedRecording(
         name=name,
         start_ns=dated.start_ns,
         end=span.end,
-        controls=controls,
-        measured=measured,
-        quality=quality,
+        controls=tuple(one for one in mapped if one.kind is SignalKind.ACTUATOR),
+        measured=tuple(one for one in mapped if one.kind is not SignalKind.ACTUATOR),
+        quality=(),
         input_hash="",
         masked=union(stretch for out in masked for stretch in out),
-        warnings=tuple(f"{name}: {text}" for text in said),
     )
+    if not whole:
+        return found
+    left_out = _longest(signals, masked, clock)
+    quality = tuple(
+        topic_quality(name, topic, count, (used.start, used.end), max_gap, left_out.get(source, ()))
+        for source, topic in dated.topics.items()
+        for count in [(promised or {}).get(source[0])]
+    )
+    told = dated, quality, found.controls, found.measured, span.end - span.start
+    warnings = tuple(f"{name}: {text}" for text in mapping_warnings(*told))
+    return replace(found, quality=quality, warnings=warnings)
 
 
 def _numbers(recording: TopicTypes, signal: SignalRequest) -> Components:

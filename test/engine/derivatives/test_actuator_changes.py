@@ -8,7 +8,7 @@ from __future__ import annotations
 import chains
 import mujoco
 import pytest
-from derivative_errors import TOLERANCE, largest_error
+from derivative_errors import assert_exact
 
 from sysid_ros.engine.mechanics.actuator_tables import DCMOTOR
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
@@ -70,10 +70,7 @@ def test_dc_motors(more: str, integrator: str, target: str) -> None:
     """Driven by a voltage, also beyond its limits, and by setpoints, with inductance or without."""
     own = (("inductance", 0.01),) if INDUCTANCE in more else ()
     root = spec_of(more, integrator=integrator, target=target)
-    problem = chains.problem(root, parameters(*MOTOR, *own))
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
-    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
+    assert_exact(chains.problem(root, parameters(*MOTOR, *own)))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 import pytest
 from chains import Chain
-from derivative_errors import TOLERANCE, jacobians, largest_error
+from derivative_errors import assert_exact, jacobians
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +23,6 @@ from sysid_ros.engine.least_squares.gauss_newton import Point
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
-from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 from sysid_ros.engine.simulation import CandidateBuilder
 
 Place = tuple[str, str, str, int]  # kind of element, name, attribute, component
@@ -60,14 +59,6 @@ def parameters(root: mujoco.MjSpec, chosen: Iterable[Place]) -> ParameterDict:
     return params
 
 
-def agrees(problem: WindowedProblem, point: Point | None = None) -> None:
-    """Find all derivatives exact, and those of rollouts."""
-    error = largest_error(problem, point or problem.initial_point())
-    assert set(problem.derivative_sources().values()) == {"exact"}
-    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
-    assert error < TOLERANCE
-
-
 @settings(max_examples=12, deadline=None)
 @given(
     st.builds(
@@ -88,7 +79,7 @@ def test_places_of_all_bodies_and_joints(chain: Chain) -> None:
     chosen = places([f"joint{k}" for k in numbers], [f"body{k}" for k in numbers])
     if chain.floating:
         chosen += [*places(bodies=["carrier"]), ("joint", "ball", "pos", 1)]
-    agrees(chains.problem(root, parameters(root, chosen), seed=chain.seed))
+    assert_exact(chains.problem(root, parameters(root, chosen), seed=chain.seed))
 
 
 @pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
@@ -106,7 +97,7 @@ def test_at_a_second_point_the_tables_have_moved(integrator: str) -> None:
     plain = chains.problem(root, params, engine="reference")
     for own, other in zip(problem.residuals(moved), plain.residuals(moved), strict=True):
         np.testing.assert_allclose(own, other, atol=1e-9)
-    agrees(problem, moved)
+    assert_exact(problem, moved)
 
 
 @pytest.mark.parametrize("floating", [False, True])
@@ -124,7 +115,7 @@ def test_attributes_of_places_are_exact_and_written_alone(floating: bool) -> Non
     problem = chains.problem(root, params)
     start = problem.initial_point()
     moved = start.theta + 0.02 * np.cos(np.arange(start.theta.size))
-    agrees(problem, Point(moved, start.starts))
+    assert_exact(problem, Point(moved, start.starts))
     builder = CandidateBuilder(root, params)
     base = builder.build(moved)
     for component, value in enumerate(moved):
@@ -152,7 +143,7 @@ def test_bodies_with_several_joints_and_mounts_without_any() -> None:
         <framepos name="e" objtype="xbody" objname="tip"/></sensor></mujoco>"""
     )
     chosen = places(["one", "two", "three", "last"], ["stand", "wrist", "tool", "tip"])
-    agrees(chains.problem(root, parameters(root, [*chosen, ("joint", "ball", "pos", 0)])))
+    assert_exact(chains.problem(root, parameters(root, [*chosen, ("joint", "ball", "pos", 0)])))
 
 
 @pytest.mark.parametrize("integrator", ["EULER", "RK4"])
@@ -174,7 +165,7 @@ def test_beside_a_fluid_compensated_gravity_and_forces_between_bodies(integrator
     chosen += [("joint", "ball", "pos", 0)]
     if integrator == "EULER":
         chosen += [("site", "wrist", "pos", 0), ("site", "wrist", "quat", 2)]
-    agrees(chains.problem(root, parameters(root, chosen)))
+    assert_exact(chains.problem(root, parameters(root, chosen)))
 
 
 def test_beside_friction_that_depends_on_the_load() -> None:
@@ -182,7 +173,7 @@ def test_beside_friction_that_depends_on_the_load() -> None:
     root = chains.spec(chain)
     law = FrictionParameters(friction_viscous=0.1, load_friction_external=0.1)
     apply_friction_to_spec(root, "joint0", law)
-    agrees(chains.problem(root, parameters(root, places(["joint0"], ["body0", "body1"]))))
+    assert_exact(chains.problem(root, parameters(root, places(["joint0"], ["body0", "body1"]))))
 
 
 STANDING = """<mujoco><option timestep="{timestep}" integrator="Euler" cone="{cone}"
@@ -210,7 +201,7 @@ STANDING = """<mujoco><option timestep="{timestep}" integrator="Euler" cone="{co
 def test_feet_that_press(cone: str, foot: str) -> None:
     text = STANDING.format(timestep=chains.TIMESTEP, cone=cone, foot=foot)
     root = mujoco.MjSpec.from_string(text)
-    agrees(chains.problem(root, parameters(root, places(["hip"], ["thigh", "shin"]))))
+    assert_exact(chains.problem(root, parameters(root, places(["hip"], ["thigh", "shin"]))))
 
 
 @pytest.mark.parametrize(("seed", "integrator"), [(1, "EULER"), (3, "IMPLICITFAST"), (1, "RK4")])
@@ -247,8 +238,8 @@ def test_sites_and_what_is_seen_from_moving_frames(seed: int, integrator: str) -
         chosen += [("site", name, "pos", 1), ("site", name, "quat", 2)]
     problem = chains.problem(root, parameters(root, chosen), seed=seed)
     start = problem.initial_point()
-    agrees(problem, start)
-    agrees(problem, Point(start.theta + 0.02, start.starts))  # sites are read anew
+    assert_exact(problem, start)
+    assert_exact(problem, Point(start.theta + 0.02, start.starts))  # sites are read anew
 
 
 def test_a_mounting_that_mujoco_takes_for_none_is_not_held_against_the_derivatives() -> None:
@@ -263,7 +254,7 @@ def test_a_mounting_that_mujoco_takes_for_none_is_not_held_against_the_derivativ
     problem = chains.problem(root, params)
     start = problem.initial_point()
     problem.check_derivatives(start)
-    agrees(problem, Point(start.theta + 0.01, start.starts))
+    assert_exact(problem, Point(start.theta + 0.01, start.starts))
 
 
 def test_two_arms_on_a_stand_that_is_tilted() -> None:
@@ -277,7 +268,7 @@ def test_two_arms_on_a_stand_that_is_tilted() -> None:
         <jointpos name="a" joint="hinge1"/><jointpos name="b" joint="hinge2"/></sensor></mujoco>"""
     )
     params = parameters(root, places(["hinge1"], ["stand", "arm2"]))
-    agrees(chains.problem(root, params))
+    assert_exact(chains.problem(root, params))
 
 
 def test_a_stand_that_holds_one_of_two_arms_and_carries_neither() -> None:
@@ -298,7 +289,7 @@ def test_a_stand_that_holds_one_of_two_arms_and_carries_neither() -> None:
         <jointpos name="qc" joint="c"/></sensor></mujoco>"""
     )
     chosen = [("body", "post", "pos", 0), ("body", "last", "pos", 2), ("joint", "b", "pos", 0)]
-    agrees(chains.problem(root, parameters(root, chosen)))
+    assert_exact(chains.problem(root, parameters(root, chosen)))
 
 
 def test_what_else_geometry_moves_is_left_to_finite_differences() -> None:

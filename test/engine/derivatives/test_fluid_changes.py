@@ -12,32 +12,14 @@ import chains
 import mujoco
 import numpy as np
 import pytest
-from chains import Chain
-from derivative_errors import TOLERANCE, largest_error
+from chains import Chain, of_elements
+from derivative_errors import assert_exact
 
 from sysid_ros.engine.parameters.modifiers import AttributeModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 
 INTEGRATORS = ("EULER", "IMPLICITFAST", "IMPLICIT", "RK4")
-
-
-def assert_exact(root: mujoco.MjSpec, params: ParameterDict, seed: int) -> None:
-    """Every column of parameters and starts is right, and no step was differenced."""
-    problem = chains.problem(root, params, seed=seed)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
-    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
-
-
-def of_elements(*told: tuple[str, str, str, float]) -> ParameterDict:
-    """Parameters of elements at the model's values."""
-    params = ParameterDict()
-    for element, name, attribute, value in told:
-        modifier = AttributeModifier(element, name, attribute)
-        told_name = f"{name}_{attribute}"
-        params.add(Parameter(told_name, value, value - 5.0, value + 5.0, modifier=modifier))
-    return params
 
 
 def mechanism(chain: Chain, shaped: tuple[str, ...] = ()) -> tuple[mujoco.MjSpec, ParameterDict]:
@@ -83,7 +65,7 @@ def test_boxes_in_a_wind(integrator: str, seed: int, floating: bool) -> None:
     for attribute in ("ipos", "iquat", "pos", "quat"):
         modify = place(attribute, "body1", 0.9)
         params.add(Parameter(attribute, 0.1, -1.0, 1.0, modifier=modify))
-    assert_exact(root, params, seed)
+    assert_exact(chains.problem(root, params, seed=seed))
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
@@ -95,7 +77,7 @@ def test_ellipsoids_in_a_wind(integrator: str, seed: int, floating: bool) -> Non
     modifier = AttributeModifier("option", "option", "wind")
     params.add(Parameter("wind", wind, wind - 5.0, wind + 5.0, modifier=modifier))
     params.add(Parameter("pos", 0.1, -1.0, 1.0, modifier=place("pos", "body1", 0.9)))
-    assert_exact(root, params, seed)
+    assert_exact(chains.problem(root, params, seed=seed))
 
 
 def test_the_shape_that_a_medium_flows_around_is_left_to_finite_differences() -> None:
@@ -129,7 +111,7 @@ def test_the_implicit_integrator(seed: int, friction: bool, limits: bool, floati
     for attribute in ("ipos", "pos"):
         modify = place(attribute, "body1", 0.2)
         params.add(Parameter(attribute, 0.1, -1.0, 1.0, modifier=modify))
-    assert_exact(root, params, seed)
+    assert_exact(chains.problem(root, params, seed=seed))
 
 
 VESSEL = """<mujoco><option timestep="0.002" integrator="{integrator}" density="{density}"
@@ -175,4 +157,4 @@ def test_a_body_that_flies_alone(integrator: str, density: int, shape: str, tie:
         ("body", "hull", "mass", 2.0), ("body", "rod", "mass", 1.0),
         ("joint", "swing", "damping", 0.1),
     )  # fmt: skip
-    assert_exact(root, params, seed=3)
+    assert_exact(chains.problem(root, params, seed=3))

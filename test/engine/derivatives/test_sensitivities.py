@@ -11,8 +11,8 @@ import chains
 import mujoco
 import numpy as np
 import pytest
-from chains import Chain
-from derivative_errors import TOLERANCE, jacobians, largest_error
+from chains import Chain, add_elements, of_elements
+from derivative_errors import TOLERANCE, assert_exact, jacobians, largest_error
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +25,7 @@ from sysid_ros.engine.mechanics.fluid import TURNS_IMPLICITLY
 from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModifier
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
+from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 
 CHAINS = st.builds(
     Chain,
@@ -84,9 +85,7 @@ def test_sticking_sliding_and_stopped_joints(
 ) -> None:
     chain = Chain(3, 3, integrator, friction, limits, servos)
     root = chains.spec(chain)
-    problem = chains.problem(root, parameters(root, chain))
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert_exact(chains.problem(root, parameters(root, chain)))
 
 
 @pytest.mark.parametrize(("seed", "integrator"), [(1, "EULER"), (2, "IMPLICITFAST"), (1, "RK4")])
@@ -114,15 +113,12 @@ def test_thrusters_and_compensated_gravity(integrator: str) -> None:
         gear=[0.3, -1, 2, 0, 0.1, 0],
     )
     params = parameters(root, chain)
-    for element, name, attribute, value in (
+    add_elements(
+        params,
         ("body", "body0", "gravcomp", 1.2),
         ("actuator", "thruster", "gain", thruster.gainprm[0]),
-    ):
-        modifier = AttributeModifier(element, name, attribute)
-        params.add(Parameter(attribute, value, 0.0, 5.0, modifier=modifier))
-    problem = chains.problem(root, params)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
+    )
+    assert_exact(chains.problem(root, params))
 
 
 @pytest.mark.parametrize(  # joint1 is carried by joint0 in the last two
@@ -157,20 +153,16 @@ def test_fixed_tendons_and_coupled_joints(seed: int, integrator: str) -> None:
         objtype=mujoco.mjtObj.mjOBJ_ACTUATOR, objname="grip",
     )  # fmt: skip
     params = parameters(root, chain)
-    for element, name, attribute, value in (
+    add_elements(
+        params,
         ("tendon", "split", "armature", 0.02),
         ("tendon", "split", "damping", 0.4),
         ("tendon", "split", "stiffness", 30.0),
         ("tendon", "split", "frictionloss", 0.3),
         ("actuator", "grip", "gear", 1.3),
         ("actuator", "grip", "kv", 2.0),
-    ):
-        modifier = AttributeModifier(element, name, attribute)
-        added = Parameter(f"{name}_{attribute}", value, value - 5.0, value + 5.0, modifier=modifier)
-        params.add(added)
-    problem = chains.problem(root, params, seed=seed)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
+    )
+    assert_exact(chains.problem(root, params, seed=seed))
 
 
 def add_cable(root: mujoco.MjSpec, path: tuple[str, ...], *, seed: int) -> None:
@@ -210,22 +202,13 @@ def add_servo_along(root: mujoco.MjSpec, kind: mujoco.mjtTrn, target: str) -> mu
     return servo
 
 
-def assert_exact(
-    root: mujoco.MjSpec, chain: Chain, attributes: tuple[tuple[str, str, str, float], ...]
-) -> None:
-    """Every column of parameters and starts is right, and no step was differenced."""
+def problem_of_pull(
+    root: mujoco.MjSpec, chain: Chain, *more: tuple[str, str, str, float]
+) -> WindowedProblem:
+    """A recording of a mechanism with such a servo, and parameters of it and of more."""
     params = parameters(root, chain)
-    for element, name, attribute, value in attributes:
-        modifier = AttributeModifier(element, name, attribute)
-        added = Parameter(f"{name}_{attribute}", value, value - 5.0, value + 5.0, modifier=modifier)
-        params.add(added)
-    problem = chains.problem(root, params, seed=chain.seed)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
-    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
-
-
-OF_PULL = (("actuator", "pull", "gear", 1.3), ("actuator", "pull", "kv", 2.0))
+    add_elements(params, ("actuator", "pull", "gear", 1.3), ("actuator", "pull", "kv", 2.0), *more)
+    return chains.problem(root, params, seed=chain.seed)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +226,7 @@ def test_cables(seed: int, integrator: str) -> None:
         )  # fmt: skip
     attributes = (("damping", 0.4), ("stiffness", 30.0), ("frictionloss", 0.3))
     of_cable = tuple(("tendon", "cable", name, value) for name, value in attributes)
-    assert_exact(root, chain, (*of_cable, *OF_PULL))
+    assert_exact(problem_of_pull(root, chain, *of_cable))
 
 
 @pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST"])
@@ -252,7 +235,7 @@ def test_a_cable_to_a_body_that_flies(integrator: str) -> None:
     root = chains.spec(chain)
     add_cable(root, ("carrier", "body1"), seed=5)
     add_servo_along(root, mujoco.mjtTrn.mjTRN_TENDON, "cable")
-    assert_exact(root, chain, OF_PULL)
+    assert_exact(problem_of_pull(root, chain))
 
 
 @pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
@@ -280,7 +263,7 @@ def test_cables_around_geoms(kind: str, integrator: str) -> None:
     data = mujoco.MjData(root.copy().compile())
     mujoco.mj_forward(data.model, data)
     assert data.ten_wrapnum[0] == 4  # it goes around
-    assert_exact(root, chain, (("tendon", "cable", "stiffness", 40.0), *OF_PULL))
+    assert_exact(problem_of_pull(root, chain, ("tendon", "cable", "stiffness", 40.0)))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +277,7 @@ def test_slider_cranks(seed: int, floating: bool, integrator: str) -> None:
     root.body("body2").add_site(name="pin", pos=random.uniform(-0.2, 0.2, 3))
     crank = add_servo_along(root, mujoco.mjtTrn.mjTRN_SLIDERCRANK, "pin")
     crank.slidersite, crank.cranklength = "slide", 2.0
-    assert_exact(root, chain, OF_PULL)
+    assert_exact(problem_of_pull(root, chain))
 
 
 def add_muscle(root: mujoco.MjSpec, kind: mujoco.mjtTrn, target: str, *, width: float) -> None:
@@ -349,14 +332,10 @@ def test_muscles(kind: str, width: float, integrator: str) -> None:
     params = parameters(root, chain)
     params.add(Parameter("strength", 15.0, 10.0, 20.0, modifier=strengthen))
     params.add(Parameter("activation", 0.02, 0.001, 1.0, modifier=hasten))
-    modifier = AttributeModifier("actuator", "muscle", "gear")
-    params.add(Parameter("muscle_gear", 1.2, 0.5, 2.0, modifier=modifier))
+    add_elements(params, ("actuator", "muscle", "gear", 1.2))
     delay = SignalModifier(("muscle",), "delay")
     params.add(Parameter("muscle_delay", 0.0042, -5.0, 5.0, modifier=delay))
-    problem = chains.problem(root, params)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
-    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
+    assert_exact(chains.problem(root, params))
 
 
 @pytest.mark.parametrize("what", ["radius", "eye", "armature"])
@@ -414,11 +393,8 @@ def test_friction_laws(law: str, integrator: str) -> None:
     params = parameters(root, chain)
     for name, value in values.items():
         if name != "friction_base":  # which is the joint's friction loss
-            modifier = AttributeModifier("joint", "joint0", name)
-            params.add(Parameter(name, value, 0.0, 5.0, modifier=modifier))
-    problem = chains.problem(root, params)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
+            add_elements(params, ("joint", "joint0", name, value))
+    assert_exact(chains.problem(root, params))
 
 
 @pytest.mark.parametrize("apart", [True, False])
@@ -437,12 +413,10 @@ def test_friction_that_depends_on_the_load_beside_a_tendon(apart: bool) -> None:
     )
     law = FrictionParameters(friction_viscous=0.1, friction_base=0.05, load_friction_motor=0.06)
     apply_friction_to_spec(root, "joint0", law)
-    params = ParameterDict()
-    for element, name, attribute, value in (
-        ("joint", "joint0", "load_friction_motor", 0.06), ("joint", "joint1", "damping", 0.1),
-    ):  # fmt: skip
-        modifier = AttributeModifier(element, name, attribute)
-        params.add(Parameter(attribute, value, 0.0, 5.0, modifier=modifier))
+    params = of_elements(
+        ("joint", "joint0", "load_friction_motor", 0.06),
+        ("joint", "joint1", "damping", 0.1),
+    )
     problem = chains.problem(root, params)
     error = largest_error(problem, problem.initial_point())
     sources = set(problem.derivative_sources().values())
@@ -465,9 +439,7 @@ def test_activations(dynamics: str, integrator: str) -> None:
     modifier = AttributeModifier("actuator", "actuator0", "time_constant")
     if dynamics == "FILTEREXACT":
         params.add(Parameter("time_constant", 0.03, 0.001, 1.0, modifier=modifier))
-    problem = chains.problem(root, params)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert_exact(chains.problem(root, params))
 
 
 @pytest.mark.parametrize("kind", FRAME_SENSORS, ids=lambda kind: mujoco.mjtSensor(kind).name)
@@ -481,9 +453,7 @@ def test_every_sensor_fixed_to_a_body_agrees_with_central_differences(kind: int)
         objtype=mujoco.mjtObj.mjOBJ_JOINT if of_ball else mujoco.mjtObj.mjOBJ_SITE,
         objname="ball" if of_ball else "imu",
     )
-    problem = chains.problem(root, parameters(root, chain))
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert_exact(chains.problem(root, parameters(root, chain)))
 
 
 @pytest.mark.parametrize(
@@ -495,8 +465,7 @@ def test_forces_between_bodies_anywhere_in_a_tree(seed: int, integrator: str) ->
     root = chains.spec(chain)
     params = parameters(root, chain)
     for name in ("base", "carrier", "body1", "body3"):
-        modifier = AttributeModifier("body", name, "mass")
-        params.add(Parameter(name, root.body(name).mass, 0.0, 9.0, modifier=modifier))
+        add_elements(params, ("body", name, "mass", root.body(name).mass))
     root.body("body2").gravcomp = 0.7
     for name in ("carrier", "body0"):
         site = root.body(name).add_site(name=name, pos=[0.1, -0.05, 0.2], quat=[1, 2, -1, 0.5])
@@ -505,9 +474,7 @@ def test_forces_between_bodies_anywhere_in_a_tree(seed: int, integrator: str) ->
                 name=f"{kind.name}_{name}", type=kind, objname=site.name,
                 objtype=mujoco.mjtObj.mjOBJ_SITE,
             )  # fmt: skip
-    problem = chains.problem(root, params)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
+    assert_exact(chains.problem(root, params))
 
 
 @pytest.mark.parametrize("kind", SENSORS, ids=lambda kind: mujoco.mjtSensor(kind).name)
@@ -613,18 +580,14 @@ def test_feet_on_a_floor(
         timestep=chains.TIMESTEP, integrator=integrator, cone=cone, condim=condim,
         friction=friction, height=0.06, foot=foot, contact=contact,
     )  # fmt: skip
-    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
-    for element, name, attribute, value in (
-        ("joint", "joint0", "armature", 0.01), ("joint", "joint0", "damping", 0.3),
-        ("joint", "joint0", "stiffness", 2.0), ("body", "base", "mass", 1.0),
-    ):  # fmt: skip
-        modifier = AttributeModifier(element, name, attribute)
-        params.add(Parameter(attribute, value, -5.0, 5.0, modifier=modifier))
-    problem = chains.problem(root, params)
-    error = largest_error(problem, problem.initial_point())
-    assert set(problem.derivative_sources().values()) == {"exact"}
-    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
-    assert error < TOLERANCE
+    root = mujoco.MjSpec.from_string(text)
+    params = of_elements(
+        ("joint", "joint0", "armature", 0.01),
+        ("joint", "joint0", "damping", 0.3),
+        ("joint", "joint0", "stiffness", 2.0),
+        ("body", "base", "mass", 1.0),
+    )
+    assert_exact(chains.problem(root, params))
 
 
 def test_steps_whose_forces_mujoco_has_not_settled_are_no_unknown_contacts() -> None:
@@ -643,8 +606,7 @@ def test_steps_whose_forces_mujoco_has_not_settled_are_no_unknown_contacts() -> 
         solver = f'impratio="100" tolerance="{tolerance}"'
         root = mujoco.MjSpec.from_string(text.replace('impratio="2" tolerance="1e-15"', solver))
         params = ParameterDict()
-        modifier = AttributeModifier("joint", "joint0", "damping")
-        params.add(Parameter("damping", 0.3, -5.0, 5.0, modifier=modifier))
+        add_elements(params, ("joint", "joint0", "damping", 0.3))
         problem = chains.problem(root, params)
         found.append(np.concatenate(jacobians(problem, problem.initial_point())))
         assert [each.doubted for each in problem.exact if each is not None] == [0.0]
@@ -691,12 +653,11 @@ def test_steps_with_contacts_that_are_not_known_are_differenced_alone(
         timestep=chains.TIMESTEP, integrator="Euler", cone="elliptic", condim=3, friction="0.8",
         height=0.1, foot='type="ellipsoid" size="0.03 0.04 0.05"', contact="",
     )  # fmt: skip
-    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
-    for element, name, attribute, value in (
-        ("joint", "joint0", "damping", 0.3), ("body", "base", "mass", 1.0),
-    ):  # fmt: skip
-        modifier = AttributeModifier(element, name, attribute)
-        params.add(Parameter(attribute, value, -5.0, 5.0, modifier=modifier))
+    root = mujoco.MjSpec.from_string(text)
+    params = of_elements(
+        ("joint", "joint0", "damping", 0.3),
+        ("body", "base", "mass", 1.0),
+    )
     delay = SignalModifier(("actuator0",), "delay")
     params.add(Parameter("command_delay", 0.0021, -1.0, 1.0, modifier=delay))
 
@@ -731,13 +692,12 @@ def test_forces_behind_which_a_foot_presses_are_differenced_alone(
     text = text.replace('<geom name="foot"', '<site name="hip"/><geom name="foot"')
     forces = '<force name="pull" site="hip"/><torque name="twist" site="hip"/>'
     text = text.replace("</sensor>", forces + "</sensor>")
-    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
-    for element, name, attribute, value in (
-        ("joint", "joint0", "damping", 0.3), ("body", "base", "mass", 1.0),
+    root = mujoco.MjSpec.from_string(text)
+    params = of_elements(
+        ("joint", "joint0", "damping", 0.3),
+        ("body", "base", "mass", 1.0),
         ("body", "body0", "mass", 0.3),
-    ):  # fmt: skip
-        modifier = AttributeModifier(element, name, attribute)
-        params.add(Parameter(f"{name}_{attribute}", value, -5.0, 5.0, modifier=modifier))
+    )
     problem = chains.problem(root, params)
     monkeypatch.setattr(uncovered_steps, "finite_differences", None)  # of whole runs
     monkeypatch.setattr(uncovered_steps, "MAX_SHARE", 1.0)
@@ -810,20 +770,18 @@ def test_bodies_that_are_connected(integrator: str, ball: str, connect: str) -> 
     text = LINKAGE.format(
         timestep=chains.TIMESTEP, integrator=integrator, ball=ball, connect=connect
     )
-    root, params = mujoco.MjSpec.from_string(text), ParameterDict()
-    for element, name, attribute, value in (
-        ("joint", "joint0", "armature", 0.01), ("joint", "joint0", "frictionloss", 0.05),
-        ("joint", "joint2", "damping", 0.2), ("joint", "joint3", "damping", 0.2),
-        ("body", "body1", "mass", 0.5), ("body", "body2", "mass", 0.7),
-    ):  # fmt: skip
-        modifier = AttributeModifier(element, name, attribute)
-        params.add(Parameter(f"{name}_{attribute}", value, -5.0, 5.0, modifier=modifier))
+    root = mujoco.MjSpec.from_string(text)
+    params = of_elements(
+        ("joint", "joint0", "armature", 0.01),
+        ("joint", "joint0", "frictionloss", 0.05),
+        ("joint", "joint2", "damping", 0.2),
+        ("joint", "joint3", "damping", 0.2),
+        ("body", "body1", "mass", 0.5),
+        ("body", "body2", "mass", 0.7),
+    )
     for name, modify in ENDS.items():
         params.add(Parameter(name, 0.05, -5.0, 5.0, modifier=modify))
-    problem = chains.problem(root, params)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
-    assert [each.doubted for each in problem.exact if each is not None] == [0.0]
+    assert_exact(chains.problem(root, params))
 
 
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast"])
@@ -847,9 +805,7 @@ def test_a_free_body_that_something_holds(integrator: str, tie: str) -> None:
         <actuator><motor name="actuator0" site="push" gear="0 0 1 0 0 0"/></actuator>
         <sensor><framepos name="place" objtype="xbody" objname="load"/></sensor></mujoco>"""
     )
-    params = ParameterDict()
-    modifier = AttributeModifier("body", "hand", "mass")
-    params.add(Parameter("mass", 5.0, 0.1, 9.0, modifier=modifier))
+    params = of_elements(("body", "hand", "mass", 5.0))
     problem = chains.problem(root, params)
     error = largest_error(problem, problem.initial_point())
     refused = integrator == "implicitfast" and "load" in tie
@@ -867,15 +823,15 @@ def test_on_bodies_that_stand_still(integrator: str) -> None:
     root.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator}")
     kind, site = mujoco.mjtSensor.mjSENS_ACCELEROMETER, mujoco.mjtObj.mjOBJ_SITE
     root.add_sensor(name="standing", type=kind, objtype=site, objname="stand")
-    for element, name, attribute, value in (
-        ("joint", "a", "damping", 0.1), ("joint", "b", "armature", 0.01),
-        ("body", "upper", "mass", 1.0), ("body", "lower", "mass", 0.5), ("body", "foot", "mass", 5),
-    ):  # fmt: skip
-        modifier = AttributeModifier(element, name, attribute)
-        params.add(Parameter(f"{name}_{attribute}", value, 0.0, 9.0, modifier=modifier))
-    problem = chains.problem(root, params)
-    assert largest_error(problem, problem.initial_point()) < TOLERANCE
-    assert set(problem.derivative_sources().values()) == {"exact"}
+    add_elements(
+        params,
+        ("joint", "a", "damping", 0.1),
+        ("joint", "b", "armature", 0.01),
+        ("body", "upper", "mass", 1.0),
+        ("body", "lower", "mass", 0.5),
+        ("body", "foot", "mass", 5),
+    )
+    assert_exact(chains.problem(root, params))
 
 
 def test_contacts_are_noticed() -> None:
@@ -888,9 +844,7 @@ def test_contacts_are_noticed() -> None:
         <actuator><motor name="actuator0" joint="joint0"/></actuator>
         <sensor><jointpos name="mjSENS_JOINTPOS0" joint="joint0"/></sensor></mujoco>"""
     )
-    params = ParameterDict()
-    modifier = AttributeModifier("joint", "joint0", "damping")
-    params.add(Parameter("damping", 0.1, 0.0, 1.0, modifier=modifier))
+    params = of_elements(("joint", "joint0", "damping", 0.1))
     exact, plain = (chains.problem(root, params, engine=e) for e in ("auto", "reference"))
     point = exact.initial_point()
     for a, b in zip(exact.window_rows(point), plain.window_rows(point), strict=True):
@@ -916,9 +870,7 @@ def test_what_the_solver_of_many_joints_leaves_is_no_contact(
         <worldbody>{joints}</worldbody><actuator>{motors}</actuator>
         <sensor><jointpos name="mjSENS_JOINTPOS0" joint="joint0"/></sensor></mujoco>"""
     )
-    params = ParameterDict()
-    modifier = AttributeModifier("joint", "joint0", "damping")
-    params.add(Parameter("damping", 0.1, 0.0, 1.0, modifier=modifier))
+    params = of_elements(("joint", "joint0", "damping", 0.1))
     problem = chains.problem(root, params, seed=1)
     replaced: list[object] = []
     monkeypatch.setattr(sensitivities, "differentiate_again", lambda *one: replaced.append(one))

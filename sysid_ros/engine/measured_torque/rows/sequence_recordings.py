@@ -112,8 +112,29 @@ def sequence_recording(
     Raises:
       DataError: No instant has all positions.
     """
-    measured, control = group.sensordata[number], group.control[number]
-    step = float(np.median(np.diff(control.times))) if len(control.times) > 1 else 0.0
+    times, qpos = _postures(model, group, number, sources, settings)
+    torque = _torques(model, group, number, sources, settings, times)
+    if sources.wrenches:
+        wrench = np.column_stack(
+            [_control(group.control[number], n, times, settings.get(n, UNCHANGED))
+             for n in sources.wrenches]
+        )  # fmt: skip
+        torque += _external(model, qpos, sources.wrenches, wrench)
+    _hand_over(model, qpos, torque, sources.known)
+    torque[inside(times, excluded)] = np.nan
+    condition = condition_of(group.spec, group.robot)
+    return Recording(times, qpos, torque, name=group.sequence_name[number], condition=condition)
+
+
+def _postures(
+    model: mujoco.MjModel,
+    group: ModelSequences,
+    number: int,
+    sources: TorqueSources,
+    settings: Mapping[str, SignalSettings],
+) -> tuple[FloatArray, FloatArray]:
+    """Instants (n,) at which all positions are known, and the postures there, (n, nq)."""
+    measured = group.sensordata[number]
     series = {n: _samples(measured, n, settings.get(n, UNCHANGED)) for n in sources.positions}
     series = {name: one for name, one in series.items() if len(one[0]) > 1}
     if len(series) < len(sources.positions):
@@ -132,12 +153,25 @@ def sequence_recording(
     times, qpos = times[usable], qpos[usable]
     _move_to_bodies(sources.positions.values(), qpos)
     _move_coupled(model, qpos)
+    return times, qpos
+
+
+def _torques(
+    model: mujoco.MjModel,
+    group: ModelSequences,
+    number: int,
+    sources: TorqueSources,
+    settings: Mapping[str, SignalSettings],
+    times: FloatArray,
+) -> FloatArray:
+    """Torques (n, nv) that signals tell, not a number where nothing does."""
+    measured, control = group.sensordata[number], group.control[number]
     torque: FloatArray = np.full((len(times), model.nv), np.nan)
     torque[:, list(sources.known)] = 0.0
     for signal in sources.signals:
         given = settings.get(signal.name, UNCHANGED)
         if signal.control:
-            values = _control(control, signal.name, times, given, step)
+            values = _control(control, signal.name, times, given)
             if _is_command(control, signal.name):
                 values = within_ranges(model, signal, values)
         else:
@@ -146,18 +180,7 @@ def sequence_recording(
         torque += values[:, None] * np.where(signal.moment != 0.0, signal.moment, 0.0) + np.where(
             (signal.moment != 0.0) & np.isnan(values)[:, None], np.nan, 0.0
         )
-    if sources.wrenches:
-        wrench = np.column_stack(
-            [
-                _control(control, n, times, settings.get(n, UNCHANGED), step)
-                for n in sources.wrenches
-            ]
-        )
-        torque += _external(model, qpos, sources.wrenches, wrench)
-    _hand_over(model, qpos, torque, sources.known)
-    torque[inside(times, excluded)] = np.nan
-    condition = condition_of(group.spec, group.robot)
-    return Recording(times, qpos, torque, name=group.sequence_name[number], condition=condition)
+    return torque
 
 
 def _move_to_bodies(signals: Iterable[JointSignal], qpos: FloatArray) -> None:
@@ -200,9 +223,9 @@ def _at(
 
 
 def _control(
-    series: TimeSeries, name: str, wanted: FloatArray, given: SignalSettings, step: float
+    series: TimeSeries, name: str, wanted: FloatArray, given: SignalSettings
 ) -> FloatArray:
-    """An input at some instants, NaN half a ``step`` before its first sample and after its last.
+    """An input at some instants, NaN half a step before its first sample and after its last.
 
     So it is beside samples that are missing.
     """
@@ -215,7 +238,8 @@ def _control(
         return np.full(len(wanted), np.nan)
     found = value_at(times[told], values[told], wanted, series.method_of(column))
     unknown = np.isnan(value_at(times, values, wanted, plain))  # no bridge where some are missing
-    unknown |= (wanted < times[0] - 0.5 * step) | (wanted > times[-1] + 0.5 * step)
+    half = 0.5 * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    unknown |= (wanted < times[0] - half) | (wanted > times[-1] + half)
     return np.where(unknown, np.nan, given.gain * found + given.bias)
 
 
