@@ -17,6 +17,7 @@ from sysid_ros.diagnosis.evidence import (
     Family,
     FindingKind,
     Recorded,
+    is_pushed,
     least_between,
     profile_interval,
     resolution_of,
@@ -95,7 +96,7 @@ def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Expla
         group = [one.near(test, fine) for one in coarse]
         apart = _different(recorded, group)
         together = [one for one in group if one not in apart]
-        told = [one for one in apart if not recorded.is_pushed(recorded.joint_of(one.servo))]
+        told = [one for one in apart if not is_pushed(recorded, recorded.joint_of(one.servo))]
         for part in (together, *([one] for one in told)):
             explanation = _explained(recorded, test, part) if part else None
             if explanation is not None:

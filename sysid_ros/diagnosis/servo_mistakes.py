@@ -24,6 +24,7 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     best_of,
+    is_pushed,
     joint_labels,
     motion_range,
     moves,
@@ -156,7 +157,7 @@ def _is_pushed(recorded: Recorded, servo: int, repairs: Sequence[_Scored]) -> bo
         after = recorded
         for change, _ in one.repairs:
             after = repaired(after, change)
-        if not after.is_pushed(recorded.joint_of(servo)):
+        if not is_pushed(after, recorded.joint_of(servo)):
             return False
     return True
 

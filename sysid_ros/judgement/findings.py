@@ -253,7 +253,7 @@ def _implausible(outcome: Outcome) -> str:
 
 def _not_identifiable(outcome: Outcome) -> str:
     parameters = outcome.fit.parameters
-    opened = [p.name for p in parameters if p.unidentifiable]
+    opened = [p.name for p in parameters if p.undetermined]
     if not opened:
         return ""
     count = f"{len(opened)} of {len(parameters)}"

@@ -162,7 +162,7 @@ def _of_joint(
         typical=typical,
         initial=None if nominal > 0.0 or lacking else _round(start),
         on_demand=lacking,
-        guessed=bool(gain) and nominal == 0.0,
+        guessed=bool(gain) and (nominal == 0.0 or attribute == "damping"),  # the servo's is in it
         doubt=f"nothing drives {joint}, and the model has no {attribute} there" if lacking else "",
     )
 

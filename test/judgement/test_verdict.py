@@ -71,6 +71,17 @@ def test_every_judgement_has_its_reason(
     assert sentence.startswith(judgement.value.replace("_", " ").capitalize())
 
 
+def test_an_interval_as_wide_as_the_bounds_determines_nothing() -> None:
+    made = result(opened=False)
+    one = replace(made.parameters[0], lower=0.0, upper=20.0, value=0.01, standard_error=1.0)
+    for error, judged in ((1.0, Judgement.IMPROVED), (10.0, Judgement.NOT_IDENTIFIABLE)):
+        parameters = (replace(one, standard_error=error), *made.parameters[1:])
+        told = outcome_with(replace(made, parameters=parameters), score(1.0, 0.5), score(1.0, 0.6))
+        assert judge(told) is judged
+        named = f"1 of {len(parameters)} parameters are not determined ({one.name})"
+        assert (named in with_verdict(told).verdict) == (judged is Judgement.NOT_IDENTIFIABLE)
+
+
 def test_what_was_learned_of_all_signals_is_told_where_positions_got_worse() -> None:
     fit = replace(result(opened=False), noise={"a": 1.0, "b": 1e-3})
     learned = replace(score(0.5, 0.6), rmse_initial={"a": 0.5, "b": 1.0}, rmse={"a": 0.6, "b": 0.1})

@@ -142,6 +142,17 @@ def test_nobody_knows_the_gain_of_a_servo_that_the_model_lacks() -> None:
     assert {one.attribute for one in found}.isdisjoint({"bias", "mass"})
 
 
+def test_the_damping_that_a_drawing_gives_a_joint_is_not_that_of_its_servo() -> None:
+    drawn = 'damping="1" frictionloss=".1" armature=".01"'
+    xml = arm(2, joint=drawn).partition("<actuator>")[0] + "</mujoco>"
+    spec = with_servos(mujoco.MjSpec.from_string(xml), ["j0"])
+    given = Inputs({"j0_servo": True}, {"j0_servo": "/c"}, frozenset(["/c"]), {"j0_servo": "j0"})
+    found = candidates(spec, ["j0", "j1"], given, {})
+    assert [(one.name, one.attribute) for one in found if one.guessed] == [
+        ("j0_servo", "kp"), ("j0", "damping")
+    ]  # fmt: skip
+
+
 def test_a_topic_with_other_signals_has_a_delay_for_each_input() -> None:
     found = offered(arm(2), inputs(2, alone=False))
     delays = [(one.name, one.shared) for one in found if one.attribute == "delay"]

@@ -44,6 +44,7 @@ from sysid_ros.diagnosis.evidence.hypotheses import (
     named_degrees,
     offset_unit,
 )
+from sysid_ros.diagnosis.evidence.pushed_joints import is_pushed
 from sysid_ros.diagnosis.evidence.recorded import (
     Recorded,
     Samples,

@@ -36,13 +36,10 @@ from sysid_ros.engine.signals import (
     value_at,
     without_sign_jumps,
 )
-from sysid_ros.engine.windows import pushed
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 PASSED_MOST = 20.0  # Hz, that a test's low-pass passes
 PASSED_SHARE = 0.15  # of the slowest sensor's rate, that it passes
-_LOOKS = 200  # postures
-_PUSHED = 0.1  # share of them in which something else than servos and loads pushes a joint
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 
 
@@ -159,22 +156,6 @@ class Recorded:
             ),
             default=0.0,
         )
-
-    def is_pushed(self, joint: int) -> bool:
-        """Return whether a tendon's limit or another finger keeps a joint from following.
-
-        Only where all positions are measured; servos that cannot follow say nothing of commands.
-        """
-        labels = self.all_positions
-        if not labels:
-            return False
-        postures = []
-        for signals in self.recordings:
-            times = signals[labels[0]].times
-            some = times[:: max(1, len(times) * len(self.recordings) // _LOOKS)]
-            postures.append(np.column_stack([signals[label].at(some) for label in labels]))
-        share = pushed(self.model, np.concatenate(postures))
-        return bool(share[self.model.jnt_dofadr[joint]] > _PUSHED)
 
     def joint_of(self, actuator: int) -> int:
         """The joint that an actuator moves, the first one of a tendon's, or its body's own."""

@@ -25,7 +25,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.shifts import HELD_BY_FRICTION, Shift
 from sysid_ros.engine.estimation.window_sample import part_of, searched, spread_evenly
 from sysid_ros.engine.least_squares import Point, Solution, SolverSettings
-from sysid_ros.engine.parameters import written_by
+from sysid_ros.engine.parameters import AT_LOWER_BOUND, Bounds, written_by
 from sysid_ros.engine.problem import WindowedProblem
 
 STIFF = 1e3  # 1/s, friction below its limit over inertia and speed, with MuJoCo's d and t
@@ -96,13 +96,17 @@ def held_by_friction(
     """
     places = _joint_places(problem)
     models = [group.batches[0].model for group in problem.groups]
+    # What the time step leaves of a friction near zero may be many errors from it, and is none.
+    bounds = Bounds.of(problem.lower, problem.upper, theta)
+    at_bound = [AT_LOWER_BOUND in flags for flags in bounds.flags(theta, errors)]
     values, error = np.zeros(len(theta)), np.zeros(len(theta))
     for (robot, name, attribute), friction in places.items():
         damping = places.get((robot, name, "damping"))
         armature = places.get((robot, name, "armature"))
         if attribute != "frictionloss" or damping is None or armature is None:
             continue
-        if not theta[friction] <= SURE * errors[friction]:  # as where no error is claimed
+        found = theta[friction] > SURE * errors[friction] and not at_bound[friction]
+        if found or not np.isfinite(errors[friction]):
             continue
         links = _carried(models, name)
         lag = UNTOLD * float(models[0].opt.timestep) * float(theta[damping])

@@ -76,6 +76,11 @@ class ParameterEstimate:
         return UNIDENTIFIABLE in self.flags
 
     @property
+    def undetermined(self) -> bool:
+        """True where no interval is claimed, or one that is no less than all that bounds allow."""
+        return self.unidentifiable or self.interval() == (self.lower, self.upper)
+
+    @property
     def vague(self) -> bool:
         """True where the value is no more than a place within the bounds, or their end."""
         return not AT_A_BOUND.union((UNIDENTIFIABLE, POORLY_DETERMINED)).isdisjoint(self.flags)
