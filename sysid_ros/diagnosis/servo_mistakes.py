@@ -144,6 +144,11 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
         accepted = [one for one in accepted if decisive(one.misfit, limited)]
     if accepted and _is_pushed(recorded, servo, accepted):
         accepted = [one for one in accepted if one.kinds <= _PLAIN]
+    accepted = [
+        one
+        for one in accepted
+        if one.kinds <= _PLAIN or not test.pushed_off(servo, [change for change, _ in one.repairs])
+    ]
     if not accepted:
         return []
     least = min(one.misfit.share for one in accepted)

@@ -16,20 +16,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import Change, Filtered, Recorded, filtered, total_delays
-from sysid_ros.diagnosis.fits import Misfit, ServoEquation, body_torques, bounded_fit, misfit_of
+from sysid_ros.diagnosis.fits import (
+    Misfit,
+    ServoEquation,
+    body_torques,
+    bounded_fit,
+    misfit_of,
+    most_pushed,
+)
 from sysid_ros.engine.elements import (
+    FREE,
     drive_strength,
     force_range,
     is_low_passed,
     is_velocity_servo,
     linear,
 )
+from sysid_ros.engine.windows import ClosedLoops
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -129,6 +139,39 @@ class Tracking:
         arms = list(self._recorded.arms(servo).values())
         arm = arms[0] if len(arms) == 1 else 1.0  # several share what their tendon is asked for
         return _asked(self._recorded.model, servo) * arm
+
+    @cached_property
+    def _pushes(self) -> FloatArray:
+        """The most that a floor can exert on each degree of freedom of what stands on it, (nv,)."""
+        recorded, model = self._recorded, self._recorded.model
+        if not np.any(model.jnt_type == FREE):
+            return np.zeros(model.nv)
+        return most_pushed(model, recorded.postures())
+
+    def pushed_off(self, servo: int, changes: Sequence[Change]) -> bool:
+        """Return whether a floor under the robot could push as much as some repairs change.
+
+        A position servo sags under such a push, however that depends on the posture; a wheel's is
+        constant at most, and grows with no speed.
+
+        Args:
+          servo: Whose joint it is.
+          changes: Scales and offsets.
+        """
+        recorded, model = self._recorded, self._recorded.model
+        arms = recorded.arms(servo)
+        by_rate, gain = is_velocity_servo(model, servo), _Felt.of(model, servo, arms).gain
+        if by_rate and any(change.scale for change in changes):
+            return False
+        push = max(
+            float(self._pushes[model.jnt_dofadr[joint]] / abs(arms[joint])) for joint in arms
+        )
+        before, after = (
+            self._command(data, servo) - self._position(data, servo)
+            for data in (self.data, self.data.changed(changes))
+        )
+        moved = float(np.sqrt(np.mean((after - before) ** 2)))
+        return gain * moved / abs(_asked(model, servo)) < push
 
     def commands(self, servo: int, lags: Sequence[float]) -> FloatArray:
         """A servo's command as it takes effect after each of c lags [s], (n, c)."""
@@ -233,14 +276,32 @@ class Tracking:
         return _asked(model, servo) * np.column_stack(columns), np.maximum(limits, 1e-12)
 
     def _loads(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray | None:
-        """Torques that the bodies' weights and inertias take, where all joints are measured."""
-        labels = self._recorded.all_positions
+        """Torques that the bodies' weights and inertias take; ``None`` without a measured joint."""
+        labels = set(self._recorded.positions.values())
         if not labels:
             return None
-        key = repr([change for change in changes if {*labels} & {*change.signals}])
+        key = repr([change for change in changes if labels & {*change.signals}])
         if key not in self._known_loads:
-            self._known_loads[key] = body_torques(self._recorded.model, *data.motion(labels))
+            self._known_loads[key] = body_torques(self._recorded.model, *self._motion(data))
         return self._known_loads[key]
+
+    def _motion(self, data: Filtered) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The motion of all joints: (n, nq), (n, nv), (n, nv).
+
+        What is not measured stays where the model has it, but for what equalities tie to the rest.
+        """
+        model, positions = self._recorded.model, self._recorded.positions
+        joints = list(positions)
+        own = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
+        value, rate, second = data.motion(list(positions.values()))
+        states = np.tile([0.0, *model.qpos0, *np.zeros(model.nv)], (len(value), 1))
+        states[:, 1 + own[0]], states[:, 1 + model.nq + own[1]] = value, rate
+        loops = ClosedLoops.of(model, own[1].tolist())
+        if loops is not None:
+            loops.close(states)
+        accelerations = np.zeros((len(value), model.nv))
+        accelerations[:, own[1]] = second
+        return states[:, 1 : 1 + model.nq], states[:, 1 + model.nq :], accelerations
 
 
 def _direction(velocity: FloatArray, share: float) -> FloatArray:

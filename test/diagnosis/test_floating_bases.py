@@ -13,8 +13,9 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.evidence.changed_recordings import repaired
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
-from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples, repaired
+from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
 from sysid_ros.diagnosis.fits import (
     beside_contacts,
     body_motion,

@@ -14,9 +14,10 @@ import pytest
 
 from sysid_ros.diagnosis import dynamics
 from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.evidence.changed_recordings import under_gravity
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
 from sysid_ros.diagnosis.evidence.hypotheses import Suspects, families
-from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples, under_gravity
+from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
 from sysid_ros.diagnosis.evidence.sampling_mistakes import not_tested
 from sysid_ros.diagnosis.fits import (
     PointMasses,

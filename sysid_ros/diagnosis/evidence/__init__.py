@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.diagnosis.evidence.changed_recordings import repaired, under_gravity
 from sysid_ros.diagnosis.evidence.declared import Declared
 from sysid_ros.diagnosis.evidence.explanation import (
     DECISIVE,
@@ -50,8 +51,6 @@ from sysid_ros.diagnosis.evidence.recorded import (
     Samples,
     pose_of,
     recorded,
-    repaired,
-    under_gravity,
 )
 from sysid_ros.diagnosis.evidence.repair import (
     ExperimentLines,

@@ -11,7 +11,6 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence.recorded import Recorded
 from sysid_ros.engine.windows import ClosedLoops, pushed
 
-_LOOKS = 200  # postures
 _PUSHED = 0.1  # share of them in which a joint is pushed
 
 
@@ -36,14 +35,10 @@ def _postures(recorded: Recorded) -> FloatArray:
     known = measured.union([] if loops is None else loops.tied.tolist())
     if not measured or not model.nq == model.nv == len(known):
         return np.empty((0, model.nq))
-    found = []
-    for signals in recorded.recordings:
-        times = signals[next(iter(positions.values()))].times
-        some = times[:: max(1, len(times) * len(recorded.recordings) // _LOOKS)]
-        states = np.zeros((len(some), 1 + model.nq + model.nv))  # time, qpos, qvel
-        for joint, label in positions.items():
-            states[:, 1 + model.jnt_qposadr[joint]] = signals[label].at(some)
-        if loops is not None:
-            loops.close(states)
-        found.append(states[:, 1 : 1 + model.nq])
-    return np.concatenate(found)
+    postures = recorded.postures()
+    if loops is None:
+        return postures
+    states = np.zeros((len(postures), 1 + model.nq + model.nv))  # time, qpos, qvel
+    states[:, 1 : 1 + model.nq] = postures
+    loops.close(states)
+    return states[:, 1 : 1 + model.nq]

@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.evidence.finding import Change
 from sysid_ros.engine.elements import (
     BALL,
     FREE,
@@ -38,6 +36,7 @@ from sysid_ros.engine.signals import (
 )
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
+_LOOKS = 200  # postures
 PASSED_MOST = 20.0  # Hz, that a test's low-pass passes
 PASSED_SHARE = 0.15  # of the slowest sensor's rate, that it passes
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
@@ -157,6 +156,21 @@ class Recorded:
             default=0.0,
         )
 
+    def postures(self) -> FloatArray:
+        """Some recorded postures of all recordings; what is not measured at rest, (n, nq)."""
+        told = {**{joint: (label,) for joint, label in self.positions.items()}, **self.poses}
+        first = self.model.jnt_qposadr
+        places = {first[j] + k: one for j, labels in told.items() for k, one in enumerate(labels)}
+        found = []
+        for signals in self.recordings:
+            known = {place: signals[one] for place, one in places.items() if one in signals}
+            times = next((samples.times for samples in known.values()), np.zeros(0))
+            some = times[:: max(1, len(times) * len(self.recordings) // _LOOKS)]
+            found.append(np.tile(self.model.qpos0, (len(some), 1)))
+            for place, samples in known.items():
+                found[-1][:, place] = samples.at(some)
+        return np.concatenate(found)
+
     def joint_of(self, actuator: int) -> int:
         """The joint that an actuator moves, the first one of a tendon's, or its body's own."""
         return next(iter(self.arms(actuator)), _joint_of_site(self.model, actuator))
@@ -164,29 +178,6 @@ class Recorded:
     def arms(self, actuator: int) -> dict[int, float]:
         """The joints that an actuator moves, with what it moves for each of their units."""
         return _arms(self.model, actuator)
-
-
-def repaired(before: Recorded, change: Change) -> Recorded:
-    """The recordings as they would be after a repair."""
-
-    def one(signals: Mapping[str, Samples], label: str) -> Samples:
-        samples = signals[change.source(label)]
-        scale, offset = change.scale.get(label, 1.0), change.offset.get(label, 0.0)
-        delay = change.delay.get(label, 0.0)
-        return Samples(samples.times + delay, scale * samples.values + offset, samples.method)
-
-    recordings = tuple(
-        {label: one(signals, label) for label in signals if change.source(label) in signals}
-        for signals in before.recordings
-    )
-    return replace(before, recordings=recordings)
-
-
-def under_gravity(before: Recorded, gravity: FloatArray) -> Recorded:
-    """The recordings, as those of a model with another gravity, (3,) m/s^2."""
-    model = copy.copy(before.model)
-    model.opt.gravity[:] = gravity
-    return replace(before, model=model)
 
 
 def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) -> Recorded:

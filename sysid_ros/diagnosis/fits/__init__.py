@@ -8,7 +8,12 @@ from __future__ import annotations
 from sysid_ros.diagnosis.fits.best_size import least_about
 from sysid_ros.diagnosis.fits.between_commands import DearError, RecordedFit, Ways
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit
-from sysid_ros.diagnosis.fits.floating_bases import beside_contacts, joint_motion, moment_arms
+from sysid_ros.diagnosis.fits.floating_bases import (
+    beside_contacts,
+    joint_motion,
+    moment_arms,
+    most_pushed,
+)
 from sysid_ros.diagnosis.fits.gravity_direction import (
     other_gravity,
     size_of_gravity,

@@ -74,6 +74,31 @@ def moment_arms(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
     return arms
 
 
+def most_pushed(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
+    """The most that a floor can exert on each degree of freedom, N or N m, (nv,).
+
+    That is if the contact with the longest arm carries the whole weight and is about to slip.
+
+    Args:
+      model: With its geometry.
+      qpos: Postures, (n, nq).
+    """
+    near, most = _with_margin(model), np.zeros(model.nv)
+    weight = float(np.sum(model.body_mass) * np.linalg.norm(model.opt.gravity))
+    still = model.body_weldid[model.geom_bodyid] == 0
+    data = mujoco.MjData(near)
+    for row in qpos:
+        data.qpos[:] = row
+        _collide(near, data)
+        if data.ncon and np.any(floor := still[data.contact.geom].any(axis=1)):
+            contacts = data.contact
+            sliding = np.column_stack([np.ones(data.ncon), contacts.friction[:, :2]])
+            arms = _pushed(near, data).reshape(-1, 3, model.nv)
+            arms = np.minimum(sliding, 1.0)[:, :, None] * (contacts.frame.reshape(-1, 3, 3) @ arms)
+            most = np.maximum(most, np.linalg.norm(arms[floor], axis=1).max(axis=0))
+    return weight * most
+
+
 def beside_contacts(
     model: mujoco.MjModel, qpos: FloatArray, dofs: Sequence[int], weight: FloatArray
 ) -> FloatArray | None:
@@ -89,16 +114,12 @@ def beside_contacts(
       (n, k, k), to multiply the equations by; empty, (0, k, k), where too little is left of them;
       ``None`` where nothing touches.
     """
-    near = copy.copy(model)
-    near.geom_margin[:] = _NEAR
-    near.geom_gap[:] = 0.0
-    data, k = mujoco.MjData(near), len(dofs)
+    near, k = _with_margin(model), len(dofs)
+    data = mujoco.MjData(near)
     ways = np.zeros((len(qpos), k, k))
     for place, row in enumerate(qpos):
         data.qpos[:] = row
-        mujoco.mj_kinematics(near, data)
-        mujoco.mj_comPos(near, data)
-        mujoco.mj_collision(near, data)
+        _collide(near, data)
         if data.ncon:
             pushed = _pushed(near, data)[:, dofs] * weight
             ways[place] = pushed.T @ pushed
@@ -110,6 +131,20 @@ def beside_contacts(
     if np.median(np.count_nonzero(unmoved, axis=1)) < min(_LEAST, k):
         return np.empty((0, k, k))
     return np.asarray(axes @ (axes.transpose(0, 2, 1) * weight))
+
+
+def _with_margin(model: mujoco.MjModel) -> mujoco.MjModel:
+    """The model, with contacts of all that is near enough to touch."""
+    near = copy.copy(model)
+    near.geom_margin[:] = _NEAR
+    near.geom_gap[:] = 0.0
+    return near
+
+
+def _collide(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
 
 
 def _pushed(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:

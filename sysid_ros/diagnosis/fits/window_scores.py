@@ -232,6 +232,27 @@ class WindowScores:
         found[told] = steps[len(rest) :] * self.scale[own]
         return found, max(left[1], 0.0) / max(left[0], 1e-300)
 
+    def along(
+        self, tested: Sequence[str], direction: FloatArray, beside: Sequence[str]
+    ) -> tuple[float, float]:
+        """As :meth:`together`, if the columns go along one direction, (c,) in their units.
+
+        Returns:
+          How many times the direction, and the share of the square that this leaves.
+        """
+        place = {name: k for k, name in enumerate(self.names)}
+        rest = [place[name] for name in beside if name not in self.held]
+        own = [place[name] for name in tested]
+        basis = np.eye(len(self.names) + 1)[:, [*rest, own[0], -1]]
+        basis[:, -2] = 0.0
+        basis[own, -2] = direction / self.scale[own]
+        whole = basis.T @ self.grams.sum(axis=(0, 1)) @ basis
+        left = []
+        for free in (slice(0, -2), slice(0, -1)):
+            steps = -_solved(whole[free, free], whole[free, -1:])[:, 0]
+            left.append(float(whole[-1, -1] + whole[-1, free] @ steps))
+        return float(steps[-1]), max(left[1], 0.0) / max(left[0], 1e-300)
+
     def scores(self, tested: Sequence[str], beside: Sequence[str]) -> Scores:
         """The scores of some columns, whatever others do.
 

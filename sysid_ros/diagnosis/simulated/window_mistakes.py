@@ -191,7 +191,8 @@ class WindowTest:
         """Gravity from elsewhere that explains most of what is left, as of a mount that leans.
 
         What gravity does to servos is linear in it. Its size, which nothing here asks for, says
-        whether it is gravity that is wrong.
+        whether it is gravity that is wrong. Where more or less of the model's explains as much, as
+        of slides, of which each feels a part of it only, it is masses that are.
         """
         windows = self._windows
         if windows is None or self.gravity is None:
@@ -203,6 +204,9 @@ class WindowTest:
             left *= windows.squares / before
             other = float(np.linalg.norm(there + step))
             if left > _WORTH or not other:
+                return None
+            more, alone = windows.along(self.gravity.scalar_names(), own, _names(self.usual))
+            if found is None and more > -1.0 and alone <= min(_WORTH, _TIMES * left):
                 return None
             there = (there + step) * size / other
             if float(np.linalg.norm(there - own)) <= _LEANS * size:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from arm_recording import arm_model, simulate, write_experiment
 from robot_matrix import own_robots
-from robot_to_try import hidden
+from robot_to_try import ENCODER, PLAN, hidden
 
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
 from sysid_ros.diagnosis.evidence import Recorded
@@ -23,9 +23,10 @@ from sysid_ros.diagnosis.simulated import WindowTest
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import Experiment, load_experiment, parse_experiment, with_overrides
-from sysid_ros.rehearsal import TrueParameter, generate, with_true_values
+from sysid_ros.rehearsal import Motion, Reading, TrueParameter, generate, with_true_values
 
 OFF = 1.5  # factor of the true mass
+FINE = Reading(noise=5e-7, quantum=1e-6)  # m
 
 
 def with_a_light_link(xml: str, name: str) -> str:
@@ -118,6 +119,38 @@ def test_a_base_that_leans_is_no_mass_and_gravity_is_found(
     assert "A zero of 'j0' and of its commands that is off by" in finding.sentence
     told = with_overrides(experiment, list(finding.overrides))
     assert {one.kind for one in check_experiment(told, None)} <= {FindingKind.LAG}
+
+
+# A vertical slide across a level one: no motion shows from where gravity comes but along both.
+SLIDES = """<mujoco><option timestep="0.001" integrator="implicitfast"/>
+  <default><geom type="box" size=".1 .1 .1" contype="0" conaffinity="0"/></default><worldbody>
+  <body name="carriage"><joint name="z" type="slide" axis="1 0 0" damping="900" armature="120"/>
+    <geom mass="80"/><body name="turret"><joint name="x" type="slide" axis="0 .7071 .7071"
+      damping="600" armature="70"/><geom mass="60"/></body></body></worldbody>
+  <actuator><position name="uz" joint="z" kp="900000" kv="20000"/>
+    <position name="ux" joint="x" kp="600000" kv="12000"/></actuator></mujoco>"""
+
+
+def test_more_weight_on_a_slide_that_leans_is_a_mass_and_no_mount(tmp_path: Path) -> None:
+    plan = replace(
+        PLAN, duration=10.0, motion=Motion(reach=0.1), sensors=(replace(ENCODER, position=FINE),),
+        truth=(TrueParameter("body", "turret", "mass", 72.0),),
+    )  # fmt: skip
+    generate(mujoco.MjSpec.from_string(SLIDES), plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(SLIDES)
+    text = """model: robot.xml
+sequences: [bag]
+signals:
+  - {qpos: z, topic: /joint_states, field: "position[z]"}
+  - {qpos: x, topic: /joint_states, field: "position[x]"}
+  - {actuator: uz, topic: /position_controller/commands, field: "data[0]"}
+  - {actuator: ux, topic: /position_controller/commands, field: "data[1]"}
+parameters: [{joint: "*", damping: , frictionloss: , armature: }, {signal: "u*", delay: }]
+"""
+    (finding,) = check_experiment(parse_experiment(text, path=tmp_path / "experiment.yaml"), None)
+    assert finding.kind is FindingKind.GRAVITY
+    assert finding.body == "turret"
+    assert finding.evidence["mass"] == pytest.approx(1.2, rel=0.02)
 
 
 def test_gravity_that_the_model_lacks_is_no_mass(tmp_path: Path) -> None:
