@@ -17,7 +17,7 @@ from sysid_ros.diagnosis.evidence import Declared, ExperimentLines, Finding, Fin
 from sysid_ros.diagnosis.fits import DearError, RecordedFit, Ways, delay_of, resistances
 from sysid_ros.diagnosis.simulated import contacts, without_geoms
 from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
-from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.engine.parameters import ParameterDict, corrects
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.errors import SysidError
@@ -38,6 +38,7 @@ _JOINED = {
     _HELD: "held until the next", "linear": "joined by lines", "cubic": "joined by a cubic spline",
 }  # fmt: skip
 _OFTEN = 0.0075  # s, between commands, below which it hardly matters what they do there
+_EARLY = 1.0  # time steps by which commands may act before their stamps, as of plain simulations
 _RECORDINGS = 3  # of which windows are fitted
 _TOPICS = 3  # that are tested
 
@@ -237,6 +238,11 @@ def _params(
         late = tuple(one for one in topic.labels if not concern("signal", one, "delay"))
         if late:
             params.add(delay_of(f"{topic.topic}, {topic.present.value}", late, 0.0))
+    early = -_EARLY * sequences.gt_model.opt.timestep
+    labels = {label for topic in topics for label in topic.labels}
+    for one in params.values():
+        if not labels.isdisjoint(corrects(one, "delay")):
+            one.min_value = np.minimum(one.min_value, early)
     return params
 
 

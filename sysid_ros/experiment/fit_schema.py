@@ -179,8 +179,8 @@ class FitConfig:
     max_gap: float = key(0.1, "s; longer gaps in a signal are masked, never bridged", above=0)
     model_error: bool = key(
         True,
-        "widen intervals by what half the time step and other windows move, to first order, "
-        "and by what recordings differ; flag it",
+        "widen intervals by what half the time step and other windows move, to first order, by "
+        "what commands may do between their samples, and by what recordings differ; flag it",
     )
     bias_check: bool = key(
         False, "refit with half the time step, other windows and another filter; flag what moves"

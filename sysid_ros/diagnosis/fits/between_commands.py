@@ -22,16 +22,16 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.fits.window_scores import fitted
+from sysid_ros.engine.estimation import beats
 from sysid_ros.engine.least_squares import (
     FitStatus,
-    Linearization,
     Point,
     SolverSettings,
     loss_named,
     minimize,
 )
 from sysid_ros.engine.parameters import ParameterDict, corrects
-from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.problem import Chord, WindowedProblem, in_units_of_noise
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import first_noise
@@ -52,8 +52,6 @@ _TIED = 2.0  # times as dear where bodies touch or loops close
 _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
 _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=1)
 _ROUNDS = 3
-_SURE = 2.5  # standard deviations of the sum of signed ranks, from which on it is beyond chance
-_BETTER = 0.97  # of the squares that one way leaves, that a better one leaves at most
 _ALIKE = 1.02  # ratio of squares up to which no fit to the end finds a way that is better
 
 
@@ -70,9 +68,7 @@ class Ways:
 
     def beats(self, way: str, other: str) -> bool:
         """Return whether one way explains more than another, beyond chance."""
-        more = self.left[other] - self.left[way]
-        less = self.left[way].sum() <= _BETTER * self.left[other].sum()
-        return bool(less and _signed_rank(more) > _SURE)
+        return beats(self.left[way], self.left[other])
 
     @property
     def best(self) -> str:
@@ -222,7 +218,7 @@ def _fitted_alike(
         for way in others:
             theta = left.theta + later[way] - later[begun]
             theta = np.clip(theta, problems[way].lower, problems[way].upper)
-            near = minimize(_Chord(problems[way], rows), Point(theta, left.starts), _GLANCE).point
+            near = minimize(Chord(problems[way], rows), Point(theta, left.starts), _GLANCE).point
             if (cost := problems[way].cost(near)) < costs.get(way, math.inf):
                 points[way], costs[way] = near, cost
                 moved.append(way)
@@ -241,44 +237,6 @@ def _fitted_alike(
         begun, others = best, [way for way in problems if way != best]
         rows = [*problems[begun].window_rows(points[begun])]
     return points
-
-
-def _signed_rank(differences: FloatArray) -> float:
-    """Sum of the signed ranks of differences (n,), in its standard deviations if none matters.
-
-    Wilcoxon, Biometrics Bulletin 1, 1945.
-    """
-    ranks = 1.0 + np.argsort(np.argsort(np.abs(differences)))
-    return float(np.sign(differences) @ ranks) / math.sqrt(float(ranks @ ranks))
-
-
-class _Chord:
-    """The windows of a problem with derivatives of their residuals that are known already.
-
-    Args:
-      problem: With a linear loss.
-      rows: ``[J_theta J_start r]`` of each window in units of noise, as some point has them.
-    """
-
-    def __init__(self, problem: WindowedProblem, rows: Sequence[FloatArray]) -> None:
-        self._problem = problem
-        self.lower, self.upper, self.scale = problem.lower, problem.upper, problem.scale
-        self._slopes = [one[:, :-1] for one in rows]
-        self._squares = [one.T @ one for one in rows]
-
-    def cost(self, point: Point) -> float:
-        """The objective; infinite where it is not defined."""
-        return self._problem.cost(point)
-
-    def linearize(self, point: Point) -> Linearization:
-        """The objective at a point, with the derivatives that are known."""
-        residuals = _in_units(self._problem, point)
-        for square, slopes, one in zip(self._squares, self._slopes, residuals, strict=True):
-            square[-1, :-1] = square[:-1, -1] = slopes.T @ one
-            square[-1, -1] = one @ one
-        prior = self._problem.prior_rows(point.theta)
-        grams = tuple(one.copy() for one in self._squares)
-        return Linearization(self.cost(point), grams, prior.T @ prior)
 
 
 def _group(
@@ -319,15 +277,6 @@ def _delays(params: ParameterDict, inputs: Collection[str]) -> BoolArray:
     return np.array(marks, dtype=np.bool_)
 
 
-def _in_units(problem: WindowedProblem, point: Point) -> list[FloatArray]:
-    """Residuals of each window in units of noise, then its start in units of its prior's."""
-    found = zip(problem.windows, problem.residuals(point), point.starts, strict=True)
-    return [
-        np.concatenate([residual / window.sigma(problem.noise), start / window.spread])
-        for window, residual, start in found
-    ]
-
-
 def _squares(problem: WindowedProblem, point: Point) -> FloatArray:
     """Squares that are left in each window, its start's among them, (w,)."""
-    return np.array([float(one @ one) for one in _in_units(problem, point)])
+    return np.array([float(one @ one) for one in in_units_of_noise(problem, point)])

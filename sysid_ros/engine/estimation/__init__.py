@@ -24,6 +24,7 @@ from sysid_ros.engine.estimation.friction_parameters import (
 )
 from sysid_ros.engine.estimation.landscape import Landscape, landscape
 from sysid_ros.engine.estimation.optimize import optimize
+from sysid_ros.engine.estimation.other_ways import beats
 from sysid_ros.engine.estimation.servo_combinations import (
     Combination,
     sentences,

@@ -32,6 +32,10 @@ class Alternative:
     # whether its windows begin where those of the fit do, with the same readings
     same_starts: bool = False
     extrapolated: bool = False  # whether its residuals are those of a time step of zero
+    # the commands that go another way between their samples, and how much later those of the fit
+    # act, s; none where something else is changed
+    inputs: tuple[str, ...] = ()
+    later: float = 0.0
 
     def of_no_time_step(self) -> Alternative:
         """The same of a fit whose residuals are extrapolated to a time step of zero.

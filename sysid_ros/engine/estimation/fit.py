@@ -35,6 +35,7 @@ from sysid_ros.engine.estimation.fit_start import (
     proposed_start,
 )
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
+from sysid_ros.engine.estimation.other_ways import other_ways
 from sysid_ros.engine.least_squares import (
     Iteration,
     loss_named,
@@ -115,7 +116,7 @@ def fit(
         if resume is not None:
             check_state(resume, problem)
         asked = settings.model_error and judged
-        others = _that_matter(models_sequences, settings) if asked else ()
+        others = _that_matter(models_sequences, params, settings) if asked else ()
         as_given = start is None or np.array_equal(start, params.as_vector())
         finer = None
         if added is not None and settings.model_error:
@@ -129,9 +130,10 @@ def fit(
 
 
 def _that_matter(
-    models_sequences: Sequence[ModelSequences], settings: FitSettings
+    models_sequences: Sequence[ModelSequences], params: ParameterDict, settings: FitSettings
 ) -> tuple[Alternative, ...]:
     """The alternatives that can move an estimate: starts that are estimated need no filter."""
     found = alternatives(models_sequences, settings)
     finest = finer_step(models_sequences, settings, QUARTER)
-    return (finest, *(found[:2] if settings.estimate_starts else found))
+    chosen = found[:2] if settings.estimate_starts else found
+    return (finest, *chosen, *other_ways(models_sequences, params, settings))

@@ -29,14 +29,15 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
 from sysid_ros.engine.estimation.held_up import Stretch
-from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change
+from sysid_ros.engine.estimation.other_ways import EVALUATIONS, shift_by_ways
+from sysid_ros.engine.estimation.shifts import ANOTHER_WAY, ModelError, Shift, by_change
 from sysid_ros.engine.estimation.timing_walk import Walk
 from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,
     chosen_windows,
+    followed_shift,
     part_of,
     search_time,
-    searched,
     spread_evenly,
 )
 from sysid_ros.engine.least_squares import (
@@ -44,7 +45,6 @@ from sysid_ros.engine.least_squares import (
     Point,
     ReducedSystem,
     Solution,
-    SolverSettings,
     eliminate_starts,
     start_solutions,
 )
@@ -62,6 +62,7 @@ SHARE = 0.25  # of a search's time that the linearizations of alternatives may t
 SHARE_OF_COSTLY = 0.1  # likewise of those that cost more than a few linearizations ...
 COSTLY = 3.0  # ... which this is
 SHARE_OF_A_START = 0.15  # of a search's time that another start may take; one step at least
+SHARE_OF_WAYS = 0.1  # likewise all other ways between commands together
 STEPS = 3  # of another start at most
 MIN_WINDOWS, MIN_COSTLY = 6, 4
 # A shift may not be of first order that is larger than so many errors by noise, ...
@@ -69,8 +70,6 @@ FAR = 2.0
 OF_ITSELF = 0.1  # ... and than this share of the value
 BY_CHANCE = 2.0  # standard deviations of a shift that chance alone explains
 SAME_INSTANT = 1e-6  # s
-# Of a followed shift: behind two refused steps the next that is not is too short to matter.
-FEW = SolverSettings(max_iterations=3, cost_tolerance=1e-3, refusals=2)
 
 
 def model_error(
@@ -108,14 +107,19 @@ def model_error(
     )
     trials: list[tuple[str, float, Callable[[], Shift]]] = []
     time = search_time(problem, solution.status)
-    for each in alternatives:
-        used = _sample(problem, each, alternatives, time)
+    ways = [each for each in alternatives if each.inputs]
+    choices = [each for each in alternatives if not each.inputs]
+    for each in choices:
+        used = _sample(problem, each, choices, time)
         if claims := _claims(covariance, chosen, each.order):
             shifted = partial(_shift, base, each, used, claims, gaps, covariance.errors)
             trials.append((each.change, each.order, shifted))
     if chosen.size:
         again = partial(_another_start, base, covariance, chosen, walk, time)
         trials.append((ANOTHER_START, 0.0, again))
+    if ways and problem.added is None:  # whose rows know of no way
+        otherwise = partial(_another_way, base, ways, gaps, covariance.errors, time)
+        trials.append((ANOTHER_WAY, 0.0, otherwise))
     shifts = []
     for change, order, trial in trials:
         try:
@@ -272,15 +276,7 @@ def _shift(
 
     Where those of a costly one are far beyond the errors by noise, (p,), they are followed.
     """
-    groups = alternative.groups(base.problem.params, gaps)
-    for group, known in zip(groups, base.problem.groups, strict=True):
-        group.builder.trust(known.builder)
-    cuts = _places(groups)
-    parents = _parents(cuts, base.places)
-    leaps = [any(one.holds(at.recording[1], at.start) for one in base.left_out) for at in cuts]
-    kept = np.isin(parents, used) & ~np.array(leaps)
-    problem = base.problem.with_groups(chosen_windows(groups, kept), engine=base.problem.engine)
-    parents = parents[kept]
+    problem, parents = _changed(base, alternative, used, gaps)
     changed = _linearized(problem, base, alternative, parents)
     if not math.isfinite(changed.cost):
         raise DataError("the simulation diverges")
@@ -313,30 +309,40 @@ def _shift(
     return Shift(alternative.change, alternative.order, values, chance, error)
 
 
-def followed_shift(changed: WindowedProblem, own: WindowedProblem, start: Point) -> FloatArray:
-    """The change of the parameters that a few steps of two searches find, (p,).
-
-    A servo whose time constant is as short as the time step acts otherwise at a finer one: friction
-    that was lost among its swings is whole, armature that had no effect has one. One linearization
-    of the finer problem at the estimate knows the slopes there, which are not those on the way. So
-    the finer problem is searched for a few steps, and so is the fit's own, both with the few
-    windows that stand for all: their difference is the time step's, what those windows alone would
-    have differs in neither.
-
-    Args:
-      changed: The problem with another choice.
-      own: The problem as it is, with the same windows.
-      start: The estimate, with the starts of these windows.
-
-    Raises:
-      StopRequestedError: It was asked for.
-    """
-    return _followed(changed, start) - _followed(own, start)
+def _changed(
+    base: _Base, alternative: Alternative, used: IndexArray, gaps: Gaps
+) -> tuple[WindowedProblem, IndexArray]:
+    """An alternative's problem, and the window of the fit in which each of its windows begins."""
+    groups = alternative.groups(base.problem.params, gaps)
+    for group, known in zip(groups, base.problem.groups, strict=True):
+        group.builder.trust(known.builder)
+    cuts = _places(groups)
+    parents = _parents(cuts, base.places)
+    leaps = [any(one.holds(at.recording[1], at.start) for one in base.left_out) for at in cuts]
+    kept = np.isin(parents, used) & ~np.array(leaps)
+    windows = chosen_windows(groups, kept)
+    return base.problem.with_groups(windows, engine=base.problem.engine), parents[kept]
 
 
-def _followed(problem: WindowedProblem, start: Point) -> FloatArray:
-    problem.check_derivatives(start)
-    return searched(problem, start, FEW).point.theta
+def _another_way(
+    base: _Base, ways: Sequence[Alternative], gaps: Gaps, errors: FloatArray, time: float
+) -> Shift:
+    """Compare other ways between commands, with some windows where there are many."""
+    n, each = len(base.places), EVALUATION * EVALUATIONS
+    used = spread_evenly(n, n * SHARE_OF_WAYS * time / (len(ways) * each), MIN_WINDOWS)
+    point = base.bowl.point
+    rows = [own for k, own in enumerate(base.problem.window_rows(point)) if k in used]
+    part = Point(point.theta, tuple(point.starts[k] for k in used))
+    others = ((way, _same_windows(base, way, used, gaps)) for way in ways)
+    own = base.problem if len(used) == n else part_of(base.problem, used)
+    return shift_by_ways(own, part, rows, others, errors)
+
+
+def _same_windows(base: _Base, way: Alternative, used: IndexArray, gaps: Gaps) -> WindowedProblem:
+    problem, parents = _changed(base, way, used, gaps)
+    if not np.array_equal(parents, used):
+        raise DataError(f"{way.change} makes other windows")
+    return problem
 
 
 def _linearized(

@@ -16,6 +16,7 @@ from sysid_ros.engine.parameters import DIFFERS_BETWEEN_RECORDINGS, moves_with
 from sysid_ros.engine.uncertainty import Covariance, ParameterEstimate
 from sysid_ros.errors import listed
 
+ANOTHER_WAY = "another way between commands"
 MORE_STEPS = "more steps"
 HELD_BY_FRICTION = "friction that never lets go"
 MATERIAL = 0.5  # share of the statistical error beyond which a shift is flagged
@@ -145,6 +146,11 @@ def _remedy(shift: Shift) -> str:
         return (
             "that is in the intervals; other values explain the data as well, and --search starts "
             "looks for better ones"
+        )
+    if shift.change == ANOTHER_WAY:
+        return (
+            "that is in the intervals; the motion does not tell whether commands are held or "
+            "joined, which interpolation says and faster motion shows"
         )
     if shift.change == MORE_STEPS:
         return "that is in the intervals; a limit ended the search, raise fit.time_limit"

@@ -23,6 +23,8 @@ from sysid_ros.errors import StopRequestedError
 
 EVALUATION = 0.2  # of a linearization's time
 SEARCH = 12.0  # linearizations that a search takes, about
+# Of a followed shift: behind two refused steps the next that is not is too short to matter.
+FEW = SolverSettings(max_iterations=3, cost_tolerance=1e-3, refusals=2)
 
 
 def search_time(problem: WindowedProblem, status: FitStatus) -> float:
@@ -77,6 +79,32 @@ def searched(problem: WindowedProblem, start: Point, settings: SolverSettings) -
     if found.status is FitStatus.CANCELED:
         raise StopRequestedError("a search was stopped")
     return found
+
+
+def followed_shift(changed: WindowedProblem, own: WindowedProblem, start: Point) -> FloatArray:
+    """The change of the parameters that a few steps of two searches find, (p,).
+
+    A servo whose time constant is as short as the time step acts otherwise at a finer one: friction
+    that was lost among its swings is whole, armature that had no effect has one. One linearization
+    of the finer problem at the estimate knows the slopes there, which are not those on the way. So
+    the finer problem is searched for a few steps, and so is the fit's own, both with the few
+    windows that stand for all: their difference is the time step's, what those windows alone would
+    have differs in neither.
+
+    Args:
+      changed: The problem with another choice.
+      own: The problem as it is, with the same windows.
+      start: The estimate, with the starts of these windows.
+
+    Raises:
+      StopRequestedError: It was asked for.
+    """
+    return _followed(changed, start) - _followed(own, start)
+
+
+def _followed(problem: WindowedProblem, start: Point) -> FloatArray:
+    problem.check_derivatives(start)
+    return searched(problem, start, FEW).point.theta
 
 
 def chance_of_sum(parts: FloatArray, count: int) -> FloatArray:

@@ -5,7 +5,12 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.uncertainty.blocks import block_numbers, needs_blocks, wanted_blocks
+from sysid_ros.engine.uncertainty.blocks import (
+    BLOCKS,
+    block_numbers,
+    needs_blocks,
+    wanted_blocks,
+)
 from sysid_ros.engine.uncertainty.changes_in_time import Change, ChangedLoad, change_in_time
 from sysid_ros.engine.uncertainty.covariance import (
     UNRESOLVED,

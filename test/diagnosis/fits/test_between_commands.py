@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 import pytest
 import robot_kinds
-from robot_to_try import PLAN, hidden, of_text
+from robot_to_try import ARM_PLAN, PLAN, hidden, of_text
 
 from sysid_ros import sysid
 from sysid_ros.dataset import load_dataset
@@ -81,6 +81,27 @@ def test_check_says_when_another_way_explains_more(recorded) -> None:
         for one in found:
             assert one.overrides[0].endswith(f".interpolation={truth}")
             assert one.evidence[f"left {truth}"] == 1.0 < one.evidence[f"left {way}"]
+
+
+def test_held_commands_that_act_at_once_are_not_told_joined(tmp_path: Path, monkeypatch) -> None:
+    """A plain loop of ``mj_step`` acts half a step early: held commands ask for less than no delay.
+
+    Joined ones may take half an interval more than that, and had left 27 % less.
+    """
+    offsets = "sysid_ros.rehearsal.simulation.step_offsets"
+    monkeypatch.setattr(offsets, lambda model: np.zeros(model.nu))
+    spec = robot_kinds.servo_arm()
+    spec.option.timestep = 0.002
+    plan = replace(
+        ARM_PLAN, duration=8.0, timestep=0.002, rate=100.0, seed=5,
+        controllers=(Controller(topic="/arm_controller/commands"),),
+        truth=hidden(spec.compile(), 5),
+    )  # fmt: skip
+    made = generate(spec, plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(spec.to_xml())
+    proposal = propose(tmp_path / "robot.xml", [made.bag], tmp_path / "experiment.yaml")
+    assert "held until the next; joined by lines" in proposal.text
+    assert "interpolation" not in proposal.text
 
 
 def pendulum(commanded: float) -> sysid.ModelSequences:
