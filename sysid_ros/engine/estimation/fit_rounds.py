@@ -17,13 +17,8 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.fit_landscape import landscapes_of
 from sysid_ros.engine.estimation.fit_result import CHAOTIC, MESSAGES, FitResult
-from sysid_ros.engine.estimation.fit_settings import (
-    FitSettings,
-    SignalNoise,
-)
-from sysid_ros.engine.estimation.fit_start import (
-    first_point,
-)
+from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
+from sysid_ros.engine.estimation.fit_start import first_point
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
 from sysid_ros.engine.estimation.held_up import TrustedWindows, may_land
