@@ -190,13 +190,7 @@ def _add(
 
 
 def _recorded(
-    sysid: Any,
-    spec: Any,
-    params: Any,
-    durations: list[float],
-    *,
-    noise: float,
-    control: Signals,
+    sysid: Any, spec: Any, params: Any, durations: list[float], *, noise: float, control: Signals
 ) -> Problem:
     """Simulate recordings of the spec as it is, with noise; the spec is what both start from."""
     model = spec.copy().compile()

@@ -9,8 +9,7 @@ from sysid_ros.nodes.launching import AS_IN_FILE, arguments, flag, node, text
 
 def generate_launch_description() -> LaunchDescription:
     replay = node(
-        "replay",
-        {"result": text("result"), "sequence": text("sequence"), "loop": flag("loop")},
+        "replay", {"result": text("result"), "sequence": text("sequence"), "loop": flag("loop")}
     )
     own = arguments(
         result=(AS_IN_FILE, "result folder, absolute path"),

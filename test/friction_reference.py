@@ -13,10 +13,7 @@ import numpy.typing as npt
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import ON_JOINT
-from sysid_ros.engine.friction.joint_friction import (
-    LEAST_FRICTIONLOSS,
-    frictions_by_joint,
-)
+from sysid_ros.engine.friction.joint_friction import LEAST_FRICTIONLOSS, frictions_by_joint
 from sysid_ros.engine.friction.models import FrictionParameters, parameters_of
 
 _FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)

@@ -113,8 +113,7 @@ class Trial:
             one.value = np.reshape(values, one.shape)
             one.frozen = isinstance(one.modifier, SignalModifier)
         return inputs.fitted(
-            start=None if found is None else inputs.params.as_vector(),
-            landscapes=False,
+            start=None if found is None else inputs.params.as_vector(), landscapes=False
         )
 
 

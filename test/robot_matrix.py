@@ -144,9 +144,7 @@ def true_value(parameter: Parameter, truth: mujoco.MjSpec, delay: float) -> floa
 
 
 def _is_right(
-    signal: GeneratedSignal,
-    mapped: dict[tuple[str, str], tuple[str, str]],
-    model: mujoco.MjModel,
+    signal: GeneratedSignal, mapped: dict[tuple[str, str], tuple[str, str]], model: mujoco.MjModel
 ) -> bool:
     """Tell whether a signal is mapped from where it was published, a motor from its torque."""
     place = (signal.topic, signal.field)

@@ -56,9 +56,7 @@ AddParser = Callable[..., Parser]
 
 
 def add_command(
-    add_parser: AddParser,
-    run: Callable[[argparse.Namespace], int],
-    *parents: Parser,
+    add_parser: AddParser, run: Callable[[argparse.Namespace], int], *parents: Parser
 ) -> Parser:
     """Add the parser of a command, which is called as its module is.
 

@@ -133,10 +133,7 @@ def _with_hold_out(experiment: Experiment) -> tuple[Experiment, tuple[str, ...]]
 
 
 def _judged(
-    title: str,
-    outcomes: Mapping[str, Outcome],
-    failures: Mapping[str, str],
-    notes: Sequence[str],
+    title: str, outcomes: Mapping[str, Outcome], failures: Mapping[str, str], notes: Sequence[str]
 ) -> Comparison:
     unfinished = {
         name: outcome.fit.message

@@ -66,11 +66,7 @@ def no_choice(found: Pick, unfinished: Mapping[str, str]) -> Pick:
 
 
 def _reason(
-    chosen: str,
-    best: str,
-    p_worse: Mapping[str, float],
-    sizes: Mapping[str, int],
-    errors: HeldOut,
+    chosen: str, best: str, p_worse: Mapping[str, float], sizes: Mapping[str, int], errors: HeldOut
 ) -> str:
     simpler = [model for model in p_worse if sizes[model] < sizes[chosen]]
     rejected = f"; simpler ones are worse at the {LEVEL:.0%} level" if simpler else ""

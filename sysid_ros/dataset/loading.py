@@ -41,11 +41,7 @@ from sysid_ros.experiment import (
 from sysid_ros.files import untaken
 from sysid_ros.processes import return_freed_memory
 from sysid_ros.recording.bags import Recording, open_recording
-from sysid_ros.recording.mapping import (
-    MappedRecording,
-    SignalKind,
-    map_recording,
-)
+from sysid_ros.recording.mapping import MappedRecording, SignalKind, map_recording
 from sysid_ros.robots import (
     LoadedModel,
     build_parameters,

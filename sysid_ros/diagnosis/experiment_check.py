@@ -35,13 +35,7 @@ from sysid_ros.experiment import (
 )
 from sysid_ros.recording.bags import FASTEST_CLOCK, open_recording, read_columns
 from sysid_ros.recording.mapping import SignalKind, TopicQuality, differing_clocks
-from sysid_ros.recording.messages import (
-    Clock,
-    FieldPath,
-    TopicColumns,
-    components_of,
-    parse_field,
-)
+from sysid_ros.recording.messages import Clock, FieldPath, TopicColumns, components_of, parse_field
 
 _NAMED = 4  # actuators that a sentence names
 _OF_VALUES = {  # beside which the motion tells nothing of commands between messages

@@ -125,11 +125,7 @@ def _cycles(source: dict[int, int]) -> list[list[int]]:
 
 
 def _explained(
-    recorded: Recorded,
-    test: Tracking,
-    cycle: list[int],
-    reversed_: list[int],
-    late: float,
+    recorded: Recorded, test: Tracking, cycle: list[int], reversed_: list[int], late: float
 ) -> list[Explanation]:
     """The exchange along a cycle, each servo taking the next one's command, and wrong signs."""
     labels = [recorded.commands[servo] for servo in cycle]

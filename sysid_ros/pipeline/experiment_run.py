@@ -13,13 +13,7 @@ from typing import Any
 import mujoco
 
 from sysid_ros.dataset import FitInputs
-from sysid_ros.engine.estimation import (
-    BiasCheck,
-    FitResult,
-    FitState,
-    WindowCheck,
-    flagged,
-)
+from sysid_ros.engine.estimation import BiasCheck, FitResult, FitState, WindowCheck, flagged
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec
 from sysid_ros.engine.inverse_dynamics import sharpen_friction
 from sysid_ros.engine.least_squares import FitStatus, Iteration
@@ -44,11 +38,7 @@ from sysid_ros.pipeline.deadline import Deadline, either
 from sysid_ros.pipeline.result_writing import write_results
 from sysid_ros.pipeline.resume import Resume, inputs_of
 from sysid_ros.pipeline.run_folder import RunFolder
-from sysid_ros.processes import (
-    IN_THIS_PROCESS,
-    Workers,
-    return_freed_memory,
-)
+from sysid_ros.processes import IN_THIS_PROCESS, Workers, return_freed_memory
 from sysid_ros.results import ResultFolder, check_writable, write_targets
 from sysid_ros.run_logs import settings_of
 from sysid_ros.search import FoundStart, SearchListener, Trials, find_start

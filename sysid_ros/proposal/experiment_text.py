@@ -207,9 +207,7 @@ class Draft:
         return lines
 
 
-def _grouped(
-    candidates: Sequence[Candidate],
-) -> list[tuple[str, str, list[Candidate]]]:
+def _grouped(candidates: Sequence[Candidate]) -> list[tuple[str, str, list[Candidate]]]:
     """Candidates by element, in the order in which elements come first."""
     groups: dict[tuple[str, str], list[Candidate]] = {}
     for one in candidates:

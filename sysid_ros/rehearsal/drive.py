@@ -190,11 +190,7 @@ def _joint_drive(
 
 
 def _loops(
-    model: mujoco.MjModel,
-    start: mujoco.MjData,
-    motion: Motion,
-    strength: FloatArray,
-    rate: float,
+    model: mujoco.MjModel, start: mujoco.MjData, motion: Motion, strength: FloatArray, rate: float
 ) -> tuple[FloatArray, FloatArray]:
     """Stiffness and damping of the loops around motors, per unit of actuator length, (nu,) each.
 

@@ -42,11 +42,7 @@ class Published:
 
 
 def published(
-    model: mujoco.MjModel,
-    sensor: Readings,
-    seen: Seen,
-    start_ns: int,
-    random: np.random.Generator,
+    model: mujoco.MjModel, sensor: Readings, seen: Seen, start_ns: int, random: np.random.Generator
 ) -> Iterator[Published]:
     """Measure a simulated robot.
 

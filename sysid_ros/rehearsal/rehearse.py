@@ -169,8 +169,7 @@ def _on_other_bags(experiment: Experiment, new: Mapping[str, Path]) -> Experimen
         experiment,
         sequences=tuple(replace(one, bag=str(new[one.bag])) for one in experiment.sequences),
         validation=replace(
-            validation,
-            bags=tuple(replace(one, bag=str(new[one.bag])) for one in validation.bags),
+            validation, bags=tuple(replace(one, bag=str(new[one.bag])) for one in validation.bags)
         ),
     )
 

@@ -25,11 +25,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, simulation_of
 from sysid_ros.engine.windows import WindowGroup, model_group
 from sysid_ros.experiment import Experiment, SignalConfig, locate_bag, message_paths_of
-from sysid_ros.recording.bags import (
-    Recording,
-    open_recording,
-    read_columns,
-)
+from sysid_ros.recording.bags import Recording, open_recording, read_columns
 from sysid_ros.recording.mapping import (
     MappedRecording,
     SignalKind,

@@ -129,11 +129,7 @@ def test_one_structure_alone_is_fitted(experiment: Path, tmp_path: Path) -> None
     ],
 )
 def test_wrong_names_are_refused(
-    experiment: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    models: str,
-    words: str,
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], models: str, words: str
 ) -> None:
     arguments = ["compare", str(experiment), "--models", models, "--output", str(tmp_path)]
     assert main(arguments) in (ErrorCode.INVALID_EXPERIMENT, ErrorCode.DATA_UNUSABLE)

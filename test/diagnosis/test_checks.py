@@ -49,8 +49,7 @@ def unchanged(recording: ArmRecording) -> ArmRecording:
 
 
 @pytest.mark.parametrize(
-    ("seed", "joints", "velocities"),
-    [(0, 1, False), (1, 2, True), (2, 3, False), (2, 3, True)],
+    ("seed", "joints", "velocities"), [(0, 1, False), (1, 2, True), (2, 3, False), (2, 3, True)]
 )
 def test_clean_data_give_no_finding_though_the_model_is_half_off(
     tmp_path: Path, seed: int, joints: int, velocities: bool

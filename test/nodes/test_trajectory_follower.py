@@ -11,11 +11,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from sysid_ros.excitation import TimedTrajectory
 from sysid_ros.nodes.sim_robot.trajectory_action import _problem
-from sysid_ros.nodes.sim_robot.trajectory_follower import (
-    Demand,
-    FollowError,
-    TrajectoryFollower,
-)
+from sysid_ros.nodes.sim_robot.trajectory_follower import Demand, FollowError, TrajectoryFollower
 
 JOINTS = ("a", "b")
 PLACE = np.array([0.3, -0.2])

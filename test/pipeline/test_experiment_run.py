@@ -66,11 +66,7 @@ def fitted_score(report: RunReport) -> float:
 def test_hold_out_in_time_keeps_the_sets_apart(shared_data: Path, tmp_path: Path) -> None:
     experiment = with_overrides(
         load_experiment(EXAMPLES / "double_pendulum" / "experiment.yaml"),
-        [
-            "sequences=[bags/trajectory_00]",
-            "validation={fraction: 0.3}",
-            "fit.max_iterations=1",
-        ],
+        ["sequences=[bags/trajectory_00]", "validation={fraction: 0.3}", "fit.max_iterations=1"],
     )
     report = run_experiment(
         experiment, data_dir=shared_data / "double_pendulum", output_dir=tmp_path

@@ -109,8 +109,7 @@ def write_bag(path: Path, samples: int) -> None:
             time = types["builtin_interfaces/msg/Time"](stamp // 10**9, stamp % 10**9)
             header, none = types["std_msgs/msg/Header"](time, ""), np.empty(0)
             pose = types["geometry_msgs/msg/Pose"](
-                types["geometry_msgs/msg/Point"](*tip),
-                types["geometry_msgs/msg/Quaternion"](*v, w),
+                types["geometry_msgs/msg/Point"](*tip), types["geometry_msgs/msg/Quaternion"](*v, w)
             )
             layout = types["std_msgs/msg/MultiArrayLayout"]([], 0)
             messages = {

@@ -54,10 +54,7 @@ def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> d
 
 
 def test_what_could_not_be_written_says_how_to_carry_on(
-    experiment: Path,
-    undisturbed: dict[str, float],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    experiment: Path, undisturbed: dict[str, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

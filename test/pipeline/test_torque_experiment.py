@@ -173,11 +173,7 @@ def test_the_forward_fit_starts_where_torque_says(folder):
     )
 
 
-TRUTH = {
-    "armature": (0.1, 0.1, 0.05),
-    "damping": (DAMPING,) * 3,
-    "frictionloss": (FRICTION,) * 3,
-}
+TRUTH = {"armature": (0.1, 0.1, 0.05), "damping": (DAMPING,) * 3, "frictionloss": (FRICTION,) * 3}
 
 
 def test_init_proposes_it_where_torque_is_measured_for_bodies_that_count(folder):

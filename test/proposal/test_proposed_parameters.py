@@ -12,11 +12,7 @@ import pytest
 
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.proposed_parameters import (
-    Inputs,
-    candidates,
-    masses_that_gravity_names,
-)
+from sysid_ros.proposal.proposed_parameters import Inputs, candidates, masses_that_gravity_names
 from sysid_ros.proposal.signals.joint_scales import joint_scales
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
@@ -39,9 +35,7 @@ def arm(joints: int, *, mass: float = 1.0, actuator: str = "motor", joint: str =
 def inputs(joints: int, *, topic: str = "/commands", alone: bool = True) -> Inputs:
     names = [f"m{k}" for k in range(joints)]
     return Inputs(
-        dict.fromkeys(names, True),
-        dict.fromkeys(names, topic),
-        frozenset([topic] if alone else []),
+        dict.fromkeys(names, True), dict.fromkeys(names, topic), frozenset([topic] if alone else [])
     )
 
 
@@ -165,11 +159,7 @@ def test_a_topic_with_other_signals_has_a_delay_for_each_input() -> None:
         # An industrial arm without limits in its model: 20 kg, and what the TX40's axes have.
         (arm(6, mass=12.0), (0.36, 0.35, 0.1, 0.03, 0.05, 0.01), (8.3, 7.2, 6.0, 2.5, 3.0, 2.0)),
         # A servo arm with limits of force, as a UR5e: harmonic drives on small wrists.
-        (
-            arm(3, joint='actuatorfrcrange="-150 150"'),
-            (1.16, 0.9, 0.23),
-            (20.0, 20.0, 8.0),
-        ),
+        (arm(3, joint='actuatorfrcrange="-150 150"'), (1.16, 0.9, 0.23), (20.0, 20.0, 8.0)),
         # A small hobby arm: tiny, and with gears of 1:300.
         (arm(5, mass=0.1), (0.03,) * 5, (0.3,) * 5),
     ],

@@ -9,12 +9,7 @@ from dataclasses import replace
 
 from outcomes import outcome
 
-from sysid_ros.report.table_rows import (
-    clock_relation,
-    first_shown,
-    parameter_rows,
-    sequence_rows,
-)
+from sysid_ros.report.table_rows import clock_relation, first_shown, parameter_rows, sequence_rows
 
 
 def test_a_part_of_a_recording_is_as_long_as_the_part() -> None:

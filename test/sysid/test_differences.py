@@ -202,10 +202,7 @@ def test_commands_can_hold():
     recording = record_spring_mass(1.0)
     held = np.repeat(recording.control[::25], 25, axis=0)[: len(recording.control)]
     state, sensors = mujoco.rollout.rollout(
-        recording.model,
-        mujoco.MjData(recording.model),
-        recording.initial_state,
-        held[:-1],
+        recording.model, mujoco.MjData(recording.model), recording.initial_state, held[:-1]
     )
     sparse_times, sparse = recording.control_times[::25], recording.control[::25]
     sparse_times = np.append(sparse_times, recording.control_times[-1])

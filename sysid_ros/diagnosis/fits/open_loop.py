@@ -103,10 +103,7 @@ class OpenLoop:
         return OpenLoop(series, self._params, self._length, self._pool, self._skipped)
 
     def powers(
-        self,
-        repair: Repair,
-        delays: Mapping[str, float],
-        windows: Sequence[int] | None = None,
+        self, repair: Repair, delays: Mapping[str, float], windows: Sequence[int] | None = None
     ) -> dict[str, FloatArray]:
         """The remainder of each signal after a repair.
 

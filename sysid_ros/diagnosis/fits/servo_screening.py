@@ -44,12 +44,7 @@ class ServoEquation:
     position: FloatArray
 
     def fits(
-        self,
-        commands: FloatArray,
-        which: IndexArray,
-        slopes: FloatArray,
-        *,
-        offset: bool = False,
+        self, commands: FloatArray, which: IndexArray, slopes: FloatArray, *, offset: bool = False
     ) -> Fits:
         """Explain commands by the position, for many hypotheses.
 

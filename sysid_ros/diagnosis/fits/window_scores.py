@@ -344,10 +344,7 @@ def fitted(
 
 
 def _grams(
-    rows: Sequence[FloatArray],
-    kinds: Sequence[IndexArray],
-    scale: FloatArray,
-    weights: FloatArray,
+    rows: Sequence[FloatArray], kinds: Sequence[IndexArray], scale: FloatArray, weights: FloatArray
 ) -> FloatArray:
     """Sums by window and signal, starts eliminated.
 

@@ -19,14 +19,7 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, step_swing
-from sysid_ros.engine.windows import (
-    Pair,
-    Touches,
-    drawn_overlaps,
-    model_group,
-    shares,
-    touches,
-)
+from sysid_ros.engine.windows import Pair, Touches, drawn_overlaps, model_group, shares, touches
 
 _POSTURES = 400  # that are looked at
 _WINDOWS = 40

@@ -338,11 +338,7 @@ class _Search:
         return beats_resistance(signals_misfit(one.powers, helped), left)
 
     def _explained(
-        self,
-        before: Mapping[str, FloatArray],
-        first: Tried,
-        equal: list[Tried],
-        done: list[Change],
+        self, before: Mapping[str, FloatArray], first: Tried, equal: list[Tried], done: list[Change]
     ) -> list[Explanation]:
         helped = helped_or_late(before, first.powers)
         share, after = (signals_misfit(one, helped).share for one in (before, first.powers))

@@ -40,10 +40,7 @@ from sysid_ros.errors import DataError, ExperimentError
 
 
 def survey_of(
-    groups: Sequence[WindowGroup],
-    params: ParameterDict,
-    settings: FitSettings,
-    known: SignalNoise,
+    groups: Sequence[WindowGroup], params: ParameterDict, settings: FitSettings, known: SignalNoise
 ) -> ChunkSurvey:
     """Look at a chunk of the recordings, and simulate it with the initial parameters.
 
@@ -64,10 +61,7 @@ def survey_of(
 
 
 def sums_at(
-    groups: Sequence[WindowGroup],
-    params: ParameterDict,
-    settings: FitSettings,
-    here: ChunkPoint,
+    groups: Sequence[WindowGroup], params: ParameterDict, settings: FitSettings, here: ChunkPoint
 ) -> ChunkSums:
     """Linearize a chunk of the recordings at a point."""
     with single_blas_thread(), RolloutPool(settings.threads) as rollouts:

@@ -36,17 +36,12 @@ from sysid_ros.engine.estimation.fit_start import (
 )
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
 from sysid_ros.engine.estimation.other_ways import other_ways
-from sysid_ros.engine.least_squares import (
-    Iteration,
-    loss_named,
-)
+from sysid_ros.engine.least_squares import Iteration, loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import AddedRows, WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
-from sysid_ros.engine.uncertainty import (
-    first_noise,
-)
+from sysid_ros.engine.uncertainty import first_noise
 
 
 def fit(
@@ -92,10 +87,7 @@ def fit(
     """
     began = time.monotonic() - (resume.elapsed if resume is not None else 0.0)
     check_starts_are_free(params)
-    with (
-        single_blas_thread(),
-        RolloutPool(settings.threads, should_stop=should_stop) as rollouts,
-    ):
+    with single_blas_thread(), RolloutPool(settings.threads, should_stop=should_stop) as rollouts:
         groups = groups_of(models_sequences, params, settings, known.gaps)
         problem = WindowedProblem(
             groups,

@@ -24,13 +24,7 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.estimation.window_sample import part_of, window_costs
-from sysid_ros.engine.least_squares import (
-    GOOD_GAIN,
-    Linearization,
-    Point,
-    Solution,
-    damped_step,
-)
+from sysid_ros.engine.least_squares import GOOD_GAIN, Linearization, Point, Solution, damped_step
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.simulation import run_slices
 from sysid_ros.engine.windows import WindowSimulation, can_touch, touches_at

@@ -188,11 +188,7 @@ def _judged(
 
 
 def _of_all(
-    problem: WindowedProblem,
-    solution: Solution,
-    own: FloatArray,
-    place: _Place,
-    used: IndexArray,
+    problem: WindowedProblem, solution: Solution, own: FloatArray, place: _Place, used: IndexArray
 ) -> _Place:
     """A place that some windows led to, by all windows, which cost ``own`` at the optimum."""
     value = float(place.point.theta[place.held])

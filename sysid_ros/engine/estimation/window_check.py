@@ -22,11 +22,7 @@ from sysid_ros.engine.estimation.alternatives import Gaps, groups_of
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.estimation.window_sample import searched
-from sysid_ros.engine.least_squares import (
-    Point,
-    SolverSettings,
-    loss_named,
-)
+from sysid_ros.engine.least_squares import Point, SolverSettings, loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import AddedRows, WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
@@ -172,10 +168,7 @@ def window_check(
     finer = added is not None and settings.model_error
     own = _cut(settings.window_length)
     found = [_with_intervals(own, result.parameters, is_half=False)]
-    with (
-        single_blas_thread(),
-        RolloutPool(settings.threads, should_stop=should_stop) as rollouts,
-    ):
+    with single_blas_thread(), RolloutPool(settings.threads, should_stop=should_stop) as rollouts:
         for cut, is_half, other, gaps in _cuts(models_sequences, settings, known.gaps):
             try:
                 groups = groups_of(models_sequences, params, other, gaps, extrapolated=finer)

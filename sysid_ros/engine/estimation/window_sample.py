@@ -10,13 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
-from sysid_ros.engine.least_squares import (
-    FitStatus,
-    Point,
-    Solution,
-    SolverSettings,
-    minimize,
-)
+from sysid_ros.engine.least_squares import FitStatus, Point, Solution, SolverSettings, minimize
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.errors import StopRequestedError

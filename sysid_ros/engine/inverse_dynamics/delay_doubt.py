@@ -95,10 +95,7 @@ def doubted(free: FreeParameters, doubts: Mapping[int, float]) -> FreeParameters
 
 
 def allowing_for_doubt(
-    uncertainty: Uncertainty,
-    matrix: FloatArray,
-    precision: FloatArray,
-    doubts: Mapping[int, float],
+    uncertainty: Uncertainty, matrix: FloatArray, precision: FloatArray, doubts: Mapping[int, float]
 ) -> Uncertainty:
     """The uncertainty with what doubtful delays add to it.
 

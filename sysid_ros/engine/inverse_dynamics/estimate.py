@@ -151,10 +151,7 @@ def _moved(
 
 
 def first_estimate(
-    model: mujoco.MjModel,
-    free: FreeParameters,
-    grams: Mapping[str, Grams],
-    settings: Settings,
+    model: mujoco.MjModel, free: FreeParameters, grams: Mapping[str, Grams], settings: Settings
 ) -> FloatArray:
     """Parameters (k,) by least squares with weights from residuals, which may be inconsistent.
 
@@ -166,10 +163,7 @@ def first_estimate(
 
 
 def first_doubts(
-    model: mujoco.MjModel,
-    free: FreeParameters,
-    grams: Mapping[str, Grams],
-    settings: Settings,
+    model: mujoco.MjModel, free: FreeParameters, grams: Mapping[str, Grams], settings: Settings
 ) -> dict[int, float]:
     """The excess of delays' variances over those of :func:`first_estimate`, by their number.
 

@@ -159,10 +159,7 @@ def _one(
 
 
 def _filtered(
-    stretch: SmoothStretch,
-    filters: Filters,
-    count: int,
-    torques: Callable[[Motion], FloatArray],
+    stretch: SmoothStretch, filters: Filters, count: int, torques: Callable[[Motion], FloatArray]
 ) -> FloatArray:
     """Several torques at the rows of a stretch, and then its velocities, (count + 1, rows, nv).
 

@@ -19,12 +19,7 @@ from sysid_ros.engine.estimation import (
     SignalNoise,
     without_meaningless,
 )
-from sysid_ros.engine.inverse_dynamics import (
-    Evidence,
-    InverseDynamicsFit,
-    fit_evidence,
-    one_thread,
-)
+from sysid_ros.engine.inverse_dynamics import Evidence, InverseDynamicsFit, fit_evidence, one_thread
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
 from sysid_ros.engine.measured_torque.own_friction import end_if_asked, with_settled_friction

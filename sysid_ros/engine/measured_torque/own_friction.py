@@ -31,12 +31,7 @@ from sysid_ros.engine.inverse_dynamics import (
     robot_of,
     total_torques,
 )
-from sysid_ros.engine.measured_torque.rows import (
-    TorqueProblem,
-    about,
-    with_creep,
-    with_own_law,
-)
+from sysid_ros.engine.measured_torque.rows import TorqueProblem, about, with_creep, with_own_law
 from sysid_ros.engine.measured_torque.settled_sums import SettledSums, linearised_sums
 from sysid_ros.engine.measured_torque.torque_sums import values_at
 from sysid_ros.engine.regressor import friction_of, friction_signs, row_weights, thin

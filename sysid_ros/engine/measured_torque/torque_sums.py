@@ -135,23 +135,7 @@ def estimate_from(
     gain_errors = found.uncertainty.standard_errors[k:]
     covariance = value_covariance(regression, gain_errors, slope)
     edge = [declared.model.body(found.prior.bodies[i].body).name for i in found.solution.on_edge]
-    places = [(robot, body, free.columns.place[body, INERTIAL[0]]) for robot, body in free.bodies()]
-    rows = [free.matrix[robot][place] for robot, _, place in places]
-    errors = [math.sqrt(max(float(r @ regression.uncertainty.covariance @ r), 0.0)) for r in rows]
-    masses = tuple(
-        ParameterEstimate(
-            name=f"{declared.model.body(body).name}_mass" + (f"_{robot}" if robot else ""),
-            unit="kg",
-            initial=float(declared.model.body(body).mass[0]),
-            value=float(free.theta(found.x, robot)[place]),
-            lower=0.0,
-            upper=float("inf"),
-            standard_error=error,
-            # Neighbouring blocks are tied: half of them count, as of windows that grow.
-            dof=max(0.5 * (found.uncertainty.blocks - 2), 1.0),
-        )
-        for (robot, body, place), error in zip(places, errors, strict=True)
-    )
+    masses = _masses(declared, free, found, regression)
     theta = {robot: free.theta(found.x, robot) for robot in free.conditions}
     return TorqueEstimate(
         values,
@@ -165,6 +149,31 @@ def estimate_from(
         found.gains,
         found,
     )
+
+
+def _masses(
+    declared: Declared, free: FreeParameters, found: Estimate, regression: Regression
+) -> tuple[ParameterEstimate, ...]:
+    """The masses of bodies whose inertia is estimated in the parameters of the regression."""
+    masses = []
+    for robot, body in free.bodies():
+        place = free.columns.place[body, INERTIAL[0]]
+        row = free.matrix[robot][place]
+        variance = float(row @ regression.uncertainty.covariance @ row)
+        masses.append(
+            ParameterEstimate(
+                name=f"{declared.model.body(body).name}_mass" + (f"_{robot}" if robot else ""),
+                unit="kg",
+                initial=float(declared.model.body(body).mass[0]),
+                value=float(free.theta(found.x, robot)[place]),
+                lower=0.0,
+                upper=float("inf"),
+                standard_error=math.sqrt(max(variance, 0.0)),
+                # Neighbouring blocks are tied: half of them count, as of windows that grow.
+                dof=max(0.5 * (found.uncertainty.blocks - 2), 1.0),
+            )
+        )
+    return tuple(masses)
 
 
 def _spreads(

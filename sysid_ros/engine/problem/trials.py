@@ -153,10 +153,14 @@ class Trials:
                 return None
             first = last
         self._refused.clear()
-        rollouts: list[list[BatchRollout]] = [[] for _ in whole]
-        for i, part in enumerate(parts):
+        return self._joined(done, len(candidates))
+
+    def _joined(self, done: Mapping[int, BatchRollout], n_groups: int) -> list[list[BatchRollout]]:
+        """By group the rollouts of its batches, from those of their parts."""
+        rollouts: list[list[BatchRollout]] = [[] for _ in self._batches]
+        for i, part in enumerate(self._parts):
             rollouts[part.number].append(done[i])
-        joined: list[list[BatchRollout]] = [[] for _ in candidates]
+        joined: list[list[BatchRollout]] = [[] for _ in range(n_groups)]
         for g, each in zip(self._of_group, rollouts, strict=True):
             joined[g].append(BatchRollout.joined(each))
         return joined

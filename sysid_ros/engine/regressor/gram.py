@@ -214,11 +214,7 @@ def _weights(
 
 
 def filtered_rows(
-    regressor: Regressor,
-    stretch: SmoothStretch,
-    filters: Filters,
-    *,
-    apart: bool = True,
+    regressor: Regressor, stretch: SmoothStretch, filters: Filters, *, apart: bool = True
 ) -> Iterator[FilteredRows]:
     """The rows of a stretch, a few hundred at a time, less the torque that is known.
 

@@ -14,11 +14,4 @@ torques = soon_loaded(regressor_kernel.torques)
 thin = soon_loaded(filter_kernel.thin)
 weighted_windows = soon_loaded(filter_kernel.weighted_windows)
 
-__all__ = [
-    "MUJOCO_LAW",
-    "VELOCITY_LAW",
-    "fill",
-    "thin",
-    "torques",
-    "weighted_windows",
-]
+__all__ = ["MUJOCO_LAW", "VELOCITY_LAW", "fill", "thin", "torques", "weighted_windows"]

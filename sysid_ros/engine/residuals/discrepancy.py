@@ -212,9 +212,7 @@ def _within(
 
 
 def _weights(
-    blocks: list[Block],
-    given: Mapping[str, float] | FloatArray | None,
-    mapping: SignalMapping,
+    blocks: list[Block], given: Mapping[str, float] | FloatArray | None, mapping: SignalMapping
 ) -> FloatArray:
     """One weight per difference column."""
     if given is None:

@@ -194,9 +194,7 @@ def _missing(block: Block, data: FloatArray) -> BoolArray:
 
 
 def _scaled(
-    data: FloatArray,
-    mapping: SignalMapping,
-    factors: Mapping[str, tuple[FloatArray, FloatArray]],
+    data: FloatArray, mapping: SignalMapping, factors: Mapping[str, tuple[FloatArray, FloatArray]]
 ) -> FloatArray:
     """``gain * data + bias``, signal by signal."""
     result = np.array(data)

@@ -21,12 +21,7 @@ from sysid_ros.engine.signals import (
     state_mappings,
 )
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
-from sysid_ros.engine.simulation.simulation import (
-    BatchRollout,
-    Rollout,
-    Simulation,
-    StepControls,
-)
+from sysid_ros.engine.simulation.simulation import BatchRollout, Rollout, Simulation, StepControls
 from sysid_ros.engine.simulation.step_controls import ordered_controls
 from sysid_ros.errors import SignalError
 

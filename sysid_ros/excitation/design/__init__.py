@@ -24,10 +24,7 @@ from sysid_ros.excitation.design.experiment_design import (
     MotionRequest,
     design_for,
 )
-from sysid_ros.excitation.design.fitted_parameters import (
-    FittedParameters,
-    fitted_parameters,
-)
+from sysid_ros.excitation.design.fitted_parameters import FittedParameters, fitted_parameters
 from sysid_ros.excitation.design.forward_design import SERVO_PIECE, design_servo_motion
 from sysid_ros.excitation.design.planned_recording import SimulatedFit
 from sysid_ros.excitation.design.preview import render_preview

@@ -162,10 +162,7 @@ def _alike(group: Sequence[Drive]) -> bool:
 
 
 def _by_name(
-    open_: _Open,
-    quantity: str,
-    topics: Mapping[str, list[Channel]],
-    spaces: Collection[str],
+    open_: _Open, quantity: str, topics: Mapping[str, list[Channel]], spaces: Collection[str]
 ) -> None:
     """Assign commands that messages name; those of one topic where several have them.
 
@@ -222,10 +219,7 @@ def _by_order(
             open_.take(
                 [
                     Line(
-                        "actuator",
-                        drive.name,
-                        channels[place],
-                        grounds=f"in the order of {source}",
+                        "actuator", drive.name, channels[place], grounds=f"in the order of {source}"
                     )
                     for drive, place in zip(drives, places, strict=True)
                 ]

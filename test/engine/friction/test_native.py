@@ -226,10 +226,7 @@ def test_another_control_callback_is_not_replaced() -> None:
 
     mujoco.set_mjcb_control(mine)
     try:
-        with (
-            pytest.raises(CallbackInUseError, match="in the loop instead"),
-            friction_callback(),
-        ):
+        with pytest.raises(CallbackInUseError, match="in the loop instead"), friction_callback():
             pass
         assert mujoco.get_mjcb_control() is mine
     finally:

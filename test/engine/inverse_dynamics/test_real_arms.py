@@ -14,11 +14,7 @@ import numpy as np
 import pytest
 from simulated_arms import measured, simulate
 
-from sysid_ros.engine.inverse_dynamics import (
-    Recording,
-    fit_inverse_dynamics,
-    with_payload,
-)
+from sysid_ros.engine.inverse_dynamics import Recording, fit_inverse_dynamics, with_payload
 
 pytest.importorskip("clarabel", reason="the convex solver is not installed")
 

@@ -10,12 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from sysid_ros.engine.moving_horizon.arrival_cost import (
-    MOST_SHARES,
-    ArrivalCost,
-    Share,
-    gram_of,
-)
+from sysid_ros.engine.moving_horizon.arrival_cost import MOST_SHARES, ArrivalCost, Share, gram_of
 from sysid_ros.engine.problem import sums_by_signal
 
 

@@ -400,8 +400,7 @@ def test_a_topic_without_messages(arm, write_bag, ros2) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "what"),
-    [(np.nan, "not a number"), (np.inf, "not a number"), (1e300, "beyond 1e+15")],
+    ("bad", "what"), [(np.nan, "not a number"), (np.inf, "not a number"), (1e300, "beyond 1e+15")]
 )
 def test_what_is_not_a_number(arm, write_bag, bad, what) -> None:
     for entry in arm[45:48]:
