@@ -182,7 +182,7 @@ def _delays(params: ParameterDict, inputs: Iterable[str]) -> FloatArray:
 
 
 def _squares(problem: WindowedProblem, point: Point) -> FloatArray:
-    """What is left, by block of time where windows are few, as twice the objective, (b,)."""
+    """Twice the objective, by block of time where windows are few, (b,)."""
     windows = problem.windows
     count = math.ceil(BLOCKS / len(windows))
     found = []
