@@ -74,7 +74,7 @@ def other_ways(
                 continue
             known.add(inputs)
             for way in _others(sequences.gt_model, inputs, now):
-                changed = tuple(_with_way(one, inputs, now, way) for one in models_sequences)
+                changed = tuple(_with_way(one, inputs, way) for one in models_sequences)
                 later = 0.5 * interval * ((now == _HELD) - (way == _HELD))
                 found.append(
                     Alternative(
@@ -92,7 +92,8 @@ def _sampled_inputs(sequences: ModelSequences) -> Iterator[tuple[tuple[str, ...]
         actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
         if kind is not SignalType.MjCtrl or actuator < 0 or len(columns) != 1:
             continue
-        way, times = control.method_of(int(columns[0])), control.known(name)[0]
+        column, times = int(columns[0]), control.known(name)[0]
+        way = _HELD if control.holds(column) else control.method_of(column)
         told = is_servo(model, actuator) or is_velocity_servo(model, actuator)
         if way in (_HELD, _CURVE) or (way == _LINES and told):
             topics.setdefault((way, times.tobytes()), []).append(name)
@@ -123,17 +124,15 @@ def _others(model: mujoco.MjModel, inputs: Iterable[str], now: str) -> list[str]
     return others[:1] if now == _HELD else others
 
 
-def _with_way(
-    sequences: ModelSequences, inputs: Iterable[str], now: str, way: str
-) -> ModelSequences:
+def _with_way(sequences: ModelSequences, inputs: Iterable[str], way: str) -> ModelSequences:
     """The recordings with some commands joined in another way."""
 
     def changed(control: TimeSeries) -> TimeSeries:
         mapping = control.signal_mapping or {}
         own = {int(mapping[name][1][0]) for name in inputs if name in mapping}
-        methods = [control.method_of(k) for k in range(control.data.shape[1])]
-        ways = (way if k in own and m == now else m for k, m in enumerate(methods))
-        return replace(control, interpolation=tuple(ways))
+        columns = range(control.data.shape[1])
+        ways = tuple(way if k in own else control.method_of(k) for k in columns)
+        return replace(control, interpolation=ways)
 
     return sequences.replaced(control=[changed(one) for one in sequences.control])
 
@@ -182,7 +181,7 @@ def _delays(params: ParameterDict, inputs: Iterable[str]) -> FloatArray:
 
 
 def _squares(problem: WindowedProblem, point: Point) -> FloatArray:
-    """Twice the objective, by block of time where windows are few, (b,)."""
+    """Twice the objective by window, or by block of time where windows are few, (b,)."""
     windows = problem.windows
     count = math.ceil(BLOCKS / len(windows))
     found = []

@@ -149,8 +149,8 @@ def _remedy(shift: Shift) -> str:
         )
     if shift.change == ANOTHER_WAY:
         return (
-            "that is in the intervals; the motion does not tell whether commands are held or "
-            "joined, which interpolation says and faster motion shows"
+            "that is in the intervals; the motion does not tell what commands do between their "
+            "samples, which interpolation says and faster motion shows"
         )
     if shift.change == MORE_STEPS:
         return "that is in the intervals; a limit ended the search, raise fit.time_limit"
