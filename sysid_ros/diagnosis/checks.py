@@ -136,7 +136,8 @@ def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
 
 def _units(state: CheckedState) -> list[Finding]:
     """Signals far beyond the ranges of their joints, which another unit explains."""
-    found = other_units(state.recorded, state.lines.topics)
+    known = {label for change in state.repairs for label in change.signals}
+    found = other_units(state.recorded, state.lines.topics, state.degrees - known)
     for change, _ in found:
         state.repair(change)
     return [finding_of(change, state.lines, {}, why) for change, why in found]

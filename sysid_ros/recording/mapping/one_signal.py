@@ -16,7 +16,7 @@ from sysid_ros.recording.mapping.gaps import published_on_change, unknown_interv
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
 from sysid_ros.recording.mapping.samples import are_measurements, check_samples, samples
-from sysid_ros.recording.mapping.turns import joined_turns, names_angle
+from sysid_ros.recording.mapping.turns import DEGREES, TURN, joined_turns, names_angle, within_one
 from sysid_ros.recording.messages import (
     Components,
     FieldPath,
@@ -55,6 +55,7 @@ def map_signal(
     max_gap: float,
     *,
     whole: bool = True,
+    straight: bool = False,
 ) -> MappedSignal:
     """Make one signal and check that it can be used.
 
@@ -69,6 +70,7 @@ def map_signal(
       max_gap: Longer intervals [s] without a sample are gaps.
       whole: Whether this is a whole recording, in which a signal neither stays the same nor is
         missing for most of the time.
+      straight: Whether it is no angle, whatever it looks like.
 
     Raises:
       DataError: The samples cannot support a fit.
@@ -88,9 +90,11 @@ def map_signal(
     else:
         indices = [topic.columns.paths.index(one) for one in numbers.paths]
         times, raw = samples(topic, indices, where)
-    turns = 0
-    if _is_angle(signal) and raw.shape[1] == 1:  # from the recording's own beginning on
-        angles, turns = joined_turns(signal.factor * raw[:, 0])
+    turns, turn = 0, TURN
+    if not straight and _is_angle(signal) and raw.shape[1] == 1:
+        told = signal.factor * raw[:, 0]
+        angles, turns = joined_turns(told)  # from the recording's own beginning on
+        turn = DEGREES if turns and not within_one(told) else TURN
         raw = angles[:, np.newaxis] / signal.factor if turns else raw
     kept = Range(used.start - _STILL_FELT, used.end) if control else used
     times, raw = _cut(times, raw, kept, held=held, joined=played_back)
@@ -120,6 +124,7 @@ def map_signal(
         gaps=gaps,
         smooth=signal.interpolation is Interpolation.CUBIC,
         turns=turns,
+        turn=turn,
     )
 
 
