@@ -42,10 +42,17 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.diagnosis import check_experiment
     from sysid_ros.terminal import working
 
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        announce(text)
+
     with working("testing the recordings against the model") as reading:
-        findings = check_experiment(experiment, options.data, reading, announce)
+        findings = check_experiment(experiment, options.data, reading, note)
     if options.json:
-        print(json.dumps({"findings": [finding.to_dict() for finding in findings]}, indent=2))
+        told = [finding.to_dict() for finding in findings]
+        print(json.dumps({"findings": told, "notes": notes}, indent=2))
     else:
         print_text(_sentences(findings))
     return int(ErrorCode.DATA_UNUSABLE if findings else ErrorCode.NONE)

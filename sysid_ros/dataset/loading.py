@@ -24,6 +24,7 @@ from sysid_ros.dataset.sequences import (
     unusable,
 )
 from sysid_ros.dataset.splits import split_by_time
+from sysid_ros.dataset.turned_signals import straight_signals, turned_degrees, with_turned_commands
 from sysid_ros.dataset.unseen_bases import unseen_bases
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
@@ -95,7 +96,7 @@ def load_dataset(
     first = models[_model_name(experiment, configs[0][1])]
     # A wrong name is told now, and not after minutes of reading.
     build_parameters(experiment, first.with_sensors)
-    reads = _read_all(experiment, configs, data_dir, on_reading, reading)
+    reads = _read_all(experiment, configs, data_dir, on_reading, reading, models)
     training = _sequence_set(models, [read for read in reads if not read.held_out])
     validation = _sequence_set(models, [read for read in reads if read.held_out])
     check_windows(experiment, (*training.groups, *validation.groups))
@@ -130,6 +131,7 @@ def load_dataset(
         undriven=undriven,
         recorded={read.name: read.mapped.start_ns for read in reads if not read.held_out},
         motions={name: config.motion for name, config, held_out in configs if not held_out},
+        degrees=frozenset(name for read in reads for name in turned_degrees(read.mapped)),
     )
 
 
@@ -139,6 +141,7 @@ def _read_all(
     data_dir: Path | None,
     on_reading: Callable[[float], None] | None,
     reading: str,
+    models: Mapping[str, ExperimentModel],
 ) -> list[_Read]:
     """Read the recordings, those that another experiment of this token has read from memory."""
     apart = have_own_parameters(experiment)
@@ -146,9 +149,10 @@ def _read_all(
     reads = []
     for number, (name, config, held_out) in enumerate(configs):
         told = _part_of(on_reading, number, len(configs))
+        spec = models[_model_name(experiment, config)].with_sensors
         mapped = kept.mapped(
             (name, config.bag, config.robot, config.start, config.end),
-            partial(_map, experiment, config, name, data_dir, told),
+            partial(_map, experiment, config, name, data_dir, told, spec),
         )
         robot = config.robot if apart else None
         reads.append(_Read(name, held_out, _model_name(experiment, config), mapped, robot))
@@ -265,18 +269,19 @@ def _map(
     name: str,
     data_dir: Path | None,
     on_reading: Callable[[float], None] | None,
+    spec: mujoco.MjSpec,
 ) -> MappedRecording:
     path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
     with open_recording(
         path, msg_paths=message_paths_of(experiment), on_progress=on_reading
     ) as recording:
         return mapped_sequence(
-            experiment, recording, config.robot, name, start=config.start, end=config.end
+            experiment, recording, config.robot, name, spec, start=config.start, end=config.end
         )
 
 
 def mapped_recordings(
-    experiment: Experiment, names: Collection[str], data_dir: Path | None
+    experiment: Experiment, names: Collection[str], data_dir: Path | None, spec: mujoco.MjSpec
 ) -> dict[str, MappedRecording]:
     """Some recordings' signals at their own instants, read once more, by the recording's name.
 
@@ -284,12 +289,13 @@ def mapped_recordings(
       experiment: Says what in the recordings is what; its other settings do not count.
       names: Of the recordings, as :func:`load_dataset` calls them.
       data_dir: Where bags are found first.
+      spec: The model with its sensors.
 
     Raises:
       SysidError: A recording is damaged or does not fit the signals.
     """
     return {
-        name: _map(experiment, config, name, data_dir, None)
+        name: _map(experiment, config, name, data_dir, None, spec)
         for name, config, _ in _sequence_configs(experiment)
         if name in names
     }
@@ -300,6 +306,7 @@ def mapped_sequence(
     recording: Recording,
     robot: str | None,
     name: str,
+    spec: mujoco.MjSpec | None = None,
     *,
     start: float | None = None,
     end: float | None = None,
@@ -311,6 +318,7 @@ def mapped_sequence(
       recording: The open bag.
       robot: Whose topics count, where they stand under its name.
       name: The sequence's name, for tables and messages.
+      spec: The model with its sensors, which knows what is an angle.
       start: Samples before this instant [s] are left out.
       end: Samples at or after this instant [s] are left out.
 
@@ -318,7 +326,9 @@ def mapped_sequence(
       SysidError: As from :func:`~sysid_ros.recording.mapping.map_recording`.
     """
     own = with_namespace(experiment, robot, recording.topics)
-    return map_recording(recording, own, name=name, start=start, end=end)
+    straight = frozenset() if spec is None else straight_signals(spec, own.signals)
+    mapped = map_recording(recording, own, name=name, start=start, end=end, straight=straight)
+    return mapped if spec is None else with_turned_commands(mapped, spec)
 
 
 def _part_of(

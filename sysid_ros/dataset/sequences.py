@@ -56,6 +56,8 @@ class Dataset:
     recorded: Mapping[str, int] = field(default_factory=dict)
     # by name of each recording that is fitted the designed motion that it names
     motions: Mapping[str, str | None] = field(default_factory=dict)
+    # measured signals that jump by 360, as degrees do that nobody said to be any
+    degrees: frozenset[str] = frozenset()
 
 
 def model_sequences(

@@ -164,7 +164,7 @@ def _compared(
     topics: Sequence[CommandSampling], gaps: Mapping[str, Sequence[tuple[float, float]]],
 ) -> Iterator[CommandSampling]:  # fmt: skip
     """The topics with their ways, from one fit as recorded; without where that is too dear."""
-    recordings = mapped_recordings(experiment, sequences.sequence_name, data_dir)
+    recordings = mapped_recordings(experiment, sequences.sequence_name, data_dir, sequences.spec)
     whole = _joined(sequences, recordings, {})
     params = _params(experiment, whole, topics)
     with RolloutPool(1) as pool, single_blas_thread():

@@ -37,6 +37,7 @@ class CheckedState:
     recorded: Recorded
     lines: ExperimentLines
     declared: Declared
+    degrees: frozenset[str]  # measured signals that jump by 360
     repairs: list[Change] = field(default_factory=list)
 
     @classmethod
@@ -46,7 +47,7 @@ class CheckedState:
         guessed = [one.name for one in experiment.signals if one.servo or one.velocity_servo]
         whole, gravity = recorded(dataset.training.groups, guessed), declared.gravity()
         whole = whole if gravity is None else under_gravity(whole, gravity)
-        return cls(whole, ExperimentLines(experiment), declared)
+        return cls(whole, ExperimentLines(experiment), declared, dataset.degrees)
 
     def repair(self, change: Change) -> None:
         """Repair the recordings."""

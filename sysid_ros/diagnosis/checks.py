@@ -42,10 +42,12 @@ from sysid_ros.diagnosis.simulated import (
 from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
+from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment
 
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _WINDOW_GROUNDS = "Simulated windows, with whatever friction, armature and masses, ask for it."
+_AGAIN = "repair it and check again"
 _ROUGH = (FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE)
 
 
@@ -92,8 +94,8 @@ def check_dataset(
         if experiment.fit.method != "inverse_dynamics":
             if masses:
                 # Behind the name of another joint a mass looks like another.
-                known = not any(one.ambiguous for one in findings)
-                findings += _in_windows(state, experiment, dataset, on_note, masses=known)
+                doubtful = [one for one in findings if one.ambiguous]
+                findings += _in_windows(state, experiment, dataset, on_note, doubtful)
             elif (
                 alone
                 and all(_is_of_servo(state, one) for one in rough)
@@ -103,8 +105,15 @@ def check_dataset(
                 findings.append(state.mounting(turned, leaning_grounds(turned)))
             if not alone:
                 on_note("masses are not tested: bodies touch each other, nobody knows how hard")
+    if alone and (left := [one for one in findings if one.kind in _ROUGH]):
+        on_note(f"masses are not tested, as {_kinds(left)} may look like them: {_AGAIN}")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
     return (*told, *contradictions(dataset.quality))
+
+
+def _kinds(findings: Sequence[Finding]) -> str:
+    """Name the kinds of findings, as they are told."""
+    return listed(dict.fromkeys(repr(one.kind.value) for one in findings))
 
 
 def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -136,7 +145,8 @@ def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
 
 def _units(state: CheckedState) -> list[Finding]:
     """Signals far beyond the ranges of their joints, which another unit explains."""
-    found = other_units(state.recorded, state.lines.topics)
+    known = {label for change in state.repairs for label in change.signals}
+    found = other_units(state.recorded, state.lines.topics, state.degrees - known)
     for change, _ in found:
         state.repair(change)
     return [finding_of(change, state.lines, {}, why) for change, why in found]
@@ -224,14 +234,16 @@ def _in_windows(
     experiment: Experiment,
     dataset: Dataset,
     on_note: Callable[[str], None],
-    *,
-    masses: bool,
+    doubtful: Sequence[Finding],
 ) -> list[Finding]:
     """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
     test = _window_test(state, experiment, dataset)
     asked = state.undeclared([*test.late_inputs(), *test.factors_off()])
     found = [state.finding(one, _WINDOW_GROUNDS) for one in asked]
-    if found or not masses:
+    if found or doubtful:
+        open_ = f"{_kinds(doubtful)} leaves open which signal is wrong"
+        why = open_ if doubtful else f"{_kinds(found)} comes first"
+        on_note(f"masses are not tested, nor how the robot is mounted, as {why}: {_AGAIN}")
         return found
     if turned := test.turned():
         return [state.mounting(turned, leaning_grounds(turned))]

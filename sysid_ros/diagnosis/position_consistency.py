@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,6 +140,7 @@ class _Reach:
     label: str
     span: float
     width: float
+    turned: bool  # whether it jumps by 360
 
     def is_in(self, unit: float, *, narrowest: float, least: float) -> bool:
         """Return whether a range fits a signal in another unit only.
@@ -149,11 +150,15 @@ class _Reach:
           narrowest: The least width of a range that tells.
           least: The share of it that a motion must span in that unit.
         """
+        if self.turned:
+            return True
         beyond = self.span > _TOO_WIDE * self.width and self.width > narrowest
         return beyond and least < unit * self.span / (_FITS * self.width) < 1.0
 
 
-def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Change, str]]:
+def other_units(
+    recorded: Recorded, topics: Mapping[str, str], degrees: Collection[str] = ()
+) -> list[tuple[Change, str]]:
     """Find positions, and what servos of their joints are asked for, in degrees or millimetres.
 
     That is told by the ranges of joints, which commands may leave and positions hardly. A topic
@@ -163,6 +168,7 @@ def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Cha
     Args:
       recorded: The recordings.
       topics: The topic of each signal by its label.
+      degrees: Labels of positions that jump by 360.
 
     Returns:
       Repairs, each with its grounds.
@@ -170,7 +176,7 @@ def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Cha
     found = []
     for hinges in (True, False):
         own = [one for one in recorded.positions.items() if recorded.is_hinge(one[0]) == hinges]
-        positions = _in_other_unit(recorded, own, topics, hinges=hinges)
+        positions = _in_other_unit(recorded, own, topics, degrees, hinges=hinges)
         # No slide is asked for a hundred times its range; hinges are, for a few times.
         joints = {one.joint for one in positions} if hinges else {joint for joint, _ in own}
         asked = [
@@ -179,7 +185,7 @@ def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Cha
             if recorded.model.actuator_gear[servo, 0] == 1.0  # a screw is asked for turns
         ]
         commands = _in_other_unit(
-            recorded, [one for one in asked if one[0] in joints], topics, hinges=hinges
+            recorded, [one for one in asked if one[0] in joints], topics, (), hinges=hinges
         )
         if not (positions or commands):
             continue
@@ -187,7 +193,8 @@ def other_units(recorded: Recorded, topics: Mapping[str, str]) -> list[tuple[Cha
         labels += [one.label for one in commands]
         kind, unit = (FindingKind.DEGREES, DEGREE) if hinges else (FindingKind.MILLIMETRES, _MILLI)
         widest = max(
-            positions or commands, key=lambda one: one.span / one.width if one.width else 0.0
+            positions or commands,
+            key=lambda one: (one.turned, one.span / one.width if one.width else 0.0),
         )
         change = Change(kind, scale=dict.fromkeys(labels, unit))
         found.append((change, _grounds(widest, hinges=hinges)))
@@ -198,6 +205,7 @@ def _in_other_unit(
     recorded: Recorded,
     signals: Sequence[tuple[int, str]],
     topics: Mapping[str, str],
+    degrees: Collection[str],
     *,
     hinges: bool,
 ) -> list[_Reach]:
@@ -206,7 +214,9 @@ def _in_other_unit(
     narrowest, least = (_NARROW, 0.0) if hinges else (0.0, 0.1)  # centimetres fit below
     alike: dict[str, list[_Reach]] = {}
     for joint, label in signals:
-        alike.setdefault(topics.get(label, label), []).append(_reach(recorded, joint, label))
+        alike.setdefault(topics.get(label, label), []).append(
+            _reach(recorded, joint, label, turned=label in degrees)
+        )
     found = []
     for own in alike.values():
         beyond = [one for one in own if one.is_in(unit, narrowest=narrowest, least=least)]
@@ -215,15 +225,17 @@ def _in_other_unit(
     return found
 
 
-def _reach(recorded: Recorded, joint: int, label: str) -> _Reach:
+def _reach(recorded: Recorded, joint: int, label: str, *, turned: bool) -> _Reach:
     model = recorded.model
     values = np.concatenate([one.values for one in recorded.pooled(label)])
     span = float(np.ptp(np.percentile(values, [1.0, 99.0])))
     width = float(np.ptp(model.jnt_range[joint])) if model.jnt_limited[joint] else 0.0
-    return _Reach(joint, label, span, width)
+    return _Reach(joint, label, span, width, turned)
 
 
 def _grounds(one: _Reach, *, hinges: bool) -> str:
+    if one.turned:
+        return f"As recorded, {one.label!r} jumps by 360 where a turn is over."
     unit, other = ("rad", "degrees") if hinges else ("m", "millimetres")
     return (
         f"As recorded, {one.label!r} spans {one.span:.3g} {unit}, and the model's range "

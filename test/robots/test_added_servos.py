@@ -44,3 +44,9 @@ def test_the_limit_of_a_joints_drive_does_not_hold_back_the_spring_alone() -> No
     model = served.compile()
     assert course(model)[0] == pytest.approx(expected, abs=1e-6)
     assert force_range(model, 0) == (-LIMIT, LIMIT)  # which designed motions keep to
+
+
+def test_an_exported_model_tells_of_no_limit_that_there_never_was() -> None:
+    for xml, told in ((SWING, True), (SWING.replace("actuatorfrcrange", "range"), False)):
+        served = with_servos(mujoco.MjSpec.from_string(xml), ["swing"])
+        assert ('actuatorfrclimited="false"' in served.to_xml()) == told

@@ -184,7 +184,7 @@ def _judged(sums: FloatArray) -> tuple[float, float, float, int]:
 
 
 def _left(sums: FloatArray, columns: IndexArray) -> FloatArray:
-    """What some columns do not explain of the last one, as a combination of all, (n,)."""
+    """The combination of all columns that some do not explain of the last one, (n,)."""
     found: FloatArray = np.zeros(len(sums))
     found[columns], found[-1] = -_solved(sums, columns, sums[columns, -1:])[:, 0], 1.0
     return found

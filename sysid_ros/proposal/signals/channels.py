@@ -200,7 +200,8 @@ class _Gathered:
         """Return those that have values."""
         for leaf, series in zip(self.leaves, self._series, strict=True):
             command = is_command(self._msgtype, leaf.field, self.topic)
-            turns = not command and names_angle(leaf.field)  # as the signals of an experiment
+            # As the signals of an experiment; of commands only the topic says what they are.
+            turns = names_angle(self.topic if command else leaf.field)
             if any(len(values) for _, values in series):
                 yield Channel(
                     self.topic,

@@ -10,6 +10,7 @@ from sysid_ros.recording.mapping.mapped_recording import MappedRecording, Mapped
 from sysid_ros.recording.mapping.mapped_series import (
     control_time_series,
     export,
+    measured_columns,
     measured_time_series,
 )
 from sysid_ros.recording.mapping.mapping_settings import (
@@ -25,4 +26,4 @@ from sysid_ros.recording.mapping.signal_map import WantedFields, map_columns, ma
 from sysid_ros.recording.mapping.simulation_time import CLOCK_TOPIC, SimulationTime, simulation_time
 from sysid_ros.recording.mapping.stamps import choose_stamps
 from sysid_ros.recording.mapping.topic_quality import TopicQuality, doubts_of
-from sysid_ros.recording.mapping.turns import joined_turns, names_angle
+from sysid_ros.recording.mapping.turns import DEGREES, joined_turns, names_angle, within_one

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sysid_ros.arrays import FloatArray
 from sysid_ros.recording.mapping.mapping_settings import SignalKind
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
+from sysid_ros.recording.mapping.turns import TURN
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class MappedSignal:
     gaps: tuple[tuple[float, float], ...] = ()
     smooth: bool = False  # True: a cubic spline joins its samples, False: lines do
     turns: int = 0  # jumps by a whole turn that were joined
+    turn: float = TURN  # what they were: rad, or degrees that nobody said to be any
 
     @property
     def method(self) -> str:

@@ -57,6 +57,11 @@ def measured_time_series(mapped: MappedRecording) -> TimeSeries:
     return _join(mapped.measured, _names(mapped.measured), _sample_at)
 
 
+def measured_columns(mapped: MappedRecording) -> list[str]:
+    """Return what the columns of each measured signal are called in its time series."""
+    return _names(mapped.measured)
+
+
 def export(mapped: MappedRecording, path: str | Path) -> None:
     """Write a mapped recording as arrays (``.npz``) or as one table (``.csv``).
 

@@ -16,7 +16,7 @@ from sysid_ros.recording.mapping.gaps import published_on_change, unknown_interv
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
 from sysid_ros.recording.mapping.samples import are_measurements, check_samples, samples
-from sysid_ros.recording.mapping.turns import joined_turns, names_angle
+from sysid_ros.recording.mapping.turns import DEGREES, TURN, joined_turns, names_angle, within_one
 from sysid_ros.recording.messages import (
     Components,
     is_command,
@@ -54,6 +54,7 @@ def map_signal(
     max_gap: float,
     *,
     whole: bool = True,
+    straight: bool = False,
 ) -> MappedSignal:
     """Make one signal and check that it can be used.
 
@@ -68,6 +69,7 @@ def map_signal(
       max_gap: Longer intervals [s] without a sample are gaps.
       whole: Whether this is a whole recording, in which a signal neither stays the same nor is
         missing for most of the time.
+      straight: Whether it is no angle, whatever it looks like.
 
     Raises:
       DataError: The samples cannot support a fit.
@@ -82,7 +84,8 @@ def map_signal(
     held = _is_held(signal, topic.columns.msgtype)
     played_back = numbers.paths[0] in topic.columns.trajectories
     times, raw = _recorded(topic, numbers, where)
-    raw, turns = _without_turns(signal, raw)  # from the recording's own beginning on
+    # from the recording's own beginning on
+    raw, turns, turn = (raw, 0, TURN) if straight else _without_turns(signal, raw)
     kept = Range(used.start - _STILL_FELT, used.end) if control else used
     times, raw = _cut(times, raw, kept, held=held, joined=played_back)
     times, raw = _counting(times, raw, masked, where, only_unknown=control)
@@ -106,6 +109,7 @@ def map_signal(
         gaps=gaps,
         smooth=signal.interpolation is Interpolation.CUBIC,
         turns=turns,
+        turn=turn,
     )
 
 
@@ -122,12 +126,15 @@ def _recorded(topic: DatedTopic, numbers: Components, where: str) -> tuple[Float
     return times, values[:, np.newaxis]
 
 
-def _without_turns(signal: SignalRequest, raw: FloatArray) -> tuple[FloatArray, int]:
-    """The same where an angle that is told modulo a turn goes on, and how many turns it took."""
+def _without_turns(signal: SignalRequest, raw: FloatArray) -> tuple[FloatArray, int, float]:
+    """The same where an angle that is told modulo a turn goes on; the turns it took, and one."""
     if not _is_angle(signal) or raw.shape[1] != 1:
-        return raw, 0
-    angles, turns = joined_turns(signal.factor * raw[:, 0])
-    return (angles[:, np.newaxis] / signal.factor if turns else raw), turns
+        return raw, 0, TURN
+    told = signal.factor * raw[:, 0]
+    angles, turns = joined_turns(told)
+    if not turns:
+        return raw, 0, TURN
+    return angles[:, np.newaxis] / signal.factor, turns, TURN if within_one(told) else DEGREES
 
 
 def _counting(

@@ -10,7 +10,7 @@ instead of repairing it silently.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,6 +49,7 @@ def map_recording(
     name: str,
     start: float | None = None,
     end: float | None = None,
+    straight: Collection[str] = (),
 ) -> MappedRecording:
     """Read the mapped fields of a recording as signals of the model.
 
@@ -62,6 +63,7 @@ def map_recording(
       start: Samples before this instant [s] are left out, but for inputs of the second before it,
         which act later where they are delayed.
       end: Samples at or after this instant [s] are left out.
+      straight: Names of measured signals that are no angles, of which some tell one turn only.
 
     Returns:
       The signals, each at its own instants.
@@ -85,6 +87,7 @@ def map_recording(
         start=start,
         end=end,
         promised={topic: recording.topics[topic].promised for topic in columns},
+        straight=straight,
     )
     odd = tuple(f"{name}: {text}" for text in recording.warnings)
     return replace(mapped, input_hash=recording.sha256(), warnings=(*odd, *mapped.warnings))
@@ -121,6 +124,7 @@ def map_columns(
     promised: Mapping[str, int | None] | None = None,
     start_ns: int | None = None,
     whole: bool = True,
+    straight: Collection[str] = (),
 ) -> MappedRecording:
     """Make signals of the model of what was read from a recording; see :func:`map_recording`.
 
@@ -134,6 +138,7 @@ def map_columns(
       start_ns: Epoch nanoseconds of t = 0, where it is not the first stamp.
       whole: Whether this is a whole recording. Of a moment, nothing is said about its quality, and
         a signal may be constant or missing.
+      straight: As for :func:`map_recording`.
 
     Returns:
       The signals, without a hash of the bag.
@@ -154,7 +159,17 @@ def map_columns(
         ]
         topics = [dated.topics[source_of(signal, clock)] for signal in signals]
         mapped = [
-            map_signal(signal, parts, topic, used, span, out, max_gap, whole=whole)
+            map_signal(
+                signal,
+                parts,
+                topic,
+                used,
+                span,
+                out,
+                max_gap,
+                whole=whole,
+                straight=signal.name in straight,
+            )
             for signal, parts, topic, out in zip(signals, numbers, topics, masked, strict=True)
         ]
     except (BagError, DataError) as error:

@@ -27,6 +27,13 @@ def test_a_turntable_that_turns_both_ways(low: float) -> None:
     assert joined[0] == told[0]
 
 
+def test_degrees_that_nobody_said_to_be_any() -> None:
+    angle = np.degrees(9.0 * np.sin(TIMES))
+    joined, jumps = joined_turns(angle % 360.0)
+    assert jumps > 4
+    np.testing.assert_allclose(joined, angle, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     "values",
     [

@@ -1,0 +1,108 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Angles that are told modulo one turn, as far as only the model says what is an angle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+
+from sysid_ros.errors import listed
+from sysid_ros.experiment import SignalConfig
+from sysid_ros.recording.mapping import (
+    DEGREES,
+    MappedRecording,
+    MappedSignal,
+    SignalKind,
+    measured_columns,
+    within_one,
+)
+
+
+def straight_signals(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> frozenset[str]:
+    """Return the names of what is measured along slides, which never jumps by a turn."""
+    slides = {joint.name for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_SLIDE}
+    along = slides | {
+        sensor.name
+        for sensor in spec.sensors
+        if sensor.type == mujoco.mjtSensor.mjSENS_JOINTPOS and sensor.objname in slides
+    }
+    measured = {one.name for one in signals if one.kind is not SignalKind.ACTUATOR}
+    return frozenset(along & measured)
+
+
+def turned_degrees(mapped: MappedRecording) -> list[str]:
+    """Return the columns of measured signals that jump by 360, which no radians do."""
+    columns = zip(measured_columns(mapped), mapped.measured, strict=True)
+    return [name for name, one in columns if one.turns and one.turn == DEGREES]
+
+
+def with_turned_commands(mapped: MappedRecording, spec: mujoco.MjSpec) -> MappedRecording:
+    """Tell position commands in the turns of their joints' positions, which are joined.
+
+    A drive that is told angles modulo one turn goes the shorter way. So such a command lies within
+    half a turn of the position, and any other begins there.
+
+    Args:
+      mapped: The recording.
+      spec: With a servo and a sensor for each of its signals.
+    """
+    places = _positions(mapped, spec)
+    controls, said = [], []
+    for control in mapped.controls:
+        position = places.get(_hinge_of(control.name, spec))
+        turned = control if position is None else _near(control, position)
+        said += [] if turned is control else [control.name]
+        controls.append(turned)
+    if not said:
+        return mapped
+    warning = (
+        f"{mapped.name}: commands of {listed(said, 4)} are told modulo a whole turn, and were "
+        "moved to the turn that their joint is in."
+    )
+    return replace(mapped, controls=tuple(controls), warnings=(*mapped.warnings, warning))
+
+
+def _positions(mapped: MappedRecording, spec: mujoco.MjSpec) -> dict[str, MappedSignal]:
+    """Measured angles that leave one turn, by the joint's name."""
+    sensed = {
+        sensor.name: sensor.objname
+        for sensor in spec.sensors
+        if sensor.type == mujoco.mjtSensor.mjSENS_JOINTPOS
+    }
+    found = {}
+    for one in mapped.measured:
+        if one.kind in (SignalKind.QPOS, SignalKind.SENSOR) and one.values.ndim == 1:
+            joint = one.name if one.kind is SignalKind.QPOS else sensed.get(one.name, "")
+            if one.turns or not within_one(one.values):
+                found[joint] = one
+    return found
+
+
+def _hinge_of(name: str, spec: mujoco.MjSpec) -> str:
+    """The hinge whose angle a servo is told; empty for any other actuator."""
+    servo = spec.actuator(name)
+    if servo is None or servo.trntype != mujoco.mjtTrn.mjTRN_JOINT or servo.gear[0] != 1.0:
+        return ""
+    joint = spec.joint(servo.target)
+    turns = joint is not None and joint.type == mujoco.mjtJoint.mjJNT_HINGE
+    return str(joint.name) if turns and servo.biasprm[1] < 0.0 else ""
+
+
+def _near(control: MappedSignal, position: MappedSignal) -> MappedSignal:
+    """A command in the turns of a position; itself where it is there already."""
+    values, turn = control.values, position.turn
+    away = (np.interp(control.times, position.times, position.values) - values) / turn
+    jumps = values.size > 1 and np.abs(np.diff(values)).max() > 0.5 * turn
+    told = position.turns > 0 and turn != DEGREES  # nobody knows the unit of the command then
+    if within_one(values, turn) and (told or jumps):
+        turns = np.round(away)
+    elif told:  # told with its turns, which began elsewhere
+        turns = np.full(len(away), np.round(np.median(away)))
+    else:
+        return control
+    return replace(control, values=values + turn * turns) if turns.any() else control
