@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import takewhile
 
 import mujoco
 import numpy as np
@@ -84,7 +86,7 @@ def candidates(
         for joint in joints
         if joint in scales and joint not in tied
     ]
-    found += _delays(inputs)
+    found += _delays(inputs, set(sensors.values()))
     found += [_setting(spec, "joint", joint, "stiffness") for joint in joints if joint not in tied]
     known = [name for name in speeds if name not in inputs.guessed]
     found += _settings_of_servos(spec, model.nu, known, ("kv",))
@@ -233,13 +235,15 @@ def _nominal(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> fl
         return None
 
 
-def _delays(inputs: Inputs) -> Iterator[Candidate]:
+def _delays(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
     """One delay for each controller, which sends all its commands at once."""
     held = [name for name, is_held in inputs.held.items() if is_held]
     for topic in dict.fromkeys(inputs.topics[name] for name in held):
         names = [name for name in held if inputs.topics[name] == topic]
-        together = len(names) > 1 and topic in inputs.alone and not set(topic) & set("*?[")
-        for name in [topic] if together else names:
+        whole = topic if topic in inputs.alone and not set(topic) & set("*?[") else ""
+        whole = whole or _pattern(names, {*inputs.held, *sensors}.difference(names))
+        together = len(names) > 1 and bool(whole)
+        for name in [whole] if together else names:
             yield Candidate(
                 element="signal",
                 name=name,
@@ -250,6 +254,24 @@ def _delays(inputs: Inputs) -> Iterator[Candidate]:
                 initial=_USUAL_DELAY,
                 shared=together,
             )
+
+
+def _pattern(names: Sequence[str], others: Collection[str]) -> str:
+    """A pattern of some signals' names that no other has; empty where they have too little alike.
+
+    A controller's state tells positions beside commands, so that its topic names both.
+    """
+    begin = _alike(names)
+    end = _alike([name[len(begin) :][::-1] for name in names])[::-1]
+    pattern = f"{begin}*{end}"
+    special = set("?[").intersection(pattern) or pattern.count("*") > 1
+    return "" if special or any(fnmatchcase(one, pattern) for one in others) else pattern
+
+
+def _alike(names: Sequence[str]) -> str:
+    """The letters that all names begin with."""
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return "".join(letters[0] for letters in same)
 
 
 def _biases(servos: Sequence[str], sensors: Mapping[str, str]) -> Iterator[Candidate]:

@@ -147,10 +147,20 @@ def test_the_damping_that_a_drawing_gives_a_joint_is_not_that_of_its_servo() -> 
     ]  # fmt: skip
 
 
-def test_a_topic_with_other_signals_has_a_delay_for_each_input() -> None:
-    found = offered(arm(2), inputs(2, alone=False))
-    delays = [(one.name, one.shared) for one in found if one.attribute == "delay"]
-    assert delays == [("m0", False), ("m1", False)]
+@pytest.mark.parametrize(
+    ("sensors", "delays"),
+    [
+        ({"j0": "j0_qpos", "j1": "j1_qpos"}, [("m*", True)]),
+        ({"j0": "m0_qpos", "j1": "m1_qpos"}, [("m0", False), ("m1", False)]),
+    ],
+)
+def test_a_topic_with_other_signals_has_one_delay_where_a_pattern_names_its_inputs(
+    sensors: dict[str, str], delays: list[tuple[str, bool]]
+) -> None:
+    """As a controller's state, which tells positions beside commands."""
+    spec, given = mujoco.MjSpec.from_string(arm(2)), inputs(2, alone=False)
+    found = candidates(spec, ["j0", "j1"], given, sensors)
+    assert [(one.name, one.shared) for one in found if one.attribute == "delay"] == delays
 
 
 @pytest.mark.parametrize(

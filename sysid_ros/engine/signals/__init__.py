@@ -65,4 +65,4 @@ from sysid_ros.engine.signals.trajectory import (
     control_key,
 )
 from sysid_ros.engine.signals.wrench import COMPONENTS, with_wrenches, wrench_inputs
-from sysid_ros.engine.signals.zero_phase import zero_phase
+from sysid_ros.engine.signals.zero_phase import zero_phase, zero_phase_gain

@@ -32,8 +32,19 @@ def zero_phase(signals: FloatArray, cutoff: float, order: int = 2) -> FloatArray
     after = 2.0 * signals[..., -1:] - signals[..., -2 : -2 - more : -1]
     longer = np.concatenate([before, signals, after], axis=-1)
     spectrum = np.fft.rfft(longer)
-    angle = np.pi * np.fft.rfftfreq(longer.shape[-1])  # half of that per sample
-    ratio = np.tan(np.minimum(angle, 0.499 * np.pi)) / np.tan(0.5 * np.pi * cutoff)
-    gain = 1.0 / (1.0 + ratio ** (2 * order))
+    gain = zero_phase_gain(np.fft.rfftfreq(longer.shape[-1]), cutoff, order)
     smooth = np.fft.irfft(spectrum * gain, longer.shape[-1])
     return np.ascontiguousarray(smooth[..., more : more + n])
+
+
+def zero_phase_gain(frequency: FloatArray, cutoff: float, order: int = 2) -> FloatArray:
+    """The gain of :func:`zero_phase` at some frequencies.
+
+    Args:
+      frequency: Relative to the sampling rate, 0 to 0.5.
+      cutoff: As there, or 1, at which everything passes.
+      order: As there.
+    """
+    angle = np.pi * frequency  # half of that per sample
+    ratio = np.tan(np.minimum(angle, 0.499 * np.pi)) / np.tan(0.5 * np.pi * cutoff)
+    return np.asarray(1.0 / (1.0 + ratio ** (2 * order)))

@@ -19,14 +19,20 @@ from sysid_ros.engine.signals import (
     Line,
     Piecewise,
     TimeSeries,
+    density,
     piecewise,
     summed_joints,
     zero_phase,
+    zero_phase_gain,
 )
 
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _LENGTH = int(mujoco.mjtSensor.mjSENS_TENDONPOS)
 _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
+_SEGMENT = 32  # samples of a spectrum, at least
+_QUIET = 0.05  # of a velocity, up to which its noise does not matter
+_ABOVE = 3.0  # times the noise's density, from which a density is motion: noise strays by as much
+_LOWER = 25  # cut-offs, four an octave
 
 
 @dataclass(frozen=True)
@@ -161,8 +167,8 @@ def filtered_velocity(times: FloatArray, positions: FloatArray, cutoff: float) -
     Args:
       times: Instants, shape (n,), s, n at least four.
       positions: Samples, shape (n,).
-      cutoff: -3 dB frequency of one pass, Hz; at or above the Nyquist frequency nothing is
-        filtered.
+      cutoff: -3 dB frequency of one pass, Hz, at most: lower where noise would be much of the
+        velocity; at or above the Nyquist frequency nothing is filtered.
 
     Returns:
       Velocity as a function of time, unit of position per second.
@@ -171,7 +177,37 @@ def filtered_velocity(times: FloatArray, positions: FloatArray, cutoff: float) -
     count = max(4, round((times[-1] - times[0]) / interval) + 1)
     grid = np.linspace(times[0], times[-1], count)
     even = np.interp(grid, times, positions)
-    relative = cutoff * 2.0 * (grid[1] - grid[0])
+    relative = quiet_cutoff(even, 1.0 / (grid[1] - grid[0]), cutoff) * 2.0 * (grid[1] - grid[0])
     if relative < 1.0:
         even = zero_phase(even, relative)
     return CubicSlope.of(float(grid[0]), float(grid[1] - grid[0]), even)
+
+
+def quiet_cutoff(positions: FloatArray, rate: float, most: float) -> float:
+    """The cut-off with which the derivative of noisy positions is expected to err least, Hz.
+
+    What a low-pass of gain H takes off the motion and lets through of the noise are (1 - H)^2 and
+    H^2 of their densities, times (2 pi f)^2. The median density of the upper third counts as noise.
+
+    Args:
+      positions: Even samples, (n,).
+      rate: Theirs, Hz.
+      most: The cut-off where noise is a twentieth of the velocity or less, Hz.
+    """
+    length = min(len(positions), max(_SEGMENT, int(4.0 * rate)))
+    if length < _SEGMENT:
+        return most
+    frequency, power = density(positions, rate, length)
+    noise = float(np.median(power[2 * len(power) // 3 :]))
+    weight = (2.0 * np.pi * frequency) ** 2
+    motion = weight * np.where(power > _ABOVE * noise, power - noise, 0.0)
+
+    def errors(cutoff: float) -> tuple[float, float]:
+        """What is lost of the motion, and what is left of the noise."""
+        gain = zero_phase_gain(frequency / rate, min(2.0 * cutoff / rate, 1.0))
+        return float(np.sum((1.0 - gain) ** 2 * motion)), float(noise * np.sum(gain**2 * weight))
+
+    if errors(most)[1] <= _QUIET**2 * float(motion.sum()):
+        return most
+    tried = most * 2.0 ** (-0.25 * np.arange(_LOWER))
+    return float(min(tried, key=lambda cutoff: sum(errors(float(cutoff)))))

@@ -31,6 +31,8 @@ _TWISTS = {
     "nav_msgs/msg/Odometry": r"twist\.twist",
     "sensor_msgs/msg/MultiDOFJointState": r"twist\[.+\]",
 }
+_PLACES = ("position.x", "translation.x")
+_TURNS = {f"{part}.{axis}" for part in ("orientation", "rotation") for axis in "wxyz"}
 _FIRST = r"\.(?:position\.|translation\.|linear\.)?x"
 _WRENCH = "geometry_msgs/msg/WrenchStamped"
 _SENSORS: Mapping[int, Mapping[str, str]] = {
@@ -60,7 +62,8 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
             body = str(model.body(int(model.jnt_bodyid[joint])).name)
             name = str(model.joint(joint).name) or body
             posed = list(_one("qpos", name, [name, body], _POSES, channels))
-            lines += posed or _in_frames(name, [name, body], channels)
+            posed = posed or list(_in_frames(name, [name, body], channels))
+            lines += [_as_told(line, body, channels) for line in posed]
             lines += _one("qvel", name, [name, body], _TWISTS, channels)
     for sensor in range(model.nsensor):
         name, site = str(model.sensor(sensor).name), _site(model, sensor)
@@ -128,6 +131,21 @@ def _in_frames(name: str, names: Sequence[str], channels: Sequence[Channel]) -> 
             doubt = f"is {one.field} told in a frame that stands still?"
             yield Line("qpos", name, one, doubt)
             return
+
+
+def _as_told(line: Line, body: str, channels: Sequence[Channel]) -> Line:
+    """A pose's line, of its position alone where all messages have the same orientation.
+
+    A camera that follows a ball tells where it is, and fills in the rest.
+    """
+    pose, topic = line.channel.field, line.channel.topic
+    told = {one.field.removeprefix(f"{pose}.") for one in channels if one.topic == topic}
+    if not body or told & _TURNS:
+        return line
+    place = next(one.removesuffix(".x") for one in _PLACES if one in told)
+    doubt = f"the orientation of {topic} never changes, so that its position alone is taken"
+    channel = replace(line.channel, field=f"{pose}.{place}")
+    return Line("sensor", f"{body}_position", channel, doubt, placed=("framepos", body))
 
 
 def _recorded(types: Mapping[str, str], channels: Sequence[Channel]) -> list[Channel]:

@@ -228,12 +228,13 @@ def _says(channel: Channel, kind: SignalKind) -> bool:
 def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str]:
     """Sentences about free joints of which no pose was recorded."""
     posed = {line.name for line in bodies if line.kind == "qpos"}
-    sensed = {line.name for line in bodies if line.kind == "sensor"}
+    sensed = {line.name for line in bodies if line.kind == "sensor" and not line.placed}
+    placed = {line.placed[1] for line in bodies if line.placed}
     found = []
     for joint in np.flatnonzero(model.jnt_type == FREE):
         body = str(model.body(int(model.jnt_bodyid[joint])).name)
         name = str(model.joint(int(joint)).name) or body
-        if name not in posed:
+        if name not in posed and body not in placed:
             started = "simulations start with it where and as the model has it"
             if any(_turns_with(model, body, sensor) for sensor in sensed):
                 started = (

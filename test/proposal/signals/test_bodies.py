@@ -29,6 +29,7 @@ def channel(topic: str, msgtype: str, field: str) -> Channel:
 def test_each_goes_to_what_it_measures_and_a_choice_is_marked() -> None:
     channels = [
         channel("/odom", "nav_msgs/msg/Odometry", "pose.pose.position.x"),
+        channel("/odom", "nav_msgs/msg/Odometry", "pose.pose.orientation.z"),
         channel("/odom", "nav_msgs/msg/Odometry", "twist.twist.linear.x"),
         channel("/imu/data", "sensor_msgs/msg/Imu", "angular_velocity.x"),
         channel("/imu/data", "sensor_msgs/msg/Imu", "linear_acceleration.x"),
@@ -86,9 +87,17 @@ def test_poses_of_other_types_are_taken_and_goals_are_not() -> None:
     )
     for msgtype, field, whole in tried:
         one = replace(channel("/seen", msgtype, field), name="base")
-        (line,) = body_lines(model, [one])
+        turn = "orientation.w" if "position" in field else "rotation.w"
+        turned = replace(one, field=f"{whole}.{turn}")
+        (line,) = body_lines(model, [one, turned])
         assert (line.kind, line.name, line.channel.field) == ("qpos", "base", whole)
         assert bool(line.doubt) is (msgtype == frames)  # it may be told in a frame that moves
+        (line,) = body_lines(model, [one])  # what never changes is not among the channels
+        assert line.values == {
+            "sensor": "base_position", "type": "framepos", "at": "base", "topic": "/seen",
+            "field": field.removesuffix(".x"),
+        }  # fmt: skip
+        assert "never changes" in line.doubt
     wheel = channel("/tf", frames, "transforms[wheel].transform.translation.x")
     goal = channel("/goal_pose", "geometry_msgs/msg/PoseStamped", "pose.position.x")
     assert not body_lines(model, [replace(wheel, name="wheel"), goal])
