@@ -170,7 +170,7 @@ def _row_changes(
         add_scaled(change, 0, rows.by_frictionloss[k], m.line_fields[LINE_FRICTIONLOSS], k, n_model)
         add_scaled(change, 0, rows.by_invweight[k], m.line_fields[LINE_INVWEIGHT], k, n_model)
         spread_changes(t.lines, k, rows.force[k], moved.turned, change, w.d_rows)
-    add_footing_changes(t, w.footing, m.body_weight, m.displacements, dq, dv, w.d_rows)
+    add_footing_changes(w.footing, m.body_weight, m.displacements, dq, dv, w.d_rows)
     for k in range(t.friction_dofs.size):
         i = t.friction_dofs[k]
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], w.friction.change, i, n)

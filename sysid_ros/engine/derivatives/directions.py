@@ -73,22 +73,28 @@ class ChangingTables:
 
     model: mujoco.MjModel
     tables: tuple[FloatArray, ...]  # in the order of :class:`ModelChanges`
-    stands: bool  # whether anything may press on a floor, or is connected
+    stands: bool  # whether anything may press on something, or is connected
     # where inverse inertia is told, if it follows from the other tables
     posture: ReferencePosture | None
     weights: InverseWeights | None  # how it follows from them: the tables have zeros for it
 
     @classmethod
-    def of(cls, model: mujoco.MjModel, before: ChangingTables | None = None) -> ChangingTables:
+    def of(
+        cls,
+        model: mujoco.MjModel,
+        before: ChangingTables | None = None,
+        touching: bool = False,
+    ) -> ChangingTables:
         """The tables of a model.
 
         Args:
           model: The model.
+          touching: Whether its geoms touch, other than as feet.
           before: Those of one that may have the same posture.
         """
         same = before is not None and _weighs_alike(model, before.model)
         inertia = before.tables[3] if before and same else inertial_parameters(model)
-        stands = has_feet(model) or has_connections(model)
+        stands = touching or has_feet(model) or has_connections(model)
         tables = _changing(model, stands, inertia)
         if stands or tables[2].shape[1]:  # lines and bodies have inverse weights, too
             return cls(model, tables, stands, None, None)

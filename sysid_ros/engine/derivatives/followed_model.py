@@ -65,10 +65,11 @@ class FollowedModel:
 
     Args:
       base: The model at the point of linearization.
+      touching: Whether its geoms touch, other than as feet.
     """
 
-    def __init__(self, base: mujoco.MjModel) -> None:
-        self._base = base
+    def __init__(self, base: mujoco.MjModel, touching: bool = False) -> None:
+        self._base, self._touching = base, touching
 
     @cached_property
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -97,7 +98,7 @@ class FollowedModel:
             return "an inertial frame that is measured"
         if not flow_alike(self._base, moved):
             return "what a fluid flows around"
-        if not stand_alike(self._base, moved):
+        if not stand_alike(self._base, moved, self._touching):
             return "what touches the floor"
         placed = _unfollowed_place(self._base, moved) or _unfollowed_site(self._base, moved)
         if placed is not None:

@@ -51,7 +51,7 @@ def new_room(t: Tables) -> Room:
     """Room for a model without feet."""
     nv, nu = t.dof_bodyid.size, t.actuator_dof.size
     return Room(
-        new_workspace(t, 0, 0, 0),
+        new_workspace(t, 0, 0),
         np.zeros((2, nu)),
         np.zeros(nv),
         np.zeros(nv),

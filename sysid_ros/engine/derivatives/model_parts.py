@@ -302,11 +302,16 @@ def _paths(paths: Paths, own: Elements) -> Paths:
 
 def _feet(feet: Feet, own: Elements) -> Feet:
     """The feet of a part."""
-    chosen = np.isin(feet.body, own.bodies)
-    part: dict[str, Any] = {
-        name: np.ascontiguousarray(table[chosen]) for name, table in feet._asdict().items()
-    }
-    return Feet(**{**part, "body": _renumbered(part["body"], own.bodies)})
+    chosen = np.isin(feet.pairs.body[:, 1], own.bodies)
+    *geometry, pairs = (_chosen(table, chosen) for table in feet)
+    return Feet(*geometry, pairs._replace(body=_renumbered(pairs.body, own.bodies)))
+
+
+def _chosen(table: Any, chosen: BoolArray) -> Any:
+    """Rows of a table, or of each of a group of tables."""
+    if isinstance(table, tuple):
+        return type(table)(*(_chosen(each, chosen) for each in table))
+    return np.ascontiguousarray(table[chosen])
 
 
 def _ellipsoids(ellipsoids: Ellipsoids, own: Elements) -> Ellipsoids:

@@ -59,6 +59,7 @@ class ParameterEffects:
 
     Attributes:
       unfollowed: By parameter, what it changes that the pass has no table for.
+      touching: Whether geoms touch, other than as feet: then parameters change contacts, too.
 
     Args:
       upper: Upper bounds of the parameters, (p,).
@@ -66,15 +67,28 @@ class ParameterEffects:
 
     def __init__(self, upper: FloatArray) -> None:
         self.unfollowed: dict[int, str] = {}
+        self.touching = False
         self._upper = upper
+        self._forget()
+
+    def _forget(self) -> None:
         self._followed: set[int] = set()
         self._proved: set[int] = set()  # those whose effect is known to be a straight line
         self._shared = SharedMoves()
         self._known: KnownChanges | None = None
 
+    def touch(self) -> None:
+        """Know from now on that geoms touch."""
+        self.touching = True
+        self._forget()
+
     def learn_from(self, other: ParameterEffects) -> None:
         """Take over what was found out about the same model."""
         self.unfollowed.update(other.unfollowed)
+        if other.touching and not self.touching:
+            self.touch()
+        if self.touching and not other.touching:
+            return
         self._followed |= other._followed
         self._proved |= other._proved
         self._shared = other._shared
@@ -98,7 +112,8 @@ class ParameterEffects:
           sensors: Those that starts are read from.
         """
         known = self._known
-        here = ChangingTables.of(base.model, None if known is None else known.base)
+        before = None if known is None else known.base
+        here = ChangingTables.of(base.model, before, self.touching)
         steps = list(map(inward, theta, TABLE_STEP * scale, self._upper))
         parts, taught = self._together(builder, base, here, theta, steps, scale)
         told = {j for own, _ in parts for j in own}
@@ -209,7 +224,7 @@ class ParameterEffects:
         whole = builder.together(base, {j: values[j] for j in single})
         if (
             whole is None
-            or FollowedModel(base.model).unfollowed_change(whole) is not None
+            or FollowedModel(base.model, self.touching).unfollowed_change(whole) is not None
             # What filters is an input of the simulation, for which models are compared.
             or not np.array_equal(whole.actuator_dynprm, base.model.actuator_dynprm)
         ):
@@ -230,7 +245,7 @@ class ParameterEffects:
         moved: Mapping[int, Perturbation],
     ) -> None:
         """Find out once whether the pass has tables for all that each parameter changes."""
-        table = FollowedModel(base.model)
+        table = FollowedModel(base.model, self.touching)
         new = {j: c for j, c in moved.items() if j not in self._followed | self.unfollowed.keys()}
         if len(new) > 1 and all(map(builder.independent, new)):  # one model often answers for all
             model = builder.together(base, {j: theta[j] + c.step for j, c in new.items()})

@@ -64,9 +64,8 @@ def new_buffers(t: Tables, n: int, n_displaced: int) -> Buffers:
     """Room for ``n`` directions, and so many displacements."""
     nq, nv, nu = t.qpos0.size, t.dof_bodyid.size, t.actuator_dof.size
     na = np.count_nonzero(t.actuator_act >= 0)
-    held = t.feet.body.size + t.connections.weight.size
     return Buffers(
-        new_workspace(t, held, n_displaced, n),
+        new_workspace(t, n_displaced, n),
         _new_stage(nq, nv, n),
         np.zeros((2, nu)),
         np.zeros((na, n)),
@@ -114,14 +113,18 @@ def differentiate_rollouts(
       violation: Written, (sum of the steps, 2).
     """
     first, shapes = 0, m.inertia_direction.size + m.lifted.size + m.displacements.direction.size
-    lonely, room = t.integrator != RK4 and shapes + r.frames.row.size == 0, b.workspace
+    others = shapes + r.frames.row.size + touches.pair.size
+    lonely, room = t.integrator != RK4 and others == 0, b.workspace
     put_in_place(t, room.pose, room.motion)
     hang(t, room.pose, room.motion, room.derivatives, room.pendulum, lonely)
     for w in range(steps.size):
         last = first + steps[w]
         own = RolloutDirections(d.start[w], d.control_direction, d.control_change[first:last])
         known = StepSlopes(slopes.place[first:last], slopes.by_state, slopes.direct)
-        pressed = Touches(touches.first[first : last + 1], touches.foot, touches.local)
+        pressed = Touches(
+            touches.first[first : last + 1], touches.pair, touches.depth, touches.place,
+            touches.frame, touches.follow, touches.spin, touches.pairs,
+        )  # fmt: skip
         differentiate_steps(
             t, m, r, own, known, pressed, states[first + w : last + w + 1], control[first:last],
             b, out[first:last], violation[first:last],
@@ -151,7 +154,7 @@ def differentiate_steps(
       r: The readings.
       d: Start and controls in all directions.
       slopes: Of steps that are not covered, which violate nothing.
-      touches: Of the meshes that press.
+      touches: Of its steps.
       states: Positions, velocities and activations at the start and after every step,
         (steps + 1, nq + nv + na).
       control: Controls of every step, (steps, nu).

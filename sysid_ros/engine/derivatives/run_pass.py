@@ -31,6 +31,7 @@ from sysid_ros.engine.derivatives.rollout import new_buffers
 from sysid_ros.engine.mechanics import (
     EXACT,
     Touches,
+    feet_pairs,
     no_touches,
     touches_of,
     with_own_course,
@@ -56,13 +57,6 @@ Followed = tuple[RunJacobian, BoolArray]
 _PIECES = 4  # of a batch per thread, so that threads end at about the same time
 
 
-@dataclass
-class MeshContacts:
-    """The finding that meshes may press on planes; to look for them costs as much as a rollout."""
-
-    seen: bool = False
-
-
 @dataclass(frozen=True)
 class Pass:
     """The part of the pass that all runs of a model share at a point."""
@@ -75,7 +69,7 @@ class Pass:
     addresses: IndexArray  # the columns of the sensor data that are differentiated, sorted
     parts: tuple[ModelPart, ...]  # the parts of the model that do not feel each other
     whole: ModelPart  # the model as one part
-    meshes: MeshContacts  # whether contacts of meshes are looked for
+    touching: bool  # whether contacts are looked for, which costs as much as a rollout
     # how parts change in some directions, by both, as far as it was asked for
     models: dict[tuple[int, bytes], ModelDirections] = field(default_factory=dict)
 
@@ -117,7 +111,7 @@ class _PartOfBatch:
     model: ModelDirections  # how it changes in its directions
     directions: BatchDirections  # how starts and controls change in them
     slopes: StepSlopes  # of steps that are not covered
-    touches: Touches  # of the meshes that press
+    touches: Touches  # what MuJoCo tells of contacts
     columns: IntArray  # where they belong in the Jacobian, (n,)
     states: FloatArray  # from each start on, (steps + w, nq + nv + na)
     control: FloatArray  # of every step, (steps, nu)
@@ -163,7 +157,7 @@ class BatchPass:
         self._parts = [
             _part_of_batch(
                 pass_, k, base.model, directions, slopes or all_covered(len(control)),
-                _touches(pass_, k, states, self._steps), states, control, readings,
+                _touches(pass_, states, self._steps), states, control, readings,
             )
             for k in range(len(pass_.parts))
         ]  # fmt: skip
@@ -248,13 +242,20 @@ def _left_by_solver(model: mujoco.MjModel) -> float:
 
 
 def follow_runs(pass_: Pass, runs: Sequence[Run], pool: RolloutPool) -> list[Followed]:
-    """Results of the pass along runs; once forces lack, meshes that press are looked for."""
-    done = differentiated([BatchPass(pass_, *run) for run in runs], pool)
-    lacks = any(uncovered.any() for _, uncovered in done)
-    if pass_.meshes.seen or not (lacks and pass_.whole.tables.feet.mesh.any()):
-        return done
-    pass_.meshes.seen = True
-    return follow_runs(pass_, runs, pool)
+    """Results of the pass along runs."""
+    return differentiated([BatchPass(pass_, *run) for run in runs], pool)
+
+
+def unknown_touches(pass_: Pass, runs: Sequence[Run], done: Sequence[Followed]) -> bool:
+    """Return whether geoms touch, other than as feet, in steps that the pass does not cover."""
+    model = pass_.columns.base.model
+    known = feet_pairs(model)
+    for (_, _, rollouts), (_, uncovered) in zip(runs, done, strict=True):
+        places = np.flatnonzero(uncovered)
+        positions = rollouts.states[places[places > 0] - 1, 1 : 1 + model.nq]
+        if touches_of(model, positions, known).pair.size:
+            return True
+    return False
 
 
 def differentiated(passes: Sequence[BatchPass], pool: RolloutPool) -> list[Followed]:
@@ -285,7 +286,7 @@ def _part_of_batch(
       model: The whole model.
       directions: Of the whole model, in all directions.
       slopes: Of the whole model, in all directions.
-      touches: Of the part's own feet.
+      touches: Of the whole model, which is one part where any are.
       states: Of the whole model, from each start on.
       control: Of the whole model.
       readings: Which reading each residual compares, (m,).
@@ -333,20 +334,18 @@ def _columns(table: FloatArray, chosen: Sequence[int] | IndexArray) -> FloatArra
     return table if len(chosen) == table.shape[1] else table[:, chosen]
 
 
-def _touches(pass_: Pass, number: int, states: FloatArray, steps: IndexArray) -> Touches:
-    """Vertices of a part's meshes that press before each step.
+def _touches(pass_: Pass, states: FloatArray, steps: IndexArray) -> Touches:
+    """Contacts before each step that are looked for.
 
     Args:
       pass_: The point.
-      number: Of the part.
       states: Of all runs, from each start on, (steps + w, nstate).
       steps: Of each run, (w,).
     """
-    model, feet = pass_.columns.base.model, pass_.parts[number].tables.feet
-    if not (pass_.meshes.seen and feet.mesh.any()):
+    if not pass_.touching:
         return no_touches(int(steps.sum()))
-    before = np.delete(states, np.cumsum(steps + 1) - 1, axis=0)
-    return touches_of(model, feet, before[:, : model.nq])
+    model, before = pass_.columns.base.model, np.delete(states, np.cumsum(steps + 1) - 1, axis=0)
+    return touches_of(model, before[:, : model.nq], feet_pairs(model))
 
 
 def _chosen(direct: FloatArray, places: IndexArray) -> FloatArray:

@@ -21,7 +21,13 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
 from sysid_ros.engine.derivatives.model_changes import TablesReader
 from sysid_ros.engine.derivatives.parameter_effects import ParameterEffects
-from sysid_ros.engine.derivatives.run_pass import MeshContacts, Pass, follow_runs
+from sysid_ros.engine.derivatives.run_pass import (
+    Followed,
+    Pass,
+    Run,
+    follow_runs,
+    unknown_touches,
+)
 from sysid_ros.engine.derivatives.sensors import sensors_of, unsupported_sensor
 from sysid_ros.engine.derivatives.uncovered_steps import differentiate_again
 from sysid_ros.engine.mechanics import unsupported
@@ -80,7 +86,6 @@ class Sensitivities:
         self._seen = self._differenced = 0
         self._latest: tuple[bytes, Pass] | None = None
         self._reader = TablesReader(self._addresses)
-        self._meshes = MeshContacts()
         self.runs = ForwardRuns(self._addresses, rollouts)
 
     @property
@@ -118,7 +123,6 @@ class Sensitivities:
         self._obstacle = self._obstacle or other._obstacle
         self._effects.learn_from(other._effects)
         self.runs.trusted = other.runs.trusted
-        self._meshes.seen |= other._meshes.seen
         if self._group.builder is other._group.builder and self._reads_as(other):
             self._latest = other._latest
 
@@ -126,6 +130,7 @@ class Sensitivities:
         """Return whether the same is read from models, by the same steps."""
         return (
             np.array_equal(self._addresses, other._addresses)
+            and self._effects.touching == other._effects.touching
             and np.array_equal(self._scale, other._scale)
             and self._start_sensors == other._start_sensors
         )
@@ -208,7 +213,7 @@ class Sensitivities:
         (rollouts,) = self._rollouts.run_batches([job])
         if rollouts.diverged.any():
             return None
-        ((found, uncovered),) = follow_runs(pass_, [(batch, deviations, rollouts)], self._rollouts)
+        _, ((found, uncovered),) = self._followed(theta, pass_, [(batch, deviations, rollouts)])
         return None if uncovered.any() else found
 
     def _moved(
@@ -237,8 +242,7 @@ class Sensitivities:
                 yield finite_differences(self._rollouts, batch, start, columns)
             return
         pass_ = self._prepare(theta, None if known is None else known[0])
-        unfollowed = tuple(self._effects.unfollowed)
-        plain = self._columns(theta, pass_.columns.base, unfollowed) if unfollowed else None
+        plain: Perturbations | None = None
         sizes = [8 * int(b.samples.sum()) * (len(theta) + b.spread.shape[1]) for b in batches]
         for part in portions(sizes, MAX_CHUNK_BYTES):
             jobs = [
@@ -246,7 +250,13 @@ class Sensitivities:
                 for batch, start in zip(batches[part], own[part], strict=True)
             ]
             rollouts = self.runs.run_batches(jobs) if known is None else known[1][part]
-            yield from self._differentiate(batches[part], own[part], rollouts, pass_, plain, theta)
+            runs = list(zip(batches[part], own[part], rollouts, strict=True))
+            sound = [each for each in runs if not each[2].diverged.all()]
+            before, (pass_, done) = pass_, self._followed(theta, pass_, sound)
+            unfollowed = tuple(self._effects.unfollowed)
+            if unfollowed and (plain is None or pass_ is not before):
+                plain = self._columns(theta, pass_.columns.base, unfollowed)
+            yield from self._differentiate(runs, done, pass_, plain, theta)
         if self.doubted > MAX_DOUBTS:
             self.give_up("forces act along the motion, such as contacts, that it does not know")
 
@@ -283,24 +293,33 @@ class Sensitivities:
             found.reading,
             found.tables.completed(found.changes),
             self._addresses,
-            parts,
+            (whole,) if self._effects.touching else parts,
             whole,
-            self._meshes,
+            self._effects.touching,
         )
+
+    def _followed(
+        self, theta: FloatArray, pass_: Pass, runs: Sequence[Run]
+    ) -> tuple[Pass, list[Followed]]:
+        """Results of the pass along runs; once forces lack where geoms touch, with contacts."""
+        done = follow_runs(pass_, runs, self._rollouts)
+        if pass_.touching or not unknown_touches(pass_, runs, done):
+            return pass_, done
+        self._effects.touch()
+        self._latest = None
+        pass_ = self._prepare(theta, pass_.columns.base)
+        return pass_, follow_runs(pass_, runs, self._rollouts)
 
     def _differentiate(
         self,
-        batches: Sequence[RunBatch],
-        deviations: Sequence[FloatArray],
-        rollouts: Sequence[BatchRollout],
+        runs: Sequence[Run],
+        followed: Sequence[Followed],
         pass_: Pass,
         plain: Perturbations | None,
         theta: FloatArray,
     ) -> Iterator[RunJacobian]:
         """Residuals and Jacobians of batches, by finite differences where the pass is no use."""
-        runs = list(zip(batches, deviations, rollouts, strict=True))
-        sound = [each for each in runs if not each[2].diverged.all()]
-        done = iter(follow_runs(pass_, sound, self._rollouts))
+        done = iter(followed)
         for batch, own, rollout in runs:
             steps = int(batch.steps.sum())
             self._seen += steps

@@ -46,11 +46,9 @@ from sysid_ros.engine.mechanics.displacements import (
 )
 from sysid_ros.engine.mechanics.floor_contacts import (
     Feet,
-    Touches,
+    feet_pairs,
     has_feet,
-    no_touches,
     stand_alike,
-    touches_of,
 )
 from sysid_ros.engine.mechanics.fluid import (
     FRAME,
@@ -127,6 +125,7 @@ from sysid_ros.engine.mechanics.rigid_body import (
     site_wrench,
     turned_gravity,
 )
+from sysid_ros.engine.mechanics.touches import Touches, no_touches, touches_of
 from sysid_ros.engine.mechanics.workspace import (
     Workspace,
     copy_inertia,

@@ -208,14 +208,14 @@ def _set_rows(t: Tables, pose: Pose, k: int, points: tuple[Three, Three], out: F
 @compiled
 def _add_rows(t: Tables, k: int, n: int, total: FloatArray, out: Footing) -> None:
     """Add the force, and how it changes with acceleration and weight."""
-    nv, feet, count = total.size, t.feet.body.size, t.connections.weld.size
+    nv, bodies = total.size, t.connections.body[k]
     for d in range(n):
-        own = feet + (k if d < 3 else count + k)
         for i in range(nv):
             pull = out.rows[d, i] * out.force[d]
             total[i] += pull
             if out.softness[d] > MIN_VALUE:
-                out.by_weight[own, i] -= pull / t.connections.weight[k, d // 3]
+                for body in bodies:
+                    out.by_weight[body, d // 3, i] -= pull / t.connections.weight[k, d // 3]
             if out.rows[d, i] != 0.0:
                 for j in range(nv):
                     out.stiffness[i, j] += out.rows[d, i] * out.rows[d, j] / out.softness[d]

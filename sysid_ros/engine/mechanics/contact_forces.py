@@ -1,31 +1,41 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forces of feet on a floor and their derivatives, compiled; see :mod:`.floor_contacts`."""
+"""Forces of contacts and their derivatives, compiled; see :mod:`.floor_contacts`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import (
     Six,
     add,
     add_scaled,
     compiled,
     compiled_apart,
+    copy_matrix,
+    copy_vector,
     dot,
     load,
+    rotated,
     scale,
     store,
 )
 from sysid_ros.engine.mechanics.constraint_rows import impedance, reference
-from sysid_ros.engine.mechanics.contact_changes import displace, moved, through
-from sysid_ros.engine.mechanics.contact_points import reach_rim, set_frame, turned
+from sysid_ros.engine.mechanics.contact_changes import (
+    approach,
+    couple_bodies,
+    displace,
+    follow_plane,
+    reach_rim,
+    through,
+)
 from sysid_ros.engine.mechanics.displacements import Displacements, carries, moved_along
-from sysid_ros.engine.mechanics.floor_contacts import Footing, Touches
+from sysid_ros.engine.mechanics.floor_contacts import Footing
 from sysid_ros.engine.mechanics.kinematics import Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
+from sysid_ros.engine.mechanics.touches import Pairs, Touches
 
 
 @compiled_apart
@@ -40,7 +50,7 @@ def stand(
     total: FloatArray,
     out: Footing,
 ) -> None:
-    """Evaluate all feet.
+    """Evaluate all contacts.
 
     Args:
       t: The model.
@@ -60,101 +70,97 @@ def stand(
         out.by_weight[:] = 0.0
         out.by_displacement[:] = 0.0
         out.pressed[0] = 0
-    for foot in range(t.feet.body.size):
-        if not t.feet.mesh[foot]:
-            _meet(t, pose, v, acceleration, foot, t.feet.local[foot], displacements, total, out)
+    rates = v, acceleration
+    for foot in range(t.feet.radius.size):
+        _meet(t, pose, rates, foot, displacements, total, out)
     for c in range(touches.first[k], touches.first[k + 1]):
-        foot = touches.foot[c]
-        _meet(t, pose, v, acceleration, foot, touches.local[c], displacements, total, out)
+        copy_vector(touches.place[c], out.place)
+        copy_vector(touches.spin[c], out.spin)
+        copy_matrix(touches.frame[c], out.frame)
+        copy_matrix(touches.follow[c], out.follow)
+        pair = touches.pair[c]
+        _press(t, pose, rates, touches.pairs, pair, touches.depth[c], displacements, total, out)
 
 
 @compiled
 def _meet(
     t: Tables,
     pose: Pose,
-    v: FloatArray,
-    acceleration: FloatArray,
+    rates: tuple[FloatArray, FloatArray],
     k: int,
-    local: FloatArray,
     displacements: Displacements,
     total: FloatArray,
     out: Footing,
 ) -> None:
-    """One foot at a point of its body, if it is near enough to the plane."""
-    body, normal = t.feet.body[k], t.feet.frame[k, 0]
+    """One foot, if it is near enough to its plane."""
+    body, normal = t.feet.pairs.body[k, 1], t.feet.frame[k, 0]
     rotation, position = pose.rotation[body], pose.position[body]
-    center = (
-        position[0] + turned(rotation, 0, local),
-        position[1] + turned(rotation, 1, local),
-        position[2] + turned(rotation, 2, local),
-    )
+    x, y, z = rotated(rotation, t.feet.local[k])
+    center = position[0] + x, position[1] + y, position[2] + z
     reach_rim(t, rotation, k, out)
     depth = -t.feet.radius[k]
     for i in range(3):
         depth += normal[i] * (center[i] + out.reach[i] - t.feet.point[k, i])
-    if depth < t.feet.margin[k]:
-        _press(t, pose, v, acceleration, k, center, depth, displacements, total, out)
+    if depth < t.feet.pairs.margin[k]:
+        follow_plane(t, pose, k, center, depth, out)
+        _press(t, pose, rates, t.feet.pairs, k, depth, displacements, total, out)
 
 
-@compiled
+@compiled_apart
 def _press(
     t: Tables,
     pose: Pose,
-    v: FloatArray,
-    acceleration: FloatArray,
+    rates: tuple[FloatArray, FloatArray],
+    pairs: Pairs,
     k: int,
-    center: tuple[float, float, float],
     depth: float,
     displacements: Displacements,
     total: FloatArray,
     out: Footing,
 ) -> None:
-    """One foot whose contact is closed, at a distance ``depth``."""
-    feet, normal, body = t.feet, t.feet.frame[k, 0], t.feet.body[k]
-    n = feet.dimension[k]
-    behind = feet.radius[k] + 0.5 * depth
-    p = (
-        center[0] + out.reach[0] - behind * normal[0],
-        center[1] + out.reach[1] - behind * normal[1],
-        center[2] + out.reach[2] - behind * normal[2],
-    )
-    set_frame(t, pose, k, out.frame, out.turn)
+    """One contact at a distance ``depth`` whose place and frame are in ``out``."""
+    bodies, n = pairs.body[k], pairs.dimension[k]
+    count = couple_bodies(t, bodies[0], bodies[1], out)
     for d in range(min(n, 3)):
-        store(through(p, out.frame[d]), out.wrench[d])
+        store(through(out.place, out.frame[d]), out.wrench[d])
     for d in range(3, n):
         axis = out.frame[d - 3]
         store((axis[0], axis[1], axis[2], 0.0, 0.0, 0.0), out.wrench[d])
-    motion = moved(t, pose, body, v, 0)
-    gain = moved(t, pose, body, acceleration, 0)
-    stiffness, damping = reference(t, feet.solref[k], feet.solimp[k])
-    depth -= feet.margin[k]
-    share, slope = impedance(feet.solimp[k], depth)
+    stiffness, damping = reference(t, pairs.solref[k], pairs.solimp[k])
+    for c in range(count):
+        i = out.dofs[c]
+        out.rate[i] = rates[1][i] + damping * rates[0][i]
+    motion = approach(t, pose, count, 0, (True, True), out)
+    depth -= pairs.margin[k]
+    share, slope = impedance(pairs.solimp[k], depth)
     for d in range(n):
-        wrench = load(out.wrench[d])
-        out.violation[d] = dot(gain, wrench) + damping * dot(motion, wrench)
+        out.violation[d] = dot(motion, load(out.wrench[d]))
     out.violation[0] += stiffness * share * depth
-    resistance = max(1e-15, (1.0 - share) / share * feet.weight[k])
-    if not _respond(t, k, resistance, out):
+    resistance = max(1e-15, (1.0 - share) / share * pairs.weight[k])
+    if not _respond(t, pairs.friction[k], n, resistance, out):
         return
     out.pressed[0] += 1
     push = _combined(out.wrench, out.force, n)
-    _add_rows(t, pose, k, push, damping, total, out)
+    _add_rows(pose, count, n, bodies, pairs.weight[k], push, damping, total, out)
     # What the depth alone changes: the reference acceleration, and the regularization.
     by_depth = stiffness * (share + depth * slope), slope / (share * (1.0 - share))
-    rates, motions, at = (v, acceleration), (motion, gain), (center, p)
-    j = t.body_lastdof[body]
-    while j >= 0:
-        s, first = load(pose.subspace[j]), t.dof_first[j]
-        displace(
-            t, pose, k, s, first, at, rates, motions, damping, by_depth, push, out,
-            out.by_position, j,
-        )  # fmt: skip
-        j = t.dof_parentid[j]
+    spins = out.spin[0] != 0.0 or out.spin[1] != 0.0 or out.spin[2] != 0.0
+    for c in range(count):
+        j = out.dofs[c]
+        side = out.side[j]
+        if side != 0 or spins:
+            s, first, carried = load(pose.subspace[j]), t.dof_first[j], (side <= 0, side >= 0)
+            displace(
+                t, pose, n, count, s, first, carried, by_depth, motion, push, out,
+                out.by_position, j,
+            )  # fmt: skip
     for e in range(displacements.moving):
-        if carries(t, displacements.body[e], body):
+        moved = displacements.body[e]
+        carried = carries(t, moved, bodies[0]), carries(t, moved, bodies[1])
+        if carried[0] != carried[1] or (carried[0] and spins):
             s, first = moved_along(pose, displacements, e), displacements.first[e]
             displace(
-                t, pose, k, s, first, at, rates, motions, damping, by_depth, push, out,
+                t, pose, n, count, s, first, carried, by_depth, motion, push, out,
                 out.by_displacement, e,
             )  # fmt: skip
 
@@ -168,12 +174,11 @@ def _combined(wrenches: FloatArray, shares: FloatArray, n: int) -> Six:
 
 
 @compiled
-def _respond(t: Tables, k: int, resistance: float, out: Footing) -> bool:
+def _respond(t: Tables, friction: FloatArray, n: int, resistance: float, out: Footing) -> bool:
     """Force and curvature at a violation; whether there is a force."""
-    u, force, curvature, friction = out.violation, out.force, out.curvature, t.feet.friction[k]
+    u, force, curvature = out.violation, out.force, out.curvature
     force[:] = 0.0
     curvature[:] = 0.0
-    n = t.feet.dimension[k]
     if n == 1:
         if u[0] >= 0.0:
             return False
@@ -240,39 +245,42 @@ def _elliptic(
 
 @compiled
 def _add_rows(
-    t: Tables, pose: Pose, k: int, push: Six, damping: float, total: FloatArray, out: Footing
+    pose: Pose,
+    count: int,
+    n: int,
+    bodies: IntArray,
+    weight: float,
+    push: Six,
+    damping: float,
+    total: FloatArray,
+    out: Footing,
 ) -> None:
     """Add the force, and how it changes with acceleration, velocity and weight."""
-    last, weight, n = t.body_lastdof[t.feet.body[k]], t.feet.weight[k], t.feet.dimension[k]
-    i = last
-    while i >= 0:
-        s = load(pose.subspace[i])
+    for c in range(count):
+        i = out.dofs[c]
+        s = scale(load(pose.subspace[i]), float(out.side[i]))
         pull = dot(s, push)
         total[i] += pull
-        out.by_weight[k, i] -= pull / weight
+        for body in bodies:
+            out.by_weight[body, 0, i] -= pull / weight
         for d in range(n):
             out.rows[d, i] = dot(s, load(out.wrench[d]))
         for d in range(n):
             out.slope[d, i] = 0.0
             for e in range(n):
                 out.slope[d, i] += out.curvature[d, e] * out.rows[e, i]
-        i = t.dof_parentid[i]
-    i = last
-    while i >= 0:
-        j = last
-        while j >= 0:
-            entry = 0.0
+    for b in range(count):
+        i = out.dofs[b]
+        for c in range(count):
+            j, entry = out.dofs[c], 0.0
             for d in range(n):
                 entry += out.rows[d, i] * out.slope[d, j]
             out.stiffness[i, j] += entry
             out.by_velocity[i, j] -= damping * entry
-            j = t.dof_parentid[j]
-        i = t.dof_parentid[i]
 
 
 @compiled
 def add_footing_changes(
-    t: Tables,
     footing: Footing,
     body_weight: FloatArray,
     displacements: Displacements,
@@ -283,7 +291,6 @@ def add_footing_changes(
     """Add the derivative of the forces at a fixed acceleration.
 
     Args:
-      t: The model.
       footing: The instant.
       body_weight: Derivatives of the bodies' inverse inertia, (nbody, 2, n_model).
       displacements: By what parameters change.
@@ -298,20 +305,11 @@ def add_footing_changes(
     for e in range(displacements.direction.size):
         for i in range(dq.shape[0]):
             out[i, displacements.direction[e]] += footing.by_displacement[i, e]
-    for k in range(t.feet.body.size):
-        for i in range(dq.shape[0]):
-            if footing.by_weight[k, i] != 0.0:
-                add_scaled(
-                    out, i, footing.by_weight[k, i], body_weight[t.feet.body[k]], 0,
-                    body_weight.shape[2],
-                )  # fmt: skip
-    count = t.connections.weld.size
-    for k in range(2 * count):
-        kind, bodies = k // count, t.connections.body[k % count]
-        for i in range(dq.shape[0]):
-            scale = footing.by_weight[t.feet.body.size + k, i]
-            if scale != 0.0:
-                for body in bodies:
+    for body in range(body_weight.shape[0]):
+        for kind in range(2):
+            for i in range(dq.shape[0]):
+                scale = footing.by_weight[body, kind, i]
+                if scale != 0.0:
                     add_scaled(out, i, scale, body_weight[body], kind, body_weight.shape[2])
 
 

@@ -1,26 +1,26 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of spheres, capsules, cylinders, boxes and meshes with fixed planes: feet on a floor.
+"""Contacts of spheres, capsules, cylinders and boxes with fixed planes: feet on a floor.
 
 At a given acceleration the force of a contact follows from MuJoCo's dual problem: with the rows J
 of the normal and both tangents, and of rotations about them where these have friction, its
 violation u = J qacc + B J v + (K r depth, 0, ...) has the force f(u) / R, quadratic in pieces,
 where the regularization R and the impedance r depend on the depth. Its derivative at a fixed
-acceleration has three parts: J moves along with the body, the depth changes, and so do the velocity
-and the acceleration of the point. The rest, -J^T (df/du) J dqacc, is a stiffness as that of a
-joint's rows. Tangents are those of the plane, but turn with a capsule's axis. The points of a
-cylinder are not fixed to it: the lowest of each rim, and two more on the lower one, go around as
-its axis tilts. Which vertices of a mesh press, MuJoCo tells for every step; each is fixed to its
-body while it does. See MuJoCo's documentation, Computation, "Constraint model", and
-mj_instantiateContact, mj_makeImpedance, mj_constraintUpdate and mjc_PlaneCylinder for the formulas.
+acceleration has three parts: J moves along with the bodies, the depth changes, and so do the
+velocity and the acceleration of one body against the other. The rest, -J^T (df/du) J dqacc, is a
+stiffness as that of a joint's rows. How place, frame and depth move with both bodies is written
+here for feet; of all other contacts MuJoCo tells it (:mod:`.touches`). Tangents are those of the
+plane, but turn with a capsule's axis. The points of a cylinder are not fixed to it: the lowest of
+each rim, and two more on the lower one, go around as its axis tilts. See MuJoCo's documentation,
+Computation, "Constraint model", and mj_instantiateContact, mj_makeImpedance, mj_constraintUpdate
+and mjc_PlaneCylinder for the formulas.
 
-Other geoms that touch violate the equation of motion, which is checked at every step.
+What presses otherwise violates the equation of motion, which is checked at every step.
 """
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 from collections.abc import Collection
@@ -29,12 +29,12 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray, IntArray
+from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.engine.mechanics.touches import Pairs, floats, frame_of
 
 _GEOM = mujoco.mjtGeom
-_PLANE, _SPHERE, _CAPSULE, _CYLINDER, _BOX, _MESH = (
-    int(getattr(_GEOM, f"mjGEOM_{n}"))
-    for n in ("PLANE", "SPHERE", "CAPSULE", "CYLINDER", "BOX", "MESH")
+_PLANE, _SPHERE, _CAPSULE, _CYLINDER, _BOX = (
+    int(getattr(_GEOM, f"mjGEOM_{n}")) for n in ("PLANE", "SPHERE", "CAPSULE", "CYLINDER", "BOX")
 )
 # Switches that leave out contacts, or make them in another way than is written here.
 _WITHOUT = ("mjDSBL_CONTACT", "mjDSBL_CONSTRAINT")
@@ -53,12 +53,8 @@ _OPTIONS = ("cone", "impratio", "disableflags", "enableflags")
 
 
 class Feet(NamedTuple):
-    """Points of a model that planes may press against, each with its plane.
+    """Points of a model that planes may press against, each with its plane."""
 
-    A mesh is one of them, whose point is another from step to step (:class:`Touches`).
-    """
-
-    body: IntArray  # (k,)
     local: FloatArray  # (k, 3): in the body's frame, m
     radius: FloatArray  # (k,), m
     axis: FloatArray  # (k, 3): of a capsule, in the body's frame; else zero
@@ -68,40 +64,30 @@ class Feet(NamedTuple):
     )
     point: FloatArray  # (k, 3): of the plane
     frame: FloatArray  # (k, 3, 3): its normal and two tangents, in rows
-    margin: FloatArray  # (k,): the distance from which on they press, m
-    friction: FloatArray  # (k, 5): along both tangents, about the normal and both tangents
-    dimension: IntArray  # (k,): 1 without friction, 3, 4 with friction about the normal, or 6
-    solref: FloatArray  # (k, 2)
-    solimp: FloatArray  # (k, 5)
-    weight: FloatArray  # (k,): the body's inverse inertia, 1/kg
-    pair: IntArray  # (k, 2): the geoms, that of the plane first
-    mesh: BoolArray  # (k,): whether it is a mesh
-
-
-class Touches(NamedTuple):
-    """The vertices of meshes that press before each step of rollouts."""
-
-    first: IntArray  # (steps + 1,): where each step's begin
-    foot: IntArray  # (n,): the mesh among the feet
-    local: FloatArray  # (n, 3): in the body's frame, m
+    pairs: Pairs  # the world and the foot's body
 
 
 class Footing(NamedTuple):
-    """Feet and connections that press at one instant: their forces' derivatives, and scratch."""
+    """What presses at one instant, contacts and connections: derivatives of forces, and scratch."""
 
     pressed: IntArray  # (1,): how many do
     stiffness: FloatArray  # (nv, nv): minus the derivative in the acceleration
     by_position: FloatArray  # (nv, nv)
     by_velocity: FloatArray  # (nv, nv)
-    by_weight: (
-        FloatArray  # (k, nv): by inverse inertia: of feet, of connections, of welds that turn
-    )
+    by_weight: FloatArray  # (nbody, 2, nv): by inverse inertia, straight and turning
     by_displacement: FloatArray  # (nv, n_displaced)
-    frame: FloatArray  # (3, 3): the normal and the tangents, in rows
+    dofs: IntArray  # (nv,): those that move the bodies of a contact
+    side: IntArray  # (nv,): -1 where one moves the first body, 1 the second, 0 both
+    rate: FloatArray  # (nv,): acceleration and, times the contact's damping, velocity
+    place: FloatArray  # (3,): of a contact
+    frame: FloatArray  # (3, 3): its normal and tangents, in rows
+    follow: FloatArray  # (7, 6): the twist of its frame, and its depth, by the bodies' own against
+    spin: FloatArray  # (3,): how it turns about the normal as both bodies turn, beyond their turn
     reach: FloatArray  # (3,): from the centre of a cylinder to the point; else zero
     roll: FloatArray  # (3, 3): its derivative by the body's rotation; else zero
+    step: FloatArray  # (3,): by how much the point of a foot moves
     turn: FloatArray  # (3,): how the tangents turn about the normal with the body's rotation
-    wrench: FloatArray  # (6, 6): forces along them through the point, and torques about them
+    wrench: FloatArray  # (6, 6): forces along them through the place, and torques about them
     rows: FloatArray  # (6, nv)
     slope: FloatArray  # (6, nv)
     force: FloatArray  # (6,)
@@ -111,14 +97,17 @@ class Footing(NamedTuple):
     softness: FloatArray  # (6,): of the rows of a connection
 
 
-def new_footing(n_held: int, nv: int, n_displaced: int) -> Footing:
+def new_footing(nbody: int, nv: int, n_displaced: int) -> Footing:
     """Room for a footing."""
-    square, by_row = (nv, nv), (6, nv)
-    sizes = (
-        square, square, square, (n_held, nv), (nv, n_displaced), (3, 3), 3, (3, 3), 3, (6, 6),
-        by_row, by_row, 6, (6, 6), 6, 6, 6,
+    square, by_row, of_dofs = (nv, nv), (6, nv), np.zeros(nv, dtype=np.int64)
+    before = square, square, square, (nbody, 2, nv), (nv, n_displaced)
+    behind = (
+        nv, 3, (3, 3), (7, 6), 3, 3, (3, 3), 3, 3, (6, 6), by_row, by_row, 6, (6, 6), 6, 6, 6,
     )  # fmt: skip
-    return Footing(np.zeros(1, dtype=np.int64), *(np.zeros(size) for size in sizes))
+    return Footing(
+        np.zeros(1, dtype=np.int64), *map(np.zeros, before), of_dofs, of_dofs.copy(),
+        *map(np.zeros, behind),
+    )  # fmt: skip
 
 
 def feet_of(model: mujoco.MjModel) -> Feet:
@@ -126,82 +115,29 @@ def feet_of(model: mujoco.MjModel) -> Feet:
     pairs = _touching_pairs(model)
     planes = _planes(model, {plane for plane, _, _ in pairs})
     rows = [
-        (int(model.geom_bodyid[geom]), *point, *planes[plane], *shared, (plane, geom))
+        (*point, *planes[plane], *shared, int(model.geom_bodyid[geom]))
         for plane, geom, number in pairs
         for shared in [_shared(model, plane, geom) if number < 0 else _told(model, number)]
         for point in _points(model, geom)
     ]
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in Feet._fields[1:]]
-    bodies, count = np.array(columns[0], dtype=np.int64), len(rows)
+    names = (*Feet._fields[:-1], *Pairs._fields)
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names[1:]]
+    count = len(rows)
+    *geometry, margin, friction, dimension, solref, solimp, body = columns
+    bodies = np.stack([np.zeros(count), body], axis=1).astype(np.int64)
+    shapes = ((3,), (), (3,), (2, 3), (3,), (3,), (3, 3))
     return Feet(
-        body=bodies,
-        local=_floats(columns[1], (count, 3)),
-        radius=_floats(columns[2], (count,)),
-        axis=_floats(columns[3], (count, 3)),
-        axle=_floats(columns[4], (count, 2, 3)),
-        rim=_floats(columns[5], (count, 3)),
-        point=_floats(columns[6], (count, 3)),
-        frame=_floats(columns[7], (count, 3, 3)),
-        margin=_floats(columns[8], (count,)),
-        friction=_floats(columns[9], (count, 5)),
-        dimension=np.array(columns[10], dtype=np.int64),
-        solref=_floats(columns[11], (count, 2)),
-        solimp=_floats(columns[12], (count, 5)),
-        weight=_floats(np.asarray(model.body_invweight0)[bodies, 0], (count,)),
-        pair=np.array(columns[13], dtype=np.int64).reshape(count, 2),
-        mesh=np.isin([model.geom_type[geom] for _, geom in columns[13]], _MESH),
+        *(floats(one, (count, *shape)) for one, shape in zip(geometry, shapes, strict=True)),
+        Pairs(
+            bodies,
+            floats(margin, (count,)),
+            floats(friction, (count, 5)),
+            np.array(dimension, dtype=np.int64),
+            floats(solref, (count, 2)),
+            floats(solimp, (count, 5)),
+            floats(np.asarray(model.body_invweight0)[bodies[:, 1], 0], (count,)),
+        ),
     )
-
-
-def no_touches(steps: int) -> Touches:
-    """Touches where no mesh presses."""
-    return Touches(
-        np.zeros(steps + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 3))
-    )
-
-
-def touches_of(model: mujoco.MjModel, feet: Feet, positions: FloatArray) -> Touches:
-    """The vertices of meshes among the feet that press, as MuJoCo finds them.
-
-    Args:
-      model: All of the model.
-      feet: Its own, or those of a part.
-      positions: Of all joints before each step, (steps, nq).
-    """
-    own, number = _meshes_alone(model, feet), {}
-    for k in np.flatnonzero(feet.mesh).tolist():
-        number[tuple(feet.pair[k].tolist())] = k
-    data = mujoco.MjData(own)
-    counts, found, points = [0], [], []
-    for q in positions:
-        data.qpos[:] = q
-        mujoco.mj_kinematics(own, data)
-        mujoco.mj_collision(own, data)
-        contacts = data.contact
-        depths, middles = contacts.dist, contacts.pos
-        for pair, depth, middle in zip(contacts.geom.tolist(), depths, middles, strict=True):
-            k = number.get(tuple(pair))
-            if k is not None:
-                # MuJoCo's point lies in the middle between the vertex and the plane.
-                vertex = middle + 0.5 * depth * feet.frame[k, 0]
-                body = model.geom_bodyid[pair[1]]
-                found.append(k)
-                points.append((vertex - data.xpos[body]) @ data.xmat[body].reshape(3, 3))
-        counts.append(len(found))
-    return Touches(
-        np.array(counts, dtype=np.int64),
-        np.array(found, dtype=np.int64),
-        _floats(points, (len(found), 3)),
-    )
-
-
-def _meshes_alone(model: mujoco.MjModel, feet: Feet) -> mujoco.MjModel:
-    """The model in which only meshes that are feet, and planes, can touch."""
-    own = copy.copy(model)
-    own.geom_contype[:], own.geom_conaffinity[:] = 0, 0
-    own.geom_contype[feet.pair[feet.mesh, 0]] = 1
-    own.geom_conaffinity[feet.pair[feet.mesh, 1]] = 1
-    return own
 
 
 def has_feet(model: mujoco.MjModel) -> bool:
@@ -209,16 +145,26 @@ def has_feet(model: mujoco.MjModel) -> bool:
     return bool(_touching_pairs(model))
 
 
-def stand_alike(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
-    """Return whether two models of equal sizes have the same feet and planes, weights aside.
+def feet_pairs(model: mujoco.MjModel) -> set[tuple[int, int]]:
+    """The planes and geoms of which this module has the contacts."""
+    return {(plane, geom) for plane, geom, _ in _touching_pairs(model)}
+
+
+def stand_alike(one: mujoco.MjModel, other: mujoco.MjModel, touching: bool) -> bool:
+    """Return whether contacts of two models of equal sizes are the same, weights aside.
 
     What places bodies and geoms apart from :data:`_SHAPING` is for others to compare.
+
+    Args:
+      one: A model.
+      other: Another.
+      touching: Whether more may touch than feet and planes.
     """
     if all(np.array_equal(getattr(one, n, 0), getattr(other, n, 0)) for n in _SHAPING) and all(
         getattr(one.opt, n) == getattr(other.opt, n) for n in _OPTIONS
     ):
         return True
-    return not (has_feet(one) or has_feet(other))
+    return not (touching or has_feet(one) or has_feet(other))
 
 
 def _planes(
@@ -229,7 +175,7 @@ def _planes(
         return {}
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    return {k: (data.geom_xpos[k].copy(), _frame(data.geom_xmat[k][2::3])) for k in planes}
+    return {k: (data.geom_xpos[k].copy(), frame_of(data.geom_xmat[k][2::3])) for k in planes}
 
 
 def _touching_pairs(model: mujoco.MjModel) -> list[tuple[int, int, int]]:
@@ -250,7 +196,7 @@ def _touching_pairs(model: mujoco.MjModel) -> list[tuple[int, int, int]]:
     fixed = np.asarray(model.body_weldid)[model.geom_bodyid] == 0
     kinds = np.asarray(model.geom_type)
     planes = np.flatnonzero(fixed & (kinds == _PLANE))
-    others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _CYLINDER, _BOX, _MESH)))
+    others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _CYLINDER, _BOX)))
     both = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)
     numbers = {frozenset(pair): number for number, pair in enumerate(both)}
     pairs = itertools.product(planes.tolist(), others.tolist())
@@ -287,8 +233,6 @@ def _points(model: mujoco.MjModel, geom: int) -> list[_Point]:
     mujoco.mju_quat2Mat(flat, model.geom_quat[geom])
     x, _, z = axes = flat.reshape(3, 3).T
     radius, half = float(size[0]), float(size[1])
-    if kind == _MESH:
-        return [(none, 0.0, none, no_axle, none)]
     if kind == _SPHERE:
         return [(center, radius, none, no_axle, none)]
     if kind == _CAPSULE:
@@ -339,15 +283,3 @@ def _mix(one: float, two: float) -> float:
     if one < least and two < least:
         return 0.5
     return 0.0 if one < least else 1.0
-
-
-def _frame(normal: FloatArray) -> FloatArray:
-    """The axes of a contact, in rows (mju_makeFrame)."""
-    tangent = np.array([0.0, 1.0, 0.0] if -0.5 < normal[1] < 0.5 else [0.0, 0.0, 1.0])
-    tangent -= normal * (normal @ tangent)
-    tangent /= np.linalg.norm(tangent)
-    return np.stack([normal, tangent, np.cross(normal, tangent)])
-
-
-def _floats(values: object, shape: tuple[int, ...]) -> FloatArray:
-    return np.ascontiguousarray(values, dtype=np.float64).reshape(shape)

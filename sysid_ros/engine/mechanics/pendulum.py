@@ -52,7 +52,7 @@ def hang(
       wanted: Whether nobody looks at poses and motions of bodies.
     """
     known.alone[0] = 0
-    if not wanted or t.dof_bodyid.size != 1 or t.lines.equality.size or t.feet.body.size:
+    if not wanted or t.dof_bodyid.size != 1 or t.lines.equality.size or t.feet.radius.size:
         return
     if t.connections.weight.size or t.site_actuators.size or t.in_fluid:
         return

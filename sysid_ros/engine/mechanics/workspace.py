@@ -72,8 +72,8 @@ class Workspace(NamedTuple):
     reference_axes: FloatArray  # (3, 3)
 
 
-def new_workspace(t: Tables, n_held: int, n_displaced: int, n: int) -> Workspace:
-    """Room for ``n`` directions and so many displacements, with ``n_held`` feet and connections."""
+def new_workspace(t: Tables, n_displaced: int, n: int) -> Workspace:
+    """Room for ``n`` directions and so many displacements."""
     nbody, nv, nu = t.body_parentid.size, t.dof_bodyid.size, t.actuator_dof.size
     n_line = t.lines.equality.size
     return Workspace(
@@ -84,7 +84,7 @@ def new_workspace(t: Tables, n_held: int, n_displaced: int, n: int) -> Workspace
         new_forces(nv, nu, n_line),
         new_rows(nv),
         new_rows(n_line),
-        new_footing(n_held, nv, n_displaced),
+        new_footing(nbody, nv, n_displaced),
         np.zeros((1, n)),
         new_moved_lines(t.lines, n),
         new_friction_limits(nv, n),

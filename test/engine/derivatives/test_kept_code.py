@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import pytest
@@ -28,6 +28,22 @@ from sysid_ros.engine.mechanics.model_tables import Tables
 
 def twice(x: float) -> float:
     return 2.0 * x
+
+
+class Moved(NamedTuple):
+    """A class that goes elsewhere."""
+
+    x: float
+
+
+class Stayed(NamedTuple):
+    """A class that does not."""
+
+    x: float
+
+
+def first_of(pair: Any) -> Any:
+    return pair[0]
 
 
 @pytest.fixture
@@ -76,6 +92,18 @@ def test_loading_reads_no_code_that_callers_would_link_in(
     assert functions
     for function in functions:
         assert [len(list(block.instructions)) for block in function.blocks] == [1]
+
+
+def test_code_kept_for_a_class_that_is_elsewhere_now_is_compiled_again(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an upgrade: numba looks up all classes before it sees that the source is another."""
+    assert keeping(first_of)(Moved(2.0)) == 2.0
+    monkeypatch.delattr(sys.modules[__name__], "Moved")
+    assert keeping(first_of)(Stayed(3.0)) == 3.0
+    again = keeping(first_of)
+    assert again(Stayed(4.0)) == 4.0
+    assert sum(again.stats.cache_hits.values()) == 1
 
 
 def test_code_is_not_kept_where_others_could_put_theirs(nowhere: Path) -> None:

@@ -543,6 +543,7 @@ BALL = 'type="sphere" size="0.03" margin="0.002"'
 CAPSULE = 'type="capsule" size="0.03 0.04" euler="40 50 10"'
 WHEEL = 'type="cylinder" size="0.04 0.02" euler="80 10 0"'
 PAD = 'type="cylinder" size="0.04 0.02" euler="5 3 0"'
+EGG = 'type="ellipsoid" size="0.03 0.04 0.05"'
 MESH = 'type="mesh" mesh="sole"'
 SOLE = """<asset><mesh name="sole" vertex="-0.05 -0.03 -0.02 0.06 -0.02 -0.03 0.05 0.03 -0.025
   -0.04 0.04 -0.015 -0.03 -0.02 0.03 0.04 -0.03 0.02 0.03 0.02 0.04 -0.02 0.03 0.03 0 0 -0.035
@@ -551,6 +552,8 @@ LINE = """<tendon><fixed name="line" stiffness="1"><joint joint="joint0" coef="0
   </tendon>"""
 PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2 0.02"
   solref="0.01 1" margin="0.001"/></contact>"""
+UNKNOWN = """<contact><pair geom1="foot" geom2="floor" condim="3" friction="0.8 0.8"
+  solreffriction="0.03 1.1"/></contact>"""
 
 
 @pytest.mark.parametrize(
@@ -570,6 +573,8 @@ PAIR = """<contact><pair geom1="foot" geom2="floor" condim="4" friction="0.5 0.2
         ("pyramidal", 4, "0.5 0.02", "Euler", PAD, ""),
         ("elliptic", 3, "0.8", "implicitfast", MESH, SOLE),
         ("pyramidal", 4, "0.5 0.02", "Euler", MESH, SOLE + LINE),
+        ("elliptic", 3, "0.8", "Euler", EGG, ""),
+        ("pyramidal", 6, "0.5 0.02 0.01", "implicitfast", EGG, ""),
     ],
 )
 def test_feet_on_a_floor(
@@ -587,7 +592,12 @@ def test_feet_on_a_floor(
         ("joint", "joint0", "stiffness", 2.0),
         ("body", "base", "mass", 1.0),
     )
-    assert_exact(chains.problem(root, params))
+    problem = chains.problem(root, params)
+    error = largest_error(problem, problem.initial_point())
+    assert set(problem.derivative_sources().values()) == {"exact"}
+    # Of an egg, the step in which it meets the floor is differenced.
+    assert problem.exact[0].doubted < (0.01 if foot == EGG else 1e-9)
+    assert error < TOLERANCE
 
 
 def test_steps_whose_forces_mujoco_has_not_settled_are_no_unknown_contacts() -> None:
@@ -648,10 +658,10 @@ def test_what_changes_a_contact_is_left_to_finite_differences() -> None:
 def test_steps_with_contacts_that_are_not_known_are_differenced_alone(
     monkeypatch: pytest.MonkeyPatch, moved_foot: bool
 ) -> None:
-    """A foot that the pass has no contact for touches the floor, and leaves it again."""
+    """A foot whose friction the pass does not know touches the floor, and leaves it again."""
     text = STANDING.format(
         timestep=chains.TIMESTEP, integrator="Euler", cone="elliptic", condim=3, friction="0.8",
-        height=0.1, foot='type="ellipsoid" size="0.03 0.04 0.05"', contact="",
+        height=0.1, foot=BALL, contact=UNKNOWN,
     )  # fmt: skip
     root = mujoco.MjSpec.from_string(text)
     params = of_elements(
@@ -837,10 +847,11 @@ def test_on_bodies_that_stand_still(integrator: str) -> None:
 def test_contacts_are_noticed() -> None:
     """What the pass has no contact for falls onto the floor, and meets nothing before."""
     root = mujoco.MjSpec.from_string(
-        f"""<mujoco><option timestep="{chains.TIMESTEP}" integrator="implicitfast"/><worldbody>
-        <geom type="plane" size="1 1 1"/><body name="body0" pos="0 0 0.15">
+        f"""<mujoco><option timestep="{chains.TIMESTEP}" integrator="implicitfast"
+        cone="elliptic"/><worldbody>
+        <geom name="floor" type="plane" size="1 1 1"/><body name="body0" pos="0 0 0.15">
         <joint name="joint0" type="slide" axis="0 0 1" damping="0.1"/>
-        <geom type="ellipsoid" size="0.1 0.1 0.1" mass="1"/></body></worldbody>
+        <geom name="foot" size="0.1" mass="1"/></body></worldbody>{UNKNOWN}
         <actuator><motor name="actuator0" joint="joint0"/></actuator>
         <sensor><jointpos name="mjSENS_JOINTPOS0" joint="joint0"/></sensor></mujoco>"""
     )

@@ -1,0 +1,243 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts of two geoms, and how they move as one geom moves against the other.
+
+MuJoCo's own collision detection is asked again for these two geoms alone, with the second moved to
+both sides along each axis and about it. That is a matter of microseconds, where all ways to move a
+model's state take milliseconds, and hundreds of such pairs are one call. Where contacts come or go
+within the difference, or both sides differ (a corner that slides over an edge), there is no
+derivative.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray
+from sysid_ros.engine.elements.inertia import rotation_matrix
+
+_MESH, _FIELD = int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_HFIELD)
+_STEP = 1e-6  # m and rad: large against rounding, small against the roundness of what touches
+# Relative: where a contact moves otherwise to one side than to the other, it has no derivative.
+_ROUGH = 0.01
+# m: how exactly convex shapes meet in these differences, and as they do in MuJoCo's steps.
+_FINE, _COARSE = 1e-14, 1e-5
+_SIDES = 13  # of a pair: where it is, and moved to both sides in six ways
+_AT_ONCE = 64  # pairs
+_OF_GEOMS = ("geom_type", "geom_size", "geom_rbound", "geom_aabb")
+
+_TURN = threading.Lock()  # models are kept from call to call, and written
+
+Geoms = tuple[int, int]
+
+
+class Contacts(NamedTuple):
+    """Contacts as MuJoCo has them, those of a pair at an instant behind each other."""
+
+    step: IntArray  # (n,)
+    geom: IntArray  # (n, 2)
+    depth: FloatArray  # (n,)
+    place: FloatArray  # (n, 3)
+    frame: FloatArray  # (n, 3, 3)
+    position: FloatArray  # (n, 2, 3): of both geoms
+    rotation: FloatArray  # (n, 2, 9)
+
+    def some(self, chosen: BoolArray | IntArray | slice) -> Contacts:
+        """Some of them."""
+        return Contacts(*(table[chosen] for table in self))
+
+
+def moved_contacts(
+    model: mujoco.MjModel, contacts: Contacts, margins: Mapping[Geoms, float]
+) -> tuple[BoolArray, FloatArray]:
+    """Derivatives of contacts by how their second geoms move against the first.
+
+    Args:
+      model: The model.
+      contacts: Its contacts.
+      margins: By pair, the distance from which on it is in contact, m.
+
+    Returns:
+      Which contacts have derivatives, (n,), and these, (n, 7, 6): of the twist of the frame and of
+      the distance by a twist of the second geom, all about the origin of the world.
+    """
+    count = len(contacts.step)
+    sound, follow = np.zeros(count, dtype=bool), np.zeros((count, 7, 6))
+    change = np.diff(np.column_stack([contacts.step, contacts.geom]), axis=0) != 0
+    edges = np.concatenate([[0], np.flatnonzero(change.any(axis=1)) + 1, [count]])
+    with _TURN:
+        twin = _Twin(model, margins)
+        for first in range(0, len(edges) - 1, _AT_ONCE):
+            own = edges[first : first + _AT_ONCE + 1]
+            some = slice(int(own[0]), int(own[-1]))
+            sound[some], follow[some] = twin.differenced(contacts.some(some), own - own[0])
+    return sound, follow
+
+
+class _Twin:
+    """Pairs of a model's geoms, alone in a model of their own."""
+
+    def __init__(self, model: mujoco.MjModel, margins: Mapping[Geoms, float]) -> None:
+        self._model, self._margins = model, margins
+        geoms = np.unique(list(margins))
+        kinds, assets = np.asarray(model.geom_type), np.asarray(model.geom_dataid)
+        meshes, fields = (
+            np.unique(assets[geoms[kinds[geoms] == kind]]).tolist() for kind in (_MESH, _FIELD)
+        )
+        vertices = tuple(_vertices(model, k) for k in meshes)
+        twin, self._data = _alone(vertices, tuple(_heights(model, k) for k in fields))
+        for name in ("disableflags", "enableflags", "ccd_iterations"):
+            setattr(twin.opt, name, getattr(model.opt, name))
+        twin.opt.ccd_tolerance = _FINE
+        self._twin = twin
+        self._asset = np.full(model.ngeom, -1)
+        # What the compiler moves a mesh by on its geom.
+        self._shift = np.zeros((model.ngeom, 3))
+        self._turn = np.tile(np.eye(3), (model.ngeom, 1, 1))
+        for kind, own in ((_MESH, meshes), (_FIELD, fields)):
+            for number, asset in enumerate(own):
+                its = (kinds == kind) & (assets == asset)
+                self._asset[its] = number
+                if kind == _MESH:
+                    self._shift[its] = twin.mesh_pos[number]
+                    self._turn[its] = rotation_matrix(twin.mesh_quat[number])
+
+    def differenced(self, contacts: Contacts, edges: IntArray) -> tuple[BoolArray, FloatArray]:
+        """Whether contacts have derivatives, (n,), and these, (n, 7, 6).
+
+        Args:
+          contacts: Of a few pairs.
+          edges: Where those of each pair begin, and the last end.
+        """
+        begins, counts = edges[:-1], np.diff(edges)
+        self._place(contacts.some(begins))
+        mujoco.mj_collision(self._twin, self._data)
+        again = self._data.contact
+        slots = np.asarray(again.geom)[:, 0]
+        number = np.bincount(slots, minlength=_AT_ONCE * _SIDES)
+        kept = number[: _SIDES * len(counts)].reshape(-1, _SIDES) == counts[:, np.newaxis]
+        pair = np.repeat(np.arange(len(counts)), counts)
+        sound = kept.all(axis=1)[pair]
+        slot = _SIDES * pair[sound, np.newaxis] + np.arange(_SIDES)
+        inner = (np.arange(len(pair)) - begins[pair])[sound, np.newaxis]
+        rows = np.argsort(slots, kind="stable")[(np.cumsum(number) - number)[slot] + inner]
+        own = contacts.some(sound)
+        depth, place = again.dist[rows], again.pos[rows]
+        near = np.abs(depth[:, 0] - own.depth) < _COARSE
+        near &= np.abs(place[:, 0] - own.place).max(axis=1, initial=0.0) < _COARSE
+        smooth, follow = _quotients(depth, place, again.frame[rows].reshape(*rows.shape, 3, 3))
+        result = np.zeros((len(pair), 7, 6))
+        result[sound] = _about_origin(follow, own)
+        sound[sound] = near & smooth
+        return sound, result
+
+    def _place(self, pairs: Contacts) -> None:
+        """Put pairs in place, each moved to all sides, and all others out of the way."""
+        twin, data, n = self._twin, self._data, _SIDES * len(pairs.geom)
+        total = _AT_ONCE * _SIDES
+        data.geom_xpos[:total], data.geom_xpos[total:] = 0.0, 1e6
+        margins = [self._margins[a, b] for a, b in pairs.geom.tolist()]
+        twin.pair_margin[:n] = np.repeat(margins, _SIDES)
+        for side in range(2):
+            own = slice(side * total, side * total + n)
+            geom = pairs.geom[:, side]
+            for name in _OF_GEOMS:
+                values = np.asarray(getattr(self._model, name))[geom]
+                getattr(twin, name)[own] = np.repeat(values, _SIDES, axis=0)
+            twin.geom_dataid[own] = np.repeat(self._asset[geom], _SIDES)
+            rotation = pairs.rotation[:, side].reshape(-1, 1, 3, 3)
+            position = pairs.position[:, side, np.newaxis]
+            if side:
+                rotation, position = _TURNS @ rotation, position + _SHIFTS
+            position = position + np.einsum("kvij,kj->kvi", rotation, self._shift[geom])
+            rotation = rotation @ self._turn[geom, np.newaxis]
+            data.geom_xpos[own] = np.broadcast_to(position, (len(geom), _SIDES, 3)).reshape(n, 3)
+            data.geom_xmat[own] = np.broadcast_to(rotation, (len(geom), _SIDES, 3, 3)).reshape(n, 9)
+
+
+def _ways() -> tuple[FloatArray, FloatArray]:
+    """Turns (_SIDES, 3, 3) and shifts (_SIDES, 3) of a geom, to both sides in each way."""
+    turns, shifts = np.tile(np.eye(3), (_SIDES, 1, 1)), np.zeros((_SIDES, 3))
+    for way in range(3):
+        for side, step in ((1, _STEP), (2, -_STEP)):
+            turns[2 * way + side] = rotation_matrix([1.0, *(0.5 * step * np.eye(3)[way])])
+            shifts[6 + 2 * way + side, way] = step
+    return turns, shifts
+
+
+_TURNS, _SHIFTS = _ways()
+
+
+def _quotients(
+    depth: FloatArray, place: FloatArray, frame: FloatArray
+) -> tuple[BoolArray, FloatArray]:
+    """Whether contacts move alike to both sides, (n,), and how, (n, 7, 6).
+
+    Args:
+      depth: Where they are, and moved to all sides, (n, _SIDES).
+      place: Likewise, (n, _SIDES, 3).
+      frame: Likewise, (n, _SIDES, 3, 3).
+    """
+    turned = (frame - frame[:, :1]).swapaxes(2, 3) @ frame[:, :1]
+    turn = np.stack([turned[..., (k + 2) % 3, (k + 1) % 3] for k in range(3)], axis=2)
+    every = np.concatenate([turn, place, depth[..., np.newaxis]], axis=2).swapaxes(1, 2)
+    here = every[..., :1]
+    forth, back = (every[..., 1::2] - here) / _STEP, (here - every[..., 2::2]) / _STEP
+    follow = 0.5 * (forth + back)
+    smooth = np.ones(len(follow), dtype=bool)
+    for own in (slice(0, 3), slice(3, 6), slice(6, 7)):
+        size, rough = (np.linalg.norm(each[:, own], axis=(1, 2)) for each in (follow, forth - back))
+        smooth &= rough <= _ROUGH * (1.0 + size)
+    return smooth, follow
+
+
+def _about_origin(follow: FloatArray, contacts: Contacts) -> FloatArray:
+    """Derivatives by turns about the second geom's middle as those by twists about the origin."""
+    middle, result = contacts.position[:, 1, :, np.newaxis], follow.copy()
+    result[:, :, :3] += follow[:, :, 3:] @ np.cross(np.eye(3), middle, axis=1)
+    result[:, 3:6] -= np.cross(result[:, :3], contacts.place[:, :, np.newaxis], axis=1)
+    return result
+
+
+_Heights = tuple[int, int, bytes, bytes]
+
+
+@lru_cache(maxsize=4)
+def _alone(
+    meshes: tuple[bytes, ...], fields: tuple[_Heights, ...]
+) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """A model of pairs of spheres that may become pairs of other geoms."""
+    spec = mujoco.MjSpec()
+    bodies = [spec.worldbody.add_body() for _ in range(2)]
+    for k in range(_AT_ONCE * _SIDES):
+        for side, body in enumerate(bodies):
+            body.add_geom(name=f"{side}/{k}", size=[1.0] * 3, contype=0, conaffinity=0)
+        spec.add_pair(geomname1=f"0/{k}", geomname2=f"1/{k}", condim=1)
+    for k, vertices in enumerate(meshes):
+        spec.add_mesh(name=f"{k}", uservert=np.frombuffer(vertices, dtype=np.float32))
+    for k, (rows, columns, size, heights) in enumerate(fields):
+        spec.add_hfield(
+            name=f"{k}", nrow=rows, ncol=columns, size=np.frombuffer(size),
+            userdata=np.frombuffer(heights, dtype=np.float32),
+        )  # fmt: skip
+    model = spec.compile()
+    return model, mujoco.MjData(model)
+
+
+def _vertices(model: mujoco.MjModel, mesh: int) -> bytes:
+    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    return np.asarray(model.mesh_vert[first : first + count]).tobytes()
+
+
+def _heights(model: mujoco.MjModel, field: int) -> _Heights:
+    rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
+    first = int(model.hfield_adr[field])
+    heights = np.asarray(model.hfield_data[first : first + rows * columns])
+    return rows, columns, np.asarray(model.hfield_size[field]).tobytes(), heights.tobytes()
