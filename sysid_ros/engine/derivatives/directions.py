@@ -321,6 +321,7 @@ def start_directions(
         directions[:, :, len(moved) :] = np.eye(n_start)
     elif n_start:
         directions[:, :, len(moved) :] = [deviation_slope(model, each) for each in deviations]
+    directions[:, :, len(moved) :] *= batch.seen
     return directions
 
 

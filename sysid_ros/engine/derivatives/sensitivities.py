@@ -180,11 +180,12 @@ class Sensitivities:
         direction[theta + 2.0 * max(CHECK_STEPS) * direction > self._upper] *= -1.0
         direction[list(self._effects.unfollowed)] = 0.0
         direction[self._hidden(theta)] = 0.0
+        spread = batch.spread[0] * batch.seen
 
         def moved(step: float) -> FloatArray:
-            return self._moved(batch, theta + step * direction, own + step * batch.spread)
+            return self._moved(batch, theta + step * direction, own + step * spread)
 
-        predicted = exact.jacobian @ np.concatenate([direction, batch.spread[0]])
+        predicted = exact.jacobian @ np.concatenate([direction, spread])
         errors = []
         for step in CHECK_STEPS:
             for difference in directional_quotients(moved, here, step):

@@ -131,6 +131,8 @@ class FitRounds:
             if trusted is not None:
                 point, damping = trusted, INITIAL_DAMPING
                 continue
+            if self._rounds < NOISE_ROUNDS:  # noise levels are not those that were guessed at first
+                self._windows.leave_unseen(solution.linearization)
             if not self._rounds:
                 better = self._better_place(solution, iterations)
                 if better is None:
@@ -222,14 +224,10 @@ class FitRounds:
         """Have the state kept first, so that no step that was announced can be lost."""
         self._damping, params = step.damping, self._problem.params
         noted = Iteration(
-            self._before + step.number,
-            step.cost,
-            step.gradient_norm,
-            tuple(params.scalar_names()),
-            step.point.theta.copy(),
-            time.monotonic() - self._began,
+            self._before + step.number, step.cost, step.gradient_norm,
+            tuple(params.scalar_names()), step.point.theta.copy(), time.monotonic() - self._began,
             tuple(params.scalar_units()),
-        )
+        )  # fmt: skip
         self._trace.append(noted)
         if self._listeners.state is not None:
             self._listeners.state(self._state(self._windows.whole(step.point), step.damping))

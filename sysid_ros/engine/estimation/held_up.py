@@ -129,6 +129,20 @@ class TrustedWindows:
             return None
         return self._go_on_with(np.union1d(self.kept, back), self.whole(solution.point))
 
+    def leave_unseen(self, linearization: Linearization) -> None:
+        """Do without derivatives by starts that a simulation tells and no residual does.
+
+        So it is with rollers of a wheel: moved as far as their prior goes, they change the
+        residuals of a window, all together, by less than one standard deviation.
+        """
+        grams = iter(linearization.grams)
+        for group in self.problem.groups if len(self.kept) else ():
+            first = group.windows[0]
+            own = np.stack([np.diag(next(grams))[-1 - first.n_start : -1] for _ in group.windows])
+            told = np.max(own * [one.spread**2 for one in group.windows], axis=0) - 1.0
+            if first.n_start and first.reader.carried.any():
+                group.tell_by(first.seen & ~(first.reader.carried & (told < 1.0)))
+
     def _loses_one(self, kept: IndexArray) -> bool:
         """Return whether no window of some recording would be left."""
         names = [window.sequence.name for window in self._whole.windows]

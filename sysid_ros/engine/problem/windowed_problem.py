@@ -141,10 +141,12 @@ class WindowedProblem:
         self, groups: Sequence[WindowGroup], engine: str = "reference"
     ) -> WindowedProblem:
         """The same problem over other windows, by default for evaluating costs only."""
+        alike = len(groups) == len(self.groups)
+        for group, own in zip(groups, self.groups if alike else (), strict=False):
+            group.tell_by(own.windows[0].seen)
         return WindowedProblem(
             groups, self.params, self._rollouts, loss=self.loss, noise=self.noise, engine=engine,
-            hold=self._hold, added=self.added,
-            learned=self.exact if len(groups) == len(self.groups) else (),
+            hold=self._hold, added=self.added, learned=self.exact if alike else (),
         )  # fmt: skip
 
     def with_noise(self, noise: Mapping[str, float]) -> WindowedProblem:

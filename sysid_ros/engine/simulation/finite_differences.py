@@ -96,24 +96,25 @@ def finite_differences(
     """
     base, sensors = columns.base, batch.start_sensors
     known = base.rollout_key(sensors)
-    steps = START_STEP * batch.spread.T if starts else []
+    steps = START_STEP * batch.spread.T if starts else np.empty((0, 0))
+    seen = np.flatnonzero(batch.seen) if starts else []
     simulated = [c for c in columns.moved if c.candidate.rollout_key(sensors) != known]
     candidates = [base, *(column.candidate for column in simulated)]
     plain = simulation_of(batch, base, deviations)
     jobs = [_with_candidate(plain, batch, base, each, deviations) for each in candidates]
-    for j, step in enumerate(steps):
-        moved = deviations + step[:, None] * _unit(j, len(steps))
+    for j in seen:
+        moved = deviations + steps[j][:, None] * _unit(j, len(steps))
         jobs.append(replace(plain, starts=batch.starts(base, moved)))
     done = _sensordata(rollouts, jobs)
     unmoved = next(done)
     residual = batch.residual(base, unmoved)
-    jacobian = np.empty((residual.size, len(columns.moved) + len(steps)))
+    jacobian = np.zeros((residual.size, len(columns.moved) + len(steps)))
     for j, column in enumerate(columns.moved):
         data = next(done) if any(column is each for each in simulated) else unmoved
         jacobian[:, j] = quotient(batch, column, data, residual)
-    for j, step in enumerate(steps, start=len(columns.moved)):
+    for j in seen:
         difference = batch.residual(base, next(done)) - residual
-        jacobian[:, j] = difference / np.repeat(step, batch.samples)
+        jacobian[:, len(columns.moved) + j] = difference / np.repeat(steps[j], batch.samples)
     return RunJacobian(residual, jacobian)
 
 

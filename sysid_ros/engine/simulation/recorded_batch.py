@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.simulation.candidate import Candidate
 from sysid_ros.engine.simulation.portions import portions
 from sysid_ros.engine.simulation.recorded_run import RecordedRun
@@ -33,6 +33,11 @@ class RecordedBatch:
         self.start_sensors = ()
         self._slopes: tuple[ResidualSlope, ...] = ()
         self._joined: ResidualSlope | None = None
+
+    @property
+    def seen(self) -> BoolArray:
+        """No start is an unknown, (0,)."""
+        return np.zeros(0, dtype=np.bool_)
 
     @property
     def steps(self) -> IndexArray:

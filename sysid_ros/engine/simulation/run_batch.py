@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.simulation.candidate import Candidate
 from sysid_ros.engine.simulation.simulation import BatchSimulation
 
@@ -78,6 +78,10 @@ class RunBatch(Protocol):
     steps: IndexArray
     samples: IndexArray
     spread: FloatArray
+
+    @property
+    def seen(self) -> BoolArray:
+        """The start's unknowns that residuals tell of; derivatives by others are zero."""
 
     @property
     def start_sensors(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from functools import partial
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.parameters import ParameterDict, corrects
 from sysid_ros.engine.signals import ModelSequences, TimeSeries, is_position
 from sysid_ros.engine.simulation import CandidateBuilder, ModelGroup, control_integrals, portions
@@ -77,6 +77,13 @@ class WindowGroup(ModelGroup[WindowBatch]):
                 raise DataError("half the time step makes other windows")
         finer.builder.trust(self.builder)
         return replace(self, finer=finer)
+
+    def tell_by(self, seen: BoolArray) -> None:
+        """Have derivatives by some of the starts' unknowns only, (n_start,)."""
+        for window in self.windows:
+            window.seen = seen
+        if self.finer is not None:
+            self.finer.tell_by(seen)
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:

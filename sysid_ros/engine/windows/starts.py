@@ -19,7 +19,7 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, known_from
@@ -107,6 +107,15 @@ class StartReader:
                 if velocity is not None and dof not in places:
                     rates[dof] = velocity
         return KnownMotion(places, rates)
+
+    @property
+    def carried(self) -> BoolArray:
+        """The unknowns of a start, (2 nv + na,), that a simulation of the recording tells."""
+        found = np.zeros(2 * self._model.nv + self._model.na, dtype=np.bool_)
+        if self._carried is not None:
+            dofs = self._carried.rates - 1 - self._model.nq
+            found[[*dofs, *(self._model.nv + dofs)]] = True
+        return found
 
     @property
     def tells_all(self) -> bool:

@@ -140,6 +140,11 @@ class WindowBatch:
         """Unknowns of each start: 2 nv + na where starts are estimated, otherwise 0."""
         return int(self.spread.shape[1])
 
+    @property
+    def seen(self) -> BoolArray:
+        """The start's unknowns that residuals tell of, the same of every window, (n_start,)."""
+        return self.windows[0].seen
+
     def sigma(self, noise: Mapping[str, float]) -> FloatArray:
         """The noise level of every sample, (m,); infinite for what a start was read off."""
         levels = np.array([noise[name] for name in self._names])

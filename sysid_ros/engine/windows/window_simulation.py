@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.windows.cutting import SequenceData, Window
 from sysid_ros.engine.windows.orientations import NO_ORIENTATIONS, OrientationSamples
 from sysid_ros.engine.windows.starts import StartReader
@@ -27,6 +27,9 @@ class WindowSimulation:
       reader: Reads the start off the measurements.
       model: A compiled model with the sizes and the timestep of all candidates.
       estimate_start: Whether the start is an unknown.
+
+    Attributes:
+      seen: The start's unknowns that residuals tell of, (n_start,); derivatives by others are zero.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class WindowSimulation:
         self.reader = reader
         self.model = model
         self.spread = reader.spread if estimate_start else np.zeros(0)
+        self.seen: BoolArray = np.ones(self.spread.size, dtype=np.bool_)
         self.orientations = _orientation_samples(sequence, window)
         # A start that is a measured sample agrees with it by construction, which says nothing.
         at_start = np.array([signal.sensor in reader.sensors for signal in sequence.signals])
@@ -58,9 +62,11 @@ class WindowSimulation:
         if window is self.window:
             return self
         estimated = self.n_start > 0
-        return WindowSimulation(
+        opening = WindowSimulation(
             self.sequence, window, self.reader, self.model, estimate_start=estimated
         )
+        opening.seen = self.seen
+        return opening
 
     @property
     def n_start(self) -> int:

@@ -10,6 +10,8 @@ from typing import Any
 
 import mujoco
 import numpy as np
+import pytest
+from chains import problem
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.estimation.fit_rounds import FitRounds, Listeners
@@ -24,12 +26,20 @@ from sysid_ros.engine.least_squares import (
     SolverSettings,
     minimize,
 )
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 
 TRUTH, ROWS = 1.0, 40
 LANDS = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom type="plane" size="1 1 1"/>
   <body pos="0 0 1"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>""")
 FALLS = np.array([0.3, 0.2, 0.05, 0.05])  # heights of that ball, m
 KINK = 200.0  # times what it is off: no step lowers it, while its slope says that one would
+# A trolley, with a load that pulls at it and a wheel that does not; only the trolley is measured.
+LOADED = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody><body>
+  <joint name="trolley" type="slide" axis="1 0 0" damping="8"/><geom size=".1" mass="2"/>
+  <body><joint axis="0 1 0" damping=".02"/><geom size=".05" pos="0 0 -1" mass="1"/></body>
+  <body><joint axis="0 1 0" damping="1e-9"/><geom size=".01" mass="1e-3"/></body></body></worldbody>
+  <actuator><motor name="motor" joint="trolley"/></actuator>
+  <sensor><jointpos name="place" joint="trolley"/></sensor></mujoco>"""
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,10 @@ class Line:
     @property
     def sequence(self) -> Any:
         return SimpleNamespace(name="recording")
+
+    @property
+    def reader(self) -> Any:
+        return SimpleNamespace(carried=np.zeros(1, dtype=np.bool_))
 
     @property
     def window(self) -> Any:
@@ -229,3 +243,23 @@ def test_squares_of_a_window_beside_a_touch_down_do_not_lead_a_search() -> None:
     found = rounds._approach(problem.initial_point(), 0, INITIAL_DAMPING)
     assert abs(found.point.theta[0] - TRUTH) < 1.0
     assert problem.loss is LOSSES["linear"]
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+def test_starts_that_no_residual_tells_are_left_out(engine: str) -> None:
+    modifier = AttributeModifier("joint", "trolley", "damping")
+    params = ParameterDict()
+    params.add(Parameter("damping", 8.0, 0.0, 50.0, modifier=modifier))
+    whole = problem(mujoco.MjSpec.from_string(LOADED), params, engine=engine)
+    point = whole.initial_point()
+    before = whole.linearize(point)
+    TrustedWindows(whole).leave_unseen(before)
+    anew = whole.with_groups(whole.groups, engine)
+    for window in anew.windows:  # places, then rates, of trolley, load and wheel
+        np.testing.assert_array_equal(window.seen, [True, True, False] * 2)
+    for old, new in zip(before.grams, anew.linearize(point).grams, strict=True):
+        told = [0, 1, 2, 4, 5, 7]  # the damping, the start's columns that count, the residual
+        np.testing.assert_allclose(new[np.ix_(told, told)], old[np.ix_(told, told)], rtol=1e-9)
+        unseen = np.zeros((2, 8))
+        unseen[[0, 1], [3, 6]] = 1.0  # its prior alone
+        np.testing.assert_array_equal(new[[3, 6]], unseen)
