@@ -74,7 +74,7 @@ def tenfold(sizes: FloatArray) -> float:
     known = np.flatnonzero(np.isfinite(logs).any(axis=0))
     if known.size < 3:
         return np.inf
-    stretches = logs.shape[1]
+    stretches = int(logs.shape[1])
     size = np.interp(np.arange(stretches), known, np.nanmedian(logs[:, known], axis=0))
     for step in range(1, stretches // 2):
         rise = size[step:] - size[:-step]
