@@ -22,6 +22,7 @@ from sysid_ros.diagnosis.evidence import (
     joint_labels,
     named_degrees,
 )
+from sysid_ros.errors import listed
 
 _RELATED = 0.9  # correlation from which a velocity is a position's derivative
 _UNRELATED = 0.6  # below which it is not
@@ -197,7 +198,10 @@ def other_units(
             key=lambda one: (one.turned, one.span / one.width if one.width else 0.0),
         )
         change = Change(kind, scale=dict.fromkeys(labels, unit))
-        found.append((change, _grounds(widest, hinges=hinges)))
+        grounds = _grounds(widest, hinges=hinges)
+        if led := [repr(one.label) for one in (*positions, *commands) if not one.width]:
+            grounds += f" {listed(led)} may be otherwise: no range tells, but the topic's others."
+        found.append((change, grounds))
     return found
 
 

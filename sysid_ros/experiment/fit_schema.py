@@ -52,7 +52,10 @@ class InitialStateConfig:
         True, "estimate each window's start; otherwise take it from the measurements"
     )
     velocity_filter: float = key(
-        30.0, "Hz; zero-phase low-pass before differentiating positions", minimum=0.01
+        30.0,
+        "Hz; zero-phase low-pass before differentiating positions, at most: lower where the "
+        "sensor's noise would be more than a twentieth of the velocity",
+        minimum=0.01,
     )
 
 

@@ -83,6 +83,7 @@ def test_degrees_of_positions_and_commands_alike_are_one_finding(folder: Path) -
     assert finding.kind is FindingKind.DEGREES
     assert set(finding.signals) == {"pan_qpos", "tilt_qpos", "panning", "tilting"}
     assert "the model's range 1.7; degrees fit into it" in finding.sentence
+    assert "'pan_qpos', 'panning' may be otherwise: no range tells" in finding.sentence
 
 
 def test_millimetres_of_a_slide_beside_radians(folder: Path) -> None:

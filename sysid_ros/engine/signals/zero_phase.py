@@ -32,7 +32,8 @@ def zero_phase(signals: FloatArray, cutoff: float, order: int = 2) -> FloatArray
     after = 2.0 * signals[..., -1:] - signals[..., -2 : -2 - more : -1]
     longer = np.concatenate([before, signals, after], axis=-1)
     spectrum = np.fft.rfft(longer)
-    gain = zero_phase_gain(np.fft.rfftfreq(longer.shape[-1]), cutoff, order)
+    frequency = np.fft.rfftfreq(longer.shape[-1]).astype(np.float64)
+    gain = zero_phase_gain(frequency, cutoff, order)
     smooth = np.fft.irfft(spectrum * gain, longer.shape[-1])
     return np.ascontiguousarray(smooth[..., more : more + n])
 

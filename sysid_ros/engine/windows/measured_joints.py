@@ -203,7 +203,7 @@ def quiet_cutoff(positions: FloatArray, rate: float, most: float) -> float:
     motion = weight * np.where(power > _ABOVE * noise, power - noise, 0.0)
 
     def errors(cutoff: float) -> tuple[float, float]:
-        """What is lost of the motion, and what is left of the noise."""
+        """The motion that is lost, and the noise that is left."""
         gain = zero_phase_gain(frequency / rate, min(2.0 * cutoff / rate, 1.0))
         return float(np.sum((1.0 - gain) ** 2 * motion)), float(noise * np.sum(gain**2 * weight))
 
