@@ -135,9 +135,13 @@ def _slopes(
     control = every[uncovered]
     here = steps.taken(base.model, before, control)
     columns, rough = [], np.zeros(len(before), dtype=bool)
-    for ahead, behind in _moved_states(base.model, before):
-        forth = steps.changes(here, steps.taken(base.model, ahead, control)) / STATE_STEP
-        back = steps.changes(steps.taken(base.model, behind, control), here) / STATE_STEP
+    sides = np.array(list(_moved_states(base.model, before)))  # (components, 2, k, nstate)
+    again = np.tile(control, (2 * len(sides), 1))
+    after = steps.taken(base.model, sides.reshape(-1, before.shape[1]), again)
+    states, readings = (each.reshape(*sides.shape[:3], -1) for each in after)
+    for state, reading in zip(states, readings, strict=True):
+        forth = steps.changes(here, (state[0], reading[0])) / STATE_STEP
+        back = steps.changes((state[1], reading[1]), here) / STATE_STEP
         columns.append(0.5 * (forth + back))
         size = np.linalg.norm(columns[-1], axis=1)
         rough |= ~(np.linalg.norm(forth - back, axis=1) <= ROUGH * size)

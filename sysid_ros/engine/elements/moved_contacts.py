@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import mujoco
@@ -24,7 +24,9 @@ from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.elements.inertia import rotation_matrix
 
 _MESH, _FIELD = int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_HFIELD)
-_STEP = 1e-6  # m and rad: large against rounding, small against the roundness of what touches
+# m and rad: small against the roundness of what touches; the longer ones are for two curved shapes,
+# whose contacts MuJoCo finds to a micrometre at best.
+_STEPS = (1e-6, 1e-5, 1e-4)
 # Relative: where a contact moves otherwise to one side than to the other, it has no derivative.
 _ROUGH = 0.01
 # m: how exactly convex shapes meet in these differences, and as they do in MuJoCo's steps.
@@ -70,14 +72,18 @@ def moved_contacts(
     """
     count = len(contacts.step)
     sound, follow = np.zeros(count, dtype=bool), np.zeros((count, 7, 6))
-    change = np.diff(np.column_stack([contacts.step, contacts.geom]), axis=0) != 0
-    edges = np.concatenate([[0], np.flatnonzero(change.any(axis=1)) + 1, [count]])
+    change = np.diff(np.column_stack([contacts.step, contacts.geom]), axis=0, prepend=-1) != 0
+    pair = np.cumsum(change.any(axis=1))
     with _TURN:
         twin = _Twin(model, margins)
-        for first in range(0, len(edges) - 1, _AT_ONCE):
-            own = edges[first : first + _AT_ONCE + 1]
-            some = slice(int(own[0]), int(own[-1]))
-            sound[some], follow[some] = twin.differenced(contacts.some(some), own - own[0])
+        for step in _STEPS:
+            left = np.unique(pair[~sound])
+            for first in range(0, len(left), _AT_ONCE):
+                own = np.isin(pair, left[first : first + _AT_ONCE])
+                smooth, found = twin.differenced(contacts.some(own), pair[own], step)
+                better = np.flatnonzero(own)[smooth & ~sound[own]]
+                follow[better] = found[smooth & ~sound[own]]
+                sound[better] = True
     return sound, follow
 
 
@@ -109,21 +115,25 @@ class _Twin:
                     self._shift[its] = twin.mesh_pos[number]
                     self._turn[its] = rotation_matrix(twin.mesh_quat[number])
 
-    def differenced(self, contacts: Contacts, edges: IntArray) -> tuple[BoolArray, FloatArray]:
-        """Whether contacts have derivatives, (n,), and these, (n, 7, 6).
+    def differenced(
+        self, contacts: Contacts, pair: IntArray, step: float
+    ) -> tuple[BoolArray, FloatArray]:
+        """Marks of contacts that have derivatives, (n,), and these, (n, 7, 6).
 
         Args:
           contacts: Of a few pairs.
-          edges: Where those of each pair begin, and the last end.
+          pair: The number of each one's pair, ascending.
+          step: How far the second geom is moved, m and rad.
         """
-        begins, counts = edges[:-1], np.diff(edges)
-        self._place(contacts.some(begins))
+        _, begins, pair, counts = np.unique(
+            pair, return_index=True, return_inverse=True, return_counts=True
+        )
+        self._place(contacts.some(begins), step)
         mujoco.mj_collision(self._twin, self._data)
         again = self._data.contact
         slots = np.asarray(again.geom)[:, 0]
         number = np.bincount(slots, minlength=_AT_ONCE * _SIDES)
         kept = number[: _SIDES * len(counts)].reshape(-1, _SIDES) == counts[:, np.newaxis]
-        pair = np.repeat(np.arange(len(counts)), counts)
         sound = kept.all(axis=1)[pair]
         slot = _SIDES * pair[sound, np.newaxis] + np.arange(_SIDES)
         inner = (np.arange(len(pair)) - begins[pair])[sound, np.newaxis]
@@ -132,13 +142,15 @@ class _Twin:
         depth, place = again.dist[rows], again.pos[rows]
         near = np.abs(depth[:, 0] - own.depth) < _COARSE
         near &= np.abs(place[:, 0] - own.place).max(axis=1, initial=0.0) < _COARSE
-        smooth, follow = _quotients(depth, place, again.frame[rows].reshape(*rows.shape, 3, 3))
+        smooth, follow = _quotients(
+            depth, place, again.frame[rows].reshape(*rows.shape, 3, 3), step
+        )
         result = np.zeros((len(pair), 7, 6))
         result[sound] = _about_origin(follow, own)
         sound[sound] = near & smooth
         return sound, result
 
-    def _place(self, pairs: Contacts) -> None:
+    def _place(self, pairs: Contacts, step: float) -> None:
         """Put pairs in place, each moved to all sides, and all others out of the way."""
         twin, data, n = self._twin, self._data, _SIDES * len(pairs.geom)
         total = _AT_ONCE * _SIDES
@@ -155,41 +167,41 @@ class _Twin:
             rotation = pairs.rotation[:, side].reshape(-1, 1, 3, 3)
             position = pairs.position[:, side, np.newaxis]
             if side:
-                rotation, position = _TURNS @ rotation, position + _SHIFTS
+                turns, shifts = _ways(step)
+                rotation, position = turns @ rotation, position + shifts
             position = position + np.einsum("kvij,kj->kvi", rotation, self._shift[geom])
             rotation = rotation @ self._turn[geom, np.newaxis]
             data.geom_xpos[own] = np.broadcast_to(position, (len(geom), _SIDES, 3)).reshape(n, 3)
             data.geom_xmat[own] = np.broadcast_to(rotation, (len(geom), _SIDES, 3, 3)).reshape(n, 9)
 
 
-def _ways() -> tuple[FloatArray, FloatArray]:
+@cache
+def _ways(step: float) -> tuple[FloatArray, FloatArray]:
     """Turns (_SIDES, 3, 3) and shifts (_SIDES, 3) of a geom, to both sides in each way."""
     turns, shifts = np.tile(np.eye(3), (_SIDES, 1, 1)), np.zeros((_SIDES, 3))
     for way in range(3):
-        for side, step in ((1, _STEP), (2, -_STEP)):
-            turns[2 * way + side] = rotation_matrix([1.0, *(0.5 * step * np.eye(3)[way])])
-            shifts[6 + 2 * way + side, way] = step
+        for side, to in ((1, step), (2, -step)):
+            turns[2 * way + side] = rotation_matrix([1.0, *(0.5 * to * np.eye(3)[way])])
+            shifts[6 + 2 * way + side, way] = to
     return turns, shifts
 
 
-_TURNS, _SHIFTS = _ways()
-
-
 def _quotients(
-    depth: FloatArray, place: FloatArray, frame: FloatArray
+    depth: FloatArray, place: FloatArray, frame: FloatArray, step: float
 ) -> tuple[BoolArray, FloatArray]:
-    """Whether contacts move alike to both sides, (n,), and how, (n, 7, 6).
+    """Marks of contacts that move alike to both sides, (n,), and slopes, (n, 7, 6).
 
     Args:
       depth: Where they are, and moved to all sides, (n, _SIDES).
       place: Likewise, (n, _SIDES, 3).
       frame: Likewise, (n, _SIDES, 3, 3).
+      step: How far they are moved.
     """
     turned = (frame - frame[:, :1]).swapaxes(2, 3) @ frame[:, :1]
     turn = np.stack([turned[..., (k + 2) % 3, (k + 1) % 3] for k in range(3)], axis=2)
     every = np.concatenate([turn, place, depth[..., np.newaxis]], axis=2).swapaxes(1, 2)
     here = every[..., :1]
-    forth, back = (every[..., 1::2] - here) / _STEP, (here - every[..., 2::2]) / _STEP
+    forth, back = (every[..., 1::2] - here) / step, (here - every[..., 2::2]) / step
     follow = 0.5 * (forth + back)
     smooth = np.ones(len(follow), dtype=bool)
     for own in (slice(0, 3), slice(3, 6), slice(6, 7)):

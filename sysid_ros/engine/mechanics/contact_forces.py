@@ -144,6 +144,23 @@ def _press(
     _add_rows(pose, count, n, bodies, pairs.weight[k], push, damping, total, out)
     # What the depth alone changes: the reference acceleration, and the regularization.
     by_depth = stiffness * (share + depth * slope), slope / (share * (1.0 - share))
+    _differentiate(t, pose, n, count, bodies, by_depth, motion, push, displacements, out)
+
+
+@compiled
+def _differentiate(
+    t: Tables,
+    pose: Pose,
+    n: int,
+    count: int,
+    bodies: IntArray,
+    by_depth: tuple[float, float],
+    motion: Six,
+    push: Six,
+    displacements: Displacements,
+    out: Footing,
+) -> None:
+    """Add how the force changes as joints move, and parameters displace bodies."""
     spins = out.spin[0] != 0.0 or out.spin[1] != 0.0 or out.spin[2] != 0.0
     for c in range(count):
         j = out.dofs[c]

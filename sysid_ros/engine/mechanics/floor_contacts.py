@@ -68,7 +68,7 @@ class Feet(NamedTuple):
 
 
 class Footing(NamedTuple):
-    """What presses at one instant, contacts and connections: derivatives of forces, and scratch."""
+    """Contacts and connections that press at one instant: derivatives of forces, and scratch."""
 
     pressed: IntArray  # (1,): how many do
     stiffness: FloatArray  # (nv, nv): minus the derivative in the acceleration

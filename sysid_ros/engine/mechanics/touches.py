@@ -47,7 +47,7 @@ class Touches(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """What MuJoCo has made of a pair of geoms."""
+    """A pair of geoms as MuJoCo's contacts are made of it."""
 
     margin: float
     friction: FloatArray
@@ -185,7 +185,7 @@ def _told(
 def _spins(
     frame: FloatArray, friction: FloatArray, dimension: IntArray, elliptic: bool
 ) -> FloatArray:
-    """How frames spin about their normals as all turns, beyond its turn, where that matters.
+    """Turns of frames about their normals as all turns, beyond its turn, where that matters.
 
     MuJoCo lays the first tangent beside an axis of the world, unless a geom's own is taken.
     """

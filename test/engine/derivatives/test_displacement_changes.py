@@ -204,6 +204,37 @@ def test_feet_that_press(cone: str, foot: str) -> None:
     assert_exact(chains.problem(root, parameters(root, places(["hip"], ["thigh", "shin"]))))
 
 
+TOUCHING = """<mujoco><option timestep="{timestep}" integrator="implicitfast" cone="{cone}"
+  impratio="2" tolerance="1e-15" iterations="200"/><default><geom condim="3" friction="0.5"/>
+  </default><worldbody><body name="table" euler="3 4 0"><body name="top" pos="0 0 0.115">
+  <geom type="box" size="0.5 0.5 0.05"/></body></body>
+  <body name="crank" pos="0 0 0.3"><joint name="turn" axis="0 0.3 1" damping="0.1" stiffness="3"/>
+  <inertial mass="1" pos="0 0 0" diaginertia="0.01 0.02 0.03"/>
+  <body name="one" pos="0.05 0 0" euler="0 150 5"><joint name="left" axis="0 1 0.1" damping="0.1"
+  stiffness="2" springref="-15"/><geom type="capsule" size="0.02" fromto="0 0 0 0 0.01 0.12"
+  mass="0.3"/></body>
+  <body name="two" pos="0.12 0.01 0" euler="5 190 0"><joint name="right" axis="0 1 0" damping="0.1"
+  stiffness="2" springref="15"/><geom type="capsule" size="0.02" fromto="0 0 0 0 0 0.13"
+  mass="0.3"/></body></body></worldbody><actuator><motor name="actuator0" joint="turn"/></actuator>
+  <sensor><jointpos name="a" joint="turn"/><jointpos name="b" joint="left"/>
+  <jointpos name="c" joint="right"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
+def test_bodies_that_touch_each_other_and_what_stands_still(cone: str) -> None:
+    root = mujoco.MjSpec.from_string(TOUCHING.format(timestep=chains.TIMESTEP, cone=cone))
+    bodies = ["table", "top", "crank", "one", "two"]
+    problem = chains.problem(root, parameters(root, places(["turn", "left", "right"], bodies)))
+    agrees(problem)
+    model = root.compile()
+    data = mujoco.MjData(model)
+    touching = set()
+    for _ in range(chains.STEPS):
+        mujoco.mj_step(model, data)
+        touching |= {tuple(sorted(model.geom_bodyid[pair])) for pair in data.contact.geom}
+    assert len(touching) == 2  # both fingers, and one of them and the table
+
+
 @pytest.mark.parametrize(("seed", "integrator"), [(1, "EULER"), (3, "IMPLICITFAST"), (1, "RK4")])
 def test_sites_and_what_is_seen_from_moving_frames(seed: int, integrator: str) -> None:
     """Frames of sites, bodies and inertia, of which the observer, the observed or both move."""

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How contacts move with their geoms, against differences of whole models."""
+"""Contacts move with their geoms, against differences of whole models."""
 
 from __future__ import annotations
 
