@@ -47,6 +47,7 @@ _LOST = 0.05  # of a drive's strength, likewise
 _WHOLE_FROM = (0.02, 0.5)
 _FORGIVEN = 0.4  # of the command's spread, from which a residual counts less
 _REWEIGHTED = 4
+_LOADS = 4  # of positions that were changed in some way, that are kept
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Tracking:
         self.servos = servos
         self.data = data
         self._recorded = recorded
-        self._known_loads: dict[str, FloatArray | None] = {}
+        self._known_loads: dict[str, FloatArray] = {}
 
     @classmethod
     def of(cls, recorded: Recorded) -> Tracking | None:
@@ -237,10 +238,13 @@ class Tracking:
         labels = self._recorded.all_positions
         if not labels:
             return None
-        key = repr([change for change in changes if {*labels} & {*change.signals}])
-        if key not in self._known_loads:
-            self._known_loads[key] = body_torques(self._recorded.model, *data.motion(labels))
-        return self._known_loads[key]
+        key, known = repr([c for c in changes if {*labels} & {*c.signals}]), self._known_loads
+        if key not in known:
+            if len(known) >= _LOADS:  # they take tens of MB where joints are many
+                del known[next(iter(known))]
+            known[key] = body_torques(self._recorded.model, *data.motion(labels))
+        known[key] = loads = known.pop(key)  # the latest is the last to go
+        return loads
 
 
 def _direction(velocity: FloatArray, share: float) -> FloatArray:
