@@ -22,7 +22,14 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.evidence import Change, Filtered, Recorded, filtered, total_delays
+from sysid_ros.diagnosis.evidence import (
+    Change,
+    Filtered,
+    Recorded,
+    filtered,
+    total_delays,
+    whole_motion,
+)
 from sysid_ros.diagnosis.fits import (
     Misfit,
     ServoEquation,
@@ -39,7 +46,6 @@ from sysid_ros.engine.elements import (
     is_velocity_servo,
     linear,
 )
-from sysid_ros.engine.windows import ClosedLoops
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
 _LAG = 4.0  # the same for the time constant kv/kp
@@ -57,6 +63,7 @@ _LOST = 0.05  # of a drive's strength, likewise
 _WHOLE_FROM = (0.02, 0.5)
 _FORGIVEN = 0.4  # of the command's spread, from which a residual counts less
 _REWEIGHTED = 4
+_LOADS = 4  # of positions that were changed in some way, that are kept
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ class Tracking:
         self.servos = servos
         self.data = data
         self._recorded = recorded
-        self._known_loads: dict[str, FloatArray | None] = {}
+        self._known_loads: dict[str, FloatArray] = {}
 
     @classmethod
     def of(cls, recorded: Recorded) -> Tracking | None:
@@ -280,28 +287,13 @@ class Tracking:
         labels = set(self._recorded.positions.values())
         if not labels:
             return None
-        key = repr([change for change in changes if labels & {*change.signals}])
-        if key not in self._known_loads:
-            self._known_loads[key] = body_torques(self._recorded.model, *self._motion(data))
-        return self._known_loads[key]
-
-    def _motion(self, data: Filtered) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The motion of all joints: (n, nq), (n, nv), (n, nv).
-
-        What is not measured stays where the model has it, but for what equalities tie to the rest.
-        """
-        model, positions = self._recorded.model, self._recorded.positions
-        joints = list(positions)
-        own = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
-        value, rate, second = data.motion(list(positions.values()))
-        states = np.tile([0.0, *model.qpos0, *np.zeros(model.nv)], (len(value), 1))
-        states[:, 1 + own[0]], states[:, 1 + model.nq + own[1]] = value, rate
-        loops = ClosedLoops.of(model, own[1].tolist())
-        if loops is not None:
-            loops.close(states)
-        accelerations = np.zeros((len(value), model.nv))
-        accelerations[:, own[1]] = second
-        return states[:, 1 : 1 + model.nq], states[:, 1 + model.nq :], accelerations
+        key, known = repr([c for c in changes if labels & {*c.signals}]), self._known_loads
+        if key not in known:
+            if len(known) >= _LOADS:  # they take tens of MB where joints are many
+                del known[next(iter(known))]
+            known[key] = body_torques(self._recorded.model, *whole_motion(self._recorded, data))
+        known[key] = loads = known.pop(key)  # the latest is the last to go
+        return loads
 
 
 def _direction(velocity: FloatArray, share: float) -> FloatArray:

@@ -76,3 +76,4 @@ from sysid_ros.diagnosis.evidence.sampling_mistakes import (
     still_joints,
     stuck_limit,
 )
+from sysid_ros.diagnosis.evidence.whole_motion import whole_motion
