@@ -36,12 +36,14 @@ _STEPS = 2  # with the estimate's derivatives
 EVALUATIONS = 1 + _STEPS  # of each way
 _REFIT = SolverSettings(max_iterations=_STEPS, cost_tolerance=1e-3, worth=1.0, refusals=1)
 _REACHED = 0.5  # of a distance: the error with which a 95 % interval ends there
-_BETTER = 0.97  # of the squares that one way leaves, that a better one leaves at most
+# Share of what one way leaves by which another leaves more that is clearly worse: errors of both
+# may be as large; noise, which no sample shares with the next, has none.
+_CLEARLY, _OF_NOISE = 1.0 / 0.97 - 1.0, 0.01
 _SURE = 2.5  # standard deviations of the sum of signed ranks, from which on it is beyond chance
 _SLOW = 2.0  # time steps between samples, beyond which it may matter what is between
 
 
-def beats(less: FloatArray, more: FloatArray) -> bool:
+def beats(less: FloatArray, more: FloatArray, errors: float | None = None) -> bool:
     """Return whether one model explains more than another that does not contain it.
 
     By enough that errors of both do not decide, and beyond chance: windows are compared one by one
@@ -51,11 +53,14 @@ def beats(less: FloatArray, more: FloatArray) -> bool:
     Args:
       less: Squares that it leaves, by window, (w,).
       more: Squares that the other leaves, (w,).
+      errors: What errors of the model have of what it leaves, where that is known; else all.
     """
+    left = float(less.sum())
+    enough = _CLEARLY * left if errors is None else max(_CLEARLY * errors, _OF_NOISE * left)
     gained = more - less
     ranks = 1.0 + np.argsort(np.argsort(np.abs(gained)))
     likely = float(np.sign(gained) @ ranks) <= _SURE * math.sqrt(float(ranks @ ranks))
-    return bool(less.sum() <= _BETTER * more.sum() and not likely)
+    return bool(gained.sum() >= enough and not likely)
 
 
 def other_ways(
@@ -154,13 +159,14 @@ def shift_by_ways(
       errors: Standard errors of the parameters, (p,); NaN where none is claimed.
     """
     left, nothing = _squares(own, point), np.zeros(len(point.theta))
+    known = min(_without_noise(own, point), float(left.sum()))
     values, error = nothing, nothing
     for alternative, problem in others:
         late = _delays(own.params, alternative.inputs) * alternative.later
         theta = np.clip(point.theta + late, own.lower, own.upper)
         place = minimize(Chord(problem, rows), Point(theta, point.starts), _REFIT).point
         there = _squares(problem, place)
-        if not np.all(np.isfinite(there)) or beats(left, there):
+        if not np.all(np.isfinite(there)) or beats(left, there, known):
             continue
         moved = place.theta - point.theta
         # Beside the error by noise this makes an interval end where that of the other way does.
@@ -194,3 +200,14 @@ def _squares(problem: WindowedProblem, point: Point) -> FloatArray:
         own[0] += float(np.sum((start / window.spread) ** 2))
         found.append(own)
     return np.concatenate(found)
+
+
+def _without_noise(problem: WindowedProblem, point: Point) -> float:
+    """The part of the squares that each sample of a signal shares with its next."""
+    total = 0.0
+    for window, residual in zip(problem.windows, problem.residuals(point), strict=True):
+        samples, scaled = window.window.samples, residual / window.sigma(problem.noise)
+        order = np.lexsort((samples.times, samples.signals))
+        same = np.diff(samples.signals[order]) == 0
+        total += float(np.sum((scaled[order][1:] * scaled[order][:-1])[same]))
+    return max(total, 0.0)

@@ -106,5 +106,8 @@ def test_one_model_beats_another_by_enough_and_in_most_windows() -> None:
     base = np.linspace(90.0, 110.0, 16)
     assert beats(base, 1.1 * base)
     assert not beats(base, 1.02 * base)  # errors of both models may be as large
+    assert beats(base, 1.02 * base, errors=0.0)  # where all of it is noise
+    assert not beats(base, 1.02 * base, errors=base.sum())
+    assert not beats(base, 1.005 * base, errors=0.0)
     few = base + np.where(np.arange(16) < 2, 200.0, -0.1)
     assert not beats(base, few)
