@@ -263,10 +263,8 @@ class WindowTest:
         steps, gained = scores.gained()
         best = int(np.argmax(gained))
         left = scores.left - float(gained[best])
-        if (
-            gained[best] < _TIMES * left
-            or scores.better(best, 0.0, steps[best])[1] < _BETTER_WINDOWS
-        ):
+        better = scores.better(best, 0.0, steps[best])[1]
+        if gained[best] < _TIMES * left or better < _BETTER_WINDOWS:
             return []
         label = [*self.factors][best]
         moved = self.factors[label].copy()
