@@ -97,7 +97,7 @@ def finite_differences(
     base, sensors = columns.base, batch.start_sensors
     known = base.rollout_key(sensors)
     steps = START_STEP * batch.spread.T if starts else np.empty((0, 0))
-    seen = np.flatnonzero(batch.seen) if starts else []
+    seen: list[int] = np.flatnonzero(batch.seen).tolist() if starts else []
     simulated = [c for c in columns.moved if c.candidate.rollout_key(sensors) != known]
     candidates = [base, *(column.candidate for column in simulated)]
     plain = simulation_of(batch, base, deviations)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import chains
@@ -26,6 +27,7 @@ from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModif
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
+from sysid_ros.engine.simulation import BatchRollout, BatchSimulation, RolloutPool
 
 CHAINS = st.builds(
     Chain,
@@ -909,6 +911,25 @@ def test_derivatives_that_contradict_rollouts_are_given_up(
     problem = chains.problem(root, parameters(root, chain))
     problem.check_derivatives(problem.initial_point())
     assert all("off a rollout" in source for source in problem.derivative_sources().values())
+
+
+def test_chance_that_a_solver_leaves_is_no_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = Chain(1, 2, "IMPLICITFAST", True, False, False)
+    root = chains.spec(chain)
+    root.option.tolerance = 1e-8
+    problem = chains.problem(root, parameters(root, chain))
+    right, random = RolloutPool.run_batches, np.random.default_rng(0)
+
+    def by_chance(pool: RolloutPool, jobs: Sequence[BatchSimulation]) -> list[BatchRollout]:
+        done = list(right(pool, jobs))
+        for job, one in zip(jobs, done, strict=True):
+            if job.model.opt.tolerance > sensitivities.SOLVED:
+                one.sensordata[:] += 1e-5 * random.normal(size=one.sensordata.shape)
+        return done
+
+    monkeypatch.setattr(RolloutPool, "run_batches", by_chance)
+    problem.check_derivatives(problem.initial_point())
+    assert set(problem.derivative_sources().values()) == {"exact"}
 
 
 def test_finite_differences_are_not_made_to_be_checked_against_themselves(
