@@ -99,7 +99,8 @@ def falling(*durations: float, height: float = 0.3) -> tuple[sysid.ParameterDict
         <geom name="floor" type="plane" size="1 1 1"/><body name="ball" pos="0 0 {height}">
         <joint name="slide" type="slide" axis="0 0 1"/>
         <geom name="shell" size="0.1" mass="1"/></body></worldbody>
-        <contact><pair geom1="floor" geom2="shell" solreffriction="0.03 1"/></contact><actuator><motor name="push" joint="slide"/></actuator>
+        <contact><pair geom1="floor" geom2="shell" solreffriction="0.03 1"/></contact>
+        <actuator><motor name="push" joint="slide"/></actuator>
         <sensor><jointpos name="position" joint="slide"/></sensor></mujoco>"""
     )
     found = [
