@@ -303,8 +303,9 @@ def _paths(paths: Paths, own: Elements) -> Paths:
 def _feet(feet: Feet, own: Elements) -> Feet:
     """The feet of a part."""
     chosen = np.isin(feet.pairs.body[:, 1], own.bodies)
-    *geometry, pairs = (_chosen(table, chosen) for table in feet)
-    return Feet(*geometry, pairs._replace(body=_renumbered(pairs.body, own.bodies)))
+    tables: list[Any] = [_chosen(table, chosen) for table in feet]
+    pairs = tables.pop()
+    return Feet(*[*tables, pairs._replace(body=_renumbered(pairs.body, own.bodies))])
 
 
 def _chosen(table: Any, chosen: BoolArray) -> Any:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -53,7 +53,8 @@ class Contacts(NamedTuple):
 
     def some(self, chosen: BoolArray | IntArray | slice) -> Contacts:
         """Some of them."""
-        return Contacts(*(table[chosen] for table in self))
+        tables: list[Any] = [table[chosen] for table in self]
+        return Contacts(*tables)
 
 
 def moved_contacts(
@@ -212,7 +213,8 @@ def _quotients(
 
 def _about_origin(follow: FloatArray, contacts: Contacts) -> FloatArray:
     """Derivatives by turns about the second geom's middle as those by twists about the origin."""
-    middle, result = contacts.position[:, 1, :, np.newaxis], follow.copy()
+    middle = contacts.position[:, 1, :, np.newaxis]
+    result: FloatArray = follow.copy()
     result[:, :, :3] += follow[:, :, 3:] @ np.cross(np.eye(3), middle, axis=1)
     result[:, 3:6] -= np.cross(result[:, :3], contacts.place[:, :, np.newaxis], axis=1)
     return result

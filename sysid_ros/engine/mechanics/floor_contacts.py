@@ -24,7 +24,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -104,19 +104,18 @@ def new_footing(nbody: int, nv: int, n_displaced: int) -> Footing:
     behind = (
         nv, 3, (3, 3), (7, 6), 3, 3, (3, 3), 3, 3, (6, 6), by_row, by_row, 6, (6, 6), 6, 6, 6,
     )  # fmt: skip
-    return Footing(
-        np.zeros(1, dtype=np.int64), *map(np.zeros, before), of_dofs, of_dofs.copy(),
-        *map(np.zeros, behind),
-    )  # fmt: skip
+    tables: list[Any] = [np.zeros(1, dtype=np.int64), *(np.zeros(size) for size in before)]
+    tables += [of_dofs, of_dofs.copy(), *(np.zeros(size) for size in behind)]
+    return Footing(*tables)
 
 
 def feet_of(model: mujoco.MjModel) -> Feet:
     """The feet of a model, none where contacts are off or inside the stages of RK4."""
-    pairs = _touching_pairs(model)
-    planes = _planes(model, {plane for plane, _, _ in pairs})
+    touching = _touching_pairs(model)
+    planes = _planes(model, {plane for plane, _, _ in touching})
     rows = [
         (*point, *planes[plane], *shared, int(model.geom_bodyid[geom]))
-        for plane, geom, number in pairs
+        for plane, geom, number in touching
         for shared in [_shared(model, plane, geom) if number < 0 else _told(model, number)]
         for point in _points(model, geom)
     ]
@@ -126,18 +125,19 @@ def feet_of(model: mujoco.MjModel) -> Feet:
     *geometry, margin, friction, dimension, solref, solimp, body = columns
     bodies = np.stack([np.zeros(count), body], axis=1).astype(np.int64)
     shapes = ((3,), (), (3,), (2, 3), (3,), (3,), (3, 3))
-    return Feet(
-        *(floats(one, (count, *shape)) for one, shape in zip(geometry, shapes, strict=True)),
-        Pairs(
-            bodies,
-            floats(margin, (count,)),
-            floats(friction, (count, 5)),
-            np.array(dimension, dtype=np.int64),
-            floats(solref, (count, 2)),
-            floats(solimp, (count, 5)),
-            floats(np.asarray(model.body_invweight0)[bodies[:, 1], 0], (count,)),
-        ),
+    tables: list[Any] = [
+        floats(one, (count, *shape)) for one, shape in zip(geometry, shapes, strict=True)
+    ]
+    pairs = Pairs(
+        bodies,
+        floats(margin, (count,)),
+        floats(friction, (count, 5)),
+        np.array(dimension, dtype=np.int64),
+        floats(solref, (count, 2)),
+        floats(solimp, (count, 5)),
+        floats(np.asarray(model.body_invweight0)[bodies[:, 1], 0], (count,)),
     )
+    return Feet(*[*tables, pairs])
 
 
 def has_feet(model: mujoco.MjModel) -> bool:

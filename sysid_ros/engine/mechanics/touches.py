@@ -176,7 +176,10 @@ def _told(
     return Touches(
         np.searchsorted(found.step, np.arange(steps + 1)).astype(np.int64),
         pair,
-        *map(np.ascontiguousarray, (found.depth, found.place, found.frame, follow)),
+        np.ascontiguousarray(found.depth),
+        np.ascontiguousarray(found.place),
+        np.ascontiguousarray(found.frame),
+        np.ascontiguousarray(follow),
         _spins(found.frame, pairs.friction[pair], pairs.dimension[pair], elliptic),
         pairs,
     )
