@@ -28,9 +28,9 @@ from robot_matrix import based_model
 from robot_to_try import ARM_PLAN, hidden
 
 from sysid_ros.dataset import load_dataset
-from sysid_ros.diagnosis import FindingKind
+from sysid_ros.diagnosis import FindingKind, servo_lags, servo_mistakes
 from sysid_ros.diagnosis.evidence.finding import Change
-from sysid_ros.diagnosis.evidence.recorded import Recorded, recorded
+from sysid_ros.diagnosis.evidence.recorded import recorded
 from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.rehearsal import Controller, ImuReadings, Motion, RecordingPlan
@@ -209,7 +209,8 @@ def test_an_imu_alone_tells_a_motor_from_another(tmp_path: Path) -> None:
 def test_no_push_looks_like_a_sign(arm: Recordings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A joint that something pushes does not follow its command, which may look like a scale."""
     place = next(k for k, entry in enumerate(arm.signals) if "actuator" in entry)
-    monkeypatch.setattr(Recorded, "is_pushed", lambda *_: True)
+    for room in (servo_lags, servo_mistakes):
+        monkeypatch.setattr(room, "is_pushed", lambda *_: True)
     (found,) = checked(arm, changed(arm.signals, place, {"scale": -1.0}), late=False)
     assert found.kind is FindingKind.SIGN
     scaled = checked(arm, changed(arm.signals, place, {"scale": 2.0}), late=False)

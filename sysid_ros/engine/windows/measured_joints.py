@@ -168,7 +168,7 @@ def filtered_velocity(times: FloatArray, positions: FloatArray, cutoff: float) -
       times: Instants, shape (n,), s, n at least four.
       positions: Samples, shape (n,).
       cutoff: -3 dB frequency of one pass, Hz, at most: lower where noise would be much of the
-        velocity; at or above the Nyquist frequency nothing is filtered.
+        velocity. Where that is infinite nothing is filtered.
 
     Returns:
       Velocity as a function of time, unit of position per second.
@@ -195,7 +195,7 @@ def quiet_cutoff(positions: FloatArray, rate: float, most: float) -> float:
       most: The cut-off where noise is a twentieth of the velocity or less, Hz.
     """
     length = min(len(positions), max(_SEGMENT, int(4.0 * rate)))
-    if length < _SEGMENT:
+    if length < _SEGMENT or np.isinf(most):
         return most
     frequency, power = density(positions, rate, length)
     noise = float(np.median(power[2 * len(power) // 3 :]))

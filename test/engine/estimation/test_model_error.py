@@ -93,14 +93,15 @@ def test_a_search_that_a_limit_ended_reaches_to_where_it_was_going() -> None:
 
 
 def test_the_cost_is_a_fraction_of_the_fits(steps: list[int]) -> None:
-    """In steps that are linearized, as time depends on the machine: another start is a tenth."""
+    """In steps that are linearized, as time depends on the machine."""
     data = [pendulum.sequences(*pendulum.recording(duration=10.0, noise=5e-3))]
     by_noise = fit(data, pendulum.parameters(), STATISTICAL)
     alone = sum(steps)
     result = fit(data, pendulum.parameters(), FitSettings(threads=1))
     assert result.values == pytest.approx(by_noise.values)
-    # Of ten windows four are linearized with a quarter of the time step, at the least.
-    assert alone < sum(steps) - alone <= (1.5 + 0.1) * alone
+    # Of ten windows four are linearized with a quarter of the time step, at the least; a fit of all
+    # of them takes nine linearizations or more.
+    assert 0 < sum(steps) - alone <= 15 * steps[0]
 
 
 def servo_spec(values: dict[str, float], step: float) -> mujoco.MjSpec:
