@@ -11,6 +11,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import listed
 from sysid_ros.experiment import SignalConfig
 from sysid_ros.recording.mapping import (
@@ -54,7 +55,8 @@ def with_turned_commands(mapped: MappedRecording, spec: mujoco.MjSpec) -> Mapped
     places = _positions(mapped, spec)
     controls, said = [], []
     for control in mapped.controls:
-        position = places.get(_hinge_of(control.name, spec))
+        hinge = _hinge_of(control.name, spec)
+        position = None if hinge is None else places.get(hinge)
         turned = control if position is None else _near(control, position)
         said += [] if turned is control else [control.name]
         controls.append(turned)
@@ -77,32 +79,39 @@ def _positions(mapped: MappedRecording, spec: mujoco.MjSpec) -> dict[str, Mapped
     found = {}
     for one in mapped.measured:
         if one.kind in (SignalKind.QPOS, SignalKind.SENSOR) and one.values.ndim == 1:
-            joint = one.name if one.kind is SignalKind.QPOS else sensed.get(one.name, "")
-            if one.turns or not within_one(one.values):
+            joint = one.name if one.kind is SignalKind.QPOS else sensed.get(one.name)
+            if joint is not None and (one.turns or not within_one(one.values)):
                 found[joint] = one
     return found
 
 
-def _hinge_of(name: str, spec: mujoco.MjSpec) -> str:
-    """The hinge whose angle a servo is told; empty for any other actuator."""
+def _hinge_of(name: str, spec: mujoco.MjSpec) -> str | None:
+    """The hinge whose angle a servo is told; ``None`` for any other actuator."""
     servo = spec.actuator(name)
     if servo is None or servo.trntype != mujoco.mjtTrn.mjTRN_JOINT or servo.gear[0] != 1.0:
-        return ""
+        return None
     joint = spec.joint(servo.target)
     turns = joint is not None and joint.type == mujoco.mjtJoint.mjJNT_HINGE
-    return str(joint.name) if turns and servo.biasprm[1] < 0.0 else ""
+    return str(joint.name) if turns and servo.biasprm[1] < 0.0 else None
 
 
 def _near(control: MappedSignal, position: MappedSignal) -> MappedSignal:
     """A command in the turns of a position; itself where it is there already."""
     values, turn = control.values, position.turn
     away = (np.interp(control.times, position.times, position.values) - values) / turn
-    jumps = values.size > 1 and np.abs(np.diff(values)).max() > 0.5 * turn
+    near = np.round(away)
+    # A step of most of a turn jumps as well, but in the turns of a joint on its way it jumps more.
+    joined = _jumps(values, turn) and not _jumps(values + turn * near, turn)
     told = position.turns > 0 and turn != DEGREES  # nobody knows the unit of the command then
-    if within_one(values, turn) and (told or jumps):
-        turns = np.round(away)
+    if within_one(values, turn) and (told or joined):
+        turns = near
     elif told:  # told with its turns, which began elsewhere
         turns = np.full(len(away), np.round(np.median(away)))
     else:
         return control
     return replace(control, values=values + turn * turns) if turns.any() else control
+
+
+def _jumps(values: FloatArray, turn: float) -> bool:
+    """Return whether angles go by more than half a turn from one sample to the next."""
+    return values.size > 1 and bool(np.abs(np.diff(values)).max() > 0.5 * turn)

@@ -120,7 +120,7 @@ def _too_long(outcome: Outcome) -> str:
     growing = outcome.fit.growing
     if growing is None:
         return ""
-    shorter = f"{growing.tenfold:.1g}"
+    shorter = f"{float(f'{growing.tenfold:.1g}'):g}"  # 1e+01 is no number in YAML
     return (
         f"the simulation leaves the recording within windows of {growing.length:.3g} s, as an "
         f"error of their start grows tenfold every {growing.tenfold:.2g} s, whatever the "

@@ -77,6 +77,28 @@ def test_what_stays_as_it_is() -> None:
     assert told(torque, ANGLE, turns=0, name="lift", joint="slides") is torque
 
 
+def test_a_step_of_most_of_a_turn_stays_while_the_joint_overshoots() -> None:
+    since = np.maximum(TIMES - 1.0, 0.0)
+    steps = np.where(TIMES < 1.0, 0.0, 6.0)
+    swing = 6.0 * (1.0 - np.exp(-3.0 * since) * (np.cos(7.0 * since) + 3 / 7 * np.sin(7.0 * since)))
+    assert np.ptp(swing) > TURN
+    assert told(steps, swing, turns=0) is steps
+
+
+@pytest.mark.parametrize("name", ["motor", "lift"])
+def test_what_no_angle_is_told_is_not_turned_by_another_sensor(name: str) -> None:
+    spec = mujoco.MjSpec.from_string(JOINTS)
+    spec.add_sensor(
+        name="speed", type=mujoco.mjtSensor.mjSENS_JOINTVEL,
+        objtype=mujoco.mjtObj.mjOBJ_JOINT, objname="turns",
+    )  # fmt: skip
+    steps = np.where(np.sin(TIMES) > 0.0, 3.0, -3.0)
+    control = MappedSignal(SignalKind.ACTUATOR, name, TIMES, steps, True, None)
+    speed = MappedSignal(SignalKind.SENSOR, "speed", TIMES, 5.0 * np.sin(TIMES - 1.5), False, None)
+    mapped = MappedRecording("run", 0, 12.0, (control,), (speed,), (), "")
+    assert with_turned_commands(mapped, spec) is mapped
+
+
 def turning() -> ArmRecording:
     """An arm whose first joint turns and turns."""
     model = mujoco.MjModel.from_xml_string(arm_model(1, 2, servos=True))

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import yaml
 from outcomes import fit_result, score
 from outcomes import outcome as synthetic
 
@@ -80,6 +81,14 @@ def test_an_interval_as_wide_as_the_bounds_determines_nothing() -> None:
         assert judge(told) is judged
         named = f"1 of {len(parameters)} parameters are not determined ({one.name})"
         assert (named in with_verdict(told).verdict) == (judged is Judgement.NOT_IDENTIFIABLE)
+
+
+@pytest.mark.parametrize("tenfold", [0.0374, 0.374, 9.6, 34.0])
+def test_a_length_of_windows_is_told_as_an_experiment_takes_it(tenfold: float) -> None:
+    fit = replace(result(opened=False), growing=GrowingErrors(tenfold=tenfold, length=100.0))
+    told = with_verdict(outcome_with(fit, score(1.0, 0.5), None)).verdict
+    written = told[told.index("windows: {") : told.index("}") + 1]
+    assert yaml.safe_load(written)["windows"]["length"] == float(f"{tenfold:.1g}")
 
 
 def test_what_was_learned_of_all_signals_is_told_where_positions_got_worse() -> None:

@@ -13,6 +13,7 @@ had. Where a step has none the less no derivative, its run is differenced whole.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import mujoco
@@ -48,7 +49,7 @@ ROUGH = 0.1
 # Share of a run's steps up to which they are differenced alone, which takes both sides; with more,
 # the whole run is differenced.
 MAX_SHARE = 0.5
-MAX_BYTES = 64 << 20  # of the derivatives of steps that are kept at a time
+MAX_BYTES = 64 << 20  # of the derivatives of steps that are kept at a time, and of states moved
 
 
 def differentiate_again(
@@ -135,16 +136,19 @@ def _slopes(
     control = every[uncovered]
     here = steps.taken(base.model, before, control)
     columns, rough = [], np.zeros(len(before), dtype=bool)
-    sides = np.array(list(_moved_states(base.model, before)))  # (components, 2, k, nstate)
-    again = np.tile(control, (2 * len(sides), 1))
-    after = steps.taken(base.model, sides.reshape(-1, before.shape[1]), again)
-    states, readings = (each.reshape(*sides.shape[:3], -1) for each in after)
-    for state, reading in zip(states, readings, strict=True):
-        forth = steps.changes(here, (state[0], reading[0])) / STATE_STEP
-        back = steps.changes((state[1], reading[1]), here) / STATE_STEP
-        columns.append(0.5 * (forth + back))
-        size = np.linalg.norm(columns[-1], axis=1)
-        rough |= ~(np.linalg.norm(forth - back, axis=1) <= ROUGH * size)
+    moving = _moved_states(base.model, before)
+    at_once = max(1, MAX_BYTES // (2 * before.nbytes))  # all components may take a gigabyte
+    while some := list(itertools.islice(moving, at_once)):
+        sides = np.array(some)  # (components, 2, k, nstate)
+        again = np.tile(control, (2 * len(sides), 1))
+        after = steps.taken(base.model, sides.reshape(-1, before.shape[1]), again)
+        states, readings = (each.reshape(*sides.shape[:3], -1) for each in after)
+        for state, reading in zip(states, readings, strict=True):
+            forth = steps.changes(here, (state[0], reading[0])) / STATE_STEP
+            back = steps.changes((state[1], reading[1]), here) / STATE_STEP
+            columns.append(0.5 * (forth + back))
+            size = np.linalg.norm(columns[-1], axis=1)
+            rough |= ~(np.linalg.norm(forth - back, axis=1) <= ROUGH * size)
     by_state = np.stack(columns, axis=2)
     n_start = batch.spread.shape[1]
     direct = np.zeros((*by_state.shape[:2], len(pass_.followed) + n_start))

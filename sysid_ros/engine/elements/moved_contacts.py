@@ -33,6 +33,9 @@ _ROUGH = 0.01
 _FINE, _COARSE = 1e-14, 1e-5
 _SIDES = 13  # of a pair: where it is, and moved to both sides in six ways
 _AT_ONCE = 64  # pairs
+# Bytes for their contacts: MuJoCo leaves out those that it has no room for, and has 13 MiB by
+# default; a box on a height field has up to 50.
+_ROOM = 1 << 26
 _OF_GEOMS = ("geom_type", "geom_size", "geom_rbound", "geom_aabb")
 
 _TURN = threading.Lock()  # models are kept from call to call, and written
@@ -229,6 +232,7 @@ def _alone(
 ) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """A model of pairs of spheres that may become pairs of other geoms."""
     spec = mujoco.MjSpec()
+    spec.memory = _ROOM
     bodies = [spec.worldbody.add_body() for _ in range(2)]
     for k in range(_AT_ONCE * _SIDES):
         for side, body in enumerate(bodies):

@@ -17,6 +17,7 @@ from derivative_errors import TOLERANCE, assert_exact, jacobians, largest_error
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.derivatives import parameter_effects, sensitivities, uncovered_steps
 from sysid_ros.engine.derivatives.frame_readings import FRAME_SENSORS
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, SENSORS, TENDON
@@ -619,7 +620,7 @@ def test_steps_whose_forces_mujoco_has_not_settled_are_no_unknown_contacts() -> 
         root = mujoco.MjSpec.from_string(text.replace('impratio="2" tolerance="1e-15"', solver))
         params = ParameterDict()
         add_elements(params, ("joint", "joint0", "damping", 0.3))
-        problem = chains.problem(root, params)
+        problem = chains.problem(root, params, seed=3)
         found.append(np.concatenate(jacobians(problem, problem.initial_point())))
         assert [each.doubted for each in problem.exact if each is not None] == [0.0]
     errors = np.linalg.norm(found[0] - found[1], axis=0) / np.linalg.norm(found[1], axis=0)
@@ -678,7 +679,7 @@ def test_steps_with_contacts_that_are_not_known_are_differenced_alone(
 
     if moved_foot:
         params.add(Parameter("foot", -0.1, -1.0, 1.0, modifier=raise_foot))
-    problem = chains.problem(root, params)
+    problem = chains.problem(root, params, seed=3)  # the foot presses now and then
     monkeypatch.setattr(uncovered_steps, "finite_differences", None)  # of whole runs
     monkeypatch.setattr(uncovered_steps, "MAX_SHARE", 1.0)
     own = largest_error(problem, problem.initial_point())
@@ -710,7 +711,7 @@ def test_forces_behind_which_a_foot_presses_are_differenced_alone(
         ("body", "base", "mass", 1.0),
         ("body", "body0", "mass", 0.3),
     )
-    problem = chains.problem(root, params)
+    problem = chains.problem(root, params, seed=3)  # the foot presses now and then
     monkeypatch.setattr(uncovered_steps, "finite_differences", None)  # of whole runs
     monkeypatch.setattr(uncovered_steps, "MAX_SHARE", 1.0)
     assert largest_error(problem, problem.initial_point()) < 5e-4
@@ -718,6 +719,38 @@ def test_forces_behind_which_a_foot_presses_are_differenced_alone(
     (derivatives,) = problem.exact
     assert derivatives is not None
     assert 0.1 < derivatives.doubted < 0.75
+
+
+def test_steps_are_differenced_in_a_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = STANDING.format(
+        timestep=chains.TIMESTEP, integrator="Euler", cone="elliptic", condim=3, friction="0.8",
+        height=0.1, foot=BALL, contact=UNKNOWN,
+    )  # fmt: skip
+    monkeypatch.setattr(uncovered_steps, "MAX_SHARE", 1.0)
+    sizes: list[int] = []
+    run = RolloutPool.run_batches
+
+    def noted(pool: RolloutPool, jobs: Sequence[BatchSimulation]) -> list[BatchRollout]:
+        sizes.extend(job.starts.nbytes for job in jobs)
+        return run(pool, jobs)
+
+    monkeypatch.setattr(RolloutPool, "run_batches", noted)
+
+    def found() -> list[FloatArray]:
+        sizes.clear()
+        problem = chains.problem(
+            mujoco.MjSpec.from_string(text),
+            of_elements(("joint", "joint0", "damping", 0.3)),
+            seed=3,
+        )
+        return jacobians(problem, problem.initial_point())
+
+    whole = found()
+    most = max(sizes) // 3
+    monkeypatch.setattr(uncovered_steps, "MAX_BYTES", most)
+    for one, other in zip(found(), whole, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    assert max(sizes) <= most
 
 
 LINKAGE = """<mujoco><option timestep="{timestep}" integrator="{integrator}" tolerance="1e-15"

@@ -117,3 +117,18 @@ def test_what_has_no_derivative_is_not_told() -> None:
     q[7:10] = 0.01, 0.02, 0.055
     assert len(contacts(model, q)[0]) > 0
     assert touches_of(model, q[np.newaxis], ()).pair.size == 0
+
+
+def test_many_contacts_at_once_have_the_derivatives_of_each_alone() -> None:
+    """A box on rough ground has dozens, each of which is asked for thirteen times."""
+    spec = mujoco.MjSpec()
+    heights = np.random.default_rng(0).random(1600).astype(np.float32)
+    spec.add_hfield(name="rough", nrow=40, ncol=40, size=[2.0, 2.0, 0.1, 0.1], userdata=heights)
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="rough")
+    body = spec.worldbody.add_body(pos=[0.0, 0.0, 0.12])
+    body.add_freejoint()
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.3, 0.3, 0.05])
+    model = spec.compile()
+    alone = touches_of(model, model.qpos0[np.newaxis], ()).pair.size
+    assert alone > 20
+    assert touches_of(model, np.tile(model.qpos0, (64, 1)), ()).pair.size == 64 * alone
