@@ -42,7 +42,7 @@ from sysid_ros.engine.signals.sensor_units import (
     summed_joints,
     unit_of_sensor_named,
 )
-from sysid_ros.engine.signals.spectra import density, lagged_products
+from sysid_ros.engine.signals.spectra import densities, density, lagged_products
 from sysid_ros.engine.signals.splines import CubicSlope, Line
 from sysid_ros.engine.signals.stamping import Stamping, at_true_times, check_stamping, stamp_offsets
 from sysid_ros.engine.signals.stretches import MIN_SAMPLES, Piecewise, known_from, piecewise

@@ -13,8 +13,6 @@ from sysid_ros.arrays import FloatArray
 def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, FloatArray]:
     """One-sided power spectral density by Welch's method (IEEE Trans. Audio 15, 1967).
 
-    Half-overlapping segments, each without its straight line and in a Hann window.
-
     Args:
       signal: (n,).
       rate: Hz.
@@ -23,6 +21,21 @@ def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, F
     Returns:
       Frequencies [Hz] and densities [signal^2/Hz], (length // 2 + 1,) each.
     """
+    frequency, found = densities(signal, rate, length)
+    return frequency, found.mean(axis=0)
+
+
+def densities(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, FloatArray]:
+    """Those of half-overlapping segments, each without its straight line and in a Hann window.
+
+    Args:
+      signal: As for :func:`density`.
+      rate: The same.
+      length: The same.
+
+    Returns:
+      Frequencies [Hz], (f,), and densities [signal^2/Hz], (segments, f).
+    """
     starts = np.arange(0, len(signal) - length + 1, max(1, length // 2))
     segments = np.stack([signal[start : start + length] for start in starts])
     t = np.arange(length) - (length - 1) / 2.0
@@ -30,7 +43,7 @@ def density(signal: FloatArray, rate: float, length: int) -> tuple[FloatArray, F
     segments -= np.outer(segments @ t / (t @ t), t)
     window = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(length) / length)
     power = np.abs(np.fft.rfft(segments * window, axis=1)) ** 2
-    found: FloatArray = 2.0 * power.mean(axis=0) / (rate * np.sum(window**2))
+    found: FloatArray = 2.0 * power / (rate * np.sum(window**2))
     frequency: FloatArray = np.fft.rfftfreq(length, 1.0 / rate).astype(np.float64)
     return frequency, found
 

@@ -19,7 +19,7 @@ from sysid_ros.engine.signals import (
     Line,
     Piecewise,
     TimeSeries,
-    density,
+    densities,
     piecewise,
     summed_joints,
     zero_phase,
@@ -32,6 +32,7 @@ _VELOCITY = int(mujoco.mjtSensor.mjSENS_JOINTVEL)
 _SEGMENT = 32  # samples of a spectrum, at least
 _QUIET = 0.05  # of a velocity, up to which its noise does not matter
 _ABOVE = 3.0  # times the noise's density, from which a density is motion: noise strays by as much
+_MOVES = 0.25  # of the largest mean square of a velocity in seconds, from which it counts
 _LOWER = 25  # cut-offs, four an octave
 
 
@@ -187,7 +188,8 @@ def quiet_cutoff(positions: FloatArray, rate: float, most: float) -> float:
     """The cut-off with which the derivative of noisy positions is expected to err least, Hz.
 
     What a low-pass of gain H takes off the motion and lets through of the noise are (1 - H)^2 and
-    H^2 of their densities, times (2 pi f)^2. The median density of the upper third counts as noise.
+    H^2 of their densities, times (2 pi f)^2, while the joint moves. The median density of the upper
+    third counts as noise.
 
     Args:
       positions: Even samples, (n,).
@@ -197,9 +199,12 @@ def quiet_cutoff(positions: FloatArray, rate: float, most: float) -> float:
     length = min(len(positions), max(_SEGMENT, int(4.0 * rate)))
     if length < _SEGMENT or np.isinf(most):
         return most
-    frequency, power = density(positions, rate, length)
-    noise = float(np.median(power[2 * len(power) // 3 :]))
+    frequency, power = densities(positions, rate, length)
+    noise = float(np.median(power.mean(axis=0)[2 * len(frequency) // 3 :]))
     weight = (2.0 * np.pi * frequency) ** 2
+    passed = zero_phase_gain(frequency / rate, min(2.0 * most / rate, 1.0)) ** 2
+    speed = np.maximum(power - noise, 0.0) @ (passed * weight)
+    power = power[speed >= _MOVES * speed.max()].mean(axis=0)
     motion = weight * np.where(power > _ABOVE * noise, power - noise, 0.0)
 
     def errors(cutoff: float) -> tuple[float, float]:

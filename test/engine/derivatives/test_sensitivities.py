@@ -620,7 +620,7 @@ def test_steps_whose_forces_mujoco_has_not_settled_are_no_unknown_contacts() -> 
         root = mujoco.MjSpec.from_string(text.replace('impratio="2" tolerance="1e-15"', solver))
         params = ParameterDict()
         add_elements(params, ("joint", "joint0", "damping", 0.3))
-        problem = chains.problem(root, params, seed=3)
+        problem = chains.problem(root, params)
         found.append(np.concatenate(jacobians(problem, problem.initial_point())))
         assert [each.doubted for each in problem.exact if each is not None] == [0.0]
     errors = np.linalg.norm(found[0] - found[1], axis=0) / np.linalg.norm(found[1], axis=0)
@@ -679,7 +679,7 @@ def test_steps_with_contacts_that_are_not_known_are_differenced_alone(
 
     if moved_foot:
         params.add(Parameter("foot", -0.1, -1.0, 1.0, modifier=raise_foot))
-    problem = chains.problem(root, params, seed=3)  # the foot presses now and then
+    problem = chains.problem(root, params)
     monkeypatch.setattr(uncovered_steps, "finite_differences", None)  # of whole runs
     monkeypatch.setattr(uncovered_steps, "MAX_SHARE", 1.0)
     own = largest_error(problem, problem.initial_point())
@@ -711,7 +711,7 @@ def test_forces_behind_which_a_foot_presses_are_differenced_alone(
         ("body", "base", "mass", 1.0),
         ("body", "body0", "mass", 0.3),
     )
-    problem = chains.problem(root, params, seed=3)  # the foot presses now and then
+    problem = chains.problem(root, params)
     monkeypatch.setattr(uncovered_steps, "finite_differences", None)  # of whole runs
     monkeypatch.setattr(uncovered_steps, "MAX_SHARE", 1.0)
     assert largest_error(problem, problem.initial_point()) < 5e-4

@@ -56,3 +56,17 @@ def test_noise_alone_has_hardly_any_speed() -> None:
     slope = filtered_velocity(np.arange(2000) / 100.0, positions, MOST)
     assert np.std(slope(np.arange(2000) / 100.0)) < 2e-3
     assert quiet_cutoff(positions[:20], 100.0, MOST) == MOST  # too few to tell
+
+
+def test_a_move_in_two_minutes_keeps_its_speed() -> None:
+    times = np.arange(0.0, 120.0, 0.01)
+    since = np.maximum(times - 3.0, 0.0)
+    fall = np.exp(-4.0 * np.pi * since)  # of a step through a critically damped system
+    position = 0.5 * (1.0 - fall * (1.0 + 4.0 * np.pi * since))
+    velocity = 0.5 * (4.0 * np.pi) ** 2 * since * fall
+    noisy = position + np.random.default_rng(2).normal(0.0, 2e-3, len(times))
+    found = filtered_velocity(times, noisy, MOST)(times)
+    moves = velocity > 0.1
+    assert 0.97 < found[moves] @ velocity[moves] / (velocity @ velocity) < 1.02
+    unfiltered = np.gradient(noisy, times)
+    assert np.std((found - velocity)[moves]) < 0.6 * np.std((unfiltered - velocity)[moves])
