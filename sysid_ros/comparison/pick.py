@@ -79,8 +79,8 @@ def _reason(
 
 
 def _not_least(best: str, errors: HeldOut) -> str:
-    """Say why the best model is not that with the least RMSE, where it is not."""
+    """Say which model the root mean square of the errors prefers, where it is another."""
     least = min(errors.models, key=errors.rmse)
     if errors.rmse(best) <= errors.rmse(least):
         return ""
-    return f" (by the geometric mean of their errors; {least} has the least RMSE)"
+    return f" (by the geometric mean of their errors; by their root mean square {least} does)"

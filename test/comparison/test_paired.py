@@ -92,7 +92,7 @@ def test_a_best_model_that_has_not_the_least_rmse_is_explained() -> None:
     found = pick(errors_of({"a": 0.9 * lively, "b": calm}), sizes, dict.fromkeys(sizes, 0.0))
     assert (found.chosen, found.best) == ("a", "a")
     assert found.reason.endswith(
-        "best (by the geometric mean of their errors; b has the least RMSE)"
+        "best (by the geometric mean of their errors; by their root mean square b does)"
     )
     alike = pick(errors_of({"a": calm, "b": lively}), sizes, dict.fromkeys(sizes, 0.0))
     assert alike.reason.endswith("best")
