@@ -114,3 +114,8 @@ def listed(parts: Iterable[str], most: int | None = 4, *, last: str = ", ") -> s
     if most is not None and len(said) > most:
         return f"{', '.join(said[:most])} and {len(said) - most} more"
     return last.join([*filter(None, [", ".join(said[:-1])]), *said[-1:]])
+
+
+def as_sentence(clause: str) -> str:
+    """A clause as the beginning of a sentence."""
+    return f"{clause[:1].upper()}{clause[1:]}"

@@ -25,7 +25,7 @@ from sysid_ros.diagnosis.evidence import (
     recorded,
     sampling_of,
 )
-from sysid_ros.errors import DataError, SysidError, listed
+from sysid_ros.errors import DataError, SysidError, as_sentence, listed
 from sysid_ros.experiment import (
     Experiment,
     SignalConfig,
@@ -142,7 +142,7 @@ def _apart_clocks(quality: Sequence[TopicQuality]) -> tuple[Finding, ...]:
                     FindingKind.CLOCKS,
                     tuple(offsets),
                     {"apart": max(offsets.values()) - min(offsets.values())},
-                    f"{said[0].upper()}{said[1:]} ({sequence}): that would look like a delay of "
+                    f"{as_sentence(said)} ({sequence}): that would look like a delay of "
                     "the robot. Translate them to the recorder's clock.",
                     "clock_correction: drift",
                     ("clock_correction=drift",),

@@ -18,13 +18,12 @@ from sysid_ros.diagnosis.evidence import (
     ExperimentLines,
     Finding,
     FindingKind,
-    as_sentence,
     freed_mass,
     of_load,
     recorded,
     silent_joints,
 )
-from sysid_ros.errors import SysidError
+from sysid_ros.errors import SysidError, as_sentence
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
 

@@ -27,7 +27,7 @@ from sysid_ros.diagnosis.evidence import (
     signal_kinds,
     stuck_limit,
 )
-from sysid_ros.errors import listed
+from sysid_ros.errors import as_sentence, listed
 from sysid_ros.recording.mapping import TopicQuality, doubts_of
 
 
@@ -67,7 +67,7 @@ def contradictions(quality: Iterable[TopicQuality]) -> tuple[Finding, ...]:
             FindingKind.CONTRADICTION,
             (),
             {},
-            f"{said[0].upper()}{said[1:]}. End the other node and record again, or leave the "
+            f"{as_sentence(said)}. End the other node and record again, or leave the "
             "recording out.",
             "",
             (),

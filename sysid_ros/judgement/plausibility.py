@@ -20,7 +20,7 @@ from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.parameters import AT_LOWER_BOUND, BESIDE_IMPLAUSIBLE, IMPLAUSIBLE, Target
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.errors import listed
+from sysid_ros.errors import as_sentence, listed
 from sysid_ros.judgement.outcome import AppliedParameter
 from sysid_ros.judgement.physical_limits import Impossible
 
@@ -96,7 +96,7 @@ def _beside_impossible(
         }
         if own:
             sentences.append(
-                f"{one.clause[0].upper()}{one.clause[1:]}. Something that the model lacks is "
+                f"{as_sentence(one.clause)}. Something that the model lacks is "
                 f"absorbed in it: no interval of {listed(own, None, last=' and ')} is to be "
                 "relied on."
             )

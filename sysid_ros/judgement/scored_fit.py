@@ -31,7 +31,7 @@ from sysid_ros.engine.estimation import (
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
 from sysid_ros.engine.simulation import CandidateBuilder
-from sysid_ros.errors import DataError, StopRequestedError
+from sysid_ros.errors import DataError, StopRequestedError, as_sentence
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.findings import unexplained
 from sysid_ros.judgement.outcome import (
@@ -179,7 +179,7 @@ def outcome_of(
         torques=simulated.torques,
     )
     said = (
-        *(f"{one[0].upper()}{one[1:]}: see sysid_ros check." for one in simulated.mistaken),
+        *(f"{as_sentence(one)}: see sysid_ros check." for one in simulated.mistaken),
         *(f"{sentence}." for sentence in repeats), *dataset.warnings,
         *warnings(experiment, outcome, before), *corrections_warning(applied), *unusual,
         *sentences(combinations, result), *(bias.sentences() if bias is not None else ()),

@@ -15,7 +15,7 @@ from sysid_ros.engine.estimation import FitResult, model_error_sentences
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import AT_LOWER_BOUND
 from sysid_ros.engine.uncertainty import ParameterEstimate
-from sysid_ros.errors import listed
+from sysid_ros.errors import as_sentence, listed
 from sysid_ros.experiment import Experiment, SignalConfig
 from sysid_ros.judgement.findings import falls, findings, yardstick
 from sysid_ros.judgement.outcome import Judgement, Outcome, Score
@@ -49,7 +49,7 @@ def with_verdict(outcome: Outcome) -> Outcome:
     change = _change(outcome, praised=not found)
     if found:
         clauses = "; ".join(one.clause for one in found)
-        verdict = f"{found[0].words}: {clauses}. {change[0].upper()}{change[1:]}."
+        verdict = f"{found[0].words}: {clauses}. {as_sentence(change)}."
     else:
         verdict = f"Improved: {change}."
     return replace(outcome, judgement=judgement, verdict=verdict)
@@ -90,7 +90,7 @@ def result_warnings(result: FitResult) -> tuple[str, ...]:
         found.append(f"The fit did not converge: {result.message}.")
     opened = [p.name for p in result.parameters if p.unidentifiable]
     found += _few_or_counted(
-        [sentence[0].upper() + sentence[1:] + "." for sentence in result.unidentifiable],
+        [as_sentence(sentence) + "." for sentence in result.unidentifiable],
         f"combinations of parameters are left open by the data ({listed(opened)}): they "
         "stay as near to the model's own values as the data allows, and no interval is claimed for "
         "them. The report lists them under Identifiability.",

@@ -27,7 +27,6 @@ from sysid_ros.diagnosis.evidence.finding import (
     Change,
     Finding,
     FindingKind,
-    as_sentence,
     of_load,
     repaired_series,
 )

@@ -14,6 +14,7 @@ import numpy as np
 
 from sysid_ros.engine.signals import TimeSeries
 from sysid_ros.engine.uncertainty import ChangedLoad
+from sysid_ros.errors import as_sentence
 
 
 class FindingKind(str, Enum):
@@ -154,8 +155,3 @@ def of_load(load: ChangedLoad) -> Finding:
         (),
         load.body,
     )
-
-
-def as_sentence(clause: str) -> str:
-    """A clause as the beginning of a sentence."""
-    return f"{clause[0].upper()}{clause[1:]}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -158,18 +159,9 @@ def map_columns(
             for signal in signals
         ]
         topics = [dated.topics[source_of(signal, clock)] for signal in signals]
+        read = partial(map_signal, used=used, span=span, max_gap=max_gap, whole=whole)
         mapped = [
-            map_signal(
-                signal,
-                parts,
-                topic,
-                used,
-                span,
-                out,
-                max_gap,
-                whole=whole,
-                straight=signal.name in straight,
-            )
+            read(signal, parts, topic, masked=out, straight=signal.name in straight)
             for signal, parts, topic, out in zip(signals, numbers, topics, masked, strict=True)
         ]
     except (BagError, DataError) as error:
