@@ -24,7 +24,7 @@ from sysid_ros.dataset.sequences import (
     unusable,
 )
 from sysid_ros.dataset.splits import split_by_time
-from sysid_ros.dataset.turned_signals import straight_signals, turned_degrees, with_turned_commands
+from sysid_ros.dataset.turned_signals import straight_signals, turned_columns, with_turned_commands
 from sysid_ros.dataset.unseen_bases import unseen_bases
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
@@ -131,7 +131,7 @@ def load_dataset(
         undriven=undriven,
         recorded={read.name: read.mapped.start_ns for read in reads if not read.held_out},
         motions={name: config.motion for name, config, held_out in configs if not held_out},
-        degrees=frozenset(name for read in reads for name in turned_degrees(read.mapped)),
+        turned=turned_columns(read.mapped for read in reads),
     )
 
 

@@ -56,8 +56,8 @@ class Dataset:
     recorded: Mapping[str, int] = field(default_factory=dict)
     # by name of each recording that is fitted the designed motion that it names
     motions: Mapping[str, str | None] = field(default_factory=dict)
-    # measured signals that jump by 360, as degrees do that nobody said to be any
-    degrees: frozenset[str] = frozenset()
+    # what measured signals jump by where a turn is over, 360 where nobody said that it is degrees
+    turned: Mapping[str, float] = field(default_factory=dict)
 
 
 def model_sequences(

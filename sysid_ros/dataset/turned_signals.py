@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -36,10 +36,14 @@ def straight_signals(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> fr
     return frozenset(along & measured)
 
 
-def turned_degrees(mapped: MappedRecording) -> list[str]:
-    """Return the columns of measured signals that jump by 360, which no radians do."""
-    columns = zip(measured_columns(mapped), mapped.measured, strict=True)
-    return [name for name, one in columns if one.turns and one.turn == DEGREES]
+def turned_columns(recordings: Iterable[MappedRecording]) -> dict[str, float]:
+    """Return what columns of measured signals jump by where a turn is over: 360 are no radians."""
+    return {
+        name: one.turn
+        for mapped in recordings
+        for name, one in zip(measured_columns(mapped), mapped.measured, strict=True)
+        if one.turns
+    }
 
 
 def with_turned_commands(mapped: MappedRecording, spec: mujoco.MjSpec) -> MappedRecording:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,7 +37,7 @@ class CheckedState:
     recorded: Recorded
     lines: ExperimentLines
     declared: Declared
-    degrees: frozenset[str]  # measured signals that jump by 360
+    turned: Mapping[str, float]  # what measured signals jump by where a turn is over
     repairs: list[Change] = field(default_factory=list)
 
     @classmethod
@@ -47,7 +47,7 @@ class CheckedState:
         guessed = [one.name for one in experiment.signals if one.servo or one.velocity_servo]
         whole, gravity = recorded(dataset.training.groups, guessed), declared.gravity()
         whole = whole if gravity is None else under_gravity(whole, gravity)
-        return cls(whole, ExperimentLines(experiment), declared, dataset.degrees)
+        return cls(whole, ExperimentLines(experiment), declared, dataset.turned)
 
     def repair(self, change: Change) -> None:
         """Repair the recordings."""

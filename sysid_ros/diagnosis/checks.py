@@ -146,7 +146,8 @@ def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
 def _units(state: CheckedState) -> list[Finding]:
     """Signals far beyond the ranges of their joints, which another unit explains."""
     known = {label for change in state.repairs for label in change.signals}
-    found = other_units(state.recorded, state.lines.topics, state.degrees - known)
+    turned = {label: turn for label, turn in state.turned.items() if label not in known}
+    found = other_units(state.recorded, state.lines.topics, turned)
     for change, _ in found:
         state.repair(change)
     return [finding_of(change, state.lines, {}, why) for change, why in found]

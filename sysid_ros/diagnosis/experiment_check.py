@@ -38,10 +38,10 @@ from sysid_ros.recording.mapping import SignalKind, TopicQuality, differing_cloc
 from sysid_ros.recording.messages import Clock, FieldPath, TopicColumns, components_of, parse_field
 
 _NAMED = 4  # actuators that a sentence names
-_OF_VALUES = {  # beside which the motion tells nothing of commands between messages
+_COMES_FIRST = {  # beside which the motion tells nothing of commands between messages
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.SWAP,
     FindingKind.OFFSET, FindingKind.SCALE, FindingKind.LAG, FindingKind.MOUNTING,
-    FindingKind.RUNAWAY, FindingKind.RANGE,
+    FindingKind.RUNAWAY, FindingKind.RANGE, FindingKind.GRAVITY, FindingKind.LOAD,
 }  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def check_experiment(
     findings = check_dataset(experiment, dataset, on_note=on_note)
     lines = ExperimentLines(experiment)
     by_torque = experiment.fit.method == "inverse_dynamics"  # without a simulation to drive
-    if not (by_torque or {one.kind for one in findings} & _OF_VALUES):
+    if not (by_torque or {one.kind for one in findings} & _COMES_FIRST):
         for one in command_samplings(experiment, dataset, data_dir):
             if finding := one.finding(lines):
                 findings = (*findings, finding)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from sysid_ros.diagnosis.evidence import (
     named_degrees,
 )
 from sysid_ros.errors import listed
+from sysid_ros.recording.mapping import DEGREES
 
 _RELATED = 0.9  # correlation from which a velocity is a position's derivative
 _UNRELATED = 0.6  # below which it is not
@@ -141,7 +142,7 @@ class _Reach:
     label: str
     span: float
     width: float
-    turned: bool  # whether it jumps by 360
+    turn: float  # what it jumps by where a turn is over, 0 where it does not
 
     def is_in(self, unit: float, *, narrowest: float, least: float) -> bool:
         """Return whether a range fits a signal in another unit only.
@@ -151,14 +152,14 @@ class _Reach:
           narrowest: The least width of a range that tells.
           least: The share of it that a motion must span in that unit.
         """
-        if self.turned:
-            return True
+        if self.turn:
+            return self.turn == DEGREES
         beyond = self.span > _TOO_WIDE * self.width and self.width > narrowest
         return beyond and least < unit * self.span / (_FITS * self.width) < 1.0
 
 
 def other_units(
-    recorded: Recorded, topics: Mapping[str, str], degrees: Collection[str] = ()
+    recorded: Recorded, topics: Mapping[str, str], turned: Mapping[str, float]
 ) -> list[tuple[Change, str]]:
     """Find positions, and what servos of their joints are asked for, in degrees or millimetres.
 
@@ -169,7 +170,7 @@ def other_units(
     Args:
       recorded: The recordings.
       topics: The topic of each signal by its label.
-      degrees: Labels of positions that jump by 360.
+      turned: What positions jump by where a turn is over, by label.
 
     Returns:
       Repairs, each with its grounds.
@@ -177,7 +178,7 @@ def other_units(
     found = []
     for hinges in (True, False):
         own = [one for one in recorded.positions.items() if recorded.is_hinge(one[0]) == hinges]
-        positions = _in_other_unit(recorded, own, topics, degrees, hinges=hinges)
+        positions = _in_other_unit(recorded, own, topics, turned, hinges=hinges)
         # No slide is asked for a hundred times its range; hinges are, for a few times.
         joints = {one.joint for one in positions} if hinges else {joint for joint, _ in own}
         asked = [
@@ -186,7 +187,7 @@ def other_units(
             if recorded.model.actuator_gear[servo, 0] == 1.0  # a screw is asked for turns
         ]
         commands = _in_other_unit(
-            recorded, [one for one in asked if one[0] in joints], topics, (), hinges=hinges
+            recorded, [one for one in asked if one[0] in joints], topics, {}, hinges=hinges
         )
         if not (positions or commands):
             continue
@@ -195,7 +196,7 @@ def other_units(
         kind, unit = (FindingKind.DEGREES, DEGREE) if hinges else (FindingKind.MILLIMETRES, _MILLI)
         widest = max(
             positions or commands,
-            key=lambda one: (one.turned, one.span / one.width if one.width else 0.0),
+            key=lambda one: (one.turn == DEGREES, one.span / one.width if one.width else 0.0),
         )
         change = Change(kind, scale=dict.fromkeys(labels, unit))
         grounds = _grounds(widest, hinges=hinges)
@@ -209,7 +210,7 @@ def _in_other_unit(
     recorded: Recorded,
     signals: Sequence[tuple[int, str]],
     topics: Mapping[str, str],
-    degrees: Collection[str],
+    turned: Mapping[str, float],
     *,
     hinges: bool,
 ) -> list[_Reach]:
@@ -219,7 +220,7 @@ def _in_other_unit(
     alike: dict[str, list[_Reach]] = {}
     for joint, label in signals:
         alike.setdefault(topics.get(label, label), []).append(
-            _reach(recorded, joint, label, turned=label in degrees)
+            _reach(recorded, joint, label, turned.get(label, 0.0))
         )
     found = []
     for own in alike.values():
@@ -229,16 +230,16 @@ def _in_other_unit(
     return found
 
 
-def _reach(recorded: Recorded, joint: int, label: str, *, turned: bool) -> _Reach:
+def _reach(recorded: Recorded, joint: int, label: str, turn: float) -> _Reach:
     model = recorded.model
     values = np.concatenate([one.values for one in recorded.pooled(label)])
     span = float(np.ptp(np.percentile(values, [1.0, 99.0])))
     width = float(np.ptp(model.jnt_range[joint])) if model.jnt_limited[joint] else 0.0
-    return _Reach(joint, label, span, width, turned)
+    return _Reach(joint, label, span, width, turn)
 
 
 def _grounds(one: _Reach, *, hinges: bool) -> str:
-    if one.turned:
+    if one.turn == DEGREES:
         return f"As recorded, {one.label!r} jumps by 360 where a turn is over."
     unit, other = ("rad", "degrees") if hinges else ("m", "millimetres")
     return (

@@ -125,6 +125,13 @@ def test_check_finds_nothing_in_angles_modulo_a_turn(tmp_path: Path) -> None:
     assert checked(tmp_path / "both", command.changed("position", 0, modulo)) == ()
 
 
+def test_radians_beyond_the_range_of_a_joint_are_no_degrees(tmp_path: Path) -> None:
+    model = arm_model(1, 2, servos=True).replace('name="j0"', 'name="j0" range="-180 180"')
+    recording = turning().changed("command", 0, modulo).changed("position", 0, modulo)
+    findings = check_experiment(load_experiment(write_experiment(tmp_path, model, recording)), None)
+    assert {one.kind for one in findings} == {FindingKind.RANGE}
+
+
 def test_degrees_that_jump_by_360_are_degrees(tmp_path: Path) -> None:
     right = turning()
     degrees = [modulo(np.degrees(one), 360.0) for one in (right.position, right.command)]

@@ -28,6 +28,13 @@ PENDULUM = """<mujoco><worldbody><body><joint name="hinge" axis="0 1 0" damping=
   <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02" mass="1"/></body></worldbody>
   <actuator><motor joint="hinge"/></actuator><sensor><jointpos name="angle" joint="hinge"/></sensor>
   </mujoco>"""
+SPATIAL = """<mujoco><option timestep=".002" integrator="implicitfast"/><worldbody><body>
+  <joint name="a" axis="0 0 1" armature=".02" damping=".2"/>
+  <geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass=".8"/>
+  <body pos=".3 0 0"><joint name="b" axis="0 1 0" armature=".01" damping=".2"/>
+  <geom name="fore" type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass=".5"/></body></body>
+  </worldbody><actuator><position name="a" joint="a" kp="40" kv="3.4"/>
+  <position name="b" joint="b" kp="60" kv="1.7"/></actuator></mujoco>"""
 HELD, LINES = "zoh", "linear"
 STATE = Controller(topic="/arm_controller/state", form=CommandForm.STATE, delay=0.008)
 ARRAY = Controller(topic="/arm_controller/commands", delay=0.008)
@@ -102,6 +109,23 @@ def test_held_commands_that_act_at_once_are_not_told_joined(tmp_path: Path, monk
     proposal = propose(tmp_path / "robot.xml", [made.bag], tmp_path / "experiment.yaml")
     assert "held until the next; joined by lines" in proposal.text
     assert "interpolation" not in proposal.text
+
+
+def test_beside_a_wrong_mass_nothing_is_told_of_commands(tmp_path: Path) -> None:
+    """Joined commands had left less of what a mass does that nobody has freed."""
+    spec = mujoco.MjSpec.from_string(SPATIAL)
+    plan = replace(
+        ARM_PLAN, duration=8.0, timestep=0.002, rate=100.0, seed=5,
+        controllers=(Controller(topic="/arm_controller/commands"),),
+    )  # fmt: skip
+    made = generate(spec, plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(spec.to_xml())
+    file = tmp_path / "experiment.yaml"
+    file.write_text(propose(tmp_path / "robot.xml", [made.bag], file).text)
+    spec.geom("fore").mass *= 1.5
+    (tmp_path / "robot.xml").write_text(spec.to_xml())
+    findings = check_experiment(load_experiment(file), None)
+    assert [one.kind for one in findings] == [FindingKind.GRAVITY]
 
 
 def pendulum(commanded: float) -> sysid.ModelSequences:
