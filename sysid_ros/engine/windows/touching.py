@@ -4,8 +4,8 @@
 """Stretches of a recording in which bodies of the model touch at times.
 
 An impact throws a simulation off that meets it a moment too early or too late, and the step in
-which it happens has no derivative. Bodies that touch most of the time rest on each other, as feet on a
-floor; those that touch now and then are what an experiment on joints would rather leave out.
+which it happens has no derivative. Bodies that touch most of the time rest on each other, as feet
+on a floor; those that touch now and then are what an experiment on joints would rather leave out.
 """
 
 from __future__ import annotations
