@@ -18,6 +18,7 @@ from sysid_ros.commands.common import (
     announce,
     experiment_arguments,
     experiment_of,
+    from_shell,
 )
 from sysid_ros.errors import ErrorCode
 from sysid_ros.printable import print_text
@@ -31,6 +32,7 @@ _WIDTH = 100  # columns, of sentences
 def register(add_parser: AddParser) -> None:
     """Declare the command and its arguments."""
     parser = add_command(add_parser, _run, experiment_arguments())
+    parser.repeated("--bag", "BAG", "test this recording too")
     parser.flag("--json", "print JSON instead of sentences")
 
 
@@ -40,8 +42,10 @@ def _run(options: argparse.Namespace) -> int:
     experiment = experiment_of(options)
 
     from sysid_ros.diagnosis import check_experiment
+    from sysid_ros.experiment import with_bags
     from sysid_ros.terminal import working
 
+    experiment = with_bags(experiment, [from_shell(bag) for bag in options.bag])
     notes: list[str] = []
 
     def note(text: str) -> None:
