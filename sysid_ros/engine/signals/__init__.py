@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from sysid_ros.engine.signals.control import (
-    JoinedIntegrals,
     SignalIntegral,
     control_names,
     is_semi_implicit,

@@ -14,8 +14,6 @@ for actuators with an activation state it acts from ``t_i`` to ``t_i + h``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import mujoco
 import numpy as np
 
@@ -51,10 +49,7 @@ class SignalIntegral:
 
     def __call__(self, t: FloatArray) -> FloatArray:
         """Integral from the first sample to ``t``, any shape, in value-seconds."""
-        return self._up_to(t, np.maximum(self._times.searchsorted(t, side="right") - 1, 0))
-
-    def _up_to(self, t: FloatArray, index: IndexArray) -> FloatArray:
-        """Integral up to ``t``, of which the samples before are known."""
+        index = np.maximum(self._times.searchsorted(t, side="right") - 1, 0)
         dt = t - self._times[index]
         area: FloatArray = self._areas[index] + dt * self._mean_behind(index, np.maximum(dt, 0.0))
         return area
@@ -73,37 +68,6 @@ class SignalIntegral:
     def mean(self, start: FloatArray, width: float) -> FloatArray:
         """Mean over ``[start, start + width]``, shape as that of ``start``."""
         before, after = self(np.stack([start, start + width]))
-        return np.asarray((after - before) / width)
-
-
-class JoinedIntegrals(SignalIntegral):
-    """The integrals of one signal in several recordings, asked together: as one on a longer axis.
-
-    Args:
-      parts: Of each recording, at least one.
-    """
-
-    def __init__(self, parts: Sequence[SignalIntegral]) -> None:
-        counts = np.array([len(each._times) for each in parts])
-        self._last = np.cumsum(counts) - 1
-        self._first = self._last - counts + 1
-        self._times = np.concatenate([each._times for each in parts])
-        self._values = np.concatenate([each._values for each in parts])
-        self._areas = np.concatenate([each._areas for each in parts])
-        self._powers = np.zeros((max(len(each._powers) for each in parts), len(self._times)))
-        for first, count, each in zip(self._first, counts, parts, strict=True):
-            rows = len(self._powers) - len(each._powers)
-            self._powers[rows:, first : first + count] = each._powers
-        begins, ends = self._times[self._first], self._times[self._last]
-        lengths = ends - begins + 1.0
-        self._later = np.cumsum(lengths) - lengths - begins  # where each begins on that axis, s
-        self._axis = self._times + np.repeat(self._later, counts)
-
-    def means(self, of: IndexArray, start: FloatArray, width: float) -> FloatArray:
-        """Means over ``[start, start + width]`` in the recordings ``of`` these numbers."""
-        t = np.stack([start, start + width])
-        index = self._axis.searchsorted(t + self._later[of], side="right") - 1
-        before, after = self._up_to(t, np.clip(index, self._first[of], self._last[of]))
         return np.asarray((after - before) / width)
 
 

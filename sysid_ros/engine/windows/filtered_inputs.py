@@ -11,9 +11,9 @@ from functools import lru_cache
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import is_low_passed
-from sysid_ros.engine.signals import JoinedIntegrals, input_actuators
+from sysid_ros.engine.signals import SignalIntegral, input_actuators
 
 _EXACT = int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
 _FORGOTTEN = 1e-3  # share of a command that counts no longer
@@ -30,20 +30,17 @@ class FilteredInput:
     exact: bool  # whether the filter is integrated exactly or by Euler steps
     timestep: float  # of the model, s
 
-    def passed(
-        self, integrals: JoinedIntegrals, of: IndexArray, begins: FloatArray, constant: float
-    ) -> FloatArray:
+    def passed(self, integral: SignalIntegral, begins: FloatArray, constant: float) -> FloatArray:
         """The filter's output at some instants, (w,).
 
         Args:
-          integrals: Of the command in all recordings.
-          of: The recordings' numbers, (w,).
+          integral: Of the command.
           begins: When the steps begin that the output acts in, (w,) s.
           constant: The filter's time constant, s.
         """
         ago, weights = _memory(self.exact, self.timestep, constant)
         times = begins[:, np.newaxis] - ago
-        return np.asarray(integrals.means(of[:, np.newaxis], times, self.timestep) @ weights)
+        return np.asarray(integral.mean(times, self.timestep) @ weights)
 
 
 @lru_cache(maxsize=8)  # the same for all recordings

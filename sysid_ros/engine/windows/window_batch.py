@@ -7,25 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, TypeVar
 from weakref import WeakMethod
 
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.parameters import all_deviated
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import (
-    JoinedIntegrals,
     RowWeights,
-    SignalIntegral,
     control_names,
     cubic_weights,
     is_semi_implicit,
     step_offsets,
 )
-from sysid_ros.engine.simulation import Candidate, ResidualSlope, TurnedSlope, run_slices
+from sysid_ros.engine.simulation import (
+    Candidate,
+    ResidualSlope,
+    TurnedSlope,
+    run_slices,
+    step_means,
+)
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.filtered_inputs import FilteredInput, filtered_inputs
 from sysid_ros.engine.windows.integrated_inputs import IntegratedInput, integrated_inputs
@@ -204,32 +208,15 @@ class WindowBatch:
             put_down(self.model, states)
         return states
 
-    @cached_property
-    def _commands(self) -> list[tuple[JoinedIntegrals | None, IndexArray]]:
-        """Of each input the command in the recordings that drive it, and the window's number there.
-
-        The number is -1 of windows of other recordings.
-        """
-        found: list[tuple[JoinedIntegrals | None, IndexArray]] = []
-        for column in range(len(self._control_names)):
-            place = np.full(len(self.windows), -1)
-            parts: list[SignalIntegral] = []
-            for own in self._sequences:
-                integral = own.data.controls[column]
-                if integral is not None:
-                    place[own.windows] = len(parts)
-                    parts.append(integral)
-            found.append((JoinedIntegrals(parts) if parts else None, place))
-        return found
-
     def _passed(self, one: FilteredInput, delay: float, constant: float) -> FloatArray:
         """Outputs of a filter when the windows start, (w,)."""
         early = step_offsets(self.model)[one.input] - delay
         held = np.zeros(len(self.windows))
-        integrals, of = self._commands[one.input]
-        if integrals is not None:
-            driven = of >= 0
-            held[driven] = one.passed(integrals, of[driven], self._begins[driven] + early, constant)
+        for own in self._sequences:
+            integral = own.data.controls[one.input]
+            if integral is not None:
+                begins = self._begins[own.windows] + early
+                held[own.windows] = one.passed(integral, begins, constant)
         return held
 
     def _moved(self, one: IntegratedInput, setting: SignalSettings) -> FloatArray:
@@ -257,14 +244,13 @@ class WindowBatch:
     def _averaged(self, delays: tuple[float, ...]) -> FloatArray:
         """The commands' means over all steps, without gain and bias, (steps, nu)."""
         timestep, offsets = float(self.model.opt.timestep), step_offsets(self.model)
-        values = np.zeros((len(self._times), len(delays)))
-        for i, (integrals, of) in enumerate(self._commands):
-            if integrals is not None:
-                of_step = np.repeat(of, self.steps)
-                driven = of_step >= 0
-                begin = self._times[driven] + offsets[i] - delays[i]
-                values[driven, i] = integrals.means(of_step[driven], begin, timestep)
-        return values
+        late = list(map(SignalSettings, delays))
+        return np.concatenate(
+            [
+                step_means(timestep, own.data.controls, self._times[own.steps], offsets, late)
+                for own in self._sequences
+            ]
+        )
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """Predicted minus measured.

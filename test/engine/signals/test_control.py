@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.engine.signals.control import JoinedIntegrals, SignalIntegral, step_offsets
+from sysid_ros.engine.signals.control import SignalIntegral, step_offsets
 from sysid_ros.engine.signals.interpolation import value_at
 
 VALUES = st.lists(st.floats(-10, 10), min_size=2, max_size=12)
@@ -48,19 +48,6 @@ def test_a_spline_rests_where_planned_motions_are_over() -> None:
     np.testing.assert_allclose(course, wanted, atol=1e-5)
     found = SignalIntegral(times, values, "cubic").mean(np.array([2.0, 7.2]), 0.1)
     np.testing.assert_allclose(found, [1.0, 0.0], atol=1e-12)
-
-
-def test_signals_of_several_recordings_are_those_of_each_asked_together() -> None:
-    rng = np.random.default_rng(0)
-    parts = [
-        SignalIntegral(begin + np.sort(rng.uniform(0.0, 3.0, 9)), rng.normal(size=9), method)
-        for begin, method in ((0.0, "zoh"), (-5.0, "cubic"), (2.0, "linear"))
-    ]
-    of = rng.integers(0, 3, 500)
-    start = rng.uniform(-12.0, 12.0, 500)  # far before the first sample and behind the last, too
-    found = JoinedIntegrals(parts).means(of, start, 0.3)
-    wanted = [parts[k].mean(np.array([t]), 0.3)[0] for k, t in zip(of, start, strict=True)]
-    np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
 def test_a_delayed_step_command_has_a_derivative() -> None:
