@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,23 +42,24 @@ def repeated_recordings(groups: Iterable[ModelSequences]) -> tuple[Repeat, ...]:
     Returns:
       Each recording that repeats an earlier one, with the one that it repeats most.
     """
-    rows = {
-        name: np.ascontiguousarray(series.data)
+    given = {
+        name: series.data
         for group in groups
         for name, series in zip(group.sequence_name, group.sensordata, strict=True)
     }
-    runs = {name: _moving_runs(data) for name, data in rows.items()}
+    runs = {name: _moving_runs(data) for name, data in given.items()}
+    rows = {name: _Rows(data.tobytes(), data[:1].nbytes) for name, data in given.items()}
     known: dict[bytes, list[tuple[str, int]]] = {}
     for name, starts in runs.items():
         for start in starts:
-            known.setdefault(_bytes(rows[name], start, _KEY), []).append((name, start))
+            known.setdefault(rows[name].some(start, _KEY), []).append((name, start))
     order = {name: place for place, name in enumerate(rows)}
     repeated: set[tuple[str, int, str]] = set()
     for other, data in rows.items():
-        for row in range(len(data) - _RUN + 1):
-            for name, start in known.get(_bytes(data, row, _KEY), ()):
+        for row in range(len(given[other]) - _RUN + 1):
+            for name, start in known.get(data.some(row, _KEY), ()):
                 later = order[name] > order[other]
-                if later and _bytes(data, row, _RUN) == _bytes(rows[name], start, _RUN):
+                if later and data.some(row, _RUN) == rows[name].some(start, _RUN):
                     repeated.add((name, start, other))
     counts = Counter((name, other) for name, _, other in repeated)
     most: dict[str, Repeat] = {}
@@ -78,5 +80,12 @@ def _moving_runs(data: FloatArray) -> list[int]:
     ]
 
 
-def _bytes(data: FloatArray, start: int, count: int) -> bytes:
-    return data[start : start + count].tobytes()
+class _Rows(NamedTuple):
+    """The samples of a recording as bytes, of which parts are taken faster than of arrays."""
+
+    content: bytes
+    size: int  # of a row
+
+    def some(self, start: int, count: int) -> bytes:
+        """So many rows from one on."""
+        return self.content[start * self.size : (start + count) * self.size]

@@ -97,11 +97,13 @@ def with_overrides(experiment: Experiment, overrides: Sequence[str]) -> Experime
         ``parameters[0].armature.max=0.1`` or ``sequences+=bags/another``; values are YAML.
 
     Returns:
-      A validated experiment whose ``overrides`` include the new ones.
+      A validated experiment whose ``overrides`` include the new ones; without any, the same one.
 
     Raises:
       ExperimentError: An override is malformed or its value invalid.
     """
+    if not overrides:
+        return experiment
     return parse_experiment(
         experiment.text, path=experiment.path, overrides=(*experiment.overrides, *overrides)
     )

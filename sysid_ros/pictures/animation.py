@@ -24,6 +24,7 @@ WIDTH, HEIGHT = 320, 240  # of each of the two pictures side by side
 _INITIAL = (0.85, 0.45, 0.05, 0.55)  # the report's colours of the curves
 _FITTED = (0.04, 0.38, 0.77, 0.55)
 _BACKGROUND = (0.93, 0.94, 0.96)
+_GLOW = 100.0  # how much more the background shines than lights make it
 _DISTANCE = 2.62  # times the radius of what moves, all within a field of view of 45 degrees
 _TRAVEL = 3.0  # times its own radius: a robot that gets farther is followed
 _ROOM = 1.6  # times its own radius: what is seen around a robot that is followed
@@ -35,7 +36,7 @@ _MANY_FACES = 20_000
 
 
 def drawable_model(path: Path) -> mujoco.MjModel:
-    """Load a model such that it can be drawn quickly, on a bright background.
+    """Load a model such that it can be drawn quickly.
 
     Raises:
       DataError: Nothing of it would be visible.
@@ -47,16 +48,6 @@ def drawable_model(path: Path) -> mujoco.MjModel:
     spec.visual.headlight.ambient = (0.4, 0.4, 0.4)
     spec.visual.headlight.diffuse = (0.6, 0.6, 0.6)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = WIDTH, HEIGHT
-    if not any(int(t.type) == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX) for t in spec.textures):
-        spec.add_texture(
-            name="sysid_ros_background",
-            type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-            builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
-            rgb1=_BACKGROUND,
-            rgb2=_BACKGROUND,
-            width=32,
-            height=192,
-        )
     model = spec.compile()
     check_drawable(model)
     return model
@@ -115,11 +106,9 @@ def _pictures(
         for k, (here, target) in enumerate(zip(solid, targets, strict=True)):
             camera.lookat[:] = target
             drawn = []
-            _place(model, data, here)
-            renderer.update_scene(data, camera, options)
+            _show(renderer, model, data, camera, here)
             for ghostly, (there, _) in zip(tinted, ghosts, strict=True):
-                _place(model, data, here)
-                renderer.update_scene(data, camera, options)
+                _show(renderer, model, data, camera, here)
                 _place(ghostly, data, there[k])
                 moving = int(mujoco.mjtCatBit.mjCAT_DYNAMIC)
                 mujoco.mjv_addGeoms(
@@ -127,6 +116,33 @@ def _pictures(
                 )
                 drawn.append(renderer.render().copy())
             yield np.hstack(drawn or [renderer.render().copy()])
+
+
+def _show(
+    renderer: Any, model: mujoco.MjModel, data: Any, camera: mujoco.MjvCamera, qpos: FloatArray
+) -> None:
+    """Make the scene that of one pose, before a bright background where there is no sky.
+
+    A plane far away, as a sky of one colour takes twice the time of all else that is drawn.
+    """
+    _place(model, data, qpos)
+    renderer.update_scene(data, camera)
+    scene = renderer.scene
+    if np.any(model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)):
+        return
+    eye = scene.camera[0]
+    ahead, up, far = np.array(eye.forward), np.array(eye.up), 0.5 * eye.frustum_far
+    plane = scene.geoms[scene.ngeom]
+    mujoco.mjv_initGeom(
+        plane,
+        mujoco.mjtGeom.mjGEOM_PLANE,
+        np.array([far, far, 1.0]),
+        eye.pos + far * ahead,
+        np.stack([np.cross(ahead, up), up, -ahead], axis=1).ravel(),
+        np.array([*_BACKGROUND, _GLOW], dtype=np.float32) / _GLOW,
+    )
+    plane.emission, plane.specular = _GLOW, 0.0
+    scene.ngeom += 1
 
 
 def _place(model: mujoco.MjModel, data: Any, qpos: FloatArray) -> None:

@@ -54,7 +54,7 @@ STOPS_EARLY = 20.0
 # A batch with its deviations and rollouts; and what :meth:`BatchPass.result` tells of it.
 Run = tuple[RunBatch, FloatArray, BatchRollout]
 Followed = tuple[RunJacobian, BoolArray]
-_PIECES = 4  # of a batch per thread, so that threads end at about the same time
+_PIECES = 2  # of a batch per thread, so that threads end at about the same time
 
 
 @dataclass(frozen=True)

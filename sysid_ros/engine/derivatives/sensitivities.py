@@ -12,10 +12,8 @@ table for are finite differences from the start.
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -59,9 +57,6 @@ EXACT = "exact"
 # one step's difference, it is the difference that is wrong, so the better of two counts.
 CHECK_STEPS = (1e-5, 1e-7)
 MAX_CHECK_ERROR = 0.01
-# Of MuJoCo's solver, where with the model's own differences show chance: what 1e-8 leaves of the
-# accelerations of many feet, over such a step, is as much as their derivative.
-SOLVED = 1e-14
 CHECK_LENGTH = 1000  # steps of a long run
 
 # A candidate, and the rollouts of all batches with it.
@@ -189,15 +184,16 @@ class Sensitivities:
         direction[self._hidden(theta)] = 0.0
         spread = batch.spread[0] * batch.seen
 
-        def moved(step: float, tolerance: float | None) -> FloatArray:
+        def moved(step: float, solved: bool) -> FloatArray:
             own_step = own + step * spread
-            return self._moved(batch, theta + step * direction, own_step, tolerance=tolerance)
+            return self._moved(batch, theta + step * direction, own_step, solved=solved)
 
         predicted = exact.jacobian @ np.concatenate([direction, spread])
         errors = []
-        for step, tolerance in itertools.product(CHECK_STEPS, (None, SOLVED)):
-            there = partial(moved, tolerance=tolerance)
-            begun = here if tolerance is None else there(0.0)
+        # Where MuJoCo's solver at the model's own tolerance leaves chance, converged runs count.
+        for step, solved in itertools.product(CHECK_STEPS, (False, True)):
+            there = partial(moved, solved=solved)
+            begun = there(0.0) if solved else here
             for difference in directional_quotients(there, begun, step):
                 m = len(difference)
                 error, size = np.linalg.norm(predicted[:m] - difference), np.linalg.norm(difference)
@@ -234,16 +230,13 @@ class Sensitivities:
         deviations: FloatArray,
         *,
         compare: bool = False,
-        tolerance: float | None = None,
+        solved: bool = False,
     ) -> FloatArray:
         """The residuals at other parameters and starts, of MuJoCo's rollouts."""
         candidate = self._group.builder.build(theta)
         run = self.runs.compared if compare else self._rollouts.run_batches
         job = simulation_of(batch, candidate, deviations)
-        if tolerance is not None:
-            job = replace(job, model=copy.copy(candidate.model))
-            job.model.opt.tolerance = tolerance
-        (done,) = run([job])
+        (done,) = run([job.solved() if solved else job])
         return batch.residual(candidate, done.sensordata)
 
     def derivatives(
@@ -259,8 +252,9 @@ class Sensitivities:
         batches, own = self._group.batches, list(self._split(deviations))
         if self._obstacle is not None:
             columns = self._columns(theta, None if known is None else known[0])
-            for batch, start in zip(batches, own, strict=True):
-                yield finite_differences(self._rollouts, batch, start, columns)
+            data = [None] * len(batches) if known is None else [e.sensordata for e in known[1]]
+            for batch, start, done in zip(batches, own, data, strict=True):
+                yield finite_differences(self._rollouts, batch, start, columns, known=done)
             return
         pass_ = self._prepare(theta, None if known is None else known[0])
         plain: Perturbations | None = None
@@ -347,7 +341,8 @@ class Sensitivities:
             if rollout.diverged.all():
                 self._differenced += steps
                 columns = self._columns(theta, pass_.columns.base)
-                yield finite_differences(self._rollouts, batch, own, columns)
+                data = rollout.sensordata
+                yield finite_differences(self._rollouts, batch, own, columns, known=data)
                 continue
             found, uncovered = next(done)
             if uncovered.any() or rollout.diverged.any():
@@ -356,6 +351,8 @@ class Sensitivities:
                     found, uncovered, pass_, columns, batch, own, rollout, self._rollouts
                 )
             if plain is not None:  # last, as the pass leaves these columns at zero
-                others = finite_differences(self._rollouts, batch, own, plain, starts=False)
+                others = finite_differences(
+                    self._rollouts, batch, own, plain, starts=False, known=rollout.sensordata
+                )
                 found.jacobian[:, list(self._effects.unfollowed)] = others.jacobian
             yield found

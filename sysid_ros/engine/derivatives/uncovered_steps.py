@@ -102,7 +102,9 @@ def differentiate_again(
         whole = np.union1d(whole, chosen[~sound])
     if len(whole):
         runs = batch.select(whole.tolist())
-        differences = finite_differences(pool, runs, deviations[whole], moved)
+        own = np.repeat(np.isin(np.arange(len(counts)), whole), batch.steps)
+        data = rollouts.sensordata[own]
+        differences = finite_differences(pool, runs, deviations[whole], moved, known=data)
         _overwrite(found, batch, whole, differences.jacobian)
     alone = np.setdiff1d(few, whole)
     return int(counts[alone].sum() + batch.steps[whole].sum())
@@ -185,7 +187,8 @@ class _Steps:
     ) -> tuple[FloatArray, FloatArray]:
         """States behind steps (k, nq + nv + na), and readings before them (k, n_reading)."""
         alone = np.ones(len(before), dtype=np.int64)
-        (done,) = self._pool.run_batches([BatchSimulation(model, before, control, alone)])
+        steps = BatchSimulation(model, before, control, alone)
+        (done,) = self._pool.run_batches([steps.solved()])
         size = int(model.nq + model.nv + model.na)
         return done.states[:, 1 : 1 + size], done.sensordata[:, self._addresses]
 

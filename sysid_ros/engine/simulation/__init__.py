@@ -41,6 +41,7 @@ from sysid_ros.engine.simulation.run_batch import (
     simulation_of,
 )
 from sysid_ros.engine.simulation.simulation import (
+    SOLVED,
     BatchRollout,
     BatchSimulation,
     Simulation,

@@ -28,7 +28,7 @@ from sysid_ros.engine.parameters.modifiers import AttributeModifier, SignalModif
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
-from sysid_ros.engine.simulation import BatchRollout, BatchSimulation, RolloutPool
+from sysid_ros.engine.simulation import SOLVED, BatchRollout, BatchSimulation, RolloutPool
 
 CHAINS = st.builds(
     Chain,
@@ -956,7 +956,7 @@ def test_chance_that_a_solver_leaves_is_no_contradiction(monkeypatch: pytest.Mon
     def by_chance(pool: RolloutPool, jobs: Sequence[BatchSimulation]) -> list[BatchRollout]:
         done = list(right(pool, jobs))
         for job, one in zip(jobs, done, strict=True):
-            if job.model.opt.tolerance > sensitivities.SOLVED:
+            if job.model.opt.tolerance > SOLVED:
                 one.sensordata[:] += 1e-5 * random.normal(size=one.sensordata.shape)
         return done
 
