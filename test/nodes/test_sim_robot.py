@@ -67,3 +67,17 @@ def test_commands_are_obeyed_and_wrong_ones_ignored(
     client.wait_until(
         lambda: np.allclose([m.position for m in messages[-100:]], [-1.0, 0.6], atol=0.15)
     )
+
+
+def test_a_command_that_comes_too_late_is_told_at_once(
+    nodes: ChildProcesses, client: RosClient, demo_files: Path
+):
+    start_robot(nodes, demo_files, latency="0.0")  # and every message takes some time
+    publisher = client.node.create_publisher(Float64MultiArray, "/command", 10)
+    client.wait_until(publisher.get_subscription_count)
+
+    def is_told() -> bool:
+        publisher.publish(Float64MultiArray(data=[0.0, 0.0]))
+        return "a command arrived too late" in nodes.last_words("sim_robot")
+
+    client.wait_until(is_told)

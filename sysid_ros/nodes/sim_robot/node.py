@@ -141,7 +141,14 @@ class SimRobot(Node):
                 period=5.0,
             )
             return
+        late = self._robot.late_commands
         self._time.obey(command, info["source_timestamp"] or time.time_ns())
+        if self._robot.late_commands > late:
+            log_of(self).repeated_warning(
+                "a command arrived too late and takes effect later than it says: this machine does "
+                "not keep up; with lockstep the robot waits for commands",
+                period=5.0,
+            )
 
     def _publish(self, state: RobotState, stamp_ns: int) -> None:
         if self._action is not None:
