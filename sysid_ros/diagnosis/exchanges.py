@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
@@ -36,19 +36,24 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def exchanged_signals(
-    groups: Sequence[ModelSequences], params: ParameterDict, *, explained: bool = False
+    groups: Sequence[ModelSequences],
+    params: ParameterDict,
+    *,
+    guessed: Collection[str] = (),
+    explained: bool = False,
 ) -> Pairs:
     """Find pairs of signals that carry each other's names.
 
     Args:
       groups: Sequences by model, at least one.
       params: The experiment's, which may say how the robot is mounted.
+      guessed: Names of servos that the model lacks, whose gains nobody knows.
       explained: Whether a robot is known that explains the torques as they are named.
 
     Returns:
       The labels of each pair; none where the names are right or nothing can tell.
     """
-    seen, gravity = recorded(groups), Declared(params).gravity()
+    seen, gravity = recorded(groups, guessed), Declared(params).gravity()
     if gravity is not None:
         seen = under_gravity(seen, gravity)
     with single_blas_thread():

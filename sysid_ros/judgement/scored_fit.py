@@ -264,7 +264,7 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
     exchanged: tuple[str, ...] = ()
     if swapped or not mistakes:
         by_robot = explained and result.torque is not None
-        exchanged = _exchanged(inputs.dataset, inputs.params, explained=by_robot)
+        exchanged = _exchanged(inputs, explained=by_robot)
     if result.torque is not None and result.torque.doubts and not (exchanged or settled(mistakes)):
         return (*result.torque.doubts, *(one.claim for one in beside_odd_effort(mistakes)))
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
@@ -283,9 +283,11 @@ def _repeats(dataset: Dataset) -> list[str]:
     ]
 
 
-def _exchanged(dataset: Dataset, params: ParameterDict, *, explained: bool) -> tuple[str, ...]:
+def _exchanged(inputs: FitInputs, *, explained: bool) -> tuple[str, ...]:
     """Say that signals carry each other's names, if they do."""
-    pairs = exchanged_signals(dataset.training.groups, params, explained=explained)
+    groups = inputs.dataset.training.groups
+    guessed = [one.name for one in inputs.experiment.signals if one.servo or one.velocity_servo]
+    pairs = exchanged_signals(groups, inputs.params, guessed=guessed, explained=explained)
     if not pairs:
         return ()
     named = " and ".join(f"{one!r} with {other!r}" for one, other in pairs)

@@ -121,7 +121,7 @@ class OpenLoop:
           DataError: There is no usable window.
         """
         params = self._late(delays)
-        group = self._cut(_repaired(self._sequences, repair), params)
+        group = self._cut(_repaired(self._sequences, repair), params, windows)
         every = group.windows
         names = [signal.name for signal in every[0].sequence.signals]
         spread, noise = self._own_variation(every)
@@ -140,18 +140,29 @@ class OpenLoop:
                 found[name] = np.log1p(np.minimum(more / whole, _LARGEST))
         return found
 
-    def _cut(self, series: ModelSequences, params: ParameterDict) -> WindowGroup:
-        """The windows of a repaired series that are simulated, cut where those of others are."""
+    def _cut(
+        self, series: ModelSequences, params: ParameterDict, chosen: Sequence[int] | None
+    ) -> WindowGroup:
+        """The windows of a repaired series that are simulated, cut where those of others are.
+
+        Joints that nothing measures are known up to the last that is chosen.
+        """
+        last = dict.fromkeys(self._bounds, math.inf if chosen is None else 0.0)
         if self._first is None:
             self._bounds = self._chosen(series, params)
+        else:
+            for one in (self._first.windows[k] for k in chosen or ()):
+                last[one.sequence.number] = max(last[one.sequence.number], one.window.start)
         model = self._model
         builder = CandidateBuilder(series.spec, params.for_robot(series.robot), lambda _: model)
-        parts = [self._windows(series, number) for number in self._bounds]
+        parts = [self._windows(series, k, last.get(k, math.inf)) for k in self._bounds]
         group = WindowGroup.of(builder, [window for part in parts for window in part])
         self._first = self._first or group
         return group
 
-    def _windows(self, series: ModelSequences, number: int) -> list[WindowSimulation]:
+    def _windows(
+        self, series: ModelSequences, number: int, until: float
+    ) -> list[WindowSimulation]:
         """The windows of one recording, their starts read anew only if those are repaired."""
         measured, known = series.sensordata[number], self._unrepaired.get(number)
         if measured is self._sequences.sensordata[number] and known is not None:
@@ -160,7 +171,7 @@ class OpenLoop:
                 return found
         windows = cut_sequence(
             series, number, self._model, self._bounds[number], estimate_starts=False,
-            velocity_filter=_VELOCITY_FILTER,
+            velocity_filter=_VELOCITY_FILTER, until=until,
         )  # fmt: skip
         if measured is self._sequences.sensordata[number]:
             self._unrepaired[number] = windows

@@ -66,6 +66,7 @@ _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at 
 # Of what is left without it, and of all, where noise hides starts of what flies for a moment.
 _FAR, _ROUGH = 0.125, 0.4
 _TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
+_GLIMPSED = 3  # of these, by which repairs are dismissed that explain nothing of what is left there
 _PAIRED = 2  # repairs beside which an offset or a lag is looked for where none is enough
 _FEW = 4  # entries of a file, up to which every sign is tried so, and offsets
 _WORST = 4  # signals of which repairs and exchanges are tried
@@ -76,8 +77,31 @@ _ORDER = (
 _BESIDE = (FindingKind.OFFSET, FindingKind.LAG)
 
 
-# What is left of signals, and what scores a repair by what it leaves of them.
-_Scored = tuple[Mapping[str, FloatArray], Callable[..., Tried]]
+class _Some:
+    """Repairs tried in some windows only.
+
+    Args:
+      in_all: Scores a repair in all windows, or in some.
+      before: What is left of signals without, by window.
+      telling: The windows, increasing.
+    """
+
+    def __init__(
+        self, in_all: Callable[..., Tried], before: Mapping[str, FloatArray], telling: list[int]
+    ) -> None:
+        self.in_all, self.tried = in_all, partial(in_all, windows=telling)
+        self.before = {name: power[telling] for name, power in before.items()}
+        self._first = telling[:_GLIMPSED]
+
+    def left(self, one: Tried) -> float:
+        """How much less a repair explains than others; negative where it explains anything."""
+        return -explained_more(self.before, one.powers)
+
+    def promising(self, changes: tuple[Change, ...], size: float = 0.0) -> Tried | None:
+        """What a repair leaves; none where it explains nothing in the first windows."""
+        glimpsed = {name: power[: len(self._first)] for name, power in self.before.items()}
+        powers = self.in_all(changes, size, windows=self._first).powers
+        return self.tried(changes, size) if explained_more(glimpsed, powers) > 0.0 else None
 
 
 def simulated_explanations(
@@ -156,15 +180,15 @@ class _Search:
         if not bad:
             return self._late(before, done)
         telling = most_telling([before[name] for name in bad], _TELLING)
-        tried, glanced = partial(self._tried, done), partial(self._tried, done, windows=telling)
-        some = {name: power[telling] for name, power in before.items()}
+        tried, some = partial(self._tried, done), _Some(partial(self._tried, done), before, telling)
         measured = self._measured(bad)
         worst = [name for name in bad if size[name] > _GROSS]
         gross = self._measured(worst)  # a pose's two parts are no entries
         to_blame = self._could_be.driving(gross) if worst else []
         also = self._could_be.driving(self._measured(worst, most=None)) if worst else []
         partners = [one for one in also if one not in to_blame]  # in an exchange both go wrong
-        seen = [*map(glanced, self._could_be.discrete(to_blame, gross or measured, partners))]
+        options = [*self._could_be.discrete(to_blame, gross or measured, partners)]
+        seen = [one for one in map(some.promising, options) if one is not None]
         promising = [tried(one.changes) for one in seen if one.may_be_accepted(before)]
         # Commands that are alike may be exchanged and both reversed, or only that.
         promising += [
@@ -174,27 +198,25 @@ class _Search:
         accepted = [one for one in promising if self._accepted(before, one)]
         if not worst:  # what swings by itself hides much of a sign: one is told if it is all
             accepted = [one for one in accepted if left_of_helped(before, one.powers) < _SETTLED]
-            seen = []
+            seen, options = [], []
         if not any(one.left_of(bad) < _SETTLED for one in accepted):
             inputs = self._could_be.driving(measured)
-            accepted += self._sized((before, tried), (some, glanced), inputs, measured)
+            accepted += self._sized(before, some, inputs, measured)
         accepted = [one for one in accepted if self._beats_friction(done, before, one)]
         if not accepted:
             signs = self._could_be.reversed_pairs((*to_blame, *gross))
-            pairs = [tried(one) for one in signs if glanced(one).may_be_accepted(before)]
+            pairs = [tried(one) for one in signs if some.tried(one).may_be_accepted(before)]
             accepted = [one for one in pairs if self._accepted(before, one)]
         if not accepted:
-            seen.sort(key=lambda one: -explained_more(some, one.powers))
             few = len(self._could_be.topics) <= _FEW
             blamed = (to_blame, gross or measured) if few else ([], [])  # for offsets; lags as well
-            firsts = [
-                one for place, one in enumerate(seen)
-                if (place < _PAIRED and explained_more(some, one.powers) > 0.0)
-                or (few and one.kind is FindingKind.SIGN)
+            best = sorted(seen, key=some.left)[:_PAIRED]
+            firsts = [one.changes for one in best if some.left(one) < 0.0]
+            firsts += [
+                one for one in options
+                if few and one not in firsts and len(one) == 1 and one[0].kind is FindingKind.SIGN
             ]  # fmt: skip
-            return self._beside(
-                before, [tried(one.changes) for one in firsts], telling, blamed, done
-            )
+            return self._beside(before, [tried(one) for one in firsts], telling, blamed, done)
         return self._selected(before, accepted, done)
 
     def _selected(
@@ -257,10 +279,8 @@ class _Search:
         found: list[tuple[float, float, Tried, Tried]] = []
         for first in firsts:
             own = [*done, *first.changes]
-            whole = (first.powers, partial(self._tried, own))
-            some = {name: power[telling] for name, power in first.powers.items()}
-            glanced = partial(whole[1], windows=telling)
-            for other in self._sized(whole, (some, glanced), *blamed, kinds=_BESIDE):
+            some = _Some(partial(self._tried, own), first.powers, telling)
+            for other in self._sized(first.powers, some, *blamed, kinds=_BESIDE):
                 helped = helped_signals(before, other.powers)
                 pair = signals_misfit(other.powers, helped), signals_misfit(before, helped)
                 if helped and decisive(*pair):
@@ -277,33 +297,34 @@ class _Search:
 
     def _sized(
         self,
-        whole: _Scored,
-        telling: _Scored,
+        before: Mapping[str, FloatArray],
+        some: _Some,
         inputs: list[str],
         measured: list[str],
         kinds: Collection[FindingKind] = _ORDER,
     ) -> list[Tried]:
         """Those of offsets, scales and lags that are accepted at their best sizes.
 
-        ``whole`` is what is left without them and with one, ``telling`` the same in the windows by
-        which they are compared; ``inputs`` and ``measured`` are entries that may be to blame.
+        ``before`` is what is left without them; ``inputs`` and ``measured`` are entries that may be
+        to blame.
         """
-        (before, tried), (some, glanced) = whole, telling
         seen = []
         for family in self._could_be.sized(inputs, measured, _LAGS):
             if family.kind not in kinds:
                 continue
-            own = [glanced((family.change(size),), size) for size in family.sizes]
-            best = max(own, key=lambda one: explained_more(some, one.powers))
-            seen.append((explained_more(some, best.powers), family, best))
-        seen.sort(key=lambda one: -one[0])
+            tried = [some.promising((family.change(size),), size) for size in family.sizes]
+            if own := [one for one in tried if one is not None]:
+                seen.append((family, min(own, key=some.left)))
+        seen.sort(key=lambda one: some.left(one[1]))
         accepted = []
-        for gain, family, best in seen[:_REFINED]:
-            near = refined(some, family, best, glanced) if gain > 0.0 else best
+        for family, best in seen[:_REFINED]:
+            better = some.left(best) < 0.0
+            near = refined(some.before, family, best, some.tried) if better else best
             if not near.may_be_accepted(before):
                 continue
-            if tried(near.changes, near.size).may_be_accepted(before):
-                accepted.append(refined(before, family, tried(best.changes, best.size), tried))
+            if some.in_all(near.changes, near.size).may_be_accepted(before):
+                every = some.in_all(best.changes, best.size)
+                accepted.append(refined(before, family, every, some.in_all))
         return [one for one in accepted if self._accepted(before, one)]
 
     def _measured(self, bad: list[str], most: int | None = _WORST) -> list[str]:

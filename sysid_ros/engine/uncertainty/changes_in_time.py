@@ -143,14 +143,17 @@ def _explained(
 ) -> FloatArray:
     """The power that each suspect explains in each span, (spans, suspects)."""
     total = sums.sum(axis=0)
-    left = _left(total, inner)
+    left, inverse = _left(total, inner), _solved(total, inner, np.eye(len(inner)))
     found: FloatArray = np.zeros((len(spans), len(suspects)))
+    up_to: dict[str, FloatArray] = {}  # by recording, sums of the suspects' rows before each block
     for i, span in enumerate(spans):
-        part = sums[span.chosen].sum(axis=0)
-        mixed = part[np.ix_(inner, suspects)]
-        whole = np.diag(part)[suspects]
-        own = whole - np.einsum("ic,ic->c", mixed, _solved(total, inner, mixed))
-        along = part[suspects] @ left
+        if span.recording not in up_to:
+            rows = np.cumsum(sums[[*span.blocks]][:, suspects], axis=0)
+            up_to[span.recording] = np.concatenate([np.zeros_like(rows[:1]), rows])
+        part = up_to[span.recording][span.last] - up_to[span.recording][span.first]
+        mixed, whole = part[:, inner], part[np.arange(len(suspects)), suspects]
+        own = whole - np.einsum("ci,ci->c", mixed @ inverse, mixed)
+        along = part @ left
         found[i] = np.where(own > OPEN * whole, along**2 / np.maximum(own, 1e-300), 0.0)
     return found
 

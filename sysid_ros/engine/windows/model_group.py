@@ -27,6 +27,7 @@ from sysid_ros.engine.windows.window_simulation import WindowSimulation
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import shortest_gap
 
+_CARRIED = 0.5  # s, for which joints that nothing measures are simulated at the least
 LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
 _MOVES = 0.01  # of an input's range, from which on it does not stand still
 _FIRST = 0.01  # s, or a sample: how long a robot that begins to move still rests
@@ -235,6 +236,7 @@ def cut_sequence(
     estimate_starts: bool,
     velocity_filter: float,
     reader: StartReader | None = None,
+    until: float = math.inf,
 ) -> list[WindowSimulation]:
     """Cut one sequence into windows; none where nothing was measured.
 
@@ -247,6 +249,7 @@ def cut_sequence(
       velocity_filter: Low-pass in front of the derivative of positions, Hz.
       reader: Of starts; without one they are read off the whole sequence, which is simulated for
         joints that nothing measures.
+      until: When no window begins later that counts, s.
 
     Raises:
       DataError: A signal is not in the model.
@@ -257,7 +260,8 @@ def cut_sequence(
     controls = control_integrals(model, control)
     if reader is None:
         reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
-        reader.carry(controls, usable_span(sequences, number))
+        begin, end = usable_span(sequences, number)
+        reader.carry(controls, (begin, min(end, max(until, begin + _CARRIED))))
     known = [(reader.known_from(begin), end) for begin, end in bounds]
     begins = np.array([begin for begin, _ in known])
     settling = settling_times(model, reader.states(begins, 0.0, {}))
