@@ -25,7 +25,12 @@ from sysid_ros.diagnosis.evidence import (
     together,
 )
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
-from sysid_ros.diagnosis.position_consistency import beyond_ranges, disagreement, other_units
+from sysid_ros.diagnosis.position_consistency import (
+    beyond_ranges,
+    clipped_commands,
+    disagreement,
+    other_units,
+)
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
 from sysid_ros.diagnosis.servo_lags import servo_lags
@@ -79,7 +84,7 @@ def check_dataset(
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:
             findings += _simulated(state, apart(dataset.training.groups, seen), length)
-        findings += beyond_ranges(state.recorded)
+        findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
         findings += push_findings(state.recorded)

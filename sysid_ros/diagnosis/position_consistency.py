@@ -30,6 +30,7 @@ _UNRELATED = 0.6  # below which it is not
 _FACTOR = 1.15  # a scale further from one is wrong
 _LEAST_ROWS = 100
 _BEYOND = 0.05  # of a range, that stops give way by and that drawings are wrong by
+_MOSTLY = 0.5  # of a command's samples; fewer are a limit that was run into
 _OFTEN = 0.2  # of the samples; fewer are a stop that was run into
 _TOO_WIDE, _FITS = 2.0, 1.1  # ranges that no motion spans, and that one may in its own unit
 _NARROW = 0.12  # rad; a narrower range may be one of radians that is read in degrees
@@ -268,6 +269,37 @@ def beyond_ranges(recorded: Recorded) -> list[Finding]:
         if share > _OFTEN:
             found.append(_left_range(recorded, joint, label, values.min(), values.max(), share))
     return found
+
+
+def clipped_commands(recorded: Recorded) -> list[Finding]:
+    """Find commands that lie beyond the range of their actuators in most of what was recorded.
+
+    MuJoCo clips them, so that the simulation is told next to nothing.
+    """
+    beyond, model = {}, recorded.model
+    for actuator in np.flatnonzero(model.actuator_ctrllimited):
+        label = str(model.actuator(int(actuator)).name)
+        samples = recorded.pooled(label)
+        if samples and all(one.held for one in samples):  # what was measured acts as it is
+            values = np.concatenate([one.values for one in samples])
+            low, high = model.actuator_ctrlrange[actuator]
+            reach = _BEYOND * (high - low)
+            share = float(np.mean((values < low - reach) | (values > high + reach)))
+            if share > _MOSTLY:
+                beyond[label] = share, values.min(), values.max(), low, high
+    if not beyond:
+        return []
+    first = max(beyond, key=lambda label: beyond[label][0])
+    share, lowest, highest, low, high = (float(part) for part in beyond[first])
+    others = listed([repr(label) for label in beyond if label != first], 4)
+    sentence = (
+        f"{first!r} was told what the model clips in {100.0 * share:.3g} % of the samples: it went "
+        f"from {lowest:.3g} to {highest:.3g}, and ctrlrange is {low:.3g} to {high:.3g}. Give the "
+        f"command's scale or unit, or correct the range"
+        f"{f'; likewise {others}' if others else ''}."
+    )
+    evidence = {"share": share, "lowest": lowest, "highest": highest}
+    return [Finding(FindingKind.RANGE, tuple(beyond), evidence, sentence, "", ())]
 
 
 def _left_range(

@@ -88,6 +88,7 @@ def candidates(
     ]
     found += _delays(inputs, set(sensors.values()))
     found += [_setting(spec, "joint", joint, "stiffness") for joint in joints if joint not in tied]
+    found += [_setting(spec, "tendon", one.name, "stiffness") for one in spec.tendons if one.name]
     known = [name for name in speeds if name not in inputs.guessed]
     found += _settings_of_servos(spec, model.nu, known, ("kv",))
     if servos or inputs.guessed:
@@ -314,15 +315,18 @@ def _loads(model: mujoco.MjModel) -> Iterator[Candidate]:
 def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
     """Mass and the main coordinate of the centre of mass of every moving body, tip first.
 
-    Of bodies that are fixed to each other only the heaviest, as they move as one. None of what
-    floats where no pose says how: simulations would start it at rest, and masses make up for that.
+    Of bodies that are fixed to each other only the heaviest, as they move as one; and weigh alike,
+    where gravity is compensated for all or none. None of what floats where no pose says how:
+    simulations would start it at rest, and masses make up for that.
     """
     for body in range(model.nbody - 1, 0, -1):
         name, mass = str(model.body(body).name), float(model.body_mass[body])
         moved = free if _floats(model, body) else _joints_above(model, body, joints)
+        stands = int(model.body_weldid[body]) == 0
         fixed = model.body_weldid == model.body_weldid[body]  # to it, and itself
+        fixed &= model.body_gravcomp == model.body_gravcomp[body]
         heaviest = int(np.argmax(np.where(fixed, model.body_mass, -1.0)))
-        if not name or not moved or fixed[0] or mass <= 0.0 or body != heaviest:
+        if not name or not moved or stands or mass <= 0.0 or body != heaviest:
             continue
         yield _mass(name, mass)
         axis = int(np.argmax(np.abs(model.body_ipos[body])))

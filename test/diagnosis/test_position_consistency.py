@@ -12,8 +12,10 @@ import pytest
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import check_experiment
+from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.evidence import Finding, FindingKind
+from sysid_ros.diagnosis.position_consistency import clipped_commands
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
 
@@ -132,3 +134,20 @@ def test_centimetres_are_left_as_a_range(folder: Path) -> None:
         if one.signals[0] == "arm_qpos"
     ]
     assert finding.kind is FindingKind.RANGE
+
+
+@pytest.mark.parametrize(("factor", "clipped"), [(14.5, True), (1.0, False)])
+def test_commands_that_the_model_would_clip_are_told(
+    folder: Path, factor: float, clipped: bool
+) -> None:
+    """In another unit, of which the motion tells nothing, as the model hears its limits alone."""
+    spec = mujoco.MjSpec.from_string(HEAD)
+    servo = spec.actuator("tilting")
+    servo.ctrllimited, servo.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [-0.8, 0.9]
+    (folder / "clipping.xml").write_text(spec.to_xml())
+    text = experiment_text({}, {"tilting": factor}).replace("robot.xml", "clipping.xml")
+    experiment = parse_experiment(text, path=folder / "experiment.yaml")
+    dataset = load_dataset(experiment, None)
+    state = CheckedState.of(experiment, dataset)
+    told = [label for one in clipped_commands(state.recorded) for label in one.signals]
+    assert told == ["tilting"] * clipped

@@ -286,3 +286,20 @@ def test_what_a_legged_robot_under_servos_carries_is_on_demand(posed: bool) -> N
     masses = [one for one in found if one.attribute == "mass"]
     assert [(one.name, one.on_demand) for one in masses] == ([("torso", True)] if posed else [])
     assert all(one.low < 6.0 * 1.2 < one.high for one in masses)
+
+
+def test_springs_that_are_tendons_are_offered_on_demand() -> None:
+    spring = '<tendon><fixed name="spring" stiffness="90"><joint joint="j0" coef="1"/></fixed>' \
+        '<fixed name="rod"><joint joint="j1" coef="1"/></fixed></tendon>'  # fmt: skip
+    text = arm(3, actuator='position kp="100"').replace("<actuator>", f"{spring}<actuator>")
+    (found,) = [one for one in offered(text, inputs(3)) if one.attribute == "stiffness"]
+    assert (found.element, found.name, found.on_demand) == ("tendon", "spring", True)
+
+
+def test_of_fixed_bodies_those_are_offered_that_weigh_otherwise() -> None:
+    """A gondola of a blimp weighs, and its envelope does not, which moves with it."""
+    gondola = '<body name="gondola"><geom size=".01" mass=".1"/></body>'
+    text = arm(1).replace('pos="0 0 .1">', f'pos="0 0 .1">{gondola}', 1)
+    for compensated, names in (('gravcomp="1"', {"b0", "gondola"}), ("", {"b0"})):
+        found = offered(text.replace('name="b0"', f'name="b0" {compensated}'), inputs(1))
+        assert {one.name for one in found if one.attribute == "mass"} == names

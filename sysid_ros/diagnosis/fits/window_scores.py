@@ -166,7 +166,7 @@ class WindowScores:
         problem, length, places = _chosen(sequences, whole, suspected.size, length, pool)
         if len(places) < _FEWEST:
             return None
-        point = None if begun is None else begun.ended
+        point = None if begun is None else begun.resumed(problem)
         problem = problem if begun is None else problem.with_noise(begun.noise)
         problem, point, settled = fitted(problem, point, patient=patient)
         whole.update_from_vector(point.theta)
@@ -197,6 +197,17 @@ class WindowScores:
             columns, held, full.theta, scale, signals, left, grams, point, noise, patient, settled,
             starts,
         )  # fmt: skip
+
+    def resumed(self, problem: WindowedProblem) -> Point:
+        """The point from which a fit of the same windows goes on.
+
+        Once this one came to its end, something suspected has changed since: what ran to its
+        largest value, as a delay beside a wrong mass, made up for that, and begins anew.
+        """
+        ended = self.ended.theta
+        if self.patient or self.settled:
+            ended = np.where(ended >= problem.upper, problem.initial_point().theta, ended)
+        return Point(ended, self.ended.starts)
 
     @property
     def squares(self) -> float:

@@ -59,7 +59,7 @@ from sysid_ros.errors import DataError, listed
 
 _ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zeros of commands do
 _LESS = 0.95  # of what is left of a signal that shows a mass, once it is another
-_UNEXPLAINED = 0.2  # of a signal's variation, from which on something else is wrong
+_UNEXPLAINED = 0.2  # of signals' variation, from which on something else is wrong
 _LATE = 0.015  # s, from which a delay is told that no equation of joints shows
 _TIMES = 3.0  # what is left, that a delay or a factor explains: a quarter is left without it
 _BETTER_WINDOWS = 0.75  # of the windows, in which it must be better
@@ -334,8 +334,8 @@ class WindowTest:
         there = self._linearized(moved, patient=windows.patient, begun=windows)
         if there is None or not any(there.left[k] < _LESS * windows.left[k] for k in off.felt):
             return None
-        if max(there.left[k] for k in off.felt) > _UNEXPLAINED:
-            return None
+        if np.mean([there.left[k] ** 2 for k in off.felt]) > _UNEXPLAINED**2:
+            return None  # by the mean, as a coarse sensor leaves its noise
         return off.refined(there.scores([off.name], beside))
 
     def _rival(self, windows: WindowScores, left: float) -> str:

@@ -6,19 +6,21 @@
 Nothing measures that place, and commands tell its changes only: it is their integral and a constant
 of the recording. At every instant the servo holds about the place at which it exerts what the
 measured motion asks for; friction and acceleration, which are not known, hardly count in the mean
-over the recording, which the constant is taken from. At an end of its range the integral stops.
+over the recording, which the constant is taken from. Near a dead point of a linkage a small torque
+is a large force, so that instants count by the square of the servo's lever there. At an end of its
+range the integral stops.
 Where commands do not tell the servo's motion, the place is read off each instant by itself. The
 rest is estimated with the start.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.elements import FREE, actuator_moments, is_velocity_servo, takes_velocity
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import SignalIntegral, input_actuators
@@ -26,6 +28,7 @@ from sysid_ros.engine.windows.closed_loops import free_directions
 
 _FINE = 0.01  # s, between instants at which an integral is held within its range
 _ROUNDS = 5  # in which a place that comes to an end of its range finds where it began
+_LEAST = 1e-12  # of the squares of levers, where a servo has none anywhere
 _FOLLOWS = 0.5  # of a place's variation, up to which the integral may leave it unexplained
 
 
@@ -71,20 +74,23 @@ class HeldPlaces:
         They are those at which the servos bear gravity and dampers, each by itself.
         """
         if self._inputs:
-            states[:, self._addresses] = np.clip(self._places(states), *self._ends)
+            states[:, self._addresses] = np.clip(self._places(states)[0], *self._ends)
 
     def along(self, times: FloatArray, states: FloatArray) -> PlacesAlong:
         """The places held at some instants (n,) s of a recording, from its states (n, nstate)."""
-        return PlacesAlong(times, self._places(states), self._ends, self._own)
+        return PlacesAlong(times, *self._places(states), self._ends, self._own)
 
-    def _places(self, states: FloatArray) -> FloatArray:
-        """Places (w, servos) with the force against gravity and dampers; floors may bear some."""
+    def _places(self, states: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Places with the force against gravity and dampers, and squares of levers, (w, servos).
+
+        Floors may bear some of the force.
+        """
         model, own, data = self._model, self._own, mujoco.MjData(self._model)
         first = 1 + model.nq + model.nv
         gain, bias = model.actuator_gainprm[own, 0], model.actuator_biasprm[own]
         loaded = not np.any(np.asarray(model.jnt_type) == FREE)
-        found = np.empty((len(states), len(own)))
-        for place, state in zip(found, states, strict=True):
+        found, levers = np.empty((2, len(states), len(own)))
+        for place, lever, state in zip(found, levers, states, strict=True):
             data.qpos[:], data.qvel[:] = state[1 : 1 + model.nq], state[1 + model.nq : first]
             mujoco.mj_fwdPosition(model, data)
             mujoco.mj_fwdVelocity(model, data)
@@ -92,7 +98,8 @@ class HeldPlaces:
             force += bias[:, 2] * data.actuator_velocity[own]
             asked = _load(model, data, own) if loaded else 0.0
             place[:] = (asked - force) / gain
-        return found
+            lever[:] = np.sum(actuator_moments(data)[own] ** 2, axis=1)
+        return found, levers
 
 
 def _load(model: mujoco.MjModel, data: mujoco.MjData, own: IndexArray) -> FloatArray:
@@ -114,6 +121,7 @@ class PlacesAlong:
 
     times: FloatArray  # (n,) s
     places: FloatArray  # (n, servos)
+    levers: FloatArray  # their squares, by which places count, (n, servos)
     ends: FloatArray  # of their ranges, (2, servos)
     actuators: IndexArray  # their numbers, (servos,)
 
@@ -132,29 +140,50 @@ class PlacesAlong:
         first = min(self.times[0], np.min(begins, initial=np.inf))
         fine = np.arange(first, last, _FINE)
         instants = np.unique(np.concatenate([fine, self.times, begins]))
-        seen, at = self.places[:, own], instants.searchsorted(self.times)
+        seen, at = (
+            _Seen(self.places[:, own], self.levers[:, own]),
+            instants.searchsorted(self.times),
+        )
         moved = _moved(integral, instants, setting)
         held = _best_held(moved, self.ends[:, own], seen, at)
-        if np.std(seen - held[at]) > _FOLLOWS * np.std(seen):
+        if seen.spread(held[at]) > _FOLLOWS * seen.spread(np.zeros(len(at))):
             return np.full(len(begins), np.nan)
         return held[instants.searchsorted(begins)]
 
 
-def _best_held(moved: FloatArray, ends: FloatArray, seen: FloatArray, at: IndexArray) -> FloatArray:
+@dataclass(frozen=True)
+class _Seen:
+    """The places that one servo seems to hold, (n,), and how much each counts."""
+
+    places: FloatArray
+    weights: FloatArray
+
+    def ahead(self, held: FloatArray, chosen: BoolArray | bool = True) -> float:
+        """The mean of some of the places over those ``held``."""
+        weights = self.weights * chosen
+        return float(np.sum(weights * (self.places - held)) / max(np.sum(weights), _LEAST))
+
+    def spread(self, held: FloatArray) -> float:
+        """The standard deviation of the places about those ``held``."""
+        about = replace(self, places=(self.places - held - self.ahead(held)) ** 2)
+        return float(np.sqrt(about.ahead(np.zeros_like(held))))
+
+
+def _best_held(moved: FloatArray, ends: FloatArray, seen: _Seen, at: IndexArray) -> FloatArray:
     """The places held at some instants (n,), which agree best with those ``seen`` at some of them.
 
     Only from before the place comes to an end of its range do they tell where it began.
     """
-    start = float(np.mean(seen - moved[at]))
+    start = seen.ahead(moved[at])
     held = _within(moved + start, ends)
     if np.array_equal(held, moved + start):
         return held
-    start = float(seen[0] - moved[at[0]])
+    start = float(seen.places[0] - moved[at[0]])
     for _ in range(_ROUNDS):
         held = _within(moved + start, ends)
         own = held[at] == moved[at] + start
         own &= np.cumprod(own).astype(bool) if own[0] else ~own
-        start += float(np.mean((seen - held[at])[own])) if np.any(own) else 0.0
+        start += seen.ahead(held[at], own)
     return _within(moved + start, ends)
 
 

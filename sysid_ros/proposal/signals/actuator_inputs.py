@@ -31,6 +31,7 @@ from sysid_ros.proposal.signals.recorded_commands import (
     of_robot,
     spaces_of,
 )
+from sysid_ros.recording.messages import is_asked
 
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
 _BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
@@ -234,6 +235,7 @@ def _by_order(
         ]
     )
     if fitting:
+        fitting = [one for one in fitting if is_asked(one[0].topic)] or fitting
         best, decides = _followed(model, drives, fitting, positions)
         lines = _in_order(model, drives, best, positions)
         if decides:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -45,6 +45,23 @@ _SENSORS: Mapping[int, Mapping[str, str]] = {
     int(mujoco.mjtSensor.mjSENS_FORCE): {_WRENCH: r"wrench\.force"},
     int(mujoco.mjtSensor.mjSENS_TORQUE): {_WRENCH: r"wrench\.torque"},
 }
+# Of bodies in the world, as trackers and star cameras tell them.
+_FRAMED: Mapping[int, Mapping[str, str]] = {
+    int(mujoco.mjtSensor.mjSENS_FRAMEPOS): {
+        "nav_msgs/msg/Odometry": r"pose\.pose\.position",
+        "geometry_msgs/msg/PoseStamped": r"pose\.position",
+        "geometry_msgs/msg/PoseWithCovarianceStamped": r"pose\.pose\.position",
+        "geometry_msgs/msg/PointStamped": "point",
+        "geometry_msgs/msg/TransformStamped": r"transform\.translation",
+    },
+    int(mujoco.mjtSensor.mjSENS_FRAMEQUAT): {
+        "nav_msgs/msg/Odometry": r"pose\.pose\.orientation",
+        "geometry_msgs/msg/PoseStamped": r"pose\.orientation",
+        "geometry_msgs/msg/PoseWithCovarianceStamped": r"pose\.pose\.orientation",
+        "geometry_msgs/msg/QuaternionStamped": "quaternion",
+        "geometry_msgs/msg/TransformStamped": r"transform\.rotation",
+    },
+}
 _SLOWEST = 0.08  # s between samples; beyond 0.1 s a fit takes each interval for a gap
 _SAME_NAME = 0.9  # similarity from which a frame is that of a body
 
@@ -72,8 +89,25 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
         told = [one for one in channels if not logs or _interval(one) < _SLOWEST]
         if name:
             lines += _one("sensor", name, [name, site], _SENSORS.get(kind, {}), told)
+    lines += _framed(model, channels, {line.channel.topic for line in lines})
     sensed = {line.channel.topic for line in lines}
     return [*_wrenches(model, [one for one in channels if one.topic not in sensed]), *lines]
+
+
+def _framed(
+    model: mujoco.MjModel, channels: Sequence[Channel], taken: Collection[str]
+) -> Iterator[Line]:
+    """Poses that are named after a sensor of the model or its site; not that of a free joint."""
+    left = [one for one in channels if one.topic not in taken and _interval(one) < _SLOWEST]
+    for sensor in range(model.nsensor):
+        name, site = str(model.sensor(sensor).name), _site(model, sensor)
+        types = _FRAMED.get(int(model.sensor_type[sensor]), {})
+        if not name or int(model.sensor_refid[sensor]) >= 0:
+            continue
+        for line in _one("sensor", name, [name, site], types, left):
+            if _likeness([name, site], line.channel.topic) >= _SAME_NAME:
+                doubt = f"is {line.channel.topic} told of {site or name} in the model's world?"
+                yield replace(line, doubt=line.doubt or doubt)
 
 
 def tendon_lengths(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:

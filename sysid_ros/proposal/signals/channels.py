@@ -56,7 +56,10 @@ _SHARED = (
     "/TFMessage",
 )  # of which several nodes publish parts, at rates of their own
 _LOOKED_AT = 3_000_000_000  # ns of such a topic
-_QUANTITIES = {"pos": "position", "vel": "velocity", "eff": "effort", "torque": "effort"}
+_QUANTITIES = {
+    "pos": "position", "angle": "position", "vel": "velocity", "speed": "velocity",
+    "rpm": "velocity", "eff": "effort", "torque": "effort",
+}  # fmt: skip
 _LETTERS = {"q": "position", "dq": "velocity", "tau": "effort", "tau_est": "effort"}  # of motors
 # Of what joints' controllers are asked for, what they are told, and what they ask for.
 _USUAL = {

@@ -27,6 +27,7 @@ class Line:
     # type and joint of a sensor that the model lacks; empty for one that it has
     placed: tuple[str, str] | tuple[()] = ()
     scale: float = 1.0  # of the model's unit, for one of the message's
+    unit: str = ""  # of the message, where a name says so
 
     @property
     def values(self) -> dict[str, str | float]:
@@ -35,7 +36,11 @@ class Line:
         if self.placed:
             found |= {"type": self.placed[0], "at": self.placed[1]}
         found |= {"topic": self.channel.topic, "field": self.channel.field}
-        more = {"clock": self.channel.clock, "interpolation": self.interpolation}
+        more = {
+            "unit": self.unit,
+            "clock": self.channel.clock,
+            "interpolation": self.interpolation,
+        }
         if self.scale != 1.0:
             found["scale"] = self.scale
         return found | {key: value for key, value in more.items() if value}

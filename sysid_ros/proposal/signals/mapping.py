@@ -26,6 +26,8 @@ from sysid_ros.proposal.signals.measured_positions import (
     measured_positions,
     rival_topics,
     scalar_joints,
+    velocity_lines,
+    with_measured_numbers,
 )
 from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.recording.mapping import SignalKind
@@ -81,6 +83,7 @@ def map_channels(
       channels: What was recorded.
       orders: Orders of joints that the recording states.
     """
+    channels = with_measured_numbers(model, channels)
     moving = [channel for channel in channels if channel.moves]
     lengths = tendon_lengths(model, moving)
     taken = {(line.channel.topic, line.channel.field) for line in lengths}
@@ -90,6 +93,7 @@ def map_channels(
     joints = [model.joint(joint).name for joint in positions]
     unmapped = rival_topics(moving, list(positions.values()))
     tied = _tied(model, positions)
+    speeds = velocity_lines(model, others, positions)
     lacking = [
         str(model.joint(joint).name)
         for joint in scalar_joints(model)
@@ -97,7 +101,7 @@ def map_channels(
     ]
     unmapped += _without_positions([name for name in lacking if name not in deflected])
     lacking = [name for name in lacking if name]
-    lines += _efforts(model, moving, positions)
+    lines += [*speeds, *_efforts(model, moving, positions)]
     driven = {line.name for line in lines if line.kind == "actuator"}
     assigned = command_lines(
         model,
@@ -129,7 +133,7 @@ def map_channels(
     told = len(scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)
     return Mapping(
         tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints),
-        tuple(lacking) if told else (), assigned.possible,
+        tuple(lacking if told else (line.name for line in speeds)), assigned.possible,
     )  # fmt: skip
 
 

@@ -1,19 +1,30 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The measured position of each joint: by name, or in order where messages name none."""
+"""The measured position of each joint: by name, or in order where messages name none.
+
+Of joints whose position nothing tells, as of wheels, the measured velocity counts.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import SCALAR, joint_of
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.names import match_names
+from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.names import match_names, similarity
+from sysid_ros.recording.messages import is_asked
+
+_PLAIN = "std_msgs/"
+_MEASURED = ("position", "velocity")
+_SAME_NAME = 0.9  # similarity from which a part of a topic is a joint's name
+_UNITS = ("rpm",)  # that names of topics have
 
 Positions = dict[int, tuple[Channel, bool]]  # by joint, with whether it is sure
 
@@ -21,6 +32,58 @@ Positions = dict[int, tuple[Channel, bool]]  # by joint, with whether it is sure
 def scalar_joints(model: mujoco.MjModel) -> list[int]:
     """The hinges and slides of a model, by number."""
     return [j for j in range(model.njnt) if int(model.jnt_type[j]) in SCALAR]
+
+
+def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Channel]:
+    """The channels, plain numbers of topics that ask for nothing as what joints measure.
+
+    A plain number says of itself neither what it is nor whether it is asked for. It is taken for a
+    position or velocity of the joint in its topic's name if the topic calls it so, if no state has
+    that, and if the recording has other topics that ask for something.
+    """
+    joints = [str(model.joint(joint).name) for joint in scalar_joints(model)]
+    asked = any(
+        one.command and (is_asked(one.topic) or not one.msgtype.startswith(_PLAIN))
+        for one in channels
+    )
+    told = {(one.name, one.quantity) for one in channels if not one.command and one.name}
+    return [_measured(one, joints, told) if asked and _may_be(one) else one for one in channels]
+
+
+def _may_be(one: Channel) -> bool:
+    """Tell whether a channel may be a measured number: a plain one that nobody is asked for."""
+    plain = one.msgtype.startswith(_PLAIN) and "[" not in one.field
+    return plain and one.quantity in _MEASURED and not is_asked(one.topic)
+
+
+def _measured(one: Channel, joints: Sequence[str], told: Collection[tuple[str, str]]) -> Channel:
+    """A plain number as that of the joint that its topic names, if no state has it."""
+    parts = [part for part in one.topic.split("/") if part]
+    alike = [(similarity(name, part), name) for name in joints if name for part in parts]
+    score, name = max(alike, default=(0.0, ""))
+    if score < _SAME_NAME or (name, one.quantity) in told:
+        return one
+    return replace(one, name=name, command=False)
+
+
+def velocity_lines(
+    model: mujoco.MjModel, channels: Sequence[Channel], positions: Collection[int]
+) -> list[Line]:
+    """The measured velocities of joints whose position is not among ``positions``, by name."""
+    joints = {
+        str(model.joint(joint).name): joint
+        for joint in scalar_joints(model)
+        if joint not in positions and model.joint(joint).name
+    }
+    sources = _sources([c for c in channels if c.quantity == "velocity" and not c.command])
+    lines = {}
+    for source in sources:
+        left = [joint for name, joint in joints.items() if name not in lines]
+        for joint, (channel, _) in _named_in(model, left, source).items():
+            name = str(model.joint(joint).name)
+            unit = next((unit for unit in _UNITS if unit in channel.topic.lower()), "")
+            lines[name] = Line("qvel", name, channel, unit=unit)
+    return list(lines.values())
 
 
 def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:
@@ -101,7 +164,8 @@ def rival_topics(channels: Sequence[Channel], chosen: Sequence[tuple[Channel, bo
     names = {channel.name for channel, _ in chosen}
     others: dict[str, set[str]] = {}
     for channel in channels:
-        if channel.msgtype == chosen[0][0].msgtype and channel.quantity == "position":
+        alike = channel.msgtype == chosen[0][0].msgtype and not channel.command
+        if alike and channel.quantity == "position":
             others.setdefault(channel.topic, set()).add(channel.name)
     return [
         f"{topic} has the same joints; is {' and '.join(used)} the right one?"

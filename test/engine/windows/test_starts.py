@@ -110,6 +110,37 @@ def test_commands_and_the_whole_recording_tell_what_a_servo_holds(reach: float) 
     assert np.abs(found - held[chosen]).max() < 0.004
 
 
+def test_a_dead_point_of_a_linkage_hides_no_held_place() -> None:
+    """Where a cylinder has no lever, friction of the joint looks like any force of the cylinder."""
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><option timestep="0.001" integrator="implicitfast"/><worldbody>
+        <site name="low" pos="-.4 0 -.3"/><body><joint name="j" axis="0 1 0" frictionloss="20"
+        damping="8"/><geom size=".1" pos=".3 0 0" mass="20"/><site name="high" pos=".1 0 .1"/>
+        </body></worldbody><tendon><spatial name="rod">
+        <site site="low"/><site site="high"/></spatial>
+        </tendon><actuator><intvelocity tendon="rod" kp="200000" kv="3000" actrange="0 2"/>
+        </actuator><sensor><jointpos name="angle" joint="j"/></sensor></mujoco>"""
+    )
+    data, times = mujoco.MjData(model), 0.001 * np.arange(12000)
+    data.qpos[0] = 0.5
+    mujoco.mj_forward(model, data)
+    data.act[0] = data.ten_length[0]
+    command = 0.06 * np.sin(1.7 * times)
+    angles, held = np.empty((len(times), 1)), np.empty(len(times))
+    for k, asked in enumerate(command):
+        angles[k], held[k] = data.qpos, data.act[0]
+        data.ctrl[0] = asked
+        mujoco.mj_step(model, data)
+    series = TimeSeries(times, angles, {"angle": (SignalType.MjSensor, np.array([0]))})
+    reader = StartReader(model, series, np.zeros(4), velocity_filter=50.0)
+    (one,) = integrated_inputs(model)
+    integral, chosen = SignalIntegral(times, command, "zoh"), np.arange(500, 11500, 500)
+    found = reader.places_along.at(one, integral, times[chosen], SignalSettings())
+    levers = reader.places_along.levers
+    assert levers.min() < 0.02 * levers.max()
+    assert np.abs(found - held[chosen]).max() < 5e-4
+
+
 def test_a_load_behind_an_equality_is_the_servos() -> None:
     """A drum holds 20 kg that hang from its rope, which an equality of joints is."""
     model = mujoco.MjModel.from_xml_string(

@@ -204,6 +204,17 @@ def test_of_two_arrays_of_one_length_the_one_that_is_followed_is_taken() -> None
     }  # fmt: skip
 
 
+def test_of_two_arrays_of_one_length_the_one_that_asks_by_name_is_taken() -> None:
+    """Measured pressures of muscles are followed as well as those that are asked for."""
+    values = motions(3)
+    measured, asked = array(late(values), "/pressures"), array(values, "/pressure_commands")
+    model = servos(3)
+    found = command_lines(
+        model, drives_of(model), [*measured, *asked], positions(late(late(values))), []
+    )
+    assert {line.channel.topic for line in found.lines} == {"/pressure_commands"}
+
+
 def test_two_arrays_that_nothing_follows_are_only_possible() -> None:
     model = mujoco.MjModel.from_xml_string(ROVER)
     commands = [*array(motions(2), "/a_commands"), *array(motions(2, 1), "/b_commands")]

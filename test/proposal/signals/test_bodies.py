@@ -59,6 +59,32 @@ def test_a_twist_that_no_command_tells_is_what_a_velocimeter_reads() -> None:
         assert not line.doubt
 
 
+def test_poses_are_of_sensors_with_their_name_but_not_those_of_a_free_joint() -> None:
+    frames = '<framepos name="tip" objtype="site" objname="imu"/>' + \
+        '<framequat name="star_camera" objtype="site" objname="imu"/>'  # fmt: skip
+    model = MODEL.replace("<sensor>", f"<sensor>{frames}")
+    shown = [
+        channel("/mocap/tip", "geometry_msgs/msg/PoseStamped", "pose.position.x"),
+        channel("/mocap/tip", "geometry_msgs/msg/PoseStamped", "pose.orientation.x"),
+        channel("/star_camera", "geometry_msgs/msg/QuaternionStamped", "quaternion.x"),
+        channel("/odom", "geometry_msgs/msg/PoseStamped", "pose.position.x"),
+    ]
+    shown = [replace(one, times=(0.01 * one.times[0],)) for one in shown]
+    fixed = mujoco.MjModel.from_xml_string(model.replace("<freejoint/>", ""))
+    lines = body_lines(fixed, shown)
+    assert [(one.kind, one.name, one.channel.topic, one.channel.field) for one in lines] == [
+        ("sensor", "tip", "/mocap/tip", "pose.position"),
+        ("sensor", "star_camera", "/star_camera", "quaternion"),
+    ]
+    assert all(one.doubt for one in lines)
+    (alone,) = body_lines(fixed, shown[:2])[:1]
+    assert "in the model's world" in alone.doubt
+    odom = [replace(one, topic="/tip", field="pose.position.x") for one in shown[3:]]
+    turning = channel("/tip", "geometry_msgs/msg/PoseStamped", "pose.orientation.x")
+    free = body_lines(mujoco.MjModel.from_xml_string(model), [*odom, turning])
+    assert [(one.kind, one.name) for one in free] == [("qpos", "base")]
+
+
 @pytest.mark.parametrize("sensed", [True, False])
 def test_a_wrench_is_of_the_models_sensors_where_it_has_some(sensed: bool) -> None:
     sensors = '<force name="f" site="imu"/><torque name="t" site="imu"/>' if sensed else ""

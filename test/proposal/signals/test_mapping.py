@@ -74,6 +74,45 @@ def test_the_topic_with_most_joints_serves_all_that_it_has() -> None:
     assert set(topics_of(*again, *arm).values()) == {"/joint_states"}
 
 
+def number(topic: str, quantity: str) -> Channel:
+    """A plain number, of which only its topic says what it is."""
+    values = (np.sin(len(topic) * TIMES),)
+    return Channel(topic, "std_msgs/msg/Float64", "data", "", quantity, 0, True, (TIMES,), values)
+
+
+def test_plain_numbers_are_measured_where_others_ask_for_something() -> None:
+    """Wheels that tell their speeds one by one, in turns, and an angle beside states."""
+    model = mujoco.MjModel.from_xml_string(
+        HAND.replace("</mujoco>", '<actuator><motor name="finger_motor" joint="finger"/></actuator>'
+                     "</mujoco>")
+    )  # fmt: skip
+    told = [
+        *states("/joint_states", "shoulder"),
+        number("/shoulder/angle", "position"),  # a state has that
+        number("/elbow/angle", "position"),
+        number("/finger/speed_rpm", "velocity"),
+    ]
+    found = map_channels(model, [*told, number("/torque_cmd", "effort")])
+    assert {(one.kind, one.name): (one.channel.topic, one.unit) for one in found.lines} == {
+        ("qpos", "shoulder"): ("/joint_states", ""),
+        ("qpos", "elbow"): ("/elbow/angle", ""),
+        ("qvel", "finger"): ("/finger/speed_rpm", "rpm"),
+        ("actuator", "finger_motor"): ("/torque_cmd", ""),
+    }
+    assert found.carried == ("finger",)
+    # Where nothing else is asked for they may be the commands.
+    assert {one.name for one in map_channels(model, told).lines} == {"shoulder"}
+
+
+def test_asked_positions_are_no_other_robots() -> None:
+    asked = [replace(one, command=True) for one in states("/joint_command", "shoulder", "elbow")]
+    found = map_channels(
+        mujoco.MjModel.from_xml_string(HAND),
+        [*states("/joint_states", "shoulder", "elbow"), *asked],
+    )
+    assert not any("/joint_command" in one for one in found.unmapped)
+
+
 def test_joints_without_a_name_are_counted_and_not_mapped() -> None:
     rollers = HAND.replace('"elbow"', '""').replace('"finger"', '""')
     found = map_channels(mujoco.MjModel.from_xml_string(rollers), states("/s", "shoulder", "a", ""))
