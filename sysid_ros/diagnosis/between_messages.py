@@ -37,7 +37,8 @@ _WAYS = {name: way for way, name in _NAMES.items()}
 _JOINED = {
     _HELD: "held until the next", "linear": "joined by lines", "cubic": "joined by a cubic spline",
 }  # fmt: skip
-_OFTEN = 0.0075  # s, between commands, below which it hardly matters what they do there
+_OFTEN = 0.0075  # s, between commands, below which a doubt is not worth a sentence of its own
+_SLOW = 2.0  # time steps between commands, beyond which it may matter what they do there
 _EARLY = 1.0  # time steps by which commands may act before their stamps, as of plain simulations
 _RECORDINGS = 3  # of which windows are fitted
 _TOPICS = 3  # that are tested
@@ -82,6 +83,8 @@ class CommandSampling:
     @property
     def doubt(self) -> str:
         """A sentence on what the motion leaves open; empty where that changes little."""
+        if self.interval < _OFTEN:
+            return ""
         best = _NAMES[self.best]
         holds = self.best is Interpolation.HOLD
         why = "was not tested: fits of this model take too long"
@@ -146,7 +149,7 @@ def command_samplings(
     topics = [
         CommandSampling(topic, labels, intervals[topic], present)
         for (topic, present), labels in _commands_by_topic(experiment, few).items()
-        if intervals.get(topic, 0.0) >= _OFTEN
+        if intervals.get(topic, 0.0) > _SLOW * few.gt_model.opt.timestep
     ][:_TOPICS]
     if not topics:
         return ()
@@ -167,9 +170,11 @@ def _compared(
     recordings = mapped_recordings(experiment, sequences.sequence_name, data_dir, sequences.spec)
     whole = _joined(sequences, recordings, {})
     params = _params(experiment, whole, topics)
+    # What ways differ by grows with the square of the interval; errors of the model do not.
+    worth = min((max(one.interval for one in topics) / _OFTEN) ** 4, 1.0)
     with RolloutPool(1) as pool, single_blas_thread():
         try:
-            fit = RecordedFit.of(whole, params, gaps, pool)
+            fit = RecordedFit.of(whole, params, gaps, pool, worth)
         except DearError:
             yield from topics
             return

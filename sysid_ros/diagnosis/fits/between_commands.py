@@ -22,7 +22,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.fits.window_scores import fitted
-from sysid_ros.engine.estimation import beats
+from sysid_ros.engine.estimation import beats, without_noise
 from sysid_ros.engine.least_squares import (
     FitStatus,
     Point,
@@ -57,9 +57,15 @@ _ALIKE = 1.02  # ratio of squares up to which no fit to the end finds a way that
 
 @dataclass(frozen=True)
 class Ways:
-    """Squares that ways between commands leave of each window, in units of noise, by way."""
+    """Squares that ways between commands leave of each window, in units of noise.
 
-    left: Mapping[str, FloatArray]  # (w,)
+    Attributes:
+      left: By way, (w,).
+      errors: Those that errors of the model may make up for, by way.
+    """
+
+    left: Mapping[str, FloatArray]
+    errors: Mapping[str, float]
 
     def size(self, way: str) -> float:
         """Ratio of what a way leaves to what the best does, root mean squares."""
@@ -67,8 +73,9 @@ class Ways:
         return math.sqrt(float(self.left[way].sum()) / max(least, 1e-300))
 
     def beats(self, way: str, other: str) -> bool:
-        """Return whether one way explains more than another, beyond chance."""
-        return beats(self.left[way], self.left[other])
+        """Return whether one way explains more than another, beyond chance and errors of both."""
+        less, more = self.left[way], self.left[other]
+        return beats(less, more) and beats(less, more, self.errors[way])
 
     @property
     def best(self) -> str:
@@ -89,12 +96,15 @@ class RecordedFit:
       found: Where it ended.
       rows: ``[J_theta J_start r]`` of each window there, in units of noise.
       chosen: Cuts these windows out of the same recordings with other commands.
+      worth: Share of the usual time that an answer is worth; errors of the model count more as
+        often as it is less.
     """
 
     problem: WindowedProblem
     found: Point
     rows: Sequence[FloatArray]
     chosen: Callable[[ModelSequences], WindowGroup]
+    worth: float = 1.0
 
     @classmethod
     def of(
@@ -103,6 +113,7 @@ class RecordedFit:
         params: ParameterDict,
         gaps: Mapping[str, Sequence[tuple[float, float]]],
         pool: RolloutPool,
+        worth: float = 1.0,
     ) -> RecordedFit | None:
         """Fit some windows; none where they are too few, or derivatives inexact, or it has no end.
 
@@ -111,6 +122,7 @@ class RecordedFit:
           params: What a fit finds, delays of commands among them.
           gaps: Stretches that no window enters, s, by recording.
           pool: Where simulations run.
+          worth: Share of the usual time that an answer is worth.
 
         Raises:
           DearError: So few windows as would do are too dear.
@@ -120,7 +132,7 @@ class RecordedFit:
         problem = _problem(group.select([0]), params, pool, first_noise([group], {}))
         if not all(one is not None and not one.gave_up for one in problem.exact):
             return None
-        length, most = _afforded(group.batches[0], params)
+        length, most = _afforded(group.batches[0], params, worth)
         group = group if length == _LENGTH else _group(sequences, params, gaps, length)
         count = len(group.windows)
         if count < _FEWEST:
@@ -137,7 +149,7 @@ class RecordedFit:
         solution = minimize(problem, point, _AGAIN)
         if solution.status is not FitStatus.CONVERGED:
             return None
-        return cls(problem, solution.point, [*problem.window_rows(solution.point)], chosen)
+        return cls(problem, solution.point, [*problem.window_rows(solution.point)], chosen, worth)
 
     def compared(
         self, others: Mapping[str, ModelSequences], later: Mapping[str, float],
@@ -165,15 +177,19 @@ class RecordedFit:
         points = _fitted_alike(problems, self.found, self.rows, added)
         if points is None:
             return None
-        return Ways({way: _squares(problems[way], own) for way, own in points.items()})
+        return Ways(
+            {way: _squares(problems[way], own) for way, own in points.items()},
+            {way: without_noise(problems[way], at) / self.worth for way, at in points.items()},
+        )
 
 
-def _afforded(batch: WindowBatch, params: ParameterDict) -> tuple[float, int]:
+def _afforded(batch: WindowBatch, params: ParameterDict, worth: float) -> tuple[float, int]:
     """The length [s] and the number of windows that a usual time allows, counted, not measured.
 
     Args:
       batch: Some windows.
       params: What is fitted.
+      worth: Share of that time.
 
     Raises:
       DearError: Even the fewest and shortest are too dear.
@@ -182,7 +198,7 @@ def _afforded(batch: WindowBatch, params: ParameterDict) -> tuple[float, int]:
     touching = np.any(model.geom_contype) or np.any(model.geom_conaffinity)
     step = model.nv * (params.size + batch.spread.shape[1])
     step *= _TIED if touching or model.neq else 1.0
-    motion = _WORK * float(model.opt.timestep) / step
+    motion = worth * _WORK * float(model.opt.timestep) / step
     length = min(_LENGTH, motion / _FEWEST)
     if length < _SHORTEST:
         raise DearError(

@@ -56,7 +56,7 @@ def beats(less: FloatArray, more: FloatArray, errors: float | None = None) -> bo
       errors: What errors of the model have of what it leaves, where that is known; else all.
     """
     left = float(less.sum())
-    enough = _CLEARLY * left if errors is None else max(_CLEARLY * errors, _OF_NOISE * left)
+    enough = max(_CLEARLY * (left if errors is None else errors), _OF_NOISE * left)
     gained = more - less
     ranks = 1.0 + np.argsort(np.argsort(np.abs(gained)))
     likely = float(np.sign(gained) @ ranks) <= _SURE * math.sqrt(float(ranks @ ranks))
@@ -159,7 +159,7 @@ def shift_by_ways(
       errors: Standard errors of the parameters, (p,); NaN where none is claimed.
     """
     left, nothing = _squares(own, point), np.zeros(len(point.theta))
-    known = min(_without_noise(own, point), float(left.sum()))
+    known = without_noise(own, point)
     values, error = nothing, nothing
     for alternative, problem in others:
         late = _delays(own.params, alternative.inputs) * alternative.later
@@ -202,12 +202,13 @@ def _squares(problem: WindowedProblem, point: Point) -> FloatArray:
     return np.concatenate(found)
 
 
-def _without_noise(problem: WindowedProblem, point: Point) -> float:
-    """The part of the squares that each sample of a signal shares with its next."""
-    total = 0.0
+def without_noise(problem: WindowedProblem, point: Point) -> float:
+    """The part of the squares that each sample of a signal shares with its next: of no noise."""
+    total, most = 0.0, 0.0
     for window, residual in zip(problem.windows, problem.residuals(point), strict=True):
         samples, scaled = window.window.samples, residual / window.sigma(problem.noise)
         order = np.lexsort((samples.times, samples.signals))
         same = np.diff(samples.signals[order]) == 0
         total += float(np.sum((scaled[order][1:] * scaled[order][:-1])[same]))
-    return max(total, 0.0)
+        most += 2.0 * problem.loss.cost(scaled)
+    return min(max(total, 0.0), most)

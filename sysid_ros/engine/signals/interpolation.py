@@ -82,9 +82,10 @@ def smooth_curve(times: FloatArray, values: FloatArray) -> PPoly:
     steps, same = np.diff(times), np.diff(values) == 0.0
     beside = np.concatenate([[True], same, [True]])
     still = same & (beside[:-2] | beside[2:] | (steps > shortest_gap(times)))
-    powers = np.vstack([np.zeros((3, len(steps))), values[:-1]])
-    bounds = np.flatnonzero(np.diff(np.concatenate([[True], still, [True]])))
-    for first, last in bounds.reshape(-1, 2).tolist():
+    slopes = np.where(still, 0.0, np.diff(values) / steps)
+    powers = np.vstack([np.zeros((2, len(steps))), slopes, values[:-1]])
+    bounds = np.flatnonzero(np.diff(np.concatenate([[True], still, [True]]))).reshape(-1, 2)
+    for first, last in bounds[np.diff(bounds)[:, 0] > 1].tolist():  # one step alone is a line
         own = slice(first, last + 1)
         powers[:, first:last] = scipy.interpolate.CubicSpline(times[own], values[own]).c
     return scipy.interpolate.PPoly(powers, times)

@@ -22,7 +22,7 @@ from sysid_ros.diagnosis.fits import Ways, between_commands
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.experiment import load_experiment
 from sysid_ros.proposal import propose
-from sysid_ros.rehearsal import CommandForm, Controller, generate
+from sysid_ros.rehearsal import CommandForm, Controller, JointStates, Reading, Timing, generate
 
 PENDULUM = """<mujoco><worldbody><body><joint name="hinge" axis="0 1 0" damping=".1"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02" mass="1"/></body></worldbody>
@@ -199,13 +199,41 @@ def test_topics_share_the_fit_as_recorded(tmp_path: Path, monkeypatch) -> None:
     assert len(fits) == 1
 
 
+def test_commands_that_are_sent_often_are_compared_by_fine_encoders(tmp_path: Path) -> None:
+    """Samples of 200 Hz were held, with a delay that was half an interval of them too short."""
+    fine = JointStates(
+        position=Reading(noise=1e-5, quantum=2e-5), timing=Timing(rate=1000.0, jitter=1e-5)
+    )
+    spec = robot_kinds.servo_arm()
+    plan = replace(
+        ARM_PLAN, duration=6.0, rate=1000.0, shown=5, sensors=(fine,), controllers=(ARRAY,),
+        truth=hidden(spec.compile(), 7),
+    )  # fmt: skip
+    made = generate(spec, plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(spec.to_xml())
+    proposal = propose(tmp_path / "robot.xml", [made.bag], tmp_path / "experiment.yaml")
+    assert proposal.text.count("interpolation: cubic") == 3
+
+
+def of_noise(left: dict[str, np.ndarray]) -> Ways:
+    """Ways of which models err in nothing."""
+    return Ways(left, dict.fromkeys(left, 0.0))
+
+
+def test_the_more_often_commands_are_sent_the_more_it_takes_beside_errors_of_the_model() -> None:
+    left = {HELD: np.linspace(104.0, 114.0, 16), LINES: np.linspace(94.0, 104.0, 16)}
+    errors = 0.9 * sum(map(np.sum, left.values())) / 2.0
+    told = [Ways(left, dict.fromkeys(left, errors / w)).beats(LINES, HELD) for w in (1.0, 0.2)]
+    assert told == [True, False]
+
+
 def test_what_differs_by_chance_is_not_told() -> None:
     """Two ways share the noise; what they leave of it differs by a few per cent at most."""
     random = np.random.default_rng(0)
     wrong = 0
     for _ in range(400):
         left = random.chisquare(200, 16) * (1.0 + 0.02 * random.standard_normal((2, 16)))
-        ways = Ways({HELD: left[0], LINES: left[1]})
+        ways = of_noise({HELD: left[0], LINES: left[1]})
         wrong += ways.beats(HELD, LINES) or ways.beats(LINES, HELD)
     assert wrong <= 8
 
@@ -213,14 +241,14 @@ def test_what_differs_by_chance_is_not_told() -> None:
 def test_little_that_all_windows_agree_on_is_not_told() -> None:
     """A simulated arm that held its commands left 2 % less with lines, in nearly all windows."""
     base = np.linspace(90.0, 110.0, 16)
-    assert not Ways({HELD: 1.02 * base, LINES: base}).beats(LINES, HELD)
-    assert Ways({HELD: 1.1 * base, LINES: base}).beats(LINES, HELD)
+    assert not of_noise({HELD: 1.02 * base, LINES: base}).beats(LINES, HELD)
+    assert of_noise({HELD: 1.1 * base, LINES: base}).beats(LINES, HELD)
 
 
 def test_a_few_windows_do_not_outvote_the_others() -> None:
     base = np.full(16, 100.0)
     few = base + np.where(np.arange(16) < 2, 200.0, -0.1)
     most = base + np.linspace(2.0, 20.0, 16)
-    assert not Ways({HELD: base, LINES: few}).beats(HELD, LINES)
-    assert Ways({HELD: base, LINES: most}).beats(HELD, LINES)
-    assert Ways({HELD: base, LINES: most}).size(LINES) == pytest.approx(1.11**0.5)
+    assert not of_noise({HELD: base, LINES: few}).beats(HELD, LINES)
+    assert of_noise({HELD: base, LINES: most}).beats(HELD, LINES)
+    assert of_noise({HELD: base, LINES: most}).size(LINES) == pytest.approx(1.11**0.5)
