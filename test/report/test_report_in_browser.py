@@ -9,13 +9,16 @@ import io
 import time
 import tracemalloc
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from browser import Page, open_browser
 from outcomes import outcome as synthetic
 from PIL import Image
 
+from sysid_ros.engine.estimation.shifts import ANOTHER_WAY, ModelError, Shift
 from sysid_ros.report import render_report
 from sysid_ros.video import Video
 
@@ -55,6 +58,22 @@ def test_draws_without_an_error_or_a_request(
     assert len(page.requests) == 1
     assert page.run("document.documentElement.scrollWidth") <= width
     assert page.run(INK) > 200
+
+
+def test_a_usual_screen_shows_tables_whole(page: Page, tmp_path: Path) -> None:
+    """With a long type of messages, and all that estimates may move by."""
+    plain = synthetic()
+    some = np.full(len(plain.fit.parameters), 1.234e-5)
+    changes = ("half the time step", "windows of 0.5 s", "another start", ANOTHER_WAY)
+    shifts = tuple(Shift(change, 1.0, some, some, some) for change in changes)
+    fit = replace(plain.fit, model_error=ModelError(np.ones_like(some), some, shifts))
+    kind = "control_msgs/msg/JointTrajectoryControllerState"
+    quality = tuple(replace(one, msgtype=kind) for one in plain.quality)
+    report = tmp_path / "report.html"
+    report.write_text(render_report(replace(plain, fit=fit, quality=quality)))
+    page.open(report, width=1200)
+    cut = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
+    assert page.run(f"{cut}.map((e) => e.ariaLabel)") == []
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -35,8 +35,8 @@ def landscapes_of(
 ) -> tuple[Landscape, ...]:
     """Landscapes of the ``count`` most entangled pairs of parameters.
 
-    Of many windows some are used, spread evenly, and their cost is scaled to that of all. Where
-    even one would take long beside the fit, the cost is what the Gauss-Newton model expects.
+    Of many windows some are used, the most telling first, and their cost is scaled to that of all.
+    Where even one would take long beside the fit, the cost is what the Gauss-Newton model expects.
 
     Returns:
       The landscapes; none where the fit was stopped, and fewer where it is stopped meanwhile.
@@ -152,13 +152,18 @@ def telling_pairs(covariance: FloatArray, open_directions: FloatArray) -> list[t
 def _thinned(
     problem: WindowedProblem, point: Point, linearization: Linearization
 ) -> tuple[WindowedProblem, Point, Linearization]:
-    """The problem with every k-th window only, so that a landscape takes few steps."""
+    """The problem with some windows only, so that a landscape takes few steps.
+
+    Of those of a group it is every k-th in the order of what they tell of the parameters: in the
+    first of a recording many a robot stands.
+    """
     steps = POINTS**2 * sum(window.window.steps for window in problem.windows)
     stride = max(1, -(-steps // STEPS))
-    ends = np.cumsum([len(group.windows) for group in problem.groups])
-    firsts = [0, *ends[:-1]]
-    used = np.concatenate(
-        [np.arange(first, end, stride) for first, end in zip(firsts, ends, strict=True)]
+    told = np.einsum("kii->ki", eliminate_starts(linearization).window_hessians)
+    order = np.argsort(-(told / np.maximum(told.sum(axis=0), 1e-300)).sum(axis=1), kind="stable")
+    group_of = np.repeat(np.arange(len(problem.groups)), [len(g.windows) for g in problem.groups])
+    used = np.sort(
+        np.concatenate([order[group_of[order] == k][::stride] for k in range(len(problem.groups))])
     )
     grams = tuple(linearization.grams[k] for k in used)
     point = Point(point.theta, tuple(point.starts[k] for k in used))

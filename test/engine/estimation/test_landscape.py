@@ -87,6 +87,21 @@ def test_landscape_of_a_windowed_fit_is_lowest_at_the_optimum(monkeypatch, most_
         assert found.cost[row, column] == pytest.approx(result.cost_final, rel=1e-3)
 
 
+def test_a_robot_that_stands_at_first_has_a_landscape(monkeypatch):
+    """One window stands for all, and not the first."""
+    monkeypatch.setattr(fit_landscape, "STEPS", 1)
+    whole = pendulum.torque
+    monkeypatch.setattr(pendulum, "torque", lambda times: whole(times) * (times > 1.5))
+    control, measured = pendulum.recording(duration=6.0, noise=1e-3)
+    (found,) = fit(
+        [pendulum.sequences(control, measured)],
+        pendulum.parameters(),
+        FitSettings(window_length=1.0, landscapes=1),
+    ).landscapes
+    assert found.cost.max() > 10.0 * found.cost.min()
+    assert found.cost[3, 3] < 1.001 * found.cost.min()
+
+
 def test_pairs_that_the_data_leaves_open_come_first():
     covariance = np.array([[1.0, 0.9, np.nan], [0.9, 1.0, np.nan], [np.nan, np.nan, np.nan]])
     directions = np.array([[0.0, 0.6, 0.8]])
