@@ -61,7 +61,7 @@ from sysid_ros.engine.elements.joints import (
     places_in_qvel,
     related_dofs,
 )
-from sysid_ros.engine.elements.moved_contacts import Contacts, Geoms, moved_contacts
+from sysid_ros.engine.elements.moved_contacts import COLLIDED, Contacts, Geoms, moved_contacts
 from sysid_ros.engine.elements.moved_inertia import is_moved, moved_inertia
 from sysid_ros.engine.elements.named_elements import (
     find,

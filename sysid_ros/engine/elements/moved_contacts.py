@@ -26,11 +26,14 @@ from sysid_ros.engine.elements.inertia import rotation_matrix
 _MESH, _FIELD = int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_HFIELD)
 # m and rad: small against the roundness of what touches; the longer ones are for two curved shapes,
 # whose contacts MuJoCo finds to a micrometre at best.
-_STEPS = (1e-6, 1e-5, 1e-4)
+_STEPS = (1e-6, 1e-5, 1e-4, 3e-4)
 # Relative: where a contact moves otherwise to one side than to the other, it has no derivative.
 _ROUGH = 0.01
-# m: how exactly convex shapes meet in these differences, and as they do in MuJoCo's steps.
-_FINE, _COARSE = 1e-14, 1e-5
+# m, and steps: how exactly convex shapes meet in differences.
+COLLIDED = 1e-14, 200
+# m: how exactly they do in MuJoCo's steps: a micrometre of depth is as much as half a millimetre of
+# place beside a round shape.
+_COARSE, _COARSE_PLACE = 1e-5, 1e-3
 _SIDES = 13  # of a pair: where it is, and moved to both sides in six ways
 _AT_ONCE = 64  # pairs
 # Bytes for their contacts: MuJoCo leaves out those that it has no room for, and has 13 MiB by
@@ -103,9 +106,9 @@ class _Twin:
         )
         vertices = tuple(_vertices(model, k) for k in meshes)
         twin, self._data = _alone(vertices, tuple(_heights(model, k) for k in fields))
-        for name in ("disableflags", "enableflags", "ccd_iterations"):
+        for name in ("disableflags", "enableflags"):
             setattr(twin.opt, name, getattr(model.opt, name))
-        twin.opt.ccd_tolerance = _FINE
+        twin.opt.ccd_tolerance, twin.opt.ccd_iterations = COLLIDED
         self._twin = twin
         self._asset = np.full(model.ngeom, -1)
         # What the compiler moves a mesh by on its geom.
@@ -145,7 +148,7 @@ class _Twin:
         own = contacts.some(sound)
         depth, place = again.dist[rows], again.pos[rows]
         near = np.abs(depth[:, 0] - own.depth) < _COARSE
-        near &= np.abs(place[:, 0] - own.place).max(axis=1, initial=0.0) < _COARSE
+        near &= np.abs(place[:, 0] - own.place).max(axis=1, initial=0.0) < _COARSE_PLACE
         smooth, follow = _quotients(
             depth, place, again.frame[rows].reshape(*rows.shape, 3, 3), step
         )

@@ -108,15 +108,15 @@ def finite_differences(
     simulated = [c for c in columns.moved if c.candidate.rollout_key(sensors) != key]
     plain = simulation_of(batch, base, deviations)
     solved = plain.solved()
-    jobs = [solved] if known is not None or solved is plain else [plain, solved]
+    jobs = [plain, solved] if known is None else [solved]
     jobs += [_with_candidate(solved, batch, base, c.candidate, deviations) for c in simulated]
     for j in seen:
         moved = deviations + steps[j][:, None] * _unit(j, len(steps))
         jobs.append(replace(solved, starts=batch.starts(base, moved)))
     done = _sensordata(rollouts, jobs)
-    first = known if known is not None else next(done)
-    unmoved = first if known is None and solved is plain else next(done)
-    residual, here = batch.residual(base, first), batch.residual(base, unmoved)
+    residual = batch.residual(base, next(done) if known is None else known)
+    unmoved = next(done)
+    here = batch.residual(base, unmoved)
     jacobian = np.zeros((residual.size, len(columns.moved) + len(steps)))
     for j, column in enumerate(columns.moved):
         data = next(done) if any(column is each for each in simulated) else unmoved

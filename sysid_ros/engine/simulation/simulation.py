@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
+from sysid_ros.engine.elements import COLLIDED
 
 # Of MuJoCo's constraint solver, for differences: what its usual 1e-8 leaves of the accelerations of
 # many feet is as much as the derivative over a step of them.
@@ -65,11 +66,10 @@ class BatchSimulation:
         return 8 * len(self.controls) * int(width)
 
     def solved(self) -> BatchSimulation:
-        """The same with the constraint solver run to convergence."""
-        if self.model.opt.tolerance <= SOLVED:
-            return self
+        """The same with the constraint solver and collision detection run to convergence."""
         model = copy.copy(self.model)
-        model.opt.tolerance = SOLVED
+        model.opt.tolerance = min(model.opt.tolerance, SOLVED)
+        model.opt.ccd_tolerance, model.opt.ccd_iterations = COLLIDED
         return replace(self, model=model)
 
     def some(self, chosen: slice) -> BatchSimulation:
