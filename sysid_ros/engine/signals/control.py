@@ -55,7 +55,7 @@ class SignalIntegral:
         return area
 
     def _mean_behind(self, index: IndexArray, dt: FloatArray) -> FloatArray:
-        """Mean of the signal from some samples on, over times [s] up to the next; negative as none."""
+        """Mean of the signal from some samples on, over times [s] up to the next; none before."""
         mean: FloatArray = self._values[index]
         degree = len(self._powers)
         if not degree:
