@@ -28,8 +28,11 @@ from sysid_ros.engine.uncertainty.noise_levels import (
     is_known,
     sensor_of,
 )
-from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, unfitted
+from sysid_ros.engine.uncertainty.parameter_estimate import (
+    ParameterEstimate,
+    student_quantile,
+    unfitted,
+)
 from sysid_ros.engine.uncertainty.rank import WINDOW_DIFFERENCES, Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
-from sysid_ros.engine.uncertainty.student_quantile import student_quantile
 from sysid_ros.engine.uncertainty.white_noise_intervals import calculate_intervals
