@@ -144,7 +144,7 @@ def unsupported_actuators(model: mujoco.MjModel) -> str | None:
         return "a muscle acts at a site"
     motors = _dc_motors(model)
     affine = [GAIN + 1, GAIN + 2, BIAS + 1, BIAS + 2]
-    if np.any(actuator_fields(model)[affine][:, at_site]):
+    if np.any(at_site) and np.any(actuator_fields(model)[affine][:, at_site]):
         return "an actuator at a site depends on its velocity"
     if np.any(at_site | along) and np.any(model.jnt_actfrclimited):
         return "a joint's force limit includes actuators at sites, on tendons or slider-cranks"

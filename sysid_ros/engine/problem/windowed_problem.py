@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -198,20 +198,25 @@ class WindowedProblem:
             squares |= self.added.squares(point.theta)
         prior, trial = self.prior_rows(point.theta), None
         if self._trials is not None:
-            known = self._trials.costs(residuals, self._flat_starts(point), self.loss, self.noise)
+            here = residuals, self._flat_starts(point), self.loss, self.noise
+            known = cache(partial(self._trials.costs, *here))  # of many problems no step is tried
             trial = partial(self._tried, known, self._priors.cost(point.theta))
         return Linearization(cost, tuple(grams), prior.T @ prior, squares, trial=trial)
 
-    def _tried(self, parts: FloatArray, own: float, point: Point, expected: FloatArray) -> float:
+    def _tried(
+        self, parts: Callable[[], FloatArray], own: float, point: Point, expected: FloatArray
+    ) -> float:
         """The objective after a step, as :attr:`Linearization.trial`.
 
-        Before it, ``parts`` are the costs of the trials' parts, and ``own`` that of the priors.
+        Before it, ``parts()`` are the costs of the trials' parts, and ``own`` that of the priors.
         """
         visit = self._visited(point)
         if visit.rollouts is None and self._trials is not None:
             change = self._priors.cost(point.theta) - own
             after = visit.candidates, self._flat_starts(point), change
-            visit.rollouts = self._trials.simulated(*after, parts, expected, self.loss, self.noise)
+            visit.rollouts = self._trials.simulated(
+                *after, parts(), expected, self.loss, self.noise
+            )
             if visit.rollouts is None:
                 self.evaluations += 1
                 return np.inf

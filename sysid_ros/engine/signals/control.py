@@ -49,18 +49,18 @@ class SignalIntegral:
 
     def __call__(self, t: FloatArray) -> FloatArray:
         """Integral from the first sample to ``t``, any shape, in value-seconds."""
-        index = np.maximum(self._times.searchsorted(t, side="right") - 1, 0)
+        index = self._times[1:].searchsorted(t, side="right")  # of the sample before
         dt = t - self._times[index]
-        area: FloatArray = self._areas[index] + dt * self._mean_behind(index, np.maximum(dt, 0.0))
+        area: FloatArray = self._areas[index] + dt * self._mean_behind(index, dt)
         return area
 
     def _mean_behind(self, index: IndexArray, dt: FloatArray) -> FloatArray:
-        """Mean of the signal from some samples on, over times [s] up to the next samples."""
+        """Mean of the signal from some samples on, over times [s] up to the next; none before."""
         mean: FloatArray = self._values[index]
         degree = len(self._powers)
         if not degree:
             return mean
-        total = np.zeros(np.shape(dt))
+        dt, total = np.maximum(dt, 0.0), np.zeros(np.shape(dt))
         for place, factors in enumerate(self._powers):
             total = (total + factors[index] / (degree - place + 1)) * dt
         return np.asarray(mean + total)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 from weakref import WeakMethod
 
@@ -236,10 +236,19 @@ class WindowBatch:
         gain = np.array([one.gain for one in settings])
         bias = np.array([one.bias for one in settings])
         values: FloatArray = gain * means + bias
+        for steps, idle in self._idle:
+            values[steps, idle] = 0.0
+        return values
+
+    @cached_property
+    def _idle(self) -> list[tuple[slice, list[int]]]:
+        """The steps of recordings in which some inputs are driven by nothing, and these inputs."""
+        found = []
         for own in self._sequences:
             idle = [i for i, integral in enumerate(own.data.controls) if integral is None]
-            values[own.steps, idle] = 0.0
-        return values
+            if idle:
+                found.append((own.steps, idle))
+        return found
 
     def _averaged(self, delays: tuple[float, ...]) -> FloatArray:
         """The commands' means over all steps, without gain and bias, (steps, nu)."""
