@@ -50,7 +50,8 @@ _FEWEST, _MOST = 8, 16  # windows
 _WORK = 9.5e6  # steps of simulation, times columns of the Jacobian, times degrees of freedom
 _TIED = 2.0  # times as dear where bodies touch or loops close
 _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
-_GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=1)
+_GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=4)
+_GAINS = 0.1  # of what a way lacks to the best, that a step of its fit to the end has to promise
 _ROUNDS = 3
 _ALIKE = 1.02  # ratio of squares up to which no fit to the end finds a way that is better
 
@@ -243,7 +244,11 @@ def _fitted_alike(
         if max(costs.values()) <= _ALIKE * min(costs.values()):
             break
         for way in moved:  # the others have been fitted to the end
-            solution = minimize(problems[way], points[way], _AGAIN)
+            lacks = 1.0 - min(costs.values()) / max(costs[way], 1e-300)
+            settings = replace(
+                _AGAIN, cost_tolerance=max(_AGAIN.cost_tolerance, _GAINS * lacks), worth=1.0
+            )
+            solution = minimize(problems[way], points[way], settings)
             if solution.status is not FitStatus.CONVERGED:
                 return None
             points[way], costs[way] = solution.point, problems[way].cost(solution.point)

@@ -19,6 +19,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import mujoco
@@ -186,6 +187,7 @@ class _Pulls:
       turns: Of velocities in another frame than the model's: the place of their three degrees of
         freedom among those that are pulled, that of the orientation in qpos, and whether it turns
         them, or its inverse.
+      stiff: Acceleration that a damper adds, of a difference of velocities, 1/s.
     """
 
     dofs: IntArray
@@ -195,6 +197,7 @@ class _Pulls:
     known: BoolArray
     springs: BoolArray
     turns: tuple[tuple[int, int, bool], ...]
+    stiff: float
 
     @classmethod
     def of(
@@ -219,25 +222,39 @@ class _Pulls:
         return cls(
             np.array(dofs, dtype=np.intp), first, places, np.nan_to_num(wanted),
             np.isfinite(wanted), np.array([dof in known.places for dof in dofs], dtype=np.bool_),
-            tuple(_turns(model, known.rates, dofs)),
+            tuple(_turns(model, known.rates, dofs)), _PULL / float(model.opt.timestep),
         )  # fmt: skip
+
+    @cached_property
+    def _damping(self) -> FloatArray:
+        """What dampers add at each instant, of a difference of velocities, (n, k)."""
+        return np.asarray(self.known * (1.0 + self.springs) * self.stiff)
+
+    @cached_property
+    def _towards(self) -> FloatArray:
+        """The same times the velocities themselves, (n, k)."""
+        return self._damping * self.rates
+
+    @cached_property
+    def _stiffness(self) -> FloatArray | None:
+        """What springs add at each instant, of a difference of places, (n, k); none without any."""
+        return self.known * self.springs * self.stiff**2 if self.springs.any() else None
 
     def accelerations(self, model: mujoco.MjModel, data: mujoco.MjData, k: int) -> FloatArray:
         """Accelerations that springs and dampers add at the k-th instant, (k,)."""
-        stiff, wanted = _PULL / float(model.opt.timestep), self.rates[k]
-        if self.turns:
-            wanted = wanted.copy()
+        pull = self._towards[k] - self._damping[k] * data.qvel[self.dofs]
         for at, place, forward in self.turns:
-            turn = data.qpos[place : place + 4].copy()
+            turned, turn = np.empty(3), data.qpos[place : place + 4].copy()
             if not forward:
                 mujoco.mju_negQuat(turn, turn)
-            mujoco.mju_rotVecQuat(wanted[at : at + 3], self.rates[k, at : at + 3], turn)
-        pull = (1.0 + self.springs) * stiff * (wanted - data.qvel[self.dofs])
-        if self.springs.any():
+            mujoco.mju_rotVecQuat(turned, self.rates[k, at : at + 3], turn)
+            own = slice(at, at + 3)
+            pull[own] += self._damping[k, own] * (turned - self.rates[k, own])
+        if self._stiffness is not None:
             away = np.empty(model.nv)
             mujoco.mj_differentiatePos(model, away, 1.0, data.qpos, self.places[k])
-            pull += self.springs * stiff**2 * away[self.dofs]
-        return np.asarray(self.known[k] * pull)
+            pull += self._stiffness[k] * away[self.dofs]
+        return pull
 
 
 def _turns(
@@ -307,17 +324,18 @@ def _pulled_along(
     unit = np.eye(model.nv)[pulls.dofs]
     answer = np.empty_like(unit)
     states = np.full((len(controls), model.nq + model.nv), np.nan)
-    for k, state in enumerate(states):
-        state[: model.nq], state[model.nq :] = data.qpos, data.qvel
+    positions, velocities = np.split(states, [model.nq], axis=1)
+    qpos, qvel, ctrl, applied = data.qpos, data.qvel, data.ctrl, data.qfrc_applied
+    for k, control in enumerate(controls):
+        positions[k], velocities[k] = qpos, qvel
         if k % _OFTEN == 0:
-            if not np.abs(state[watched]).max() < _TURNS:
+            if not np.abs(qpos[watched]).max() < _TURNS:
                 return states
             if len(unit):  # others give way: springs are no stiffer
                 mujoco.mj_solveM(model, data, answer, unit)
                 inertia = np.linalg.inv(answer[:, pulls.dofs])
         if len(unit):
-            pull = pulls.accelerations(model, data, k)
-            data.qfrc_applied[pulls.dofs] = inertia @ pull
-        data.ctrl[:] = controls[k]
+            applied[pulls.dofs] = inertia @ pulls.accelerations(model, data, k)
+        ctrl[:] = control
         mujoco.mj_step(model, data)
     return states
