@@ -204,6 +204,18 @@ def test_of_two_arrays_of_one_length_the_one_that_is_followed_is_taken() -> None
     }  # fmt: skip
 
 
+def test_wheels_of_coarse_encoders_follow_their_speeds() -> None:
+    """Their rates are mostly steps of the encoder: the order of the array had seemed a guess."""
+    asked, arm = 0.1 * motions(2), motions(2, 1)
+    turned = np.cumsum(asked, axis=0) * 0.01
+    moved = np.column_stack([np.round(turned / 0.01) * 0.01, late(arm)])
+    commands = [*array(asked, "/b_commands"), *array(arm, "/position_commands")]
+    found = assigned(mujoco.MjModel.from_xml_string(ROVER), moved, commands)
+    wheels = [line for line in found.lines if line.channel.topic == "/b_commands"]
+    assert [line.name for line in wheels] == ["left", "right"]
+    assert not any(line.doubt for line in wheels)
+
+
 def test_two_arrays_that_nothing_follows_are_only_possible() -> None:
     model = mujoco.MjModel.from_xml_string(ROVER)
     commands = [*array(motions(2), "/a_commands"), *array(motions(2, 1), "/b_commands")]
