@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from sysid_ros.engine.elements import SCALAR, joint_of
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.names import match_names
+from sysid_ros.proposal.signals.recorded_commands import named_part
 
 Positions = dict[int, tuple[Channel, bool]]  # by joint, with whether it is sure
 
@@ -43,7 +45,9 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     if len(rest) == len(open_joints):
         for joint, channel in zip(_in_order(model, open_joints, rest), rest, strict=True):
             found[joint] = (channel, False)
-    for source in sources[1:]:
+    singles = [source[0] for source in sources if len(source) == 1 and not source[0].name]
+    alone = [replace(one, name=named_part(one.topic, names)[0]) for one in singles]
+    for source in [*sources[1:], alone]:
         found |= _named_in(model, [joint for joint in joints if joint not in found], source)
     return dict(sorted(found.items()))
 
