@@ -397,4 +397,5 @@ def _inputs(mapping: Mapping) -> Inputs:
         topics,
         frozenset(topics.values()) - others,
         {line.input: line.name for line in lines if line.kind in SERVOS},
+        {line.channel.topic: line.channel.interval for line in lines if line.channel.held},
     )

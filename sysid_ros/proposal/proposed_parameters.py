@@ -29,6 +29,7 @@ _GUESS = 0.3  # relative error of masses and centres of mass in a drawing
 _MASS = (0.05, 10.0)  # bounds over the model's value
 _LONGEST_DELAY = 0.1  # s
 _USUAL_DELAY = 0.01  # s
+_EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; slower ones tell more
 _LARGEST_BIAS = 0.2  # rad or m
 _USUAL_BIAS = 0.01  # rad or m
 _GAIN = (0.5, 2.0)
@@ -50,6 +51,8 @@ class Inputs:
     alone: frozenset[str]  # topics from which nothing else is mapped
     # servos that the model lacked, of which nothing is known, and their joints
     guessed: Mapping[str, str] = field(default_factory=dict)
+    # s, by topic, from one of its commands to the next; none of whole trajectories
+    intervals: Mapping[str, float] = field(default_factory=dict)
 
 
 def candidates(
@@ -244,12 +247,14 @@ def _delays(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
         whole = topic if topic in inputs.alone and not set(topic) & set("*?[") else ""
         whole = whole or _pattern(names, {*inputs.held, *sensors}.difference(names))
         together = len(names) > 1 and bool(whole)
+        # Held, commands act half an interval later than as samples, which they may be.
+        early = min(0.5 * inputs.intervals.get(topic, 0.0), _EARLIEST)
         for name in [whole] if together else names:
             yield Candidate(
                 element="signal",
                 name=name,
                 attribute="delay",
-                low=0.0,
+                low=-_round(early),
                 high=_LONGEST_DELAY,
                 typical=_USUAL_DELAY,
                 initial=_USUAL_DELAY,

@@ -109,6 +109,12 @@ class Channel:
         return any(len(part) > 1 and float(np.ptp(part)) > 0.0 for part in self.values)
 
     @property
+    def interval(self) -> float:
+        """The usual time [s] from one message to the next; zero where there are no two."""
+        steps = [np.diff(part) for part in self.times]
+        return float(np.median(np.concatenate(steps))) if any(map(len, steps)) else 0.0
+
+    @property
     def held(self) -> bool:
         """True if a command counts until the next; between a trajectory's points it moves."""
         return not is_expanded(parse_field(self.field))

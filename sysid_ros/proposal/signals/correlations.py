@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of, takes_velocity
@@ -18,6 +19,7 @@ from sysid_ros.proposal.signals.channels import Channel
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2)  # s
 _MOST_INSTANTS = 4000
 _FEWEST = 16
+_MEAN = 0.05  # s, over which both sides are averaged: a coarse encoder's rate is mostly its steps
 
 
 def correlations(
@@ -45,18 +47,16 @@ def correlations(
         return best
     channels = list(positions.values())
     parts = [_grid(channels, commands, part) for part in range(len(channels[0].times))]
-    grids = [grid for grid in parts if len(grid) >= _FEWEST]
+    grids = [(part, grid) for part, grid in enumerate(parts) if len(grid) >= _FEWEST]
     if not grids:
         return best
     lengths = np.concatenate(
-        [_lengths(model, positions, actuators, times, part)
-         for part, times in enumerate(parts) if len(times) >= _FEWEST]
-    )  # fmt: skip
+        [_mean(_lengths(model, positions, actuators, times, part), times) for part, times in grids]
+    )
     for lag in _LAGS:
         asked = np.concatenate(
-            [_held(commands, times - lag, part)
-             for part, times in enumerate(parts) if len(times) >= _FEWEST]
-        )  # fmt: skip
+            [_mean(_held(commands, times - lag, part), times) for part, times in grids]
+        )
         best = np.maximum(best, np.abs(_standard(lengths).T @ _standard(asked)))
     return best
 
@@ -115,6 +115,12 @@ def _held(commands: Sequence[Channel], times: FloatArray, part: int) -> FloatArr
         for one, way in zip(commands, ways, strict=True)
     ]
     return np.stack(columns, axis=1)
+
+
+def _mean(table: FloatArray, times: FloatArray) -> FloatArray:
+    """Columns averaged over a while about each of some even instants (n,)."""
+    count = max(1, round(_MEAN / (times[1] - times[0])))
+    return np.asarray(scipy.ndimage.uniform_filter1d(table, count, axis=0, mode="nearest"))
 
 
 def _standard(table: FloatArray) -> FloatArray:

@@ -19,6 +19,7 @@ from sysid_ros.engine.elements import SCALAR, joint_of
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import match_names, similarity
+from sysid_ros.proposal.signals.recorded_commands import named_part
 from sysid_ros.recording.messages import is_asked
 
 _PLAIN = "std_msgs/"
@@ -106,7 +107,9 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     if len(rest) == len(open_joints):
         for joint, channel in zip(_in_order(model, open_joints, rest), rest, strict=True):
             found[joint] = (channel, False)
-    for source in sources[1:]:
+    singles = [source[0] for source in sources if len(source) == 1 and not source[0].name]
+    alone = [replace(one, name=named_part(one.topic, names)[0]) for one in singles]
+    for source in [*sources[1:], alone]:
         found |= _named_in(model, [joint for joint in joints if joint not in found], source)
     return dict(sorted(found.items()))
 

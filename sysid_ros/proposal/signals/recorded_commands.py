@@ -34,26 +34,29 @@ def named_commands(
         if one.name:
             found.setdefault(one.topic, []).append(one)
         elif _is_number(one) and ("[" not in one.field or one.topic in singles):
-            scores = {
-                part: max(similarity(name, part) for name in known)
-                for part in one.topic.split("/")
-                if part and known
-            }
-            if not scores:
-                continue
-            part = max(scores, key=lambda part: scores[part])
-            if "[" not in one.field or scores[part] >= _SAME_NAME:
+            part, score = named_part(one.topic, known)
+            if part and ("[" not in one.field or score >= _SAME_NAME):
                 found.setdefault("", []).append(replace(one, name=part))
     return {
         topic: group for topic, group in found.items() if any(one.moves for one in group) is moving
     }
 
 
+def named_part(topic: str, known: Sequence[str]) -> tuple[str, float]:
+    """The part of a topic's name that is most like one of some names, and how much it is."""
+    scores = {
+        part: max(similarity(name, part) for name in known)
+        for part in topic.split("/")
+        if part and known
+    }
+    best = max(scores, key=lambda part: scores[part], default="")
+    return best, scores.get(best, 0.0)
+
+
 def _is_number(one: Channel) -> bool:
-    """Tell whether a message is but a number, or asks a gripper or a joint for one."""
-    gripper = one.msgtype.endswith("/GripperCommand") and one.field == "position"
-    controller = one.msgtype.endswith("/JointControllerState") and one.field == "set_point"
-    return gripper or controller or one.msgtype.startswith("std_msgs/")
+    """Tell whether a message is but a number, or has one of a quantity, as of a gripper's drive."""
+    alone = one.field.isidentifier() and one.quantity != ""
+    return alone or one.msgtype.startswith("std_msgs/")
 
 
 def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[str, list[Channel]]:

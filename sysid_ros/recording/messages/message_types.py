@@ -82,6 +82,7 @@ MESSAGE_TYPES: Mapping[str, MessageType] = {
         },
     ),
     "*/*State*": MessageType(measured=True, commanded_fields=_COMMANDED),
+    "*/*Status*": MessageType(measured=True, commanded_fields=_COMMANDED),  # as drives tell it
 }
 _ORDINARY = MessageType()
 
@@ -115,7 +116,10 @@ def reports_command(msgtype: str, field: str) -> bool:
     """
     row = message_type(msgtype)
     parts = re.sub(r"\[[^\]]*\]", "", field).split(".")
-    return row.measured and any(part.startswith(row.commanded_fields) for part in parts)
+    return row.measured and any(
+        part.startswith(row.commanded_fields) or (row.commanded_fields and _asks(part))
+        for part in parts
+    )
 
 
 def is_asked(topic: str) -> bool:
@@ -124,6 +128,10 @@ def is_asked(topic: str) -> bool:
     Namespaces say nothing, but for MAVROS's ``setpoint_``: a robot may be called ``target_arm``.
     """
     *spaces, own = topic.lower().split("/")
-    asked = any(map(_ASKED.fullmatch, re.split(r"[_\d]+", own)))
-    asked = asked or _CRTK.fullmatch(own) is not None
+    asked = _asks(own) or _CRTK.fullmatch(own) is not None
     return asked or any(space.startswith("setpoint_") for space in spaces)
+
+
+def _asks(name: str) -> bool:
+    """Tell whether a word of a name says that something is asked for."""
+    return any(map(_ASKED.fullmatch, re.split(r"[_\d]+", name)))

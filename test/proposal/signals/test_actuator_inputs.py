@@ -215,6 +215,49 @@ def test_of_two_arrays_of_one_length_the_one_that_asks_by_name_is_taken() -> Non
     assert {line.channel.topic for line in found.lines} == {"/pressure_commands"}
 
 
+def test_wheels_of_coarse_encoders_follow_their_speeds() -> None:
+    """Their rates are mostly steps of the encoder: the order of the array had seemed a guess."""
+    asked, arm = 0.1 * motions(2), motions(2, 1)
+    turned = np.cumsum(asked, axis=0) * 0.01
+    moved = np.column_stack([np.round(turned / 0.01) * 0.01, late(arm)])
+    commands = [*array(asked, "/b_commands"), *array(arm, "/position_commands")]
+    found = assigned(mujoco.MjModel.from_xml_string(ROVER), moved, commands)
+    wheels = [line for line in found.lines if line.channel.topic == "/b_commands"]
+    assert [line.name for line in wheels] == ["left", "right"]
+    assert not any(line.doubt for line in wheels)
+
+
+def test_drives_of_a_topic_each_are_named_by_it() -> None:
+    """As ODrive's: positions and commands among other numbers, in messages that name no joint."""
+    asked = motions(2)
+    turned = 0.01 * np.cumsum(asked, axis=0)
+    status = {"pos_estimate": turned, "vel_estimate": asked, "torque_estimate": 0.1 * asked}
+    told = {"input_pos": 0.0 * asked, "input_vel": asked, "input_torque": 0.0 * asked}
+    quantity = {"pos": "position", "vel": "velocity", "torque": "effort"}
+    channels = [
+        Channel(
+            f"/{wheel}/{topic}", f"odrive_can/msg/{kind}", field, "",
+            next(value for key, value in quantity.items() if key in field), 0, commanded, (TIMES,),
+            (values[:, i],),
+        )
+        for i, wheel in enumerate(("w1", "w2"))
+        for topic, kind, commanded, fields in (
+            ("controller_status", "ControllerStatus", False, status),
+            ("control_message", "ControlMessage", True, told),
+        )
+        for field, values in fields.items()
+    ]  # fmt: skip
+    wheels = ROVER.partition("<position")[0] + "</actuator></mujoco>"
+    found = map_channels(mujoco.MjModel.from_xml_string(wheels), channels)
+    lines = {(line.kind, line.name, line.channel.topic, line.channel.field) for line in found.lines}
+    assert lines >= {
+        ("actuator", "left", "/w1/control_message", "input_vel"),
+        ("actuator", "right", "/w2/control_message", "input_vel"),
+        ("qpos", "w1", "/w1/controller_status", "pos_estimate"),
+        ("qpos", "w2", "/w2/controller_status", "pos_estimate"),
+    }
+
+
 def test_two_arrays_that_nothing_follows_are_only_possible() -> None:
     model = mujoco.MjModel.from_xml_string(ROVER)
     commands = [*array(motions(2), "/a_commands"), *array(motions(2, 1), "/b_commands")]

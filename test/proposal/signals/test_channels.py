@@ -181,6 +181,19 @@ def test_a_robots_name_makes_its_states_no_commands() -> None:
         assert is_command(STATE, "position[elbow]", topic), topic
 
 
+def test_the_status_of_a_drive_tells_what_it_measures_and_what_it_is_asked_for() -> None:
+    kind, topic = "odrive_can/msg/ControllerStatus", "/left_wheel/controller_status"
+    asked = {
+        field: is_command(kind, field, topic)
+        for field in ("pos_estimate", "vel_estimate", "torque_target", "iq_setpoint", "iq_measured")
+    }
+    assert [field for field, command in asked.items() if command] == [
+        "torque_target",
+        "iq_setpoint",
+    ]
+    assert is_command("odrive_can/msg/ControlMessage", "input_vel", "/left_wheel/control_message")
+
+
 def test_what_another_node_adds_to_a_topic_later_and_seldom_is_found(tmp_path: Path) -> None:
     grip = messages.joint_state(BEGIN + 700_000_000, ["finger"], np.array([0.02]), NOTHING, NOTHING)
     rows = [*states(BEGIN + TICKS), ("/joint_states", STATE, 700_000_000, grip)]
