@@ -69,8 +69,8 @@ def tenfold(sizes: FloatArray) -> float:
     Returns:
       Infinity where they do not.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log10(np.where(sizes > 0.0, sizes, np.nan))
+    # Beyond 1e154 squares of derivatives overflow: nothing is known of what has grown so far.
+    logs = np.log10(np.where((sizes > 0.0) & np.isfinite(sizes), sizes, np.nan))
     known = np.flatnonzero(np.isfinite(logs).any(axis=0))
     if known.size < 3:
         return np.inf

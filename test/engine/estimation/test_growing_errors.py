@@ -92,3 +92,11 @@ def test_windows_that_no_simulation_can_follow_are_told(
 def test_what_drifts_does_not_grow_tenfold_twice(growth: float) -> None:
     times: FloatArray = np.arange(1.0, 65.0) / 64.0
     assert tenfold(1e-3 + times[None] ** growth) == np.inf
+
+
+@pytest.mark.filterwarnings("error")
+def test_growth_is_told_where_it_leaves_all_numbers() -> None:
+    """Squares of some windows overflow."""
+    sizes = 10.0 ** np.arange(64.0) * np.array([[1.0], [1e200], [1e200]])
+    sizes[1:, 40:] = np.inf
+    assert tenfold(sizes) == 1.0 / 64.0
