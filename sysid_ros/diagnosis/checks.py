@@ -36,6 +36,7 @@ from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findi
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
 from sysid_ros.diagnosis.simulated import (
+    Contacts,
     WindowTest,
     apart,
     contact_findings,
@@ -95,22 +96,20 @@ def check_dataset(
         # What is repaired roughly, or pressed against stops, shows no masses.
         rough = [one for one in findings if one.kind in _ROUGH]
         alone = not (seen.touching or seen.overlaps)
-        masses = alone and not rough
+        masses = not rough
         if experiment.fit.method != "inverse_dynamics":
             if masses:
                 # Behind the name of another joint a mass looks like another.
                 doubtful = [one for one in findings if one.ambiguous]
-                findings += _in_windows(state, experiment, dataset, on_note, doubtful)
+                findings += _in_windows(state, experiment, dataset, on_note, doubtful, seen)
             elif (
                 alone
                 and all(_is_of_servo(state, one) for one in rough)
-                and (turned := _window_test(state, experiment, dataset, rough).turned())
+                and (turned := _window_test(state, experiment, dataset, seen, rough).turned())
             ):  # sags under gravity from elsewhere look like scales and zeros of commands
                 findings = [one for one in findings if one not in rough]
                 findings.append(state.mounting(turned, leaning_grounds(turned)))
-            if not alone:
-                on_note("masses are not tested: bodies touch each other, nobody knows how hard")
-    if alone and (left := [one for one in findings if one.kind in _ROUGH]):
+    if left := [one for one in findings if one.kind in _ROUGH]:
         on_note(f"masses are not tested, as {_kinds(left)} may look like them: {_AGAIN}")
     told = with_contradictions(experiment, dataset, findings, masses=masses)
     return (*told, *contradictions(dataset.quality))
@@ -241,9 +240,10 @@ def _in_windows(
     dataset: Dataset,
     on_note: Callable[[str], None],
     doubtful: Sequence[Finding],
+    seen: Contacts,
 ) -> list[Finding]:
     """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
-    test = _window_test(state, experiment, dataset)
+    test = _window_test(state, experiment, dataset, seen)
     asked = state.undeclared([*test.late_inputs(), *test.factors_off()])
     found = [state.finding(one, _WINDOW_GROUNDS) for one in asked]
     if found or doubtful:
@@ -267,11 +267,16 @@ def _is_of_servo(state: CheckedState, finding: Finding) -> bool:
 
 
 def _window_test(
-    state: CheckedState, experiment: Experiment, dataset: Dataset, doubted: Sequence[Finding] = ()
+    state: CheckedState,
+    experiment: Experiment,
+    dataset: Dataset,
+    seen: Contacts,
+    doubted: Sequence[Finding] = (),
 ) -> WindowTest:
-    """Simulated windows, without the repairs of findings that are doubted; nothing touches."""
-    group = max(dataset.training.groups, key=len)  # of the model that most was recorded with
-    group = group if refers_to_geoms(experiment) else without_geoms(group)
+    """Simulated windows, without the repairs of findings that are doubted."""
+    group = apart(dataset.training.groups, seen)
+    needed = seen.touching or seen.overlaps or refers_to_geoms(experiment)
+    group = group if needed else without_geoms(group)
     spec = group.spec.copy()
     spec.option.gravity = state.recorded.model.opt.gravity  # another, where torques told a mount
     group = group.replaced(spec=spec)

@@ -298,3 +298,43 @@ def test_a_mass_on_a_cable_and_a_weight_that_a_zero_of_a_command_looks_like(
     assert finding.evidence["mass"] == pytest.approx(OFF, rel=0.05)
     assert ("whose zero is off" in finding.sentence) == bool(rival)
     assert rival in finding.sentence
+
+
+# An arm whose upper link comes down on a table.
+TAPPING = """<mujoco><option timestep="0.002"/><worldbody>
+  <geom name="table" type="plane" size="0 0 .1"/><body name="arm" pos="0 0 .28">
+  <joint name="lift" axis="0 1 0" damping=".2" armature=".01" frictionloss=".1"/>
+  <geom type="capsule" fromto="0 0 0 .3 0 -.19" size=".02" mass=".5"/><body name="fore"
+  pos="0 0 .05"><joint name="turn" axis="0 0 1" damping=".1" armature=".01" frictionloss=".05"/>
+  <geom type="capsule" fromto="0 0 0 .2 0 .1" size=".02" mass=".3"/></body></body></worldbody>
+  <actuator><position name="u0" joint="lift" kp="30" kv="1"/>
+  <position name="u1" joint="turn" kp="20" kv="1"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("factor", [1.0, OFF])
+def test_masses_of_a_robot_that_touches_something(tmp_path: Path, factor: float) -> None:
+    """What the table bears is simulated like all else."""
+    plan = replace(
+        PLAN, motion=Motion(reach=0.5), truth=(TrueParameter("body", "fore", "mass", 0.3 * factor),)
+    )
+    generate(mujoco.MjSpec.from_string(TAPPING), plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(TAPPING)
+    text = """model: robot.xml
+sequences: [bag]
+signals:
+  - {qpos: lift, topic: /joint_states, field: "position[lift]"}
+  - {qpos: turn, topic: /joint_states, field: "position[turn]"}
+  - {actuator: u0, topic: /position_controller/commands, field: "data[0]"}
+  - {actuator: u1, topic: /position_controller/commands, field: "data[1]"}
+windows: {length: 0.3}
+parameters: [{joint: "*", damping: , frictionloss: , armature: }, {signal: "u*", delay: }]
+"""
+    notes: list[str] = []
+    experiment = parse_experiment(text, path=tmp_path / "experiment.yaml")
+    found = check_experiment(experiment, None, on_note=notes.append)
+    assert not [one for one in notes if "masses" in one]
+    assert [(one.kind, one.body) for one in found] == (
+        [(FindingKind.GRAVITY, "fore")] if factor > 1.0 else []
+    )
+    for one in found:
+        assert one.evidence["mass"] == pytest.approx(OFF, rel=0.03)
