@@ -46,6 +46,7 @@ from sysid_ros.diagnosis.simulated import (
     without_geoms,
 )
 from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
+from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.errors import listed
@@ -216,12 +217,14 @@ def _decided(
 def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
     """Servos that do something else than they are asked for."""
     found: list[Explanation] = []
+    test = Tracking.of(state.recorded)
     for _ in range(_ROUNDS):
-        explanations = servo_explanations(state.recorded, single=simulated)
+        explanations = servo_explanations(state.recorded, single=simulated, known=test)
         found += state.undeclared(explanations)
         if not explanations:
             break
-    lags = servo_lags(state.recorded, state.lines.topic)
+        test = Tracking.of(state.recorded)
+    lags = servo_lags(state.recorded, state.lines.topic, known=test)
     found = [*together(found), *state.undeclared(lags)]
     return [
         state.finding(

@@ -74,14 +74,17 @@ class _Late:
         return float(np.interp(lag, self.lags, self.powers) / max(self.powers.min(), 1e-12))
 
 
-def servo_lags(recorded: Recorded, topic_of: Callable[[str], str]) -> list[Explanation]:
+def servo_lags(
+    recorded: Recorded, topic_of: Callable[[str], str], *, known: Tracking | None = None
+) -> list[Explanation]:
     """The delays of commands, those that come by one topic together.
 
     Args:
       recorded: What was recorded, other mistakes repaired.
       topic_of: The topic of a signal by its label.
+      known: The test of what was recorded, where there is one already.
     """
-    test = Tracking.of(recorded)
+    test = known or Tracking.of(recorded)
     if test is None:
         return []
     topics: dict[str, list[_Late]] = {}

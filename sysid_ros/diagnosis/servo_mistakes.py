@@ -94,18 +94,21 @@ class _Scored:
         return {change.kind for change, _ in self.repairs}
 
 
-def servo_explanations(recorded: Recorded, *, single: bool = False) -> list[Explanation]:
+def servo_explanations(
+    recorded: Recorded, *, single: bool = False, known: Tracking | None = None
+) -> list[Explanation]:
     """The repairs that explain best what servos did, apart from delays.
 
     Args:
       recorded: What was recorded.
       single: Whether only servos of one joint are tested. What several joints do together does not
         tell whose mistake it is.
+      known: The test of what was recorded, where there is one already.
 
     Returns:
       To be applied in order; those of one servo stand together.
     """
-    test = Tracking.of(recorded)
+    test = known or Tracking.of(recorded)
     if test is None:
         return []
     servos = [one for one in test.servos if not single or len(recorded.arms(one)) == 1]
