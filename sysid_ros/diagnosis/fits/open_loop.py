@@ -160,9 +160,7 @@ class OpenLoop:
         self._first = self._first or group
         return group
 
-    def _windows(
-        self, series: ModelSequences, number: int, until: float
-    ) -> list[WindowSimulation]:
+    def _windows(self, series: ModelSequences, number: int, until: float) -> list[WindowSimulation]:
         """The windows of one recording, their starts read anew only if those are repaired."""
         measured, known = series.sensordata[number], self._unrepaired.get(number)
         if measured is self._sequences.sensordata[number] and known is not None:
