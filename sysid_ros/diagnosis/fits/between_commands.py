@@ -5,10 +5,10 @@
 
 A few windows are fitted as recorded, once for all topics, then once more with each way between the
 commands of one from there: with the derivatives of the first, which other ways hardly change, until
-they find no more (the chord method), and with their own to the end. Which of two ways explains more
-is judged by the differences of what they leave, window by window, as of models of which neither
-contains the other (Vuong, Econometrica 57, 1989), by ranks, since fast windows tell many times as
-much as others.
+they find no more (the chord method), and with their own until no step promises much of what a way
+lacks to the best. Which of two ways explains more is judged by the differences of what they leave,
+window by window, as of models of which neither contains the other (Vuong, Econometrica 57, 1989),
+by ranks, since fast windows tell many times as much as others.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from sysid_ros.errors import SysidError
 
 _VELOCITY_FILTER = 30.0  # Hz
 _LENGTH, _SHORTEST = 0.5, 0.25  # s, of a window, and where longer ones are too dear
-_FEWEST, _MOST = 8, 16  # windows
+_FEWEST, _MOST = 8, 12  # windows
 _WORK = 9.5e6  # steps of simulation, times columns of the Jacobian, times degrees of freedom
-_TIED = 2.0  # times as dear where bodies touch or loops close
+_TIED = 3.0  # times as dear where bodies touch or loops close
 _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
 _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=4)
 _GAINS = 0.1  # of what a way lacks to the best, that a step of its fit to the end has to promise
 _ROUNDS = 3
-_ALIKE = 1.02  # ratio of squares up to which no fit to the end finds a way that is better
+_ALIKE = 1.03  # ratio of squares up to which no way beats another
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,8 @@ def _fitted_alike(
 ) -> dict[str, Point] | None:
     """Fit all problems but the first from where that or the best of them ended.
 
-    Where one fit ends others end as well, if they are no worse there.
+    Where one fit ends others end as well, if they are no worse there: from where one that is much
+    better ended all begin once more.
 
     Args:
       problems: By way, alike but for what commands do.
@@ -253,7 +254,7 @@ def _fitted_alike(
                 return None
             points[way], costs[way] = solution.point, problems[way].cost(solution.point)
         best = min(costs, key=costs.__getitem__)
-        if best == begun:
+        if costs[begun] <= _ALIKE * costs[best]:
             break
         begun, others = best, [way for way in problems if way != best]
         rows = [*problems[begun].window_rows(points[begun])]

@@ -94,11 +94,11 @@ class _Some:
         self._first = telling[:_GLIMPSED]
 
     def left(self, one: Tried) -> float:
-        """How much less a repair explains than others; negative where it explains anything."""
+        """The power that a repair leaves more of in them; negative where it explains anything."""
         return -explained_more(self.before, one.powers)
 
     def promising(self, changes: tuple[Change, ...], size: float = 0.0) -> Tried | None:
-        """What a repair leaves; none where it explains nothing in the first windows."""
+        """A repair with what it leaves; none where it explains nothing in the first windows."""
         glimpsed = {name: power[: len(self._first)] for name, power in self.before.items()}
         powers = self.in_all(changes, size, windows=self._first).powers
         return self.tried(changes, size) if explained_more(glimpsed, powers) > 0.0 else None

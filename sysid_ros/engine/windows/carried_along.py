@@ -227,7 +227,7 @@ class _Pulls:
 
     @cached_property
     def _damping(self) -> FloatArray:
-        """What dampers add at each instant, of a difference of velocities, (n, k)."""
+        """Acceleration by dampers at each instant, of a difference of velocities, (n, k)."""
         return np.asarray(self.known * (1.0 + self.springs) * self.stiff)
 
     @cached_property
@@ -237,7 +237,7 @@ class _Pulls:
 
     @cached_property
     def _stiffness(self) -> FloatArray | None:
-        """What springs add at each instant, of a difference of places, (n, k); none without any."""
+        """The same by springs, of a difference of places, (n, k); none without any."""
         return self.known * self.springs * self.stiff**2 if self.springs.any() else None
 
     def accelerations(self, model: mujoco.MjModel, data: mujoco.MjData, k: int) -> FloatArray:
