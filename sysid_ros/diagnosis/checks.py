@@ -85,7 +85,7 @@ def check_dataset(
         findings = _of_values(state, simulated=simulated)
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:
-            findings += _simulated(state, apart(dataset.training.groups, seen), length)
+            findings += _simulated(state, apart(dataset.training.groups, seen), length, on_note)
         findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
@@ -159,12 +159,16 @@ def _units(state: CheckedState) -> list[Finding]:
 
 
 def _simulated(
-    state: CheckedState, sequences: ModelSequences, length: float | None
+    state: CheckedState,
+    sequences: ModelSequences,
+    length: float | None,
+    on_note: Callable[[str], None],
 ) -> list[Finding]:
     """Find what simulated windows say of robots that no equation of single joints covers."""
     found = simulated_explanations(
-        state.recorded, sequences, state.declared.params, length, state.repairs, state.lines.topics
-    )
+        state.recorded, sequences, state.declared.params, length, state.repairs,
+        state.lines.topics, on_note,
+    )  # fmt: skip
     return [
         state.finding(
             one,

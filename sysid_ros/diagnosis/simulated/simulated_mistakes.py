@@ -54,7 +54,7 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import sensor_of
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, listed
 
 _ROUNDS = 3
 _SAME = 1.2  # ratio of powers up to which two repairs are as good as each other
@@ -62,6 +62,7 @@ _LAGS = (0.05, 0.15)  # s
 _REFINED = 2  # repairs whose sizes are refined
 _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
+_CARRIED = 4.0  # of a joint's power, that a simulation without what moved it leaves
 _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
 # Of what is left without it, and of all, where noise hides starts of what flies for a moment.
 _FAR, _ROUGH = 0.125, 0.4
@@ -111,6 +112,7 @@ def simulated_explanations(
     length: float | None,
     done: Sequence[Change],
     topics: Mapping[str, str],
+    on_note: Callable[[str], None] = lambda _: None,
 ) -> list[Explanation]:
     """The repairs with which a simulation explains what it does not without them.
 
@@ -121,6 +123,7 @@ def simulated_explanations(
       length: Of windows, s.
       done: The repairs.
       topics: The topic of each entry's signal by its label.
+      on_note: Told which joints something moved that the model lacks.
     """
     told = told_actuators(recorded)
     driven = {joint for actuator in told for joint in recorded.arms(actuator)}
@@ -144,6 +147,13 @@ def simulated_explanations(
                     break
         except DataError:  # no window is long enough
             return []
+    if not found and (carried := search.carried()):
+        on_note(
+            f"the model leaves {listed([repr(name) for name in carried], 4)} farther off than if "
+            "nothing moved there, and neither drives nor holds it: if something outside moved it, "
+            "as waves a ship, give it a position actuator that is told the measured position, too stiff "
+            "to sag or lag"
+        )
     return found
 
 
@@ -161,6 +171,20 @@ class _Search:
         self._known = (Change(FindingKind.LAG, delay=delays),)
         self._could_be = Simulated(recorded, topics)
         self._covered = covered_positions(recorded)
+        self._left: dict[str, float] = {}  # of each signal, shares of its variation, at last
+
+    def carried(self) -> list[str]:
+        """Joints without an actuator, spring or equality that move otherwise than they would."""
+        recorded, model = self._recorded, self._recorded.model
+        moved = {joint for a in self._could_be.inputs for joint in recorded.arms(a)}
+        tied = {*model.eq_obj1id.tolist(), *model.eq_obj2id.tolist()}
+        return [
+            recorded.joint_name(joint)
+            for joint, label in recorded.positions.items()
+            if joint not in moved | tied
+            and not np.any(model.jnt_stiffness[joint])
+            and self._left.get(label, 0.0) > _CARRIED
+        ]
 
     def _powers(
         self, *changes: Change, windows: Sequence[int] | None = None, test: OpenLoop | None = None
@@ -173,6 +197,7 @@ class _Search:
         """The best repair beside those that are done, in its parts; none where none is decisive."""
         before = self._powers(*done)
         size = {name: float(np.mean(power)) for name, power in before.items()}
+        self._left = size
         bad = sorted(
             (n for n in size if size[n] > (_GROSS if n in self._covered else VISIBLE)),
             key=lambda n: -size[n],

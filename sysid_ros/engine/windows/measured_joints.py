@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import mujoco
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import (
@@ -40,7 +41,7 @@ _LOWER = 25  # cut-offs, four an octave
 class MeasuredJoint:
     """One scalar joint's measured motion as functions of time."""
 
-    sensor: str  # the position sensor it was read from
+    sensor: str  # the position sensor it was read from; that of its velocity where there is none
     position: Piecewise  # rad or m
     velocity: Piecewise  # rad/s or m/s
     velocity_spread: float  # how much the velocity varies, the scale of an uninformed prior
@@ -58,7 +59,9 @@ _ALIKE: WeakValueDictionary[bytes, MeasuredJoint] = WeakValueDictionary()
 def measured_joints(
     model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float
 ) -> dict[int, MeasuredJoint]:
-    """The motion of every scalar joint whose position is measured, by joint id.
+    """The motion of every scalar joint whose position or velocity is measured, by joint id.
+
+    Where nothing tells a position, as of a wheel, it is what the velocity adds to the model's own.
 
     Args:
       model: The compiled model that the sensor names refer to.
@@ -83,7 +86,25 @@ def measured_joints(
         if key not in read:
             read[key] = _measured_joint(sensordata, *key)
         joints[joint] = read[key]
-    return joints | _behind(model, sensordata, cutoff, joints)
+    joints |= _behind(model, sensordata, cutoff, joints)
+    for joint, velocity in velocities.items():
+        if joint not in joints:
+            key = velocity, velocity, cutoff
+            if key not in read:
+                begun = float(model.qpos0[model.jnt_qposadr[joint]])
+                read[key] = _integrated(velocity, *sensordata.known(velocity), begun, cutoff)
+            joints[joint] = read[key]
+    return joints
+
+
+def _integrated(
+    sensor: str, times: FloatArray, rates: FloatArray, begun: float, cutoff: float
+) -> MeasuredJoint:
+    """Read a joint's motion off samples of its velocity (n, 1), from where it began."""
+    values = despiked(rates[:, 0])
+    turned = begun + scipy.integrate.cumulative_trapezoid(values, times, initial=0.0)
+    position, velocity = (piecewise(times, part, cutoff, Line) for part in (turned, values))
+    return MeasuredJoint(sensor, position, velocity, float(np.std(values)), sensor)
 
 
 def _behind(

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import mujoco
 import mujoco.rollout
 import numpy as np
 import pytest
 
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.evidence.finding import FindingKind
 from sysid_ros.diagnosis.evidence.recorded import recorded
 from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
@@ -17,6 +21,8 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.mappings import SignalType
+from sysid_ros.experiment import parse_experiment
+from sysid_ros.rehearsal import Motion, RecordingPlan, generate
 
 SEGMENTS = 5  # of each axis; more of them than signals for which repairs are tried
 JOINTS = [f"{axis}{k}" for k in range(SEGMENTS) for axis in "xy"]
@@ -73,3 +79,34 @@ def test_commands_of_tendons_that_bend_other_joints(
     assert [(one.change.kind, {*one.change.signals}) for one in found] == (
         [(FindingKind.SWAP, {"pull_x", "pull_y"})] if exchanged else []
     )
+
+
+DECK = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody><body>
+  <joint name="heave" type="slide" axis="0 0 1" {held}/><geom size=".3" mass="40" contype="0"/>
+  <body><joint name="turn" axis="0 1 0" damping="2" armature=".3"/>
+  <geom type="capsule" size=".03" fromto="0 0 0 .5 0 0" mass="3" contype="0"/></body></body>
+  </worldbody><actuator><position name="turning" joint="turn" kp="300" kv="20"/>{waves}</actuator>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_what_moved_a_joint_that_the_model_neither_drives_nor_holds_is_asked_for(
+    tmp_path: Path, held: bool
+) -> None:
+    """An arm on a deck that waves lift, which no message tells, and on one that springs hold."""
+    spring = 'stiffness="9000" springref="0.05" damping="90"' if held else ""
+    waves = "" if held else '<position name="waves" joint="heave" kp="90000" kv="9000"/>'
+    truth = DECK.format(held=spring, waves=waves)
+    (tmp_path / "robot.xml").write_text(DECK.format(held=spring, waves=""))
+    plan = RecordingPlan(duration=8.0, motion=Motion(reach=0.3), settle=0.0)
+    generate(mujoco.MjSpec.from_string(truth), plan, tmp_path / "bag")
+    text = "model: robot.xml\nsequences: [bag]\nparameters: []\nsignals:\n"
+    for joint in ("heave", "turn"):
+        text += f'  - {{qpos: {joint}, topic: /joint_states, field: "position[{joint}]"}}\n'
+    text += '  - {actuator: turning, topic: /position_controller/commands, field: "data[0]"}\n'
+    experiment = parse_experiment(text, path=tmp_path / "experiment.yaml")
+    notes: list[str] = []
+    check_dataset(experiment, load_dataset(experiment, None), on_note=notes.append)
+    asked = [one for one in notes if "position actuator" in one]
+    assert len(asked) == (not held)
+    assert all("'heave'" in one and "'turn'" not in one for one in asked)

@@ -84,6 +84,20 @@ def test_a_servo_holds_no_place_out_of_its_range_or_without_a_gain(
     assert reader.state(0.8, 0.0, {})[3] == pytest.approx(expected)
 
 
+def test_a_velocity_alone_tells_a_start_and_adds_up_to_the_position() -> None:
+    """Of a wheel, from the angle on that the model has; it passes 8 rad/s when a window begins."""
+    model, times = mujoco.MjModel.from_xml_string(JOINT), np.arange(0.0, 4.0, 0.005)
+    series = TimeSeries(
+        times, (8.0 + 3.0 * np.cos(3.0 * times))[:, None],
+        {"rate": (SignalType.MjSensor, np.array([0]))},
+    )  # fmt: skip
+    reader = StartReader(model, series, np.zeros(3), velocity_filter=50.0)
+    _, angle, rate = reader.state(2.8, 0.0, {"rate": SignalSettings(delay=0.0)})
+    assert angle == pytest.approx(8.0 * 2.8 + np.sin(8.4), abs=1e-3)
+    assert rate == pytest.approx(8.0 + 3.0 * np.cos(8.4), abs=1e-3)
+    assert reader.tells_all
+
+
 @pytest.mark.parametrize("reach", [9.0, 0.2])
 def test_commands_and_the_whole_recording_tell_what_a_servo_holds(reach: float) -> None:
     """Dry friction, which one instant does not show, hides it by 20 mrad; an end stops it."""
