@@ -24,11 +24,12 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
 from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.fit_settings import FitSettings
+from sysid_ros.engine.estimation.own_samples import own_instants
 from sysid_ros.engine.estimation.shifts import ANOTHER_WAY, Shift
 from sysid_ros.engine.least_squares import Point, SolverSettings, minimize
 from sysid_ros.engine.parameters import ParameterDict, corrects, written_by
 from sysid_ros.engine.problem import Chord, WindowedProblem
-from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries
+from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries, value_at
 from sysid_ros.engine.uncertainty import BLOCKS, block_numbers
 
 _HELD, _LINES, _CURVE = "zoh", "linear", "cubic"
@@ -93,11 +94,12 @@ def _sampled_inputs(sequences: ModelSequences) -> Iterator[tuple[tuple[str, ...]
     """Commands of each topic, the way between their samples, and the interval, s."""
     model, control = sequences.gt_model, sequences.control[0]
     topics: dict[tuple[str, bytes], list[str]] = {}
+    own = own_instants(control)
     for name, (kind, columns) in (control.signal_mapping or {}).items():
         actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
         if kind is not SignalType.MjCtrl or actuator < 0 or len(columns) != 1:
             continue
-        column, times = int(columns[0]), control.known(name)[0]
+        column, times = int(columns[0]), own[name]
         way = _HELD if control.holds(column) else control.method_of(column)
         told = is_servo(model, actuator) or is_velocity_servo(model, actuator)
         if way in (_HELD, _CURVE) or (way == _LINES and told):
@@ -133,11 +135,15 @@ def _with_way(sequences: ModelSequences, inputs: Iterable[str], way: str) -> Mod
     """The recordings with some commands joined in another way."""
 
     def changed(control: TimeSeries) -> TimeSeries:
-        mapping = control.signal_mapping or {}
-        own = {int(mapping[name][1][0]) for name in inputs if name in mapping}
-        columns = range(control.data.shape[1])
-        ways = tuple(way if k in own else control.method_of(k) for k in columns)
-        return replace(control, interpolation=ways)
+        mapping, times, data = control.signal_mapping or {}, control.times, control.data.copy()
+        ways, own = [control.method_of(k) for k in range(data.shape[1])], own_instants(control)
+        for name in {*inputs} & {*mapping}:
+            column, instants = int(mapping[name][1][0]), own[name]
+            if 1 < len(instants) < len(times):  # there are other topics
+                told = value_at(times, data[:, column], instants, ways[column])
+                data[:, column] = value_at(instants, told, times, way)
+            ways[column] = way
+        return replace(control, data=data, interpolation=tuple(ways))
 
     return sequences.replaced(control=[changed(one) for one in sequences.control])
 
