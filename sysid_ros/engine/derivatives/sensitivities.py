@@ -252,9 +252,9 @@ class Sensitivities:
         batches, own = self._group.batches, list(self._split(deviations))
         if self._obstacle is not None:
             columns = self._columns(theta, None if known is None else known[0])
-            data = [None] * len(batches) if known is None else [e.sensordata for e in known[1]]
-            for batch, start, done in zip(batches, own, data, strict=True):
-                yield finite_differences(self._rollouts, batch, start, columns, known=done)
+            here = [None] * len(batches) if known is None else [e.sensordata for e in known[1]]
+            for batch, start, data in zip(batches, own, here, strict=True):
+                yield finite_differences(self._rollouts, batch, start, columns, known=data)
             return
         pass_ = self._prepare(theta, None if known is None else known[0])
         plain: Perturbations | None = None
