@@ -238,7 +238,9 @@ class _Pulls:
     @cached_property
     def _stiffness(self) -> FloatArray | None:
         """The same by springs, of a difference of places, (n, k); none without any."""
-        return self.known * self.springs * self.stiff**2 if self.springs.any() else None
+        if not self.springs.any():
+            return None
+        return np.asarray(self.known * self.springs * self.stiff**2, dtype=np.float64)
 
     def accelerations(self, model: mujoco.MjModel, data: mujoco.MjData, k: int) -> FloatArray:
         """Accelerations that springs and dampers add at the k-th instant, (k,)."""
@@ -254,7 +256,7 @@ class _Pulls:
             away = np.empty(model.nv)
             mujoco.mj_differentiatePos(model, away, 1.0, data.qpos, self.places[k])
             pull += self._stiffness[k] * away[self.dofs]
-        return pull
+        return np.asarray(pull)
 
 
 def _turns(

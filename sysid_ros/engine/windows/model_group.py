@@ -27,7 +27,8 @@ from sysid_ros.engine.windows.window_simulation import WindowSimulation
 from sysid_ros.errors import DataError
 from sysid_ros.time_intervals import shortest_gap
 
-_CARRIED = 0.5  # s, for which joints that nothing measures are simulated at the least
+# s, for which joints that nothing measures are simulated at the least, and beyond a last start.
+_CARRIED, _BEYOND = 0.5, 0.05
 LAST_SAMPLE = 1e-6  # s, so that half-open windows keep a recording's last sample
 _MOVES = 0.01  # of an input's range, from which on it does not stand still
 _FIRST = 0.01  # s, or a sample: how long a robot that begins to move still rests
@@ -261,7 +262,7 @@ def cut_sequence(
     if reader is None:
         reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
         begin, end = usable_span(sequences, number)
-        reader.carry(controls, (begin, min(end, max(until, begin + _CARRIED))))
+        reader.carry(controls, (begin, min(end, max(until + _BEYOND, begin + _CARRIED))))
     known = [(reader.known_from(begin), end) for begin, end in bounds]
     begins = np.array([begin for begin, _ in known])
     settling = settling_times(model, reader.states(begins, 0.0, {}))

@@ -29,6 +29,12 @@ SWING = """<mujoco><option timestep="0.002"/><worldbody><body>
   <actuator><motor name="motor" joint="swing"/></actuator>
   <sensor><jointpos name="angle" joint="swing"/></sensor></mujoco>"""
 
+LOADED = SWING.replace(
+    "</body></worldbody>",
+    """<body pos="0 0 -.3"><joint name="load" axis="0 1 0"
+  damping="0.01"/><geom size="0.03" pos="0 0 -.2" mass="0.2"/></body></body></worldbody>""",
+)
+
 
 def sequences(text: str = SWING) -> ModelSequences:
     model = mujoco.MjModel.from_xml_string(text)
@@ -77,8 +83,9 @@ def test_a_recording_that_ends_before_joints_have_forgotten_their_start() -> Non
         test.powers(lambda one: one, {})
 
 
-def test_what_some_windows_leave_is_what_all_of_them_leave_there() -> None:
-    test = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1))
+@pytest.mark.parametrize("text", [SWING, LOADED], ids=["measured", "with a load that is not"])
+def test_what_some_windows_leave_is_what_all_of_them_leave_there(text: str) -> None:
+    test = OpenLoop(sequences(text), ParameterDict(), 0.1, RolloutPool(1))
     changes = [Change(FindingKind.SIGN, scale={label: -1.0}) for label in ("motor", "angle")]
     for change in changes:
         repair = partial(repaired_series, changes=[change])
@@ -86,7 +93,7 @@ def test_what_some_windows_leave_is_what_all_of_them_leave_there() -> None:
         assert len(whole) > 10
         some = test.powers(repair, {}, [2, 7])["angle"]
         np.testing.assert_allclose(some, whole[[2, 7]], rtol=1e-9)
-        fresh = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
+        fresh = OpenLoop(sequences(text), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
         np.testing.assert_allclose(whole, fresh["angle"], rtol=1e-9)
 
 
