@@ -151,8 +151,8 @@ def simulated_explanations(
         on_note(
             f"the model leaves {listed([repr(name) for name in carried], 4)} farther off than if "
             "nothing moved there, and neither drives nor holds it: if something outside moved it, "
-            "as waves a ship, give it a position actuator that is told the measured position, too stiff "
-            "to sag or lag"
+            "as waves a ship, give it a position actuator that is told the measured position, too "
+            "stiff to sag or lag"
         )
     return found
 

@@ -57,17 +57,19 @@ _ALIKE: WeakValueDictionary[bytes, MeasuredJoint] = WeakValueDictionary()
 
 
 def measured_joints(
-    model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float
+    model: mujoco.MjModel, sensordata: TimeSeries, cutoff: float, begun: FloatArray | None = None
 ) -> dict[int, MeasuredJoint]:
     """The motion of every scalar joint whose position or velocity is measured, by joint id.
 
-    Where nothing tells a position, as of a wheel, it is what the velocity adds to the model's own.
+    Where nothing tells a position, as of a wheel, it is what the velocity adds to its first one.
 
     Args:
       model: The compiled model that the sensor names refer to.
       sensordata: The measurements; NaN where a signal was not measured.
       cutoff: Of the zero-phase low-pass in front of the derivative, Hz.
+      begun: The qpos that the recording begins with, (nq,); the model's own if left out.
     """
+    begun = model.qpos0 if begun is None else begun
     positions: dict[int, str] = {}
     velocities: dict[int, str] = {}
     for name, (_, columns) in (sensordata.signal_mapping or {}).items():
@@ -89,11 +91,8 @@ def measured_joints(
     joints |= _behind(model, sensordata, cutoff, joints)
     for joint, velocity in velocities.items():
         if joint not in joints:
-            key = velocity, velocity, cutoff
-            if key not in read:
-                begun = float(model.qpos0[model.jnt_qposadr[joint]])
-                read[key] = _integrated(velocity, *sensordata.known(velocity), begun, cutoff)
-            joints[joint] = read[key]
+            first = float(begun[model.jnt_qposadr[joint]])
+            joints[joint] = _integrated(velocity, *sensordata.known(velocity), first, cutoff)
     return joints
 
 

@@ -65,7 +65,8 @@ class StartReader:
         self._model = model
         self._measured = sensordata
         self._base = base
-        self._joints = measured_joints(model, sensordata, velocity_filter)
+        first = base[1 : 1 + int(model.nq)]
+        self._joints = measured_joints(model, sensordata, velocity_filter, first)
         self._poses = measured_poses(model, sensordata, velocity_filter)
         self._twists = measured_twists(model, sensordata, self._poses, velocity_filter)
         self._loops = ClosedLoops.of(model, self._measured_dofs())
