@@ -389,11 +389,10 @@ def _with_parameters(
 def _inputs(mapping: Mapping) -> Inputs:
     """Return what drives the model, and the topics that nothing else is mapped from."""
     lines = [line for line in mapping.lines if line.input]
-    names = [line.input for line in lines]
     others = {line.channel.topic for line in mapping.signals if line not in lines}
-    topics = {name: line.channel.topic for name, line in zip(names, lines, strict=True)}
+    topics = {line.input: line.channel.topic for line in lines}
     return Inputs(
-        {name: line.channel.command for name, line in zip(names, lines, strict=True)},
+        {line.input: line.channel.command for line in lines},
         topics,
         frozenset(topics.values()) - others,
         {line.input: line.name for line in lines if line.kind in SERVOS},

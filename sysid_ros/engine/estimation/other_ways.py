@@ -24,12 +24,11 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
 from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.fit_settings import FitSettings
-from sysid_ros.engine.estimation.own_samples import own_instants
 from sysid_ros.engine.estimation.shifts import ANOTHER_WAY, Shift
 from sysid_ros.engine.least_squares import Point, SolverSettings, minimize
 from sysid_ros.engine.parameters import ParameterDict, corrects, written_by
 from sysid_ros.engine.problem import Chord, WindowedProblem
-from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries, value_at
+from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries, own_instants, value_at
 from sysid_ros.engine.uncertainty import BLOCKS, block_numbers
 
 _HELD, _LINES, _CURVE = "zoh", "linear", "cubic"

@@ -33,6 +33,7 @@ from sysid_ros.engine.signals.mappings import (
     width_of,
 )
 from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_offset
+from sysid_ros.engine.signals.own_samples import own_instants
 from sysid_ros.engine.signals.rendering import render_rollout
 from sysid_ros.engine.signals.sensor_units import (
     force_unit,

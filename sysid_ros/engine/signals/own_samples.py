@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.signals import TimeSeries
+from sysid_ros.engine.signals.timeseries import TimeSeries
 
 _SHARED = 0.5  # of the instants at which a command changes, that it shares with its topic's others
 _USUAL = 1.5  # intervals, within which a topic that goes on has its next message

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.engine.estimation.own_samples import own_instants
-from sysid_ros.engine.signals import SignalType, TimeSeries, value_at
+from sysid_ros.engine.signals import SignalType, TimeSeries, own_instants, value_at
 
 
 def held(*topics: tuple[np.ndarray, int]) -> TimeSeries:
