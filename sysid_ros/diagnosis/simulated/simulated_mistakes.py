@@ -49,7 +49,7 @@ from sysid_ros.diagnosis.simulated.simulated_entries import (
     covered_positions,
     told_actuators,
 )
-from sysid_ros.diagnosis.simulated.tried_repairs import Tried, refined
+from sysid_ros.diagnosis.simulated.tried_repairs import RepairsInSome, Tried, refined
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
@@ -67,7 +67,6 @@ _GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at 
 # Of what is left without it, and of all, where noise hides starts of what flies for a moment.
 _FAR, _ROUGH = 0.125, 0.4
 _TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
-_GLIMPSED = 3  # of these, by which repairs are dismissed that explain nothing of what is left there
 _PAIRED = 2  # repairs beside which an offset or a lag is looked for where none is enough
 _FEW = 4  # entries of a file, up to which every sign is tried so, and offsets
 _WORST = 4  # signals of which repairs and exchanges are tried
@@ -76,33 +75,6 @@ _ORDER = (
     FindingKind.LAG,
 )  # fmt: skip
 _BESIDE = (FindingKind.OFFSET, FindingKind.LAG)
-
-
-class _Some:
-    """Repairs tried in some windows only.
-
-    Args:
-      in_all: Scores a repair in all windows, or in some.
-      before: What is left of signals without, by window.
-      telling: The windows, increasing.
-    """
-
-    def __init__(
-        self, in_all: Callable[..., Tried], before: Mapping[str, FloatArray], telling: list[int]
-    ) -> None:
-        self.in_all, self.tried = in_all, partial(in_all, windows=telling)
-        self.before = {name: power[telling] for name, power in before.items()}
-        self._first = telling[:_GLIMPSED]
-
-    def left(self, one: Tried) -> float:
-        """The power that a repair leaves more of in them; negative where it explains anything."""
-        return -explained_more(self.before, one.powers)
-
-    def promising(self, changes: tuple[Change, ...], size: float = 0.0) -> Tried | None:
-        """A repair with what it leaves; none where it explains nothing in the first windows."""
-        glimpsed = {name: power[: len(self._first)] for name, power in self.before.items()}
-        powers = self.in_all(changes, size, windows=self._first).powers
-        return self.tried(changes, size) if explained_more(glimpsed, powers) > 0.0 else None
 
 
 def simulated_explanations(
@@ -205,7 +177,8 @@ class _Search:
         if not bad:
             return self._late(before, done)
         telling = most_telling([before[name] for name in bad], _TELLING)
-        tried, some = partial(self._tried, done), _Some(partial(self._tried, done), before, telling)
+        tried = partial(self._tried, done)
+        some = RepairsInSome(tried, before, telling)
         measured = self._measured(bad)
         worst = [name for name in bad if size[name] > _GROSS]
         gross = self._measured(worst)  # a pose's two parts are no entries
@@ -304,7 +277,7 @@ class _Search:
         found: list[tuple[float, float, Tried, Tried]] = []
         for first in firsts:
             own = [*done, *first.changes]
-            some = _Some(partial(self._tried, own), first.powers, telling)
+            some = RepairsInSome(partial(self._tried, own), first.powers, telling)
             for other in self._sized(first.powers, some, *blamed, kinds=_BESIDE):
                 helped = helped_signals(before, other.powers)
                 pair = signals_misfit(other.powers, helped), signals_misfit(before, helped)
@@ -323,7 +296,7 @@ class _Search:
     def _sized(
         self,
         before: Mapping[str, FloatArray],
-        some: _Some,
+        some: RepairsInSome,
         inputs: list[str],
         measured: list[str],
         kinds: Collection[FindingKind] = _ORDER,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import Change, Family, FindingKind
 from sysid_ros.diagnosis.fits import explained_more, helps, least_about, spoils
 from sysid_ros.engine.uncertainty import sensor_of
+
+_GLIMPSED = 3  # windows, by which repairs are dismissed that explain nothing of what is left there
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,33 @@ class Tried:
     def left_of(self, names: Sequence[str]) -> float:
         """The mean power that is left of some signals."""
         return float(np.mean([self.powers[name].mean() for name in names]))
+
+
+class RepairsInSome:
+    """Repairs tried in some windows only.
+
+    Args:
+      in_all: Scores a repair in all windows, or in some.
+      before: What is left of signals without, by window.
+      telling: The windows, increasing.
+    """
+
+    def __init__(
+        self, in_all: Callable[..., Tried], before: Mapping[str, FloatArray], telling: list[int]
+    ) -> None:
+        self.in_all, self.tried = in_all, partial(in_all, windows=telling)
+        self.before = {name: power[telling] for name, power in before.items()}
+        self._first = telling[:_GLIMPSED]
+
+    def left(self, one: Tried) -> float:
+        """The power that a repair leaves more of in them; negative where it explains anything."""
+        return -explained_more(self.before, one.powers)
+
+    def promising(self, changes: tuple[Change, ...], size: float = 0.0) -> Tried | None:
+        """A repair with what it leaves; none where it explains nothing in the first windows."""
+        glimpsed = {name: power[: len(self._first)] for name, power in self.before.items()}
+        powers = self.in_all(changes, size, windows=self._first).powers
+        return self.tried(changes, size) if explained_more(glimpsed, powers) > 0.0 else None
 
 
 def refined(
