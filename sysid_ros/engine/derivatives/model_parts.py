@@ -150,6 +150,8 @@ def renewed(parts: Sequence[ModelPart], t: Tables) -> tuple[ModelPart, ...]:
 
 def changes_of(t: Tables, changes: ModelChanges, own: Elements) -> ModelChanges:
     """The changes of the tables of one part of a model."""
+    if own.dofs.size == changes.dof_fields.shape[1]:  # it is all of it
+        return changes
     held = np.repeat(_chosen_connections(t, own), 2)
     return ModelChanges(
         changes.dof_fields[:, own.dofs],

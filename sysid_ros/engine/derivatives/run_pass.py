@@ -253,7 +253,7 @@ def unknown_touches(pass_: Pass, runs: Sequence[Run], done: Sequence[Followed]) 
     for (_, _, rollouts), (_, uncovered) in zip(runs, done, strict=True):
         places = np.flatnonzero(uncovered)
         positions = rollouts.states[places[places > 0] - 1, 1 : 1 + model.nq]
-        if touches_of(model, positions, known).pair.size:
+        if len(positions) and touches_of(model, positions, known).pair.size:
             return True
     return False
 

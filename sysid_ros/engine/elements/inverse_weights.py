@@ -12,7 +12,8 @@ with V the velocity before that place, and its momentum tells the energy of that
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -28,13 +29,32 @@ _PLACES = (
 )  # fmt: skip
 
 
-class InverseWeights(NamedTuple):
-    """Derivatives of every joint's inverse inertia."""
+@dataclass(frozen=True)
+class InverseWeights:
+    """Derivatives of every joint's inverse inertia, each found once it is asked for."""
 
-    by_armature: FloatArray  # shape (nv, nv)
-    by_inertia: FloatArray  # in the ten inertial parameters of each body, (nv, nbody, 10)
-    # in small twists before each joint, and behind all joints of each body, in the body's frame
-    by_displacement: FloatArray  # (nv, njnt + nbody, 6)
+    _posture: ReferencePosture
+    _model: mujoco.MjModel
+    _parameters: FloatArray  # the ten inertial parameters of its bodies, (nbody, 10)
+    _inverse: FloatArray  # of the inertia in joint coordinates, (nv, nv)
+
+    @property
+    def by_armature(self) -> FloatArray:
+        """In the armature of every joint, (nv, nv)."""
+        return -(self._inverse**2)
+
+    @cached_property
+    def by_inertia(self) -> FloatArray:
+        """In the ten inertial parameters of each body, (nv, nbody, 10)."""
+        return self._posture.by_inertia(self._inverse)
+
+    @cached_property
+    def by_displacement(self) -> FloatArray:
+        """In small twists, (nv, njnt + nbody, 6).
+
+        They are before each joint, and behind all joints of each body, in the body's frame.
+        """
+        return self._posture.by_displacement(self._model, self._parameters, self._inverse)
 
 
 class ReferencePosture:
@@ -79,17 +99,16 @@ class ReferencePosture:
         told = np.asarray(model.dof_invweight0)
         if not np.all(np.abs(inverse.diagonal() - told) <= _AGREEMENT * np.abs(told)):
             return None
-        by_inertia = -np.sum((self._energy @ inverse) * inverse, axis=2)
-        return InverseWeights(
-            -(inverse**2),
-            np.moveaxis(by_inertia, (0, 2), (2, 0)),
-            self._by_displacement(model, parameters, inverse),
-        )
+        return InverseWeights(self, model, parameters, inverse)
 
-    def _by_displacement(
+    def by_inertia(self, inverse: FloatArray) -> FloatArray:
+        """The derivatives of :class:`InverseWeights`, from the velocities in its columns."""
+        return np.moveaxis(-np.sum((self._energy @ inverse) * inverse, axis=2), (0, 2), (2, 0))
+
+    def by_displacement(
         self, model: mujoco.MjModel, parameters: FloatArray, inverse: FloatArray
     ) -> FloatArray:
-        """The derivatives in small twists, from the velocities that are columns of ``inverse``."""
+        """The derivatives of :class:`InverseWeights`, from the velocities in its columns."""
         velocity = self._twist @ inverse  # (6, nbody, nv)
         momentum = _momentum(parameters, velocity)
         for body in range(model.nbody - 1, 0, -1):

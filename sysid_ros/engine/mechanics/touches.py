@@ -10,6 +10,7 @@ derivative are left out: they violate the equation of motion.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import mujoco
@@ -59,8 +60,13 @@ class _Made(NamedTuple):
 
 def no_touches(steps: int) -> Touches:
     """Touches where nothing does."""
+    return _no_step()._replace(first=np.zeros(steps + 1, dtype=np.int64))
+
+
+@cache
+def _no_step() -> Touches:
     none = _pairs_of(np.zeros((0, 2), dtype=np.int64), [], np.zeros(0))
-    return _told(steps, _nothing(), np.zeros(0, dtype=np.int64), np.zeros((0, 7, 6)), none, True)
+    return _told(0, _nothing(), np.zeros(0, dtype=np.int64), np.zeros((0, 7, 6)), none, True)
 
 
 def touches_of(model: mujoco.MjModel, positions: FloatArray, known: Collection[Geoms]) -> Touches:
