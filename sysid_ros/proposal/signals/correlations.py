@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
-import scipy
+from numpy.lib.stride_tricks import sliding_window_view
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of, takes_velocity
@@ -119,8 +119,9 @@ def _held(commands: Sequence[Channel], times: FloatArray, part: int) -> FloatArr
 
 def _mean(table: FloatArray, times: FloatArray) -> FloatArray:
     """Columns averaged over a while about each of some even instants (n,)."""
-    count = max(1, round(_MEAN / (times[1] - times[0])))
-    return np.asarray(scipy.ndimage.uniform_filter1d(table, count, axis=0, mode="nearest"))
+    count = min(max(1, round(_MEAN / (times[1] - times[0]))), len(table))
+    padded = np.pad(table, ((count // 2, (count - 1) // 2), (0, 0)), mode="edge")
+    return np.asarray(sliding_window_view(padded, count, axis=0).mean(axis=-1))
 
 
 def _standard(table: FloatArray) -> FloatArray:
