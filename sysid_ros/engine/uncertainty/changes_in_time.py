@@ -143,7 +143,8 @@ def _explained(
 ) -> FloatArray:
     """The power that each suspect explains in each span, (spans, suspects)."""
     total = sums.sum(axis=0)
-    left, inverse = _left(total, inner), _solved(total, inner, np.eye(len(inner)))
+    left, (normal, size) = _left(total, inner), _normal(total, inner)
+    inverse = np.linalg.inv(normal)
     found: FloatArray = np.zeros((len(spans), len(suspects)))
     up_to: dict[str, FloatArray] = {}  # by recording, sums of the suspects' rows before each block
     for i, span in enumerate(spans):
@@ -151,7 +152,7 @@ def _explained(
             rows = np.cumsum(sums[[*span.blocks]][:, suspects], axis=0)
             up_to[span.recording] = np.concatenate([np.zeros_like(rows[:1]), rows])
         part = up_to[span.recording][span.last] - up_to[span.recording][span.first]
-        mixed, whole = part[:, inner], part[np.arange(len(suspects)), suspects]
+        mixed, whole = part[:, inner] / size, part[np.arange(len(suspects)), suspects]
         own = whole - np.einsum("ci,ci->c", mixed @ inverse, mixed)
         along = part @ left
         found[i] = np.where(own > OPEN * whole, along**2 / np.maximum(own, 1e-300), 0.0)
@@ -195,7 +196,12 @@ def _left(sums: FloatArray, columns: IndexArray) -> FloatArray:
 
 def _solved(sums: FloatArray, columns: IndexArray, right: FloatArray) -> FloatArray:
     """The least-squares solution of normal equations in some columns, (n, c)."""
+    normal, size = _normal(sums, columns)
+    return np.asarray(np.linalg.solve(normal, right / size[:, None]) / size[:, None])
+
+
+def _normal(sums: FloatArray, columns: IndexArray) -> tuple[FloatArray, FloatArray]:
+    """The normal equations' matrix of some columns of length one, (n, n), and their sizes, (n,)."""
     size = np.sqrt(np.maximum(np.diag(sums)[columns], 1e-300))
     normal = sums[np.ix_(columns, columns)] / np.outer(size, size)
-    normal += RIDGE * np.eye(len(columns))
-    return np.asarray(np.linalg.solve(normal, right / size[:, None]) / size[:, None])
+    return normal + RIDGE * np.eye(len(columns)), size
