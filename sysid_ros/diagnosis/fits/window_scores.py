@@ -229,7 +229,7 @@ class WindowScores:
           The steps in their parameters' units, (c,), and the share of the square that they leave.
         """
         place = {name: k for k, name in enumerate(self.names)}
-        rest = [place[name] for name in beside if name not in self.held]
+        rest = [place[name] for name in beside]
         whole = self.grams.sum(axis=(0, 1))
         # What has no effect but rounding, as gravity along the axes of a planar arm, stays.
         least = _NOTHING * float(np.diag(whole)[:-1].max())
@@ -252,7 +252,7 @@ class WindowScores:
           How many times the direction, and the share of the square that this leaves.
         """
         place = {name: k for k, name in enumerate(self.names)}
-        rest = [place[name] for name in beside if name not in self.held]
+        rest = [place[name] for name in beside]
         own = [place[name] for name in tested]
         basis = np.eye(len(self.names) + 1)[:, [*rest, own[0], -1]]
         basis[:, -2] = 0.0
@@ -273,7 +273,7 @@ class WindowScores:
         """
         place = {name: k for k, name in enumerate(self.names)}
         own = [place[name] for name in tested]
-        rest = [place[name] for name in beside if name not in self.held]
+        rest = [place[name] for name in beside]
         kept = [*own, len(self.names)]  # with the residual
         whole = self.grams.sum(axis=(0, 1))
         chosen: FloatArray = np.zeros((len(whole), len(kept)))
