@@ -151,7 +151,7 @@ def _changing(
         body_places(model),
         joint_places(model),
         site_places(model),
-        end_places(connections_of(model)),
+        end_places(connections_of(model)) if has_connections(model) else np.zeros((0, 7)),
     )
 
 

@@ -77,10 +77,13 @@ class KnownChanges:
         lasts = ~np.any(self.changes.actuator_fields[TIME] != 0.0, axis=0)
         acts = np.zeros(len(columns), dtype=bool)  # on the model, rather than on a command
         for table, change in zip(wrong, self.changes, strict=True):
+            if table is None and acts.all():
+                continue
             touched = change != 0.0
             axes = tuple(range(touched.ndim - 1))
             acts |= touched.any(axis=axes)
-            lasts &= ~(touched & table[..., np.newaxis]).any(axis=axes)
+            if table is not None:
+                lasts &= ~(touched & table[..., np.newaxis]).any(axis=axes)
         return [j for j, last in zip(columns, lasts & acts, strict=True) if last]
 
     def hold(self, base: ChangingTables, moved: mujoco.MjModel, change: FloatArray) -> bool:
@@ -92,14 +95,17 @@ class KnownChanges:
           change: By how much, (p,).
         """
         wrong = self._wrong(base.tables, base.of_moved(moved), change[list(self.parameters)])
-        return not any(table.any() for table in wrong)
+        return not any(table is not None and table.any() for table in wrong)
 
     def _wrong(
         self, tables: Sequence[FloatArray], after: Sequence[FloatArray], step: FloatArray
-    ) -> list[BoolArray]:
-        """Mark where a step does not lead from tables to those of a model."""
-        result = []
+    ) -> list[BoolArray | None]:
+        """Mark where a step does not lead from tables to those of a model; ``None`` for nowhere."""
+        result: list[BoolArray | None] = []
         for old, new, change in zip(tables, after, self.changes, strict=True):
+            if np.array_equal(old, new):
+                result.append(None)
+                continue
             parts = change * step
             with np.errstate(invalid="ignore"):  # limits that are infinite
                 error = np.abs(new - old - parts.sum(axis=-1))
@@ -109,6 +115,8 @@ class KnownChanges:
 
     def of(self, lasting: Sequence[int]) -> ModelChanges:
         """The changes by those parameters that last, in their order."""
+        if len(lasting) == len(self.parameters):
+            return self.changes
         places = {j: k for k, j in enumerate(self.parameters)}
         own = [places[j] for j in lasting]
         return ModelChanges(*(table[..., own] for table in self.changes))
@@ -166,7 +174,13 @@ class TablesReader:
 def merged(
     parts: Sequence[tuple[Sequence[int], ModelChanges]],
 ) -> tuple[tuple[int, ...], ModelChanges]:
-    """All parameters, ascending, and the changes by them, from parts by some of them each."""
+    """All parameters, ascending, and the changes by them, from parts by some of them each.
+
+    Those of a part are in ascending order.
+    """
+    if len(parts) == 1:
+        ((own, found),) = parts
+        return tuple(own), found
     numbers = [j for own, _ in parts for j in own]
     order = np.argsort(numbers)
     tables = zip(*(changes for _, changes in parts), strict=True)

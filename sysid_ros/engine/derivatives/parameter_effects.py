@@ -119,15 +119,17 @@ class ParameterEffects:
         told = {j for own, _ in parts for j in own}
         alone = [j for j in range(theta.size) if j not in told]
         moved = self._moved_alone(builder, base, theta, steps, scale, alone)
-        key = base.rollout_key(sensors)
         still = [j for j in alone if moved[j].candidate.model_key == base.model_key]
+        key = base.rollout_key(sensors) if still else ()
         reading = [j for j in still if moved[j].candidate.rollout_key(sensors) == key]
         acting = {j: moved[j] for j in alone if j not in reading}
         self._find_followed(builder, base, theta, acting)
         followed = [j for j in acting if j in self._followed]
-        models = [moved[j].candidate.model for j in followed]
-        changes = model_derivative(here, models, [moved[j].step for j in followed])
-        parameters, changes = merged([*parts, (followed, changes)])
+        if followed or not parts:
+            models = [moved[j].candidate.model for j in followed]
+            changes = model_derivative(here, models, [moved[j].step for j in followed])
+            parts.append((followed, changes))
+        parameters, changes = merged(parts)
         if not taught:
             self._shared.learn(builder, base, {j: moved[j] for j in parameters}, changes)
         self._known = KnownChanges(theta, here, parameters, changes)

@@ -52,8 +52,9 @@ def actuator_fields(model: mujoco.MjModel) -> FloatArray:
     affine = np.asarray(model.actuator_biastype) == int(mujoco.mjtBias.mjBIAS_AFFINE)
     fields[BIAS : BIAS + 3, affine] = np.asarray(model.actuator_biasprm)[affine, :3].T
     muscular = muscles(model)
-    fields[GAIN : GAIN + 3, muscular[:, 0]] = 0.0
-    fields[[GAIN, BIAS]] += muscle_peaks(model).T
+    if muscular.any():
+        fields[GAIN : GAIN + 3, muscular[:, 0]] = 0.0
+        fields[[GAIN, BIAS]] += muscle_peaks(model).T
     for u in np.flatnonzero(_dc_motors(model)).tolist():
         fields[:, u] = _dc_motor(model, u)
     fields[GEAR] = np.asarray(model.actuator_gear)[:, 0]

@@ -90,7 +90,8 @@ def has_connections(model: mujoco.MjModel) -> bool:
 
 
 def _connecting(model: mujoco.MjModel) -> list[int]:
-    if int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_EQUALITY):
+    disabled = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
+    if not model.neq or disabled:
         return []
     kinds = np.isin(np.asarray(model.eq_type), (CONNECT, WELD))
     return [int(k) for k in np.flatnonzero(kinds & np.asarray(model.eq_active0, dtype=bool))]

@@ -114,6 +114,8 @@ def displacements_of(
       joints: Derivatives of the joints' places, (njnt, 6, n).
       ends: Derivatives of the places of connections' ends, (2 k, 7, n).
     """
+    if not (np.any(bodies) or np.any(joints) or np.any(ends)):
+        return _no_displacements(t)
     twists, njnt = local_twists(t, bodies, joints), len(joints)
     place, direction = np.nonzero(np.any(twists != 0.0, axis=1))
     before = place < njnt
@@ -136,6 +138,13 @@ def displacements_of(
         np.append(direction, held.direction).astype(np.int64),
         np.ascontiguousarray(np.vstack([twist, held.twist])),
     )
+
+
+def _no_displacements(t: Tables) -> Displacements:
+    """Displacements of directions that displace nothing, as most do."""
+    none = np.zeros(0, dtype=np.int64)
+    side = np.zeros((0, t.dof_bodyid.size), dtype=np.int64)
+    return Displacements(0, none, none, none, none, side, none, np.zeros((0, 6)))
 
 
 def mountings_of(places: FloatArray, sites: FloatArray) -> Mountings:
