@@ -21,6 +21,7 @@ from sysid_ros.engine.uncertainty.parameter_estimate import student_quantile
 DECISIVE = 0.6  # of the power that is left without, in blocks that it was not found with
 ALARMS = 1e-3  # of right recordings in which one of all spans and suspects is that far off
 RIDGE = 1e-9  # of a column's own size, for what data leave open
+_LEAST = 1e-200  # of a column's square: that of nothing over RIDGE is finite
 OPEN = 1e-6  # share of a column that nothing else explains, below which nothing is known of it
 
 
@@ -195,7 +196,7 @@ def _left(sums: FloatArray, columns: IndexArray) -> FloatArray:
 
 def _solved(sums: FloatArray, columns: IndexArray, right: FloatArray) -> FloatArray:
     """The least-squares solution of normal equations in some columns, (n, c)."""
-    size = np.sqrt(np.maximum(np.diag(sums)[columns], 1e-300))
+    size = np.sqrt(np.maximum(np.diag(sums)[columns], _LEAST))
     normal = sums[np.ix_(columns, columns)] / np.outer(size, size)
     normal += RIDGE * np.eye(len(columns))
     return np.asarray(np.linalg.solve(normal, right / size[:, None]) / size[:, None])
