@@ -152,8 +152,7 @@ class _Search:
         return [
             recorded.joint_name(joint)
             for joint, label in recorded.positions.items()
-            if not held[recorded.model.jnt_dofadr[joint]]
-            and self._left.get(label, 0.0) > _CARRIED
+            if not held[recorded.model.jnt_dofadr[joint]] and self._left.get(label, 0.0) > _CARRIED
         ]
 
     def _powers(
