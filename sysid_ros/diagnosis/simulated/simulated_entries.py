@@ -15,6 +15,7 @@ from typing import TypeVar
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import BoolArray
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
     Change,
@@ -26,7 +27,6 @@ from sysid_ros.diagnosis.evidence import (
     named_degrees,
     offset_unit,
 )
-from sysid_ros.arrays import BoolArray
 from sysid_ros.engine.elements import actuator_moments, is_effort, is_velocity_servo, tree_of
 from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.engine.windows import ClosedLoops
