@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -277,7 +278,8 @@ def clipped_commands(recorded: Recorded) -> list[Finding]:
     MuJoCo clips them, so that the simulation is told next to nothing.
     """
     beyond, model = {}, recorded.model
-    for actuator in np.flatnonzero(model.actuator_ctrllimited):
+    clips = not model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
+    for actuator in np.flatnonzero(model.actuator_ctrllimited) if clips else ():
         label = str(model.actuator(int(actuator)).name)
         samples = recorded.pooled(label)
         if samples and all(one.held for one in samples):  # what was measured acts as it is

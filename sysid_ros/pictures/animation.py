@@ -128,7 +128,8 @@ def _show(
     _place(model, data, qpos)
     renderer.update_scene(data, camera)
     scene = renderer.scene
-    if np.any(model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)):
+    sky = np.any(model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX))
+    if sky or scene.ngeom == scene.maxgeom:
         return
     eye = scene.camera[0]
     ahead, up, far = np.array(eye.forward), np.array(eye.up), 0.5 * eye.frustum_far

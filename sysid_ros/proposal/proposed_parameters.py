@@ -254,7 +254,7 @@ def _delays(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
                 element="signal",
                 name=name,
                 attribute="delay",
-                low=-_round(early),
+                low=0.0 - _round(early),  # no "-0.0" of trajectories
                 high=_LONGEST_DELAY,
                 typical=_USUAL_DELAY,
                 initial=_USUAL_DELAY,

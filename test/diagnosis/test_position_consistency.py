@@ -136,12 +136,16 @@ def test_centimetres_are_left_as_a_range(folder: Path) -> None:
     assert finding.kind is FindingKind.RANGE
 
 
-@pytest.mark.parametrize(("factor", "clipped"), [(14.5, True), (1.0, False)])
+@pytest.mark.parametrize(
+    ("factor", "clips", "told"), [(14.5, True, True), (1.0, True, False), (14.5, False, False)]
+)
 def test_commands_that_the_model_would_clip_are_told(
-    folder: Path, factor: float, clipped: bool
+    folder: Path, factor: float, clips: bool, told: bool
 ) -> None:
     """In another unit, of which the motion tells nothing, as the model hears its limits alone."""
     spec = mujoco.MjSpec.from_string(HEAD)
+    if not clips:
+        spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
     servo = spec.actuator("tilting")
     servo.ctrllimited, servo.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [-0.8, 0.9]
     (folder / "clipping.xml").write_text(spec.to_xml())
@@ -149,5 +153,5 @@ def test_commands_that_the_model_would_clip_are_told(
     experiment = parse_experiment(text, path=folder / "experiment.yaml")
     dataset = load_dataset(experiment, None)
     state = CheckedState.of(experiment, dataset)
-    told = [label for one in clipped_commands(state.recorded) for label in one.signals]
-    assert told == ["tilting"] * clipped
+    found = [label for one in clipped_commands(state.recorded) for label in one.signals]
+    assert found == ["tilting"] * told

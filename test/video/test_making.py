@@ -100,6 +100,23 @@ def test_the_whole_robot_is_seen(folder: Path) -> None:
                 assert np.abs(edge - np.median(edge, axis=0)).max() < 20.0  # nothing crosses it
 
 
+def test_of_more_than_can_be_drawn_some_is(folder: Path) -> None:
+    """There is no room for the background either."""
+    stones = "".join(
+        f'<geom type="box" size=".001 .001 .001" pos="{k % 100} {k // 100} 0" contype="0"/>'
+        for k in range(10_000)
+    )
+    (folder / MODEL).write_text(ROBOT.format(geom="").replace("<body>", f"{stones}<body>"))
+    times = np.arange(20) / 100.0
+    signal = SignalFit("signal_0", "rad", times, times, times, times)
+    with drawing(
+        folder / MODEL, [SequenceFit("short", "training", (signal,), np.zeros(1))]
+    ) as made:
+        video = made()
+    assert "index" not in video.reason
+    content_of(video)
+
+
 def test_a_robot_that_travels_is_followed(folder: Path) -> None:
     """Also out of the view that MuJoCo derives from the model's own size."""
     (folder / MODEL).write_text(TRAVELLER)

@@ -15,6 +15,7 @@ from typing import TypeVar
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import BoolArray
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
     Change,
@@ -26,8 +27,9 @@ from sysid_ros.diagnosis.evidence import (
     named_degrees,
     offset_unit,
 )
-from sysid_ros.engine.elements import is_effort, is_velocity_servo, tree_of
+from sysid_ros.engine.elements import actuator_moments, is_effort, is_velocity_servo, tree_of
 from sysid_ros.engine.uncertainty import sensor_of
+from sysid_ros.engine.windows import ClosedLoops
 
 Compared = TypeVar("Compared")
 
@@ -36,6 +38,8 @@ _COARSE_OFFSETS = (-0.5, 0.5)  # rad; of a slide, of its range
 _SMALLEST_FACTOR = 1.6
 _SMALLEST_OFFSET = 0.1  # rad; of a slide, of its range
 _SMALLEST_LAG = 0.01  # s
+_AWAY = 0.1  # rad or m, from where joints of a model are zero
+_NEARLY_NONE = 1e-9  # N or N m, of springs and of actuators that exert one
 _FEW_REVERSED = 6  # entries of which two may have wrong signs
 
 
@@ -56,6 +60,19 @@ def covered_positions(recorded: Recorded) -> set[str]:
         return set()
     joints = {j for a in told_actuators(recorded) for j in recorded.arms(a)} - tied
     return {label for joint, label in recorded.positions.items() if joint in joints}
+
+
+def held_dofs(model: mujoco.MjModel, actuators: Sequence[int]) -> BoolArray:
+    """Mark degrees of freedom that some actuators, a spring or an equality acts on, (nv,)."""
+    data = mujoco.MjData(model)
+    mujoco.mj_integratePos(model, data.qpos, np.full(model.nv, _AWAY), 1.0)  # springs pull there
+    mujoco.mj_fwdPosition(model, data)
+    mujoco.mj_fwdVelocity(model, data)
+    acting = np.abs(np.vstack([actuator_moments(data)[list(actuators)], data.qfrc_spring]))
+    held: BoolArray = np.any(acting > _NEARLY_NONE, axis=0)
+    if loops := ClosedLoops.of(model, ()):
+        held[loops.free] = True
+    return held
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ from sysid_ros.diagnosis.fits import (
 from sysid_ros.diagnosis.simulated.simulated_entries import (
     Simulated,
     covered_positions,
+    held_dofs,
     told_actuators,
 )
 from sysid_ros.diagnosis.simulated.tried_repairs import RepairsInSome, Tried, refined
@@ -147,15 +148,11 @@ class _Search:
 
     def carried(self) -> list[str]:
         """Joints without an actuator, spring or equality that move otherwise than they would."""
-        recorded, model = self._recorded, self._recorded.model
-        moved = {joint for a in self._could_be.inputs for joint in recorded.arms(a)}
-        tied = {*model.eq_obj1id.tolist(), *model.eq_obj2id.tolist()}
+        recorded, held = self._recorded, held_dofs(self._recorded.model, [*self._could_be.inputs])
         return [
             recorded.joint_name(joint)
             for joint, label in recorded.positions.items()
-            if joint not in moved | tied
-            and not np.any(model.jnt_stiffness[joint])
-            and self._left.get(label, 0.0) > _CARRIED
+            if not held[recorded.model.jnt_dofadr[joint]] and self._left.get(label, 0.0) > _CARRIED
         ]
 
     def _powers(

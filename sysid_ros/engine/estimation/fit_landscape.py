@@ -35,8 +35,9 @@ def landscapes_of(
 ) -> tuple[Landscape, ...]:
     """Landscapes of the ``count`` most entangled pairs of parameters.
 
-    Of many windows some are used, the most telling first, and their cost is scaled to that of all.
-    Where even one would take long beside the fit, the cost is what the Gauss-Newton model expects.
+    Of many windows some are used, the most telling first, and what parameters add to their cost is
+    scaled to all windows, by the Gauss-Newton models of both. Where even one window would take long
+    beside the fit, the cost is what that model expects.
 
     Returns:
       The landscapes; none where the fit was stopped, and fewer where it is stopped meanwhile.
@@ -54,12 +55,18 @@ def landscapes_of(
             for pair in pairs
         )
     found = []
-    thinned = _thinned(problem, solution.point, solution.linearization)
+    whole = problem, solution.point, solution.linearization
+    thinned = _thinned(*whole)
     for pair in pairs:
         try:
-            some = _fitted_landscape(*thinned, pair)
-            whole, part = solution.linearization.cost, thinned[0].cost(thinned[1])
-            found.append(replace(some, cost=some.cost * (whole / part if part > 0.0 else 1.0)))
+            some, lowest = _fitted_landscape(*thinned, pair), solution.linearization.cost
+            # What parameters add to the cost of windows that tell much is not what they add to all.
+            added, own = (
+                float(np.sum(_expected_landscape(*one, pair).cost - lowest))
+                for one in (whole, thinned)
+            )
+            more = (some.cost - thinned[0].cost(thinned[1])) * (added / own if own > 0.0 else 1.0)
+            found.append(replace(some, cost=lowest + more))
         except StopRequestedError:
             break
     return tuple(found)

@@ -21,7 +21,8 @@ _USUAL = 1.5  # intervals, within which a topic that goes on has its next messag
 def own_instants(control: TimeSeries) -> dict[str, FloatArray]:
     """The instants of the samples of each input, s; all of the series where one topic has them.
 
-    Where a command stays as it is, its topic is taken to go on at its usual interval.
+    Where a command stays as it is, its topic is taken to go on at its usual interval. Of commands
+    that step now and then only, nothing tells the topics, which count as one.
     """
     found = {name: control.known(name)[0] for name in control.signal_mapping or {}}
     topics: list[tuple[list[str], BoolArray]] = []
@@ -31,15 +32,23 @@ def own_instants(control: TimeSeries) -> dict[str, FloatArray]:
         changes = np.diff(control.data[:, columns[0]], prepend=np.nan) != 0.0
         changes[0] = False
         for k, (names, known) in enumerate(topics):
-            if np.sum(changes & known) >= _SHARED * min(changes.sum(), known.sum()):
+            shared = np.sum(changes & known) >= _SHARED * min(changes.sum(), known.sum())
+            # Two topics do not both have every instant: these move in turn.
+            if shared or _pace(changes) == _pace(known) == 1.0:
                 topics[k] = [*names, name], changes | known
                 break
         else:
             topics.append(([name], changes))
-    if len(topics) > 1:
+    if len(topics) > 1 and _pace(np.any([own for _, own in topics], axis=0)) <= len(topics):
         for names, changes in topics:
             found |= dict.fromkeys(names, _going_on(control.times, changes))
     return found
+
+
+def _pace(changes: BoolArray) -> float:
+    """The usual number of instants from one change to the next; infinite where there are no two."""
+    places = np.flatnonzero(changes)
+    return float(np.median(np.diff(places))) if len(places) > 1 else np.inf
 
 
 def _going_on(times: FloatArray, changes: BoolArray) -> FloatArray:

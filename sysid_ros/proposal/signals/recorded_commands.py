@@ -14,6 +14,7 @@ from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.names import similarity
 
 _SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
+_LIMITS = ("max_", "min_")  # of what is asked for, as a gripper's effort
 
 
 def named_commands(
@@ -54,8 +55,8 @@ def named_part(topic: str, known: Sequence[str]) -> tuple[str, float]:
 
 
 def _is_number(one: Channel) -> bool:
-    """Tell whether a message is but a number, or has one of a quantity, as of a gripper's drive."""
-    alone = one.field.isidentifier() and one.quantity != ""
+    """Tell whether a message is but a number, or has one of a quantity that is not its limit."""
+    alone = one.field.isidentifier() and one.quantity != "" and not one.field.startswith(_LIMITS)
     return alone or one.msgtype.startswith("std_msgs/")
 
 

@@ -82,22 +82,28 @@ def test_commands_of_tendons_that_bend_other_joints(
 
 
 DECK = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody><body>
-  <joint name="heave" type="slide" axis="0 0 1" {held}/><geom size=".3" mass="40" contype="0"/>
+  <joint name="heave" type="slide" axis="0 0 1" {spring}/><geom size=".3" mass="40" contype="0"/>
   <body><joint name="turn" axis="0 1 0" damping="2" armature=".3"/>
   <geom type="capsule" size=".03" fromto="0 0 0 .5 0 0" mass="3" contype="0"/></body></body>
-  </worldbody><actuator><position name="turning" joint="turn" kp="300" kv="20"/>{waves}</actuator>
-</mujoco>"""
+  <body name="rod" pos="3 0 0"><joint name="swing"/><geom pos="0 .1 0" size=".1" mass="1"/></body>
+  </worldbody><equality><connect body1="rod" body2="world" anchor="0 0 0"/></equality>
+  <tendon><fixed name="ropes" {rope}><joint joint="heave" coef="1"/></fixed></tendon>
+  <actuator><position name="turning" joint="turn" kp="300" kv="20"/>{waves}</actuator></mujoco>"""
+HELD = 'stiffness="9000" damping="90" '
 
 
-@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("held", ["", "spring", "rope"])
 def test_what_moved_a_joint_that_the_model_neither_drives_nor_holds_is_asked_for(
-    tmp_path: Path, held: bool
+    tmp_path: Path, held: str
 ) -> None:
     """An arm on a deck that waves lift, which no message tells, and on one that springs hold."""
-    spring = 'stiffness="9000" springref="0.05" damping="90"' if held else ""
+    parts = {
+        "spring": HELD + 'springref="0.05"' if held == "spring" else "",
+        "rope": HELD + 'springlength="0.05"' if held == "rope" else "",
+    }
     waves = "" if held else '<position name="waves" joint="heave" kp="90000" kv="9000"/>'
-    truth = DECK.format(held=spring, waves=waves)
-    (tmp_path / "robot.xml").write_text(DECK.format(held=spring, waves=""))
+    truth = DECK.format(**parts, waves=waves)
+    (tmp_path / "robot.xml").write_text(DECK.format(**parts, waves=""))
     plan = RecordingPlan(duration=8.0, motion=Motion(reach=0.3), settle=0.0)
     generate(mujoco.MjSpec.from_string(truth), plan, tmp_path / "bag")
     text = "model: robot.xml\nsequences: [bag]\nparameters: []\nsignals:\n"

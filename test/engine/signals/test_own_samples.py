@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from sysid_ros.engine.signals import SignalType, TimeSeries, own_instants, value_at
 
@@ -38,3 +39,19 @@ def test_of_two_topics_each_has_its_own_also_where_commands_rest() -> None:
         assert np.median(np.diff(found[name])) > 0.009
         rest = found[name][found[name] > 1.02]
         assert not len(rest) or np.diff(rest).max() < 0.02
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_of_one_topic_whose_joints_move_in_turn_each_has_all_instants(steps: bool) -> None:
+    """Either moves for 6 s; or every second one of them steps, which is told 50 times."""
+    times = 0.02 * np.arange(600)
+    first = np.where(times < 6.0, np.sin(3.0 * times), np.sin(18.0))
+    other = np.where(times < 6.0, 0.0, np.sin(3.0 * times - 18.0))
+    if steps:
+        first, other = np.sin(times // 2.0), np.sin((times + 1.0) // 2.0)
+    mapping = {
+        name: (SignalType.MjCtrl, np.array([column])) for column, name in enumerate(("a", "b"))
+    }
+    told = TimeSeries(times, np.column_stack([first, other]), mapping, ("zoh", "zoh"))
+    for own in own_instants(told).values():
+        np.testing.assert_array_equal(own, times)

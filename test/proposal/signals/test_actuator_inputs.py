@@ -141,6 +141,10 @@ def test_places_for_more_motors_than_there_are_and_numbers_of_a_gripper_are_inpu
         )
     ]  # fmt: skip
     assert fields(assigned(servos(1), late(wanted[:, :1]), asked)) == {"s0": "position"}
+    motor = servos(1)
+    motor.actuator_biastype[:] = mujoco.mjtBias.mjBIAS_NONE
+    named = [replace(one, topic="/s0/command") for one in asked]
+    assert not assigned(motor, late(wanted[:, :1]), named).lines  # a limit is no torque
 
 
 def test_an_order_that_motion_refutes_is_left_and_both_scores_are_told() -> None:
