@@ -23,7 +23,7 @@ def resident():
 {asked}
 del (first := [np.ones(3 << 20)])[:]  # 24 MB, from which glibc learns
 before, kept = resident(), []
-large = [(np.ones(3 << 18), kept.append(np.ones(1 << 13))) for _ in range(20)]  # 6 MB each
+large = [(np.ones(2 << 20), kept.append(np.ones(1 << 13))) for _ in range(8)]  # 16 MB each
 del large
 print((resident() - before) >> 20)
 """

@@ -80,7 +80,7 @@ class ReducedSystem:
         return ReducedSystem(
             self.hessian[np.ix_(chosen, chosen)],
             self.gradient[chosen],
-            np.take(np.take(self.window_hessians, chosen, axis=1), chosen, axis=2),
+            self.window_hessians[:, chosen][:, :, chosen],
             self.window_gradients[:, chosen],
         )
 

@@ -348,7 +348,7 @@ class _ClusteredVariance:
         n, p, _ = corrections.shape
         excess, dof = np.ones(p), np.ones(p)
         for j in told:
-            u = corrections[:, :, j].copy()
+            u = corrections[:, :, j].copy(order="K")
             u[:, j] -= 1.0
             weighted = u @ bread
             own = np.einsum("wi,wi->w", corrections[:, :, j] @ bread, u)
