@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import sysid_ros
 from sysid_ros.errors import ErrorCode, SysidError
 from sysid_ros.printable import complain
-from sysid_ros.processes import lasting_interrupts
+from sysid_ros.processes import lasting_interrupts, return_large_arrays
 
 EXIT_INTERNAL = 70
 EXIT_ABORTED = 130  # as shells report a process ended by SIGINT
@@ -37,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     # Most of what a command makes stays until it ends; looking for cycles took 4 % of a fit.
     gc.set_threshold(50_000, 20, 100)
+    return_large_arrays()
     # Else the interpreter looks for cycles among all that was imported, for a third of a second.
     atexit.register(gc.freeze)
     for name in ("stdout", "stderr"):

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from sysid_ros.errors import ErrorCode, ExperimentError, SysidError
 from sysid_ros.files import Record, dumps
-from sysid_ros.processes import die_with_parent
+from sysid_ros.processes import die_with_parent, return_large_arrays
 
 if TYPE_CHECKING:
     from sysid_ros.engine.least_squares import Iteration
@@ -180,6 +180,7 @@ def serve(
     # Ctrl-C reaches the whole terminal; how to end is the parent's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
+    return_large_arrays()
     stop = threading.Event()
     lines = _lines(sys.stdin.fileno())
     events, *options = arguments

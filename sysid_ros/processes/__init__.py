@@ -13,6 +13,6 @@ from sysid_ros.processes.execution import (
     run_tasks,
 )
 from sysid_ros.processes.interrupt import StopRequest, lasting_interrupts
-from sysid_ros.processes.memory import return_freed_memory
+from sysid_ros.processes.memory import return_freed_memory, return_large_arrays
 from sysid_ros.processes.process_life import die_with_parent
 from sysid_ros.processes.time_out import TimeOutInterrupt, interrupted_after

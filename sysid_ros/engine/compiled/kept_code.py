@@ -31,26 +31,32 @@ _SHORT = 2.0  # s of waiting that are not worth an event: the other one may only
 _POLL = 0.05  # s
 
 
-def keeping(function: Callable[..., Any]) -> Any:
-    """A function compiled when it is first called, kept on disk where there is a place for it."""
+def keeping(function: Callable[..., Any], apart: Callable[[], object] | None = None) -> Any:
+    """A function compiled when it is first called, kept on disk where there is a place for it.
+
+    Args:
+      function: Called from Python alone.
+      apart: Called where nothing is kept yet: has another process compile and keep it. What that
+        does not keep is compiled in this one.
+    """
     # Nothing is allocated: numba's runtime, which takes a while to load, is not used.
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
     options |= OPTIONS_OF_WHOLES
     njit: Any = numba.njit
     with suppress(RuntimeError):  # numba found no place
-        return soon_loaded(njit(cache=True, **options)(function))
+        return soon_loaded(njit(cache=True, **options)(function), apart)
     folder = private_folder(Path(tempfile.gettempdir()))
     if folder is None:
         return njit(**options)(function)
     config: Any = numba.config
     chosen, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
-        return soon_loaded(njit(cache=True, **options)(function))
+        return soon_loaded(njit(cache=True, **options)(function), apart)
     finally:
         config.CACHE_DIR = chosen
 
 
-def soon_loaded(compiled: Any) -> Any:
+def soon_loaded(compiled: Any, apart: Callable[[], object] | None = None) -> Any:
     """The function, which numba keeps, loaded from disk without what only compiling needs.
 
     That is numba's tables of functions, and SciPy's linear algebra to look for BLAS: half a second.
@@ -63,6 +69,13 @@ def soon_loaded(compiled: Any) -> Any:
         def load_overload(signature: Any, target: Any) -> Any:
             if compiled.targetoptions.get("_nrt", True):
                 rtsys.initialize(target)
+            found = loaded(signature, target)
+            if found is None and apart is not None:
+                apart()
+                found = loaded(signature, target)
+            return found
+
+        def loaded(signature: Any, target: Any) -> Any:
             with cache._guard_against_spurious_io_errors():
                 try:
                     return cache._load_overload(signature, target)

@@ -16,7 +16,7 @@ import hashlib
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ _SMALLEST = """<mujoco><worldbody><body><joint name="hinge"/><geom size="1"/></b
 <actuator><motor joint="hinge"/></actuator><sensor><jointpos joint="hinge"/></sensor></mujoco>"""
 
 COMPILING = "compiling the derivatives"
-BACKGROUND = "--background"
+BACKGROUND, IN_TURN = "--background", "--in-turn"
 # Gives way to the nodes; much more, and on a busy machine the fit would wait for minutes.
 NICENESS = 2
 _COMPILED = "numba:compile"  # numba's own event, of what was not found on disk
@@ -62,16 +62,35 @@ class EntryPoints(NamedTuple):
 def entry_points() -> EntryPoints:
     """The entry points, ready to be called.
 
-    Compiles them, which takes a minute, unless they were kept on disk; waits where
+    Has them compiled, which takes a minute, unless they were kept on disk; waits where
     another process is compiling them.
     """
-    digest = hashlib.sha256()
-    for file in hashed_files():
-        digest.update(file.read_bytes())
-    entries = _kept_on_disk(digest.hexdigest())
+    entries = _kept_on_disk(_compile_apart)
     with turn(entries.differentiate_rollouts):
         _run_once(*entries)
     return entries
+
+
+def compile_here(*, in_turn: bool) -> None:
+    """Compile in this process, unless it is done; ``in_turn`` for one that waits with its turn."""
+    entries = _kept_on_disk(None)
+    with nullcontext() if in_turn else turn(entries.differentiate_rollouts):
+        _run_once(*entries)
+
+
+@lru_cache(maxsize=1)
+def _compile_apart() -> None:
+    """Compile in a process that ends: numba and LLVM keep 400 MB of what they worked with."""
+    with event.trigger_event(WAITING):
+        # A session of its own: Ctrl-C is for who waits, and asks it to stop.
+        subprocess.run(
+            [sys.executable, "-m", __package__, IN_TURN],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            check=False,
+        )
 
 
 def hashed_files() -> list[Path]:
@@ -94,7 +113,13 @@ def compilable(array: FloatArray) -> FloatArray:
     return np.require(array, np.float64, ("C_CONTIGUOUS", "WRITEABLE"))
 
 
-def _kept_on_disk(digest: str) -> EntryPoints:
+def _kept_on_disk(apart: Callable[[], object] | None) -> EntryPoints:
+    """The entry points, not loaded yet; ``apart`` compiles them where they are not kept."""
+    files = hashlib.sha256()
+    for file in hashed_files():
+        files.update(file.read_bytes())
+    digest = files.hexdigest()
+
     def differentiate_rollouts(  # type: ignore[no-untyped-def]
         tables,
         model,
@@ -130,7 +155,9 @@ def _kept_on_disk(digest: str) -> EntryPoints:
         )
 
     return EntryPoints(
-        keeping(differentiate_rollouts), keeping(interpolate), keeping(simulate_rollouts)
+        keeping(differentiate_rollouts, apart),
+        keeping(interpolate, apart),
+        keeping(simulate_rollouts, apart),
     )
 
 

@@ -33,6 +33,7 @@ from sysid_ros.engine.simulation import (
     BatchRollout,
     BatchSimulation,
     RolloutPool,
+    even_portions,
     run_slices,
     size_signature,
     step_times,
@@ -189,11 +190,8 @@ class _Together:
     def pieces(self, n_threads: int) -> list[tuple[int, int, int]]:
         """Parts of the model, each with neighbouring runs of about as many steps."""
         size = self._edges[-1] / (_PIECES * n_threads if n_threads > 1 else 1)
-        marks = np.arange(max(size, _FEWEST_STEPS), self._edges[-1], max(size, _FEWEST_STEPS))
-        inner = np.searchsorted(self._edges[1:], marks, side="right")
-        edges = np.unique([0, *inner, len(self._steps)]).tolist()
-        runs = list(itertools.pairwise(edges))
-        return [(part, *some) for part in range(len(self._parts)) for some in runs]
+        runs = even_portions(self._edges[1:], max(size, _FEWEST_STEPS))
+        return [(part, one.start, one.stop) for part in range(len(self._parts)) for one in runs]
 
     def simulate(self, piece: tuple[int, int, int]) -> None:
         """Simulate some runs in a part of the model, on any thread."""

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -44,6 +43,7 @@ from sysid_ros.engine.simulation import (
     RolloutPool,
     RunBatch,
     RunJacobian,
+    even_portions,
     quotient,
 )
 
@@ -55,6 +55,7 @@ STOPS_EARLY = 20.0
 Run = tuple[RunBatch, FloatArray, BatchRollout]
 Followed = tuple[RunJacobian, BoolArray]
 _PIECES = 2  # of a batch per thread, so that threads end at about the same time
+_PIECE_BYTES = 8 << 20  # of the derivatives of readings at every step of a piece of several runs
 
 
 @dataclass(frozen=True)
@@ -170,12 +171,11 @@ class BatchPass:
         return int(self._first_step[-1]) * len(self._parts)
 
     def pieces(self, steps: float) -> list[tuple[int, slice]]:
-        """Parts of the model, each with runs of about so many steps."""
-        marks = np.arange(steps, self._first_step[-1], steps)
-        inner = np.searchsorted(self._first_step[1:], marks, side="right")
-        edges = np.unique([0, *inner, len(self._steps)]).tolist()
-        runs = [slice(a, b) for a, b in itertools.pairwise(edges)]
-        return [(k, some) for k in range(len(self._parts)) for some in runs]
+        """Parts of the model, each with runs of about so many steps, or as memory allows."""
+        per_step = [8 * own.part.rows.size * own.columns.size for own in self._parts]
+        most = [min(steps, _PIECE_BYTES / max(1, each)) for each in per_step]
+        ends = self._first_step[1:]
+        return [(k, some) for k, size in enumerate(most) for some in even_portions(ends, size)]
 
     def follow(self, part: int, runs: slice) -> None:
         """Differentiate the rollouts of some runs in a part of the model, on any thread."""

@@ -272,6 +272,7 @@ class Sensitivities:
             if unfollowed and (plain is None or pass_ is not before):
                 plain = self._columns(theta, pass_.columns.base, unfollowed)
             yield from self._differentiate(runs, done, pass_, plain, theta)
+            del jobs, rollouts, runs, sound, done  # makes room for the next part
         if self.doubted > MAX_DOUBTS:
             self.give_up("forces act along the motion, such as contacts, that it does not know")
 

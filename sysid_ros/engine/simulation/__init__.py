@@ -24,7 +24,7 @@ from sysid_ros.engine.simulation.finite_differences import (
     quotient,
 )
 from sysid_ros.engine.simulation.mujoco_warnings import collected_warnings
-from sysid_ros.engine.simulation.portions import portions
+from sysid_ros.engine.simulation.portions import even_portions, portions
 from sysid_ros.engine.simulation.recorded_batch import (
     RecordedBatch,
     joined_rollouts,

@@ -5,7 +5,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from sysid_ros.arrays import IndexArray
 
 
 def portions(sizes: Iterable[int], limit: int) -> Iterator[slice]:
@@ -23,3 +28,10 @@ def portions(sizes: Iterable[int], limit: int) -> Iterator[slice]:
             first, size = last, 0
     if last > first:
         yield slice(first, last)
+
+
+def even_portions(ends: IndexArray, size: float) -> list[slice]:
+    """Consecutive runs in parts of about one size, given where each run ends, (n,)."""
+    inner = np.searchsorted(ends, np.arange(size, ends[-1], size), side="right")
+    edges = np.unique([0, *inner, len(ends)]).tolist()
+    return [slice(first, last) for first, last in itertools.pairwise(edges)]

@@ -196,8 +196,9 @@ class _Evidence:
         alone = np.zeros_like(bread)
         if clustered:
             # Windows scatter around the optimum, which a bound may keep out of reach.
+            scores = own.scores(step)
             corrections, alone = _leverage_corrections(own.window_hessians, bread)
-            corrected = np.einsum("wij,wj->wi", corrections, own.scores(step))
+            corrected = np.einsum("wij,wj->wi", corrections, scores)
             told = range(chosen.size - 1 if last_only else 0, chosen.size)
             true = np.diag(bread - priors - alone)
             shape = _ClusteredVariance.of(corrections, bread, true, told)
@@ -273,7 +274,7 @@ def involved_in(directions: FloatArray) -> BoolArray:
 
 
 def _leverage_corrections(shares: FloatArray, bread: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """``K_w = (I - A_w A^-1)^-1`` for every window, (n_windows, p, p).
+    """``K_w = (I - A_w A^-1)^-1`` for every window, in the place of ``A_w``, (n_windows, p, p).
 
     By the push-through identity ``K_w g_w`` equals CR3's ``J_w^T (I - H_ww)^-1 r_w``, with matrices
     of the parameters' size only.
@@ -283,14 +284,14 @@ def _leverage_corrections(shares: FloatArray, bread: FloatArray) -> tuple[FloatA
       ``A^-1`` that is due to that, (p, p).
     """
     identity = np.eye(bread.shape[0])
-    corrections, alone = np.empty_like(shares), np.zeros_like(bread)
-    for place, share in enumerate(shares):
+    alone = np.zeros_like(bread)
+    for share in shares:
         correction = _inverse(identity - share @ bread)
         if correction is None:
             correction, own = _alone(share, bread)
             alone += own
-        corrections[place] = correction
-    return corrections, alone
+        share[:] = correction
+    return shares, alone
 
 
 def _inverse(matrix: FloatArray) -> FloatArray | None:
@@ -345,10 +346,10 @@ class _ClusteredVariance:
         the parameters, the others keep ones.
         """
         n, p, _ = corrections.shape
-        leverage = corrections - np.eye(p)
         excess, dof = np.ones(p), np.ones(p)
         for j in told:
-            u = leverage[:, :, j]
+            u = corrections[:, :, j].copy(order="K")
+            u[:, j] -= 1.0
             weighted = u @ bread
             own = np.einsum("wi,wi->w", corrections[:, :, j] @ bread, u)
             shared = np.einsum("wi,wi->w", weighted, u)

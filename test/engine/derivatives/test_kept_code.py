@@ -106,6 +106,24 @@ def test_code_kept_for_a_class_that_is_elsewhere_now_is_compiled_again(
     assert sum(again.stats.cache_hits.values()) == 1
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_is_not_kept_yet_is_compiled_apart(nowhere: Path, keeps: bool) -> None:
+    """In another process, whose memory ends with it; what that did not keep in this one."""
+    asked = []
+
+    def apart() -> None:
+        asked.append(keeps)
+        if keeps:
+            keeping(twice)(1.0)
+
+    function = keeping(twice, apart)
+    assert function(2.0) == 4.0
+    assert asked == [keeps]
+    assert sum(function.stats.cache_hits.values()) == keeps
+    assert keeping(twice, apart)(3.0) == 6.0
+    assert asked == [keeps]
+
+
 def test_code_is_not_kept_where_others_could_put_theirs(nowhere: Path) -> None:
     (nowhere / f"sysid_ros_numba_{os.getuid()}").mkdir()
     (nowhere / f"sysid_ros_numba_{os.getuid()}").chmod(0o777)

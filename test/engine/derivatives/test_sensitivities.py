@@ -18,7 +18,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.derivatives import parameter_effects, sensitivities, uncovered_steps
+from sysid_ros.engine.derivatives import (
+    parameter_effects,
+    run_pass,
+    sensitivities,
+    uncovered_steps,
+)
 from sysid_ros.engine.derivatives.frame_readings import FRAME_SENSORS
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, SENSORS, TENDON
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, parameters_of
@@ -719,6 +724,30 @@ def test_forces_behind_which_a_foot_presses_are_differenced_alone(
     (derivatives,) = problem.exact
     assert derivatives is not None
     assert 0.1 < derivatives.doubted < 0.75
+
+
+def test_runs_are_followed_in_pieces_that_memory_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = Chain(3, 3, "EULER", True, False, True)
+
+    def found() -> list[FloatArray]:
+        root = chains.spec(chain)
+        problem = chains.problem(root, parameters(root, chain), seed=chain.seed)
+        return jacobians(problem, problem.initial_point())
+
+    followed: list[slice] = []
+    follow = run_pass.BatchPass.follow
+
+    def noted(self: run_pass.BatchPass, part: int, runs: slice) -> None:
+        followed.append(runs)
+        follow(self, part, runs)
+
+    monkeypatch.setattr(run_pass.BatchPass, "follow", noted)
+    whole = found()
+    monkeypatch.setattr(run_pass, "_PIECE_BYTES", 1)
+    followed.clear()
+    for one, other in zip(found(), whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert {runs.stop - runs.start for runs in followed} == {1}
 
 
 def test_steps_are_differenced_in_a_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
