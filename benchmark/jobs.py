@@ -202,7 +202,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "arm"
         folder.mkdir()
-        found = robots(options.data, folder)
+        found = robots(options.data.resolve(), folder)
         for robot in [*found.values()][:1]:
             measured(arguments("init", robot, Path(scratch)) or ())
         for name, robot in found.items():
