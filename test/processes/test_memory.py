@@ -20,7 +20,7 @@ def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-{asked}
+return_large_arrays()
 del (first := [np.ones(3 << 20)])[:]  # 24 MB, from which glibc learns
 before, kept = resident(), []
 large = [(np.ones(2 << 20), kept.append(np.ones(1 << 13))) for _ in range(8)]  # 16 MB each
@@ -30,10 +30,7 @@ print((resident() - before) >> 20)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc's allocator")
-@pytest.mark.parametrize(
-    ("asked", "least", "most"), [("", 60, 130), ("return_large_arrays()", 0, 20)]
-)
-def test_large_arrays_leave_no_holes_between_small_ones(asked: str, least: int, most: int) -> None:
-    program = HOLES.format(asked=asked)
-    left = subprocess.check_output([sys.executable, "-c", program], text=True)
-    assert least <= int(left) <= most
+def test_large_arrays_leave_no_holes_between_small_ones() -> None:
+    # Not asked, glibc mostly keeps some 110 MB here, but not on every machine: that is its affair.
+    left = subprocess.check_output([sys.executable, "-c", HOLES], text=True)
+    assert int(left) <= 20
