@@ -80,14 +80,16 @@ def write_bomb(path: Path) -> Path:
 
 
 READ = """
-import resource, sys
+import sys
+from pathlib import Path
 from sysid_ros.errors import BagError
 from sysid_ros.recording.bags import describe
 try:
     describe(sys.argv[1])
 except BagError as error:
     print(error)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+# Not getrusage: its peak is also that of the process that started this one.
+print(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 """
 
 

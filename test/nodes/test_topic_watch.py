@@ -33,16 +33,26 @@ def watch(client: RosClient, heard: list[bytes], **given: Any) -> TopicWatch:
     return found
 
 
+def spun(client: RosClient) -> float:
+    """CPU time of this thread for spinning a while, s: the least of three, as others work too."""
+    spent = []
+    for _ in range(3):
+        began = time.thread_time()
+        client.spin(0.3)
+        spent.append(time.thread_time() - began)
+    return min(spent)
+
+
 def test_messages_that_wait_do_not_keep_an_executor_busy(client: RosClient) -> None:
     publisher = client.node.create_publisher(Float64, TOPIC, 10)
     heard: list[bytes] = []
     watched = watch(client, heard)
     client.wait_until(publisher.get_subscription_count)
+    client.spin(0.2)  # in which all discovery is over
+    idle = spun(client)
     publisher.publish(Float64(data=1.0))
     client.spin(0.2)  # in which it arrives
-    began = time.thread_time()
-    client.spin(0.5)
-    assert time.thread_time() - began < 0.1
+    assert spun(client) < 4.0 * idle  # an executor that is kept busy takes some 20 times as much
     assert not heard
     client.wait_until(lambda: watched.poll() or heard)
 

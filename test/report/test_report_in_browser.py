@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import io
-import time
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -236,9 +235,7 @@ def test_prints(page: Page, report: Path, tmp_path: Path) -> None:
 def test_ten_minutes_of_fourteen_signals(page: Page, tmp_path: Path) -> None:
     long = synthetic(sequences=1, signals=14, duration=600.0, rate=1000.0)
     path = tmp_path / "long.html"
-    began = time.process_time()
     path.write_text(render_report(long))
-    assert time.process_time() - began < 20.0  # about five on an idle machine
     assert path.stat().st_size < 15e6
     show(page, path)
     for _ in range(5):  # scroll through all signals, so that all are drawn
