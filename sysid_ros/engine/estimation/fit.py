@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -118,7 +119,10 @@ def fit(
             problem, settings, known, Listeners(on_iteration, on_state), began, others,
             first if as_given else None, finer,
         )  # fmt: skip
-        return rounds.run(resume, start)
+        found = rounds.run(resume, start)
+        keys = [(g, each.key) for g, group in enumerate(groups) for each in group.windows]
+        known = first if as_given and first is not None else ()
+        return replace(found, first_errors=dict(zip(keys, known, strict=False)))
 
 
 def _that_matter(
