@@ -120,9 +120,10 @@ def fit(
             first if as_given else None, finer,
         )  # fmt: skip
         found = rounds.run(resume, start)
+        if first is None or not as_given:
+            return found
         keys = [(g, each.key) for g, group in enumerate(groups) for each in group.windows]
-        known = first if as_given and first is not None else ()
-        return replace(found, first_errors=dict(zip(keys, known, strict=False)))
+        return replace(found, first_errors=dict(zip(keys, first, strict=True)))
 
 
 def _that_matter(
