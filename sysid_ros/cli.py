@@ -35,8 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
       The exit status.
     """
-    # Most of what a command makes stays until it ends; looking for cycles took 4 % of a fit.
-    gc.set_threshold(50_000, 20, 100)
+    # What a command makes stays until it ends, or is in no cycle: of 300 000 objects of a fit 2000
+    # were, half of them of imports. Each look at the new 50 000 took 0.015 s.
+    gc.set_threshold(500_000, 20, 100)
     return_large_arrays()
     # Else the interpreter looks for cycles among all that was imported, for a third of a second.
     atexit.register(gc.freeze)

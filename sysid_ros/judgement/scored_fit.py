@@ -31,6 +31,7 @@ from sysid_ros.engine.estimation import (
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
 from sysid_ros.engine.simulation import CandidateBuilder
+from sysid_ros.engine.windows import WindowKey
 from sysid_ros.errors import DataError, StopRequestedError, as_sentence
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.findings import unexplained
@@ -49,6 +50,7 @@ from sysid_ros.judgement.physical_limits import impossible_values
 from sysid_ros.judgement.plausibility import absent_effects, with_plausibility
 from sysid_ros.judgement.residual_trends import residual_trends
 from sysid_ros.judgement.scoring import (
+    NOTHING,
     ScoringSettings,
     WindowErrors,
     open_loop_errors,
@@ -86,6 +88,7 @@ def window_errors(
     should_stop: Callable[[], bool] | None = None,
     *,
     overlap: bool = True,
+    first: Mapping[tuple[int, WindowKey], FloatArray] = NOTHING,
 ) -> tuple[tuple[WindowErrors, ...], tuple[WindowErrors, ...]]:
     """Errors of the windows as they are scored, then of windows without overlap, for drawing.
 
@@ -95,6 +98,7 @@ def window_errors(
       values: Of the free parameters, (p,).
       should_stop: Asked while simulating.
       overlap: Whether scored windows overlap as the experiment says.
+      first: As of :func:`open_loop_errors`.
 
     Raises:
       StopRequestedError: ``should_stop`` asked for it.
@@ -110,7 +114,7 @@ def window_errors(
         threads=experiment.fit.threads,
     )
     simulate = partial(open_loop_errors, used.groups, inputs.params, values)
-    scored = simulate(settings, used.excluded, should_stop)
+    scored = simulate(settings, used.excluded, should_stop, first=first)
     if not settings.overlap:
         return scored, scored
     settings = replace(settings, overlap=0.0)
@@ -156,6 +160,7 @@ def outcome_of(
     impossible = impossible_values(before, after, by_torque=result.torque is not None)
     result, unusual = with_plausibility(result, applied, impossible)
     simulated = _simulated(inputs, result, of_a_part, should_stop)
+    result = replace(result, first_errors={})  # which are scored now
     repeats = [] if of_a_part else _repeats(dataset)
     combinations = servo_combinations(result, params, dataset.source.spec)
     outcome = Outcome(
@@ -235,8 +240,9 @@ def _motion(
     dataset, values = inputs.dataset, result.values
     # Overlap makes a few recordings that are held out say more; of the others there are enough.
     fitted, apart = window_errors(
-        inputs, dataset.training, values, should_stop, overlap=not dataset.validation.groups
-    )
+        inputs, dataset.training, values, should_stop,
+        overlap=not dataset.validation.groups, first=result.first_errors,
+    )  # fmt: skip
     held_out, apart_held_out = window_errors(inputs, dataset.validation, values, should_stop)
     training = score(fitted)
     judged = dataset.validation.groups or dataset.training.groups

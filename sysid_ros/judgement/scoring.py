@@ -10,8 +10,9 @@ sample that the start was taken from is not scored.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -26,11 +27,14 @@ from sysid_ros.engine.windows import (
     SequenceData,
     SignalColumn,
     WindowGroup,
+    WindowKey,
     WindowSimulation,
     first_orientation,
     model_group,
 )
 from sysid_ros.judgement.outcome import Score, SequenceFit, SignalFit
+
+NOTHING: Mapping[tuple[int, WindowKey], FloatArray] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ def open_loop_errors(
     excluded: Mapping[str, Sequence[tuple[float, float]]],
     should_stop: Callable[[], bool] | None = None,
     known: Sequence[WindowErrors] = (),
+    first: Mapping[tuple[int, WindowKey], FloatArray] = NOTHING,
 ) -> tuple[WindowErrors, ...]:
     """Simulate every window with the initial and with the fitted parameters.
 
@@ -73,6 +78,7 @@ def open_loop_errors(
       should_stop: Asked while simulating.
       known: Errors with the same parameters of the same ``models_sequences``, cut otherwise;
         windows that are among them are not simulated again.
+      first: Errors with the initial parameters alone, by model and window, as of a fit.
 
     Returns:
       The errors, window by window.
@@ -94,33 +100,35 @@ def open_loop_errors(
             )
             for sequences in models_sequences
         ]
-        places = [(g, window) for g, group in enumerate(groups) for window in group.windows]
-        done = {_key(each.model, each.window): (each.initial, each.fitted) for each in known}
-        missing = [(g, window) for g, window in places if _key(g, window) not in done]
-        problem = WindowedProblem(
-            [
-                WindowGroup.of(group.builder, own)
-                for g, group in enumerate(groups)
-                if (own := [window for place, window in missing if place == g])
-            ],
-            params,
-            rollouts,
-            loss=loss_named("linear"),
-            noise={},
-            engine="reference",
-        )
-        start = problem.initial_point()
-        before = problem.residuals(start)
-        after = problem.residuals(Point(fitted, start.starts))
-    simulated = zip(missing, before, after, strict=True)
-    done |= {_key(*place): (a, b) for place, a, b in simulated}
-    return tuple(WindowErrors(window, *done[_key(g, window)], g) for g, window in places)
+        places = {(g, one.key): one for g, group in enumerate(groups) for one in group.windows}
+        before = {**first, **{(each.model, each.window.key): each.initial for each in known}}
+        after = {(each.model, each.window.key): each.fitted for each in known}
+        unscored = _problem(groups, params, rollouts, after)
+        values = Point(fitted, unscored.initial_point().starts)
+        missing = [place for place in places if place not in after]
+        unseen = [place for place in places if place not in before]
+        untuned = unscored if unseen == missing else _problem(groups, params, rollouts, before)
+        found = untuned.residuals(untuned.initial_point())
+        before |= dict(zip(unseen, found, strict=True))
+        after |= dict(zip(missing, unscored.residuals(values), strict=True))
+    return tuple(WindowErrors(one, before[at], after[at], at[0]) for at, one in places.items())
 
 
-def _key(model: int, window: WindowSimulation) -> tuple[int, int, float, int]:
-    """Return what a window is known by however its recording was cut."""
-    samples = window.window.samples.times.size
-    return model, window.sequence.number, round(window.window.start, 9), samples
+def _problem(
+    groups: Sequence[WindowGroup],
+    params: ParameterDict,
+    rollouts: RolloutPool,
+    known: Container[tuple[int, WindowKey]],
+) -> WindowedProblem:
+    """The windows whose errors are not known."""
+    missing = [
+        WindowGroup.of(group.builder, own)
+        for g, group in enumerate(groups)
+        if (own := [each for each in group.windows if (g, each.key) not in known])
+    ]
+    return WindowedProblem(
+        missing, params, rollouts, loss=loss_named("linear"), noise={}, engine="reference"
+    )
 
 
 def score(errors: Sequence[WindowErrors]) -> Score:

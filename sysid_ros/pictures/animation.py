@@ -78,6 +78,8 @@ def animation(model: mujoco.MjModel, poses: Poses) -> bytes:
         loop=0,
         quality=_QUALITY,
         method=_EFFORT,
+        kmin=len(pictures),  # none but the first is tried whole, which only helps who seeks
+        kmax=len(pictures) + 1,
     )
     return content.getvalue()
 

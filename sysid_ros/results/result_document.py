@@ -57,7 +57,7 @@ _PARAMETER = Record(
 PARAMETERS = named(_PARAMETER)
 _FIT = Record(
     FitResult,
-    without=("trace", "residuals"),
+    without=("trace", "residuals", "first_errors"),
     parameters=PARAMETERS,
     covariance=matrix(),
     landscapes=several(Record(Landscape, cost=matrix(math.inf)).form),

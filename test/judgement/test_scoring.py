@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pendulum
 import pytest
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.estimation import FitSettings, fit
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.judgement.scoring import ScoringSettings, WindowErrors, open_loop_errors
@@ -74,3 +76,38 @@ def test_recordings_that_share_their_start_and_name_keep_their_own_errors() -> N
     for a, b in zip(alone, again, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-9)
     assert not np.allclose(again[0], again[2], atol=1e-3)
+
+
+def test_what_a_fit_simulates_first_is_scored_and_not_simulated_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recording = pendulum.sequences(*pendulum.recording(duration=3.3, noise=1e-3))
+    params = pendulum.parameters()
+    settings = ScoringSettings(1.0, 0.0, 20.0, 1)
+    result = fit([recording], params, FitSettings(window_length=1.0, velocity_filter=20.0))
+
+    def errors(first: Mapping[Any, FloatArray]) -> tuple[WindowErrors, ...]:
+        return open_loop_errors([recording], params, result.values, settings, {}, first=first)
+
+    plain = errors({})
+    simulated: list[int] = []
+    original = RolloutPool.run_batches
+
+    def counted(pool: RolloutPool, batches: list[Any]) -> list[Any]:
+        simulated.append(sum(len(batch.steps) for batch in batches))
+        return original(pool, batches)
+
+    monkeypatch.setattr(RolloutPool, "run_batches", counted)
+    known = errors(result.first_errors)
+    assert sum(simulated) == len(plain) == len(result.first_errors)  # the fitted parameters alone
+    for one, other in zip(known, plain, strict=True):
+        np.testing.assert_array_equal(one.initial, other.initial)
+        np.testing.assert_array_equal(one.fitted, other.fitted)
+
+
+def test_a_fit_from_elsewhere_tells_no_errors_of_the_initial_parameters() -> None:
+    recording = pendulum.sequences(*pendulum.recording(duration=3.3, noise=1e-3))
+    params = pendulum.parameters()
+    elsewhere = np.array(list(pendulum.TRUTH.values()))
+    settings = FitSettings(window_length=1.0, velocity_filter=20.0)
+    assert not fit([recording], params, settings, start=elsewhere).first_errors

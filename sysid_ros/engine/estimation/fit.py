@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -118,7 +119,11 @@ def fit(
             problem, settings, known, Listeners(on_iteration, on_state), began, others,
             first if as_given else None, finer,
         )  # fmt: skip
-        return rounds.run(resume, start)
+        found = rounds.run(resume, start)
+        if first is None or not as_given:
+            return found
+        keys = [(g, each.key) for g, group in enumerate(groups) for each in group.windows]
+        return replace(found, first_errors=dict(zip(keys, first, strict=True)))
 
 
 def _that_matter(

@@ -17,6 +17,7 @@ from sysid_ros.engine.estimation.shifts import ModelError
 from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.uncertainty import ParameterEstimate, ResidualSize
+from sysid_ros.engine.windows import WindowKey
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,9 @@ class FitResult:
     residuals: Mapping[str, ResidualSize] = field(default_factory=dict)  # by signal; not stored
     torque: TorqueFindings | None = None  # of a fit by inverse dynamics
     growing: GrowingErrors | None = None  # where windows are longer than a simulation can follow
+    # predicted minus measured with the initial parameters, from starts as measured, by model and
+    # window, in the signals' units; for scores, not stored
+    first_errors: Mapping[tuple[int, WindowKey], FloatArray] = field(default_factory=dict)
 
     @property
     def values(self) -> FloatArray:

@@ -32,4 +32,4 @@ from sysid_ros.engine.windows.postures import (
 from sysid_ros.engine.windows.starts import StartReader
 from sysid_ros.engine.windows.touching import touches, touching_stretches
 from sysid_ros.engine.windows.window_batch import WindowBatch
-from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowSimulation
+from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowKey, WindowSimulation

@@ -111,12 +111,13 @@ def model_group(
     params = params.for_robot(sequences.robot)
     builder = CandidateBuilder(sequences.spec, params)
     model = builder.build(params.as_vector()).model
+    delays = ParameterDict({p.name: p for p in params.values() if corrects(p, "delay")})
     windows: list[WindowSimulation] = []
     for number, name in enumerate(sequences.sequence_name):
         span, own = usable_span(sequences, number), gaps.get(name, ())
         bounds = window_bounds(span, window_length, overlap, own)
         told = partial(
-            told_from, sequences.control[number], sequences.sensordata[number], model, params
+            told_from, sequences.control[number], sequences.sensordata[number], model, delays
         )
         found = cut_sequence(
             sequences,

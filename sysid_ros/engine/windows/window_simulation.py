@@ -16,6 +16,7 @@ from sysid_ros.engine.windows.orientations import NO_ORIENTATIONS, OrientationSa
 from sysid_ros.engine.windows.starts import StartReader
 
 START_SAMPLE = 1e-9  # s: a sample this close to a window's start is at its start
+WindowKey = tuple[int, float, int]
 
 
 class WindowSimulation:
@@ -67,6 +68,12 @@ class WindowSimulation:
         )
         opening.seen = self.seen
         return opening
+
+    @property
+    def key(self) -> WindowKey:
+        """The window among those of its model, however its recording was cut."""
+        samples = self.window.samples.times.size
+        return self.sequence.number, round(self.window.start, 9), samples
 
     @property
     def n_start(self) -> int:
