@@ -52,6 +52,7 @@ _TIED = 3.0  # times as dear where bodies touch or loops close
 _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
 _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=4)
 _GAINS = 0.1  # of what a way lacks to the best, that a step of its fit to the end has to promise
+_FAR, _NEARER = 1.5, 0.5  # ratio of squares, and what a step has to promise of the way to it
 _ROUNDS = 3
 _ALIKE = 1.03  # ratio of squares up to which no way beats another
 
@@ -245,10 +246,10 @@ def _fitted_alike(
         if max(costs.values()) <= _ALIKE * min(costs.values()):
             break
         for way in moved:  # the others have been fitted to the end
-            lacks = 1.0 - min(costs.values()) / max(costs[way], 1e-300)
-            settings = replace(
-                _AGAIN, cost_tolerance=max(_AGAIN.cost_tolerance, _GAINS * lacks), worth=1.0
-            )
+            ratio = min(costs.values()) / max(costs[way], 1e-300)
+            least = max(_GAINS * (1.0 - ratio), _NEARER * (1.0 - _FAR * ratio))
+            tolerance = max(_AGAIN.cost_tolerance, least)
+            settings = replace(_AGAIN, cost_tolerance=tolerance, worth=1.0)
             solution = minimize(problems[way], points[way], settings)
             if solution.status is not FitStatus.CONVERGED:
                 return None

@@ -249,11 +249,12 @@ class ParameterEffects:
         """Find out once whether the pass has tables for all that each parameter changes."""
         table = FollowedModel(base.model, self.touching)
         new = {j: c for j, c in moved.items() if j not in self._followed | self.unfollowed.keys()}
-        if len(new) > 1 and all(map(builder.independent, new)):  # one model often answers for all
-            model = builder.together(base, {j: theta[j] + c.step for j, c in new.items()})
+        several = [j for j in new if builder.is_scalar(j) and builder.independent(j)]
+        if len(several) > 1:  # one model often answers for all
+            model = builder.together(base, {j: theta[j] + new[j].step for j in several})
             if model is not None and table.unfollowed_change(model) is None:
-                self._followed.update(new)
-                return
+                self._followed.update(several)
+                new = {j: c for j, c in new.items() if j not in self._followed}
         for j, column in new.items():
             changed = table.unfollowed_change(column.candidate.model)
             if changed is None:
