@@ -11,6 +11,7 @@ from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
+from sysid_ros.diagnosis.constant_commands import constant_command_findings
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
     DECISIVE,
@@ -45,6 +46,7 @@ from sysid_ros.diagnosis.simulated import (
     swinging_steps,
     without_geoms,
 )
+from sysid_ros.diagnosis.standstills import standstill_findings
 from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.signals import ModelSequences
@@ -82,6 +84,9 @@ def check_dataset(
         simulated = FIT_METHODS[experiment.fit.method].simulates
     state, length = CheckedState.of(experiment, dataset), experiment.windows.length
     with single_blas_thread():
+        if stood := _at_rest(state):
+            on_note(f"nothing else is tested, as {_kinds(stood)} may look like anything: {_AGAIN}")
+            return (*stood, *contradictions(dataset.quality))
         findings = _of_values(state, simulated=simulated)
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:
@@ -129,7 +134,8 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
       dataset: Its recordings.
     """
     with single_blas_thread():
-        return tuple(_of_values(CheckedState.of(experiment, dataset), simulated=False))
+        state = CheckedState.of(experiment, dataset)
+        return tuple(_at_rest(state) or _of_values(state, simulated=False))
 
 
 def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -141,6 +147,12 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
     """
     with single_blas_thread():
         return tuple(unit_of_torques(CheckedState.of(experiment, dataset)))
+
+
+def _at_rest(state: CheckedState) -> list[Finding]:
+    """Signals that rest while their joints move, beside which nothing else can be told."""
+    stood = standstill_findings(state.recorded)
+    return stood or constant_command_findings(state.recorded, state.lines)
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:

@@ -42,6 +42,7 @@ _COMES_FIRST = {  # beside which the motion tells nothing of commands between me
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.SWAP,
     FindingKind.OFFSET, FindingKind.SCALE, FindingKind.LAG, FindingKind.MOUNTING,
     FindingKind.RUNAWAY, FindingKind.RANGE, FindingKind.GRAVITY, FindingKind.LOAD,
+    FindingKind.STANDSTILL, FindingKind.NO_CONTROL,
 }  # fmt: skip
 
 

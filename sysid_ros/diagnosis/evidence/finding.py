@@ -45,6 +45,7 @@ class FindingKind(str, Enum):
     RANGE = "range"
     PUSH = "push"
     LOAD = "load"
+    STANDSTILL = "standstill"
 
 
 @dataclass(frozen=True)
