@@ -138,6 +138,19 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
         return tuple(_at_rest(state) or _of_values(state, simulated=False))
 
 
+def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+    """Test only whether something is taken up or put down in the midst of a simulated recording.
+
+    Args:
+      experiment: The experiment.
+      dataset: Its recordings.
+    """
+    with single_blas_thread():
+        state = CheckedState.of(experiment, dataset)
+        seen = contacts(dataset.training.groups, state.declared.params, simulated=True)
+        return tuple(_window_test(state, experiment, dataset, seen).loads())
+
+
 def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
     """Test only whether all measured torques are in another unit than the model's.
 
@@ -272,7 +285,7 @@ def _in_windows(
         return found
     if turned := test.turned():
         return [state.mounting(turned, leaning_grounds(turned))]
-    found = test.masses_off()
+    found = test.loads() or test.masses_off()
     if not found and (note := test.note()):
         on_note(note)
     return found
