@@ -34,8 +34,8 @@ _FRAMED = 0.1  # how far from all of it the interval may end ...
 _UNSURE = 2.0  # ... and where it must: what is wider tells nothing
 _AS_GOOD = 0.02  # less correlation: a half that turns about the vertical only fits either frame
 _FACTOR = 1.3  # a scale further from one is wrong; lever arms in models are not exact
-_GRAVITY = UNITS["g"]
-_NEAR_GRAVITY = 0.05  # a factor that near to it is an accelerometer's unit
+_OF_GRAVITY = (UNITS["g"], UNITS["mg"])
+_NEAR_GRAVITY = 0.05  # a factor that near to one of these is an accelerometer's unit
 _SMALLEST_LAG = 0.01  # s
 _BETTER = 0.5  # of what is uncorrelated, at most, may be left at a lag
 
@@ -141,10 +141,11 @@ def _mistake(seen: Agreement) -> tuple[Change | None, float]:
         factor = DEGREE if size > 1.0 else 1.0 / DEGREE
         return Change(FindingKind.DEGREES, scale={seen.label: sign * factor}), factor
     if max(size, 1.0 / size) > _FACTOR:
-        factor = 1.0 / size
-        if abs(factor / _GRAVITY - 1.0) < _NEAR_GRAVITY and not seen.turns:
-            factor = _GRAVITY
-        return Change(FindingKind.SCALE, scale={seen.label: sign * factor}), sign * factor
+        factor, kind = 1.0 / size, FindingKind.SCALE
+        for unit in () if seen.turns else _OF_GRAVITY:
+            if abs(factor / unit - 1.0) < _NEAR_GRAVITY:
+                factor, kind = unit, FindingKind.UNIT if sign > 0.0 else kind
+        return Change(kind, scale={seen.label: sign * factor}), sign * factor
     if sign < 0.0:
         return Change(FindingKind.SIGN, scale={seen.label: -1.0}), 0.0
     return None, 0.0

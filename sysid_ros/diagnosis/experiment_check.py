@@ -39,7 +39,8 @@ from sysid_ros.recording.messages import Clock, FieldPath, TopicColumns, compone
 
 _NAMED = 4  # actuators that a sentence names
 _COMES_FIRST = {  # beside which the motion tells nothing of commands between messages
-    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.SWAP,
+    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.UNIT,
+    FindingKind.SWAP,
     FindingKind.OFFSET, FindingKind.SCALE, FindingKind.LAG, FindingKind.MOUNTING,
     FindingKind.RUNAWAY, FindingKind.RANGE, FindingKind.GRAVITY, FindingKind.LOAD,
     FindingKind.STANDSTILL, FindingKind.NO_CONTROL,

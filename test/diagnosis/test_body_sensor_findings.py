@@ -130,8 +130,15 @@ def test_units_are_named() -> None:
     assert degrees.kind is FindingKind.DEGREES
     assert degrees.overrides == ("signals[0].unit=deg/s",)
     (gravity,) = findings(ARM, "accelerometer", values(lambda x: x / 9.81))
-    assert gravity.kind is FindingKind.SCALE
+    assert gravity.kind is FindingKind.UNIT
     assert gravity.overrides == ("signals[1].unit=g",)
+    assert gravity.sentence.startswith("'accelerometer' is in g; the model uses m/s^2. It reads")
+    (milli,) = findings(ARM, "accelerometer", values(lambda x: 1000.0 * x / 9.81))
+    assert milli.overrides == ("signals[1].unit=mg",)
+    (other,) = findings(ARM, "accelerometer", values(lambda x: x / 8.0))
+    assert other.kind is FindingKind.SCALE
+    (reversed_,) = findings(ARM, "accelerometer", values(lambda x: -x / 9.81))
+    assert reversed_.overrides == ("signals[1].scale=-9.80665",)
 
 
 def test_a_reversed_force_is_named_and_one_of_another_mass_or_without_its_zero_is_not() -> None:

@@ -23,6 +23,7 @@ class FindingKind(str, Enum):
     SIGN = "sign"
     DEGREES = "degrees"
     MILLIMETRES = "millimetres"
+    UNIT = "unit"
     SWAP = "swap"
     OFFSET = "offset"
     SCALE = "scale"
