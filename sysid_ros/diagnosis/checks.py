@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from sysid_ros.choices import FIT_METHODS
@@ -91,6 +92,7 @@ def check_dataset(
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:
             findings += _simulated(state, apart(dataset.training.groups, seen), length, on_note)
+            findings = _without_undone(findings)
         findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
@@ -203,6 +205,22 @@ def _simulated(
         )
         for one in state.undeclared(found)
     ]
+
+
+def _without_undone(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings less the signs of a signal that a simulation reverses back with another instead.
+
+    A servo tells that its command or its position is reversed; what it moves besides, which.
+    """
+    signs = [one for one in findings if one.kind is FindingKind.SIGN]
+    undone = [
+        pair
+        for pair in itertools.combinations(signs, 2)
+        if pair[0].ambiguous
+        and pair[1].signals == pair[0].signals[:1]
+        and any({*one.signals} & {*pair[0].signals[1:]} for one in signs if one not in pair)
+    ]
+    return [one for one in findings if not any(one in pair for pair in undone)]
 
 
 def _consistency(state: CheckedState) -> list[Finding]:

@@ -14,6 +14,7 @@ import pytest
 from arm_recording import ArmRecording, arm_model, simulate, write_experiment, wrong_model
 
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
+from sysid_ros.diagnosis.checks import _without_undone
 from sysid_ros.experiment import load_experiment, with_overrides
 
 Change = Callable[[ArmRecording], ArmRecording]
@@ -204,3 +205,17 @@ def test_servos_that_follow_late_give_no_finding_unless_the_command_is(tmp_path:
     (finding,) = checked(tmp_path / "b", 1, 2, unchanged, velocities=False, servos=True, lag=0.05)
     assert finding.kind is FindingKind.LAG
     assert finding.evidence["size"] == pytest.approx(0.05, abs=0.01)
+
+
+def sign(*signals: str, ambiguous: bool = False) -> Finding:
+    """A finding of a wrong sign."""
+    return Finding(FindingKind.SIGN, signals, {}, "", "", (), ambiguous=ambiguous)
+
+
+def test_a_sign_that_a_simulation_takes_back_is_not_told() -> None:
+    """A command or a position, says the servo; the position, says what else the servo moves."""
+    servo, back, other = sign("drive", "wheel", ambiguous=True), sign("drive"), sign("wheel")
+    assert _without_undone([servo, back, other]) == [other]
+    assert _without_undone([servo, other]) == [servo, other]
+    assert _without_undone([servo, back]) == [servo, back]  # as nothing else would be told
+    assert _without_undone([sign("drive"), back, other]) == [sign("drive"), back, other]
