@@ -219,3 +219,11 @@ def test_a_sign_that_a_simulation_takes_back_is_not_told() -> None:
     assert _without_undone([servo, other]) == [servo, other]
     assert _without_undone([servo, back]) == [servo, back]  # as nothing else would be told
     assert _without_undone([sign("drive"), back, other]) == [sign("drive"), back, other]
+
+
+def test_a_signal_that_is_dead_from_the_start_is_told_with_its_line(tmp_path: Path) -> None:
+    truth = arm_model(1, 2, servos=True)
+    recording = simulate(truth, 1, duration=5.0).changed("position", 1, np.zeros_like)
+    (found,) = check_experiment(load_experiment(write_experiment(tmp_path, truth, recording)), None)
+    assert (found.kind, found.signals) == (FindingKind.LITTLE_MOTION, ("p1",))
+    assert found.repair.startswith("# - {sensor: p1, ")
