@@ -74,7 +74,7 @@ def standstill_findings(recorded: Recorded) -> list[Finding]:
 
 def standstills(recorded: Recorded) -> list[Standstill]:
     """Stretches in which a position, a velocity or a measured effort of a joint stands still."""
-    found = []
+    found: list[Standstill] = []
     for joint, position in recorded.positions.items():
         if not moves(recorded, joint):
             continue  # what is left of others is noise
@@ -127,9 +127,9 @@ def _of_signal(
                 if kind == "torque" and rest > _NOWHERE_ELSE * run.length:
                     continue
                 if other in signals and _moves(signals[other], kind, own, run):
-                    times = own.times[[run.first, run.behind - 1]].tolist()
+                    begin = float(own.times[run.first])
                     last = run.behind == len(own.times)
-                    yield Standstill(label, other, number, *times, value, last)
+                    yield Standstill(label, other, number, begin, begin + run.length, value, last)
                     break
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -38,10 +39,17 @@ def swinging(reach: float) -> FloatArray:
 
 
 def recording(
-    second: FloatArray, told: FloatArray, *, kp: float, gravity: float = -9.81, weaker: float = 1.0
+    second: FloatArray,
+    told: FloatArray,
+    *,
+    kp: float,
+    kv: float = 0.0,
+    gravity: float = -9.81,
+    weaker: float = 1.0,
 ) -> Recorded:
     """An arm under servos whose second one is told something, and what is recorded of that."""
-    true = ARM.format(kp=kp / weaker, kv=0.05 * kp, gravity=gravity)
+    kv = kv or 0.05 * kp
+    true = ARM.format(kp=kp / weaker, kv=kv, gravity=gravity)
     model = mujoco.MjModel.from_xml_string(true)
     first, places = swinging(0.9), np.empty((len(TIMES), 2))
     data = mujoco.MjData(model)
@@ -50,7 +58,7 @@ def recording(
         data.ctrl[:] = first[k], second[k]
         mujoco.mj_step(model, data, 5)
     places += np.random.default_rng(1).normal(0.0, 1e-4, places.shape)
-    own = mujoco.MjModel.from_xml_string(ARM.format(kp=kp, kv=0.05 * kp, gravity=-9.81))
+    own = mujoco.MjModel.from_xml_string(ARM.format(kp=kp, kv=kv, gravity=-9.81))
     signals = {
         "first": Samples(TIMES, first, "zoh"),
         "second": Samples(TIMES, told, "zoh"),
@@ -68,6 +76,7 @@ def lines(tmp_path: Path) -> ExperimentLines:
 model: arm.xml
 sequences: [bag]
 signals:
+  - {actuator: first, topic: /commands, field: "data[0]"}
   - {actuator: second, topic: /commands, field: "data[1]"}
 """
     return ExperimentLines(parse_experiment(text, path=tmp_path / "experiment.yaml"))
@@ -92,3 +101,32 @@ def test_a_joint_that_others_shake_is_not(
     seen = recording(held, held, kp=kp, gravity=gravity, weaker=weaker)
     assert np.ptp(seen.pooled("elbow_qpos")[0].values) > 0.05
     assert constant_command_findings(seen, lines) == []
+
+
+@pytest.mark.parametrize("begin", [4.0, 7.0])
+def test_commands_that_end_before_the_motion_are_told(begin: float, lines: ExperimentLines) -> None:
+    """The last one is held, and nobody knows what came after."""
+    sent = swinging(0.8)
+    seen = recording(sent, sent, kp=60.0)
+    shorter = dict(seen.recordings[0])
+    for name in ("first", "second"):  # both are published together
+        own, inside = shorter[name], begin >= TIMES
+        shorter[name] = Samples(TIMES[inside], own.values[inside], "zoh")
+    first, found = constant_command_findings(replace(seen, recordings=(shorter,)), lines)
+    assert first.signals == ("first",)
+    assert (found.kind, found.signals, found.repair) == (FindingKind.NO_CONTROL, ("second",), "")
+    assert f"'second' is told {sent[int(200 * begin)]:.4g} from {begin + 0.5:.1f} s on" in (
+        found.sentence
+    )
+    assert found.evidence["begin"] == pytest.approx(begin + 0.5)
+
+
+@pytest.mark.parametrize("kv", [0.3, 3.0])  # a joint that rings for long, and one that does not
+def test_steps_and_goals_are_not(kv: float, lines: ExperimentLines) -> None:
+    steps = np.where(TIMES < 4.0, 0.0, np.where(TIMES < 8.0, 0.6, -0.2))
+    ringing = recording(steps, steps, kp=60.0, kv=kv)
+    assert constant_command_findings(ringing, lines) == []
+    # a drive that takes seconds to a goal, by a course that it makes itself
+    course = np.interp(TIMES, [0.0, 3.9, 4.0, 8.0, 12.0], [0.0, 0.0, 0.0, 0.6, -0.2])
+    assert constant_command_findings(recording(course, steps, kp=60.0), lines) == []
+    assert constant_command_findings(recording(swinging(0.8), swinging(0.8), kp=60.0), lines) == []
