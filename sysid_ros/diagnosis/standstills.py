@@ -8,25 +8,36 @@ that rests, of one on its stop, and of a hand that holds something. What such a 
 to one side only of where it stands, and it leaves without a jump. So another signal of the joint
 must go to either side of where it was, and as far as it does elsewhere, unless the one that stood
 jumps to where it is by then. A torque may do that at a joint that friction holds; it tells only of
-a signal that stands nowhere else as long.
+a signal that stands nowhere else as long, and where the motion of other joints does not explain it.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded, Samples, moves
+from sysid_ros.diagnosis.evidence import (
+    Finding,
+    FindingKind,
+    Recorded,
+    Samples,
+    filtered,
+    moves,
+    whole_motion,
+)
+from sysid_ros.diagnosis.fits import body_torques, bounded_fit
 from sysid_ros.errors import listed
 
 _FEWEST = 10  # equal samples
 _SIDE, _SWING = 0.1, 0.5  # of a course's span, that it goes to either side at least, and in all
 _JUMP = 5.0  # times the speed from sample to sample that one in a hundred exceeds
 _TIMES = 4  # that a torque goes from one side of its middle to the other
+_TRUST = 8.0  # times the model's, that a load may be
+_UNEXPLAINED = 0.7  # of a torque, that no load bears
 _PARTS = 20  # of a standstill, over each of which a torque is averaged
 _NOWHERE_ELSE = 0.25  # of a standstill, that a signal stands elsewhere, beside torque
 _AT_END = 0.01  # of an effort's span: a limit that it was at
@@ -126,7 +137,9 @@ def _of_signal(
             for other, kind in others:
                 if kind == "torque" and rest > _NOWHERE_ELSE * run.length:
                     continue
-                if other in signals and _moves(signals[other], kind, own, run):
+                if other not in signals or not _moves(signals[other], kind, own, run):
+                    continue
+                if kind != "torque" or not _is_load(recorded, number, label, other, run):
                     begin = float(own.times[run.first])
                     last = run.behind == len(own.times)
                     yield Standstill(label, other, number, begin, begin + run.length, value, last)
@@ -172,6 +185,31 @@ def _jumps(own: Samples, run: _Run) -> bool:
     return run.behind < len(own.values) and bool(
         steps[run.behind - 1] > _JUMP * np.percentile(moving, 99.0)
     )
+
+
+def _is_load(recorded: Recorded, number: int, label: str, torque: str, run: _Run) -> bool:
+    """Return whether other joints that move may be what the torque on a joint at rest bears.
+
+    Whatever explains it is taken out, in either direction, as if loads could pull anywhere.
+    """
+    signals = recorded.recordings[number]
+    begin, end = signals[label].times[[run.first, run.behind - 1]]
+    cut = {
+        name: Samples(own.times[inside], own.values[inside], own.method)
+        for name, own in signals.items()
+        for inside in [(own.times >= begin) & (own.times <= end)]
+    }
+    alone = replace(recorded, recordings=(cut,))
+    data = filtered(alone, [*recorded.all_positions, torque], _FEWEST)
+    if data is None or not recorded.all_positions:
+        return True  # nobody knows
+    joint = next(joint for joint, own in recorded.positions.items() if own == label)
+    loads = body_torques(recorded.model, *whole_motion(alone, data))
+    own = loads[:, int(recorded.model.jnt_dofadr[joint])]
+    columns = _TRUST * np.column_stack([own, -own])
+    columns, felt = columns - columns.mean(axis=0), data.value[torque] - data.value[torque].mean()
+    found = bounded_fit(columns.T @ columns, columns.T @ felt, 1.0)
+    return float(np.std(felt - columns @ found)) < _UNEXPLAINED * float(np.std(felt))
 
 
 def _averaged(values: FloatArray) -> FloatArray:

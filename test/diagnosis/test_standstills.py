@@ -140,3 +140,40 @@ def test_steps_of_a_command_are_none() -> None:
     late = np.concatenate([np.full(40, steps[0]), steps[:-40]])
     smooth = quantised(np.convolve(late, np.full(20, 0.05), "same"))
     assert standstills(robot({"servo": steps, "position": smooth})) == []
+
+
+TWO = """
+<mujoco><option timestep="0.005"/><compiler angle="radian"/>
+  <default><geom contype="0" conaffinity="0"/></default>
+  <worldbody><body><joint name="shoulder" axis="0 1 0"/>
+    <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" mass="2"/>
+    <body pos=".3 0 0"><joint name="elbow" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 .25 0 0" size=".02" mass="1"/></body></body></worldbody>
+  <actuator><motor name="lift" joint="shoulder"/><motor name="bend" joint="elbow"/></actuator>
+</mujoco>
+"""
+
+
+def test_a_joint_at_rest_bears_what_others_do() -> None:
+    """One joint after the other is moved: a torque sensor feels all of it, an encoder nothing."""
+    model = mujoco.MjModel.from_xml_string(TWO)
+    data = mujoco.MjData(model)
+    shoulder = 1.5 * np.sin(2.0 * np.pi * 0.2 * TIMES)
+    elbow = swinging(0.3)
+    moved = np.column_stack([shoulder, frozen(elbow, 8.0, 30.0)])
+    speeds = np.gradient(moved, TIMES, axis=0)
+    torques = np.empty_like(moved)
+    for k, acceleration in enumerate(np.gradient(speeds, TIMES, axis=0)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = moved[k], speeds[k], acceleration
+        mujoco.mj_inverse(model, data)
+        torques[k] = data.qfrc_inverse
+    torques[1595:1605] = torques[1590]  # without the jolt at its end
+    parts = {
+        "shoulder": moved[:, 0], "position": frozen(quantised(elbow), 8.0, 30.0),
+        "lift": torques[:, 0], "bend": torques[:, 1],
+    }  # fmt: skip
+    signals = {name: Samples(TIMES, values) for name, values in parts.items()}
+    seen = Recorded(
+        model, (signals,), ({},), {0: "shoulder", 1: "position"}, {}, {0: "lift", 1: "bend"}, {}
+    )
+    assert standstills(seen) == []
