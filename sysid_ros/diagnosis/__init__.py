@@ -6,7 +6,12 @@
 from __future__ import annotations
 
 from sysid_ros.diagnosis.between_messages import command_samplings
-from sysid_ros.diagnosis.checks import check_dataset, mistaken_units, mistaken_values
+from sysid_ros.diagnosis.checks import (
+    changed_loads,
+    check_dataset,
+    mistaken_units,
+    mistaken_values,
+)
 from sysid_ros.diagnosis.evidence import (
     Change,
     Filtered,

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -34,8 +35,9 @@ _FRAMED = 0.1  # how far from all of it the interval may end ...
 _UNSURE = 2.0  # ... and where it must: what is wider tells nothing
 _AS_GOOD = 0.02  # less correlation: a half that turns about the vertical only fits either frame
 _FACTOR = 1.3  # a scale further from one is wrong; lever arms in models are not exact
-_GRAVITY = UNITS["g"]
-_NEAR_GRAVITY = 0.05  # a factor that near to it is an accelerometer's unit
+_OF_GRAVITY = (UNITS["g"], UNITS["mg"])
+_NEAR_GRAVITY = 0.05  # a factor that near to one of these is an accelerometer's unit
+_SWAY = 0.3  # of gravity, that accelerations change its size by beside it
 _SMALLEST_LAG = 0.01  # s
 _BETTER = 0.5  # of what is uncorrelated, at most, may be left at a lag
 
@@ -76,6 +78,36 @@ def body_sensor_findings(
         lag = None if seen.weighs else _lag(seen)
         if lag is not None and not declared.explains(lag, seen.lag):
             found.append(_finding(seen, lag, lines))
+    others = _accelerometers(recorded) - {seen.label for seen in compared}
+    return [*found, *_weighed(recorded, sorted(others), lines, declared)]
+
+
+def _accelerometers(recorded: Recorded) -> set[str]:
+    """Names of the recorded sensors that feel gravity."""
+    model, kind = recorded.model, int(mujoco.mjtSensor.mjSENS_ACCELEROMETER)
+    names = {str(model.sensor(one).name) for one in np.flatnonzero(model.sensor_type == kind)}
+    return {name for name in names if any(name in signals for signals in recorded.vectors)}
+
+
+def _weighed(
+    recorded: Recorded, labels: Sequence[str], lines: ExperimentLines, declared: Declared
+) -> list[Finding]:
+    """Units of accelerometers of which no position says what they read: of most of it, gravity.
+
+    What a driver takes gravity out of has no size that lasts.
+    """
+    found = []
+    for label in labels:
+        parts = [signals[label].values for signals in recorded.vectors if label in signals]
+        low, usual, high = np.percentile(np.linalg.norm(np.concatenate(parts), axis=1), [5, 50, 95])
+        steady = low > (1.0 - _SWAY) * usual and high < (1.0 + _SWAY) * usual
+        weight = float(np.linalg.norm(recorded.model.opt.gravity))
+        for unit in _OF_GRAVITY:
+            change = Change(FindingKind.UNIT, scale={label: unit})
+            near = abs(usual * unit - weight) < _NEAR_GRAVITY * weight
+            if steady and near and not declared.explains(change, unit):
+                why = f"As recorded, it reads {usual:.3g} in every direction of its motion."
+                found.append(finding_of(change, lines, {"size": float(usual)}, why))
     return found
 
 
@@ -141,10 +173,11 @@ def _mistake(seen: Agreement) -> tuple[Change | None, float]:
         factor = DEGREE if size > 1.0 else 1.0 / DEGREE
         return Change(FindingKind.DEGREES, scale={seen.label: sign * factor}), factor
     if max(size, 1.0 / size) > _FACTOR:
-        factor = 1.0 / size
-        if abs(factor / _GRAVITY - 1.0) < _NEAR_GRAVITY and not seen.turns:
-            factor = _GRAVITY
-        return Change(FindingKind.SCALE, scale={seen.label: sign * factor}), sign * factor
+        factor, kind = 1.0 / size, FindingKind.SCALE
+        for unit in () if seen.turns else _OF_GRAVITY:
+            if abs(factor / unit - 1.0) < _NEAR_GRAVITY:
+                factor, kind = unit, FindingKind.UNIT if sign > 0.0 else kind
+        return Change(kind, scale={seen.label: sign * factor}), sign * factor
     if sign < 0.0:
         return Change(FindingKind.SIGN, scale={seen.label: -1.0}), 0.0
     return None, 0.0

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
+from sysid_ros.diagnosis.constant_commands import constant_command_findings
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
     DECISIVE,
@@ -45,6 +47,7 @@ from sysid_ros.diagnosis.simulated import (
     swinging_steps,
     without_geoms,
 )
+from sysid_ros.diagnosis.standstills import standstill_findings
 from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.signals import ModelSequences
@@ -82,10 +85,14 @@ def check_dataset(
         simulated = FIT_METHODS[experiment.fit.method].simulates
     state, length = CheckedState.of(experiment, dataset), experiment.windows.length
     with single_blas_thread():
+        if stood := _at_rest(state):
+            on_note(f"nothing else is tested, as {_kinds(stood)} may look like anything: {_AGAIN}")
+            return (*stood, *contradictions(dataset.quality))
         findings = _of_values(state, simulated=simulated)
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:
             findings += _simulated(state, apart(dataset.training.groups, seen), length, on_note)
+            findings = _without_undone(findings)
         findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
         findings += sampling_findings(state.recorded, state.lines, state.declared)
@@ -129,7 +136,21 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
       dataset: Its recordings.
     """
     with single_blas_thread():
-        return tuple(_of_values(CheckedState.of(experiment, dataset), simulated=False))
+        state = CheckedState.of(experiment, dataset)
+        return tuple(_at_rest(state) or _of_values(state, simulated=False))
+
+
+def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+    """Test only whether something is taken up or put down in the midst of a simulated recording.
+
+    Args:
+      experiment: The experiment.
+      dataset: Its recordings.
+    """
+    with single_blas_thread():
+        state = CheckedState.of(experiment, dataset)
+        seen = contacts(dataset.training.groups, state.declared.params, simulated=True)
+        return tuple(_window_test(state, experiment, dataset, seen).loads())
 
 
 def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -141,6 +162,12 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
     """
     with single_blas_thread():
         return tuple(unit_of_torques(CheckedState.of(experiment, dataset)))
+
+
+def _at_rest(state: CheckedState) -> list[Finding]:
+    """Signals that rest while their joints move, beside which nothing else can be told."""
+    stood = standstill_findings(state.recorded)
+    return stood or constant_command_findings(state.recorded, state.lines)
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
@@ -178,6 +205,22 @@ def _simulated(
         )
         for one in state.undeclared(found)
     ]
+
+
+def _without_undone(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings less the signs of a signal that a simulation reverses back with another instead.
+
+    A servo tells that its command or its position is reversed; what it moves besides, which.
+    """
+    signs = [one for one in findings if one.kind is FindingKind.SIGN]
+    undone = [
+        pair
+        for pair in itertools.combinations(signs, 2)
+        if pair[0].ambiguous
+        and pair[1].signals == pair[0].signals[:1]
+        and any({*one.signals} & {*pair[0].signals[1:]} for one in signs if one not in pair)
+    ]
+    return [one for one in findings if not any(one in pair for pair in undone)]
 
 
 def _consistency(state: CheckedState) -> list[Finding]:
@@ -260,7 +303,7 @@ def _in_windows(
         return found
     if turned := test.turned():
         return [state.mounting(turned, leaning_grounds(turned))]
-    found = test.masses_off()
+    found = test.loads() or test.masses_off()
     if not found and (note := test.note()):
         on_note(note)
     return found

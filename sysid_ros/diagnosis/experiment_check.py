@@ -39,9 +39,11 @@ from sysid_ros.recording.messages import Clock, FieldPath, TopicColumns, compone
 
 _NAMED = 4  # actuators that a sentence names
 _COMES_FIRST = {  # beside which the motion tells nothing of commands between messages
-    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.SWAP,
+    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.UNIT,
+    FindingKind.SWAP,
     FindingKind.OFFSET, FindingKind.SCALE, FindingKind.LAG, FindingKind.MOUNTING,
     FindingKind.RUNAWAY, FindingKind.RANGE, FindingKind.GRAVITY, FindingKind.LOAD,
+    FindingKind.STANDSTILL, FindingKind.NO_CONTROL,
 }  # fmt: skip
 
 
@@ -68,6 +70,7 @@ def check_experiment(
     if not experiment.sequences:
         raise DataError("there are no sequences to check; list bags under 'sequences'")
     dead: list[SignalConfig] = []
+    whole = ExperimentLines(experiment)
     try:
         dataset = load_dataset(experiment, data_dir, on_reading)
     except DataError:
@@ -76,7 +79,7 @@ def check_experiment(
             raise
         moving = tuple(signal for signal in experiment.signals if signal not in dead)
         if all(signal.kind is SignalKind.ACTUATOR for signal in moving):
-            return tuple(_dead(signal, ExperimentLines(experiment)) for signal in dead)
+            return tuple(_dead(signal, whole) for signal in dead)
         dataset = load_dataset(replace(experiment, signals=moving), data_dir)
         experiment = _without_signal_parameters(experiment, moving)
     for warning in dataset.warnings:
@@ -94,7 +97,7 @@ def check_experiment(
                 on_note(one.doubt)
     return (
         *([] if by_torque else _without_control(recorded(dataset.training.groups).model, lines)),
-        *(_dead(signal, lines) for signal in dead),
+        *(_dead(signal, whole) for signal in dead),
         *_apart_clocks(dataset.quality),
         *(_with_better_clock(finding, experiment, data_dir, lines) for finding in findings),
     )

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from sysid_ros.engine.inverse_dynamics import WrongMass
     from sysid_ros.engine.measured_torque import TorqueProblem
 
-_DISCRETE = {FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING}
+_DISCRETE = {
+    FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING,
+    FindingKind.STANDSTILL,
+}  # fmt: skip
 _CLEARLY = 0.35  # of the error that repairs leave; an odd effort is the better answer below it
 _LITTLE = 0.01  # of the torques' power, that is left where a repair is all that is wrong
 

@@ -24,11 +24,13 @@ from sysid_ros.diagnosis.evidence import (
     named_degrees,
 )
 from sysid_ros.errors import listed
+from sysid_ros.experiment import UNITS
 from sysid_ros.recording.mapping import DEGREES
 
 _RELATED = 0.9  # correlation from which a velocity is a position's derivative
 _UNRELATED = 0.6  # below which it is not
 _FACTOR = 1.15  # a scale further from one is wrong
+_SURELY = 0.02  # a scale that near to one of turns is one
 _LEAST_ROWS = 100
 _BEYOND = 0.05  # of a range, that stops give way by and that drawings are wrong by
 _MOSTLY = 0.5  # of a command's samples; fewer are a limit that was run into
@@ -100,6 +102,9 @@ def _candidates(position: str, velocity: str, slope: float, *, hinge: bool) -> t
         return (Change(FindingKind.DEGREES, scale={wrong: DEGREE}),)
     if not hinge and 1.0 / _FACTOR < _MILLI * max(size, 1.0 / size) < _FACTOR:
         return (Change(FindingKind.MILLIMETRES, scale={wrong: _MILLI}),)
+    for label, unit, factor in ((velocity, "rpm", 1.0 / size), (position, "rev", size)):
+        if hinge and abs(factor / UNITS[unit] - 1.0) < _SURELY:  # gears of 10 and of 6 are near
+            return (Change(FindingKind.UNIT, scale={label: UNITS[unit]}),)
     if max(size, 1.0 / size) > _FACTOR:
         return (
             Change(FindingKind.SCALE, scale={velocity: 1.0 / size}),

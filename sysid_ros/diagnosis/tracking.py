@@ -101,12 +101,16 @@ class Tracking:
         self._known_loads: dict[str, FloatArray] = {}
 
     @classmethod
-    def of(cls, recorded: Recorded) -> Tracking | None:
+    def of(cls, recorded: Recorded, *, constant: bool = False) -> Tracking | None:
         """The test of servos whose joints are measured and whose commands move; ``None`` without.
 
         Also where there is too little of the recordings.
+
+        Args:
+          recorded: What was recorded.
+          constant: Whether the test is of those whose commands never change instead.
         """
-        servos = _tracked(recorded)
+        servos = _tracked(recorded, constant=constant)
         labels = [*recorded.positions.values(), *(recorded.commands[a] for a in servos)]
         data = filtered(recorded, list(dict.fromkeys(labels)), _LEAST_ROWS) if servos else None
         if data is None:
@@ -370,13 +374,13 @@ def _robust_residual(matrix: FloatArray, target: FloatArray, limits: FloatArray)
     return compressed
 
 
-def _tracked(recorded: Recorded) -> list[int]:
-    """Servos whose joints are measured and whose commands move."""
+def _tracked(recorded: Recorded, *, constant: bool) -> list[int]:
+    """Servos whose joints are measured and whose commands move, or never do."""
     return [
         actuator
         for actuator, label in recorded.commands.items()
         if all(joint in recorded.positions for joint in recorded.arms(actuator))
-        and any(float(np.ptp(part.values)) > 0.0 for part in recorded.pooled(label))
+        and constant != any(float(np.ptp(part.values)) > 0.0 for part in recorded.pooled(label))
         and int(recorded.model.actuator_dyntype[actuator]) != int(mujoco.mjtDyn.mjDYN_USER)
     ]
 

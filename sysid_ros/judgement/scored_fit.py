@@ -16,6 +16,7 @@ from sysid_ros.dataset import Dataset, FitInputs, SequenceSet, repeated_recordin
 from sysid_ros.diagnosis import (
     FindingKind,
     beside_odd_effort,
+    changed_loads,
     exchanged_signals,
     mistaken_values,
     settled,
@@ -273,6 +274,8 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
         exchanged = _exchanged(inputs, explained=by_robot)
     if result.torque is not None and result.torque.doubts and not (exchanged or settled(mistakes)):
         return (*result.torque.doubts, *(one.claim for one in beside_odd_effort(mistakes)))
+    if result.torque is None and not (explained or exchanged or mistakes):
+        mistakes = changed_loads(inputs.experiment, inputs.dataset)
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
     return (*exchanged, *others)
 

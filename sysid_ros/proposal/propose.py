@@ -63,8 +63,8 @@ from sysid_ros.robots import build_parameters, description_in, load_model
 
 _MOST_TRIED = 6  # recordings that parameters are tried on
 _REPAIRED = (
-    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.SWAP,
-    FindingKind.MOUNTING,
+    FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.UNIT,
+    FindingKind.SWAP, FindingKind.MOUNTING,
 )  # fmt: skip
 
 

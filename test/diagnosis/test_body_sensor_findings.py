@@ -130,8 +130,28 @@ def test_units_are_named() -> None:
     assert degrees.kind is FindingKind.DEGREES
     assert degrees.overrides == ("signals[0].unit=deg/s",)
     (gravity,) = findings(ARM, "accelerometer", values(lambda x: x / 9.81))
-    assert gravity.kind is FindingKind.SCALE
+    assert gravity.kind is FindingKind.UNIT
     assert gravity.overrides == ("signals[1].unit=g",)
+    assert gravity.sentence.startswith("'accelerometer' is in g; the model uses m/s^2. It reads")
+    (milli,) = findings(ARM, "accelerometer", values(lambda x: 1000.0 * x / 9.81))
+    assert milli.overrides == ("signals[1].unit=mg",)
+    (other,) = findings(ARM, "accelerometer", values(lambda x: x / 8.0))
+    assert other.kind is FindingKind.SCALE
+    (reversed_,) = findings(ARM, "accelerometer", values(lambda x: -x / 9.81))
+    assert reversed_.overrides == ("signals[1].scale=-9.80665",)
+
+
+def test_gravity_alone_names_the_unit_of_an_accelerometer() -> None:
+    """No position is measured, so that nothing says how the robot moves."""
+    alone = ARM.replace('<jointpos name="p0" joint="j0"/><jointpos name="p1" joint="j1"/>', "")
+    (gravity,) = findings(alone, "accelerometer", values(lambda x: x / 9.81))
+    assert (gravity.kind, gravity.overrides) == (FindingKind.UNIT, ("signals[1].unit=g",))
+    (milli,) = findings(alone, "accelerometer", values(lambda x: 1000.0 * x / 9.81))
+    assert milli.overrides == ("signals[1].unit=mg",)
+    assert findings(alone, "accelerometer", values(lambda x: x)) == ()
+    # what is left as a driver takes gravity out, about as large as a g is in g
+    bare = values(lambda x: 1.0 * (x - x.mean(axis=0)) / np.std(x - x.mean(axis=0)) / 3.0**0.5)
+    assert findings(alone, "accelerometer", bare) == ()
 
 
 def test_a_reversed_force_is_named_and_one_of_another_mass_or_without_its_zero_is_not() -> None:

@@ -14,6 +14,7 @@ import pytest
 from arm_recording import ArmRecording, arm_model, simulate, write_experiment, wrong_model
 
 from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
+from sysid_ros.diagnosis.checks import _without_undone
 from sysid_ros.experiment import load_experiment, with_overrides
 
 Change = Callable[[ArmRecording], ArmRecording]
@@ -204,3 +205,25 @@ def test_servos_that_follow_late_give_no_finding_unless_the_command_is(tmp_path:
     (finding,) = checked(tmp_path / "b", 1, 2, unchanged, velocities=False, servos=True, lag=0.05)
     assert finding.kind is FindingKind.LAG
     assert finding.evidence["size"] == pytest.approx(0.05, abs=0.01)
+
+
+def sign(*signals: str, ambiguous: bool = False) -> Finding:
+    """A finding of a wrong sign."""
+    return Finding(FindingKind.SIGN, signals, {}, "", "", (), ambiguous=ambiguous)
+
+
+def test_a_sign_that_a_simulation_takes_back_is_not_told() -> None:
+    """A command or a position, says the servo; the position, says what else the servo moves."""
+    servo, back, other = sign("drive", "wheel", ambiguous=True), sign("drive"), sign("wheel")
+    assert _without_undone([servo, back, other]) == [other]
+    assert _without_undone([servo, other]) == [servo, other]
+    assert _without_undone([servo, back]) == [servo, back]  # as nothing else would be told
+    assert _without_undone([sign("drive"), back, other]) == [sign("drive"), back, other]
+
+
+def test_a_signal_that_is_dead_from_the_start_is_told_with_its_line(tmp_path: Path) -> None:
+    truth = arm_model(1, 2, servos=True)
+    recording = simulate(truth, 1, duration=5.0).changed("position", 1, np.zeros_like)
+    (found,) = check_experiment(load_experiment(write_experiment(tmp_path, truth, recording)), None)
+    assert (found.kind, found.signals) == (FindingKind.LITTLE_MOTION, ("p1",))
+    assert found.repair.startswith("# - {sensor: p1, ")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import mujoco
@@ -155,3 +156,26 @@ def test_commands_that_the_model_would_clip_are_told(
     state = CheckedState.of(experiment, dataset)
     found = [label for one in clipped_commands(state.recorded) for label in one.signals]
     assert found == ["tilting"] * told
+
+
+@pytest.mark.parametrize(
+    ("positions", "speeds", "unit"),
+    [
+        ({}, {"pan": 60.0 / (2.0 * math.pi)}, "rpm"),
+        ({"pan": 1.0 / (2.0 * math.pi)}, {"pan": 1.0}, "rev"),
+        ({}, {"pan": 10.0}, ""),  # a motor's, in front of a gear
+        ({}, {"pan": 6.0}, ""),
+        ({}, {"arm": 60.0 / (2.0 * math.pi)}, ""),  # a slide makes no turns
+    ],
+)
+def test_turns_are_named_and_gears_are_none(
+    folder: Path, positions: dict[str, float], speeds: dict[str, float], unit: str
+) -> None:
+    first = found(folder, positions, {}, speeds)[0]
+    joint = next(iter(speeds))
+    if unit:
+        label = f"{joint}_qvel" if unit == "rpm" else f"{joint}_qpos"
+        assert (first.kind, first.signals) == (FindingKind.UNIT, (label,))
+        assert f"'{label}' is in {unit}; the model uses rad" in first.sentence
+    else:
+        assert first.kind is FindingKind.SCALE

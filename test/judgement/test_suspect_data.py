@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import mujoco
+import numpy as np
 import pytest
-from arm_recording import arm_model, simulate, write_experiment, wrong_model
+from arm_recording import ArmRecording, arm_model, simulate, write_experiment, wrong_model
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs
-from sysid_ros.diagnosis import FindingKind, exchanged_signals, mistaken_values
+from sysid_ros.diagnosis import FindingKind, check_experiment, exchanged_signals, mistaken_values
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment
@@ -115,3 +118,44 @@ def test_the_verdict_says_first_what_check_would_have_said(tmp_path: Path) -> No
     (offset,) = re.findall(r"^Suspect data: 'p1' is off by (\S+)", outcome.verdict)
     assert float(offset) == pytest.approx(0.4, abs=0.05)  # the model is wrong, which shifts it
     assert outcome.warnings[0].startswith(f"'p1' is off by {offset}")
+
+
+def test_the_verdict_says_first_that_a_sensor_had_stopped(tmp_path: Path) -> None:
+    """Half a recording of a joint that seems to stand, which no friction or load explains."""
+    xml = arm_model(5, 2, servos=True)
+
+    def stopped(q: FloatArray) -> FloatArray:
+        return np.where(np.arange(len(q)) < len(q) // 2, q, q[len(q) // 2])
+
+    recording = simulate(xml, 1, duration=12.0).changed("position", 1, stopped)
+    file = write_experiment(tmp_path, wrong_model(xml, 5), recording)
+    experiment = with_overrides(load_experiment(file), ["fit.max_iterations=2"])
+    outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
+    assert outcome.judgement is Judgement.SUSPECT_DATA
+    assert outcome.verdict.startswith("Suspect data: 'p1' stands still at")
+    (found,) = check_experiment(experiment, None)
+    assert (found.kind, found.signals) == (FindingKind.STANDSTILL, ("p1",))
+
+
+@pytest.mark.parametrize("begin", [10.0, 99.0])
+def test_the_verdict_says_first_what_was_taken_up_on_the_way(tmp_path: Path, begin: float) -> None:
+    """Whatever the fit makes of it with a mass that is free; none if nothing is."""
+    model = arm_model(1, 2, servos=True)
+    spec = mujoco.MjSpec.from_string(model)
+    spec.body("link1").mass += 0.5
+    without, with_it = (simulate(xml, 1, duration=24.0) for xml in (model, spec.to_xml()))
+    later = (without.times >= begin)[:, None]
+    parts = (
+        np.where(later, getattr(with_it, name), getattr(without, name))
+        for name in ("position", "velocity", "command")
+    )
+    file = write_experiment(tmp_path, model, ArmRecording(without.times, *parts))
+    freed = "parameters+=[{body: link1, mass: {min: 0.05, max: 8}}]"
+    experiment = with_overrides(load_experiment(file), ["windows.length=1.0", freed])
+    outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
+    said = r"Suspect data: From about (\S+) s on .* 'link1' carried (\S+) kg"
+    told = re.match(said, outcome.verdict)
+    assert (told is not None) == (begin < 24.0)
+    if told is not None:
+        assert float(told[1]) == pytest.approx(begin, abs=1.6)
+        assert float(told[2]) == pytest.approx(0.5, rel=0.2)

@@ -23,9 +23,9 @@ from planted_mistakes import (
     recordings,
     singles,
 )
-from robot_kinds import CABLE_FINGER, CART_POLE, GRIPPER, PAN_TILT, servo_arm
+from robot_kinds import CABLE_FINGER, CART_POLE, GRIPPER, PAN_TILT, ROVER, servo_arm
 from robot_matrix import based_model
-from robot_to_try import ARM_PLAN, hidden
+from robot_to_try import ARM_PLAN, ENCODER, PLAN, hidden
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, servo_lags, servo_mistakes
@@ -33,7 +33,7 @@ from sysid_ros.diagnosis.evidence.finding import Change
 from sysid_ros.diagnosis.evidence.recorded import recorded
 from sysid_ros.diagnosis.simulated.simulated_mistakes import simulated_explanations
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.rehearsal import Controller, ImuReadings, Motion, RecordingPlan
+from sysid_ros.rehearsal import Controller, ImuReadings, Motion, OdometryReadings, RecordingPlan
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +215,23 @@ def test_no_push_looks_like_a_sign(arm: Recordings, monkeypatch: pytest.MonkeyPa
     assert found.kind is FindingKind.SIGN
     scaled = checked(arm, changed(arm.signals, place, {"scale": 2.0}), late=False)
     assert FindingKind.SCALE not in {one.kind for one in scaled}
+
+
+@pytest.mark.slow
+def test_a_reversed_wheel_is_told_once_where_the_base_shows_which(tmp_path: Path) -> None:
+    """To its servo a wheel's position and its command look alike; the base follows the command."""
+    plan = replace(
+        PLAN, sensors=(ENCODER, OdometryReadings()), motion=Motion(reach=6.0, speed=8.0),
+        controllers=(Controller(topic="/velocity_controller/commands"),), duration=20.0,
+    )  # fmt: skip
+    robot = _hidden(mujoco.MjSpec.from_string(ROVER), plan, tmp_path / "rover")
+    base = ({"qpos": "base", "topic": "/odom", "field": "pose.pose"},)
+    signals = (*robot.signals, *base)
+    assert checked(robot, signals, late=False) == ()
+    place = next(k for k, one in enumerate(signals) if one.get("qpos") == "left_wheel_joint")
+    (found,) = checked(robot, changed(signals, place, {"scale": -1.0}), late=False)
+    assert (found.kind, found.signals) == (FindingKind.SIGN, ("left_wheel_joint_qpos",))
+    assert not found.ambiguous
 
 
 @pytest.mark.slow

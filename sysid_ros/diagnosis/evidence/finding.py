@@ -23,6 +23,7 @@ class FindingKind(str, Enum):
     SIGN = "sign"
     DEGREES = "degrees"
     MILLIMETRES = "millimetres"
+    UNIT = "unit"
     SWAP = "swap"
     OFFSET = "offset"
     SCALE = "scale"
@@ -45,6 +46,7 @@ class FindingKind(str, Enum):
     RANGE = "range"
     PUSH = "push"
     LOAD = "load"
+    STANDSTILL = "standstill"
 
 
 @dataclass(frozen=True)

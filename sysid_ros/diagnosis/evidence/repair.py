@@ -28,6 +28,8 @@ from sysid_ros.files import yaml_line
 from sysid_ros.recording.mapping import SignalKind
 
 Entry = dict[str, Any]
+# Units that changes of that kind name, with the model's.
+TOLD_UNITS = {"g": "m/s^2", "mg": "m/s^2", "rpm": "rad/s", "rev": "radians"}
 
 
 @dataclass(frozen=True)
@@ -218,9 +220,11 @@ def _unit(kind: FindingKind, scale: float, config: SignalConfig) -> str | None:
         return None
     rate = bool(config.kind is SignalKind.QVEL or config.velocity_servo)
     rate |= "vel" in config.field.lower()
-    names = ["deg/s" if rate else "deg", "g"]
+    names = ["deg/s" if rate else "deg"]
     if kind is FindingKind.MILLIMETRES:
         names = ["mm/s" if rate else "mm"]
+    elif kind is FindingKind.UNIT:
+        names = [*TOLD_UNITS]
     return next((name for name in names if math.isclose(scale, UNITS[name])), None)
 
 
@@ -322,6 +326,10 @@ def _claim(change: Change, interval: tuple[float, float] | None) -> str:
         return f"{names} {'were' if several else 'was'} divided by 57.3 once too often."
     if change.kind is FindingKind.MILLIMETRES:
         return f"{names} {'are' if several else 'is'} in millimetres; the model uses metres."
+    if change.kind is FindingKind.UNIT:
+        factor = next(iter(change.scale.values()))
+        unit = next(name for name in TOLD_UNITS if math.isclose(factor, UNITS[name]))
+        return f"{names} {'are' if several else 'is'} in {unit}; the model uses {TOLD_UNITS[unit]}."
     if change.kind is FindingKind.SWAP:
         pairs = ", and ".join(f"{one!r} with {other!r}" for one, other in change.exchange)
         return f"Exchanged: {pairs}."

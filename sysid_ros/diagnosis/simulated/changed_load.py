@@ -19,15 +19,17 @@ _OFF = 0.1  # of a body's mass, by which it is another, interval included
 
 
 def changed_load(
-    windows: WindowScores, usual: ParameterDict, masses: Mapping[str, Parameter]
-) -> Finding | None:
+    windows: WindowScores | None, usual: ParameterDict, masses: Mapping[str, Parameter]
+) -> list[Finding]:
     """Tell of a load, if one explains what windows leave.
 
     Args:
-      windows: Fitted and linearized in masses too.
+      windows: Fitted and linearized in masses too; of none nothing is told.
       usual: What a fit finds, in which may be masses.
       masses: Others, by the name of the body.
     """
+    if windows is None:
+        return []
     place = {name: k for k, name in enumerate(windows.names)}
     bodies = {place[one.name]: body for body, one in masses.items()}
     bodies |= {place[one.name]: body for one in usual.free() if (body := _body_of(one))}
@@ -39,11 +41,11 @@ def changed_load(
     inner = np.array(sorted(free | {*bodies}), dtype=np.intp)
     found = change_in_time(windows.grams.sum(axis=1), inner, own, numbers, _FEWEST)
     if found is None or not found.is_sure(_OFF):
-        return None
+        return []
     column = int(own[found.suspect])
     unit = -float(windows.scale[column])  # what is left is the model's less the robot's
     begins = [start for _, start in windows.places]
-    return of_load(ChangedLoad.of(found, "motion", bodies[column], unit, begins.__getitem__))
+    return [of_load(ChangedLoad.of(found, "motion", bodies[column], unit, begins.__getitem__))]
 
 
 def _body_of(parameter: Parameter) -> str:

@@ -161,19 +161,19 @@ class WindowTest:
             gravity_of(own) if fixed and declared.gravity() is None else None,
         )  # fmt: skip
 
+    def loads(self) -> list[Finding]:
+        """The load that changes in the midst of a recording, if there is one."""
+        return changed_load(self._windows, self.usual, self.masses)
+
     def masses_off(self) -> list[Finding]:
         """The mass that is not the model's, if there is one."""
         windows = self._windows
-        if windows is None:
+        off, zeros = (None, []) if windows is None else self._mass_off(windows)
+        if windows is None or off is None:
             return []
-        if changed := changed_load(windows, self.usual, self.masses):
-            return [changed]
-        off, zeros = self._mass_off(windows)
-        near = None if off is None else self._nearer(windows, off, [*_names(self.usual), *zeros])
-        if off is None or near is None:
-            return []
+        near = self._nearer(windows, off, [*_names(self.usual), *zeros])
         rival = "" if zeros or not self.zeros else self._rival(windows, off.left)
-        return [self._finding(near, rival)]
+        return [] if near is None else [self._finding(near, rival)]
 
     def _mass_off(self, windows: WindowScores) -> tuple[OneMass | None, list[str]]:
         """The mass that may be off, and the zeros of commands that it is told from."""
@@ -379,8 +379,7 @@ class WindowTest:
         """The joint that a signal is measured on, or the signal."""
         label = sensor_of(signal)
         told = (*self.recorded.positions.items(), *self.recorded.velocities.items())
-        joints = [joint for joint, own in told if own == label]
-        return self.recorded.joint_name(joints[0]) if joints else label
+        return next((self.recorded.joint_name(one) for one, own in told if own == label), label)
 
 
 def _names(

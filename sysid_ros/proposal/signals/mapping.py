@@ -26,6 +26,7 @@ from sysid_ros.proposal.signals.measured_positions import (
     measured_positions,
     rival_topics,
     scalar_joints,
+    turns_or_degrees,
     velocity_lines,
     with_measured_numbers,
 )
@@ -270,7 +271,8 @@ def _tied(model: mujoco.MjModel, positions: Positions) -> set[int]:
 
 def _position_line(model: mujoco.MjModel, joint: int, channel: Channel, sure: bool) -> Line:
     name = str(model.joint(joint).name)
-    doubt = "" if sure else f"is {channel.field} the position of {name}?"
+    doubts = [] if sure else [f"is {channel.field} the position of {name}?"]
+    doubt = "\n".join(filter(None, [*doubts, turns_or_degrees(model, joint, channel)]))
     for sensor in range(model.nsensor):
         is_position = int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_JOINTPOS)
         if is_position and int(model.sensor_objid[sensor]) == joint and model.sensor(sensor).name:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import SCALAR, joint_of
+from sysid_ros.engine.elements import HINGE, SCALAR, is_servo, joint_of
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import match_names, similarity
@@ -25,6 +25,7 @@ from sysid_ros.recording.messages import is_asked
 _PLAIN = "std_msgs/"
 _MEASURED = ("position", "velocity")
 _SAME_NAME = 0.9  # similarity from which a part of a topic is a joint's name
+_MANY_TURNS = 2.0
 _UNITS = ("rpm",)  # that names of topics have
 
 Positions = dict[int, tuple[Channel, bool]]  # by joint, with whether it is sure
@@ -112,6 +113,25 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     for source in [*sources[1:], alone]:
         found |= _named_in(model, [joint for joint in joints if joint not in found], source)
     return dict(sorted(found.items()))
+
+
+def turns_or_degrees(model: mujoco.MjModel, joint: int, channel: Channel) -> str:
+    """A doubt about the unit of a joint without a range that a position servo turns far.
+
+    Nothing else tells where its command is in degrees as well; what a servo drives to a place
+    hardly turns more than twice.
+    """
+    servos = (a for a in range(model.nu) if joint_of(model, a) == joint and is_servo(model, a))
+    hinge = int(model.jnt_type[joint]) == HINGE and not model.jnt_limited[joint]
+    if not hinge or next(servos, None) is None:
+        return ""
+    turns = float(np.ptp(np.concatenate(channel.values))) / (2.0 * np.pi)
+    if not turns > _MANY_TURNS:
+        return ""
+    return (
+        f"does {model.joint(joint).name} turn {turns:.2g} times, or is it in degrees, and its "
+        "command (unit: deg)? The model gives no range to tell by"
+    )
 
 
 def _in_order(

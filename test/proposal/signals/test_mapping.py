@@ -286,3 +286,18 @@ def test_speeds_of_a_base_are_named_where_its_wheels_have_no_input() -> None:
     *idle, told = map_channels(model, [*wheels, twist]).unmapped
     assert len(idle) == 2 and told.startswith("/cmd_vel asks for speeds of the base")
     assert map_channels(model, wheels).unmapped == tuple(idle)
+
+
+def test_a_servo_that_turns_often_is_asked_whether_in_degrees() -> None:
+    """Where its joint has no range, and its command may be in degrees as well."""
+    text = HAND.replace('name="finger"', 'name="finger" range="-90 90"').replace(
+        "</mujoco>",
+        """<actuator><position joint="shoulder" kp="1"/><velocity joint="elbow" kv="1"/>
+        <position joint="finger" kp="1"/></actuator></mujoco>""",
+    )
+    model = mujoco.MjModel.from_xml_string(text)
+    plain = states("/joint_states", "shoulder", "elbow", "finger")
+    degrees = [replace(one, values=(57.3 * one.values[0],)) for one in plain]
+    for channels, asked in ((plain, ()), (degrees, ("shoulder",))):
+        lines = map_channels(model, channels).lines
+        assert tuple(one.name for one in lines if "in degrees" in one.doubt) == asked

@@ -1,0 +1,157 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Commands that stay as they are beside joints that move: no servo gives way so far.
+
+Either something else drives the joint, or the topic is not what its servo was told, or the commands
+were not recorded to the end. A joint on its way to a goal moves one way, under a drive that makes a
+course of its own; it has to go to and fro.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.evidence import (
+    ExperimentLines,
+    Finding,
+    FindingKind,
+    Recorded,
+    Samples,
+    motion_range,
+    moves,
+)
+from sysid_ros.diagnosis.fits import ServoEquation, bounded_fit
+from sysid_ros.diagnosis.tracking import Tracking
+
+_UNEXPLAINED = 0.7  # of a motion, that a servo does not give way by whatever pulls at it
+_SHORTEST = 3.0  # s
+_SETTLED = 0.5  # s after a command, that a joint takes to obey it
+_RETURNS = 0.25  # of a joint's span in all recordings, that it goes up and down by
+
+
+@dataclass(frozen=True)
+class _Constant:
+    """A stretch in which a servo's command stays as it is, and the recording of that alone."""
+
+    servo: int
+    begin: float  # s on the recording's axis
+    end: float  # likewise; infinite at the recording's end
+    value: float  # of the command
+    stretch: Recorded
+    number: int  # of the recording
+    is_whole: bool  # whether the command never changes in any recording
+
+
+def constant_command_findings(recorded: Recorded, lines: ExperimentLines) -> list[Finding]:
+    """One finding for each command that stays as it is while its joint is driven.
+
+    Only of robots all of whose joints are measured and that nothing ties or pushes: elsewhere a
+    joint may be driven by another one.
+
+    Args:
+      recorded: What was recorded.
+      lines: The experiment's entries.
+    """
+    if not recorded.is_open_chain:
+        return []
+    found: dict[int, Finding] = {}
+    for one in _constants(recorded):
+        test = Tracking.of(one.stretch, constant=True) if one.servo not in found else None
+        if test is None or one.servo not in test.servos:
+            continue
+        share = _driven_share(test.equation(one.servo))
+        if share > _UNEXPLAINED:
+            found[one.servo] = _finding(recorded, lines, one, share)
+    return list(found.values())
+
+
+def _constants(recorded: Recorded) -> Iterator[_Constant]:
+    """The longest stretch of each command and recording in which its joint goes to and fro."""
+    for servo, label in recorded.commands.items():
+        joint = recorded.joint_of(servo)
+        if len(recorded.arms(servo)) > 1 or joint not in recorded.positions:
+            continue
+        position = recorded.positions[joint]
+        values = [part.values for part in recorded.pooled(label)]
+        whole = len({*np.concatenate(values).tolist()}) == 1
+        least = _RETURNS * motion_range(recorded, joint)[0]
+        for number, signals in enumerate(recorded.recordings):
+            if label not in signals or position not in signals:
+                continue
+            begin, end, value = _longest(signals[label], float(signals[position].times[-1]))
+            begin += 0.0 if whole else _SETTLED
+            if end - begin < _SHORTEST:
+                continue
+            held = Samples(np.linspace(begin, end, 16), np.full(16, value), "zoh")
+            labels = recorded.positions.values()
+            parts = {one: _between(signals[one], begin, end) for one in labels if one in signals}
+            own = replace(
+                recorded, recordings=({**parts, label: held},), vectors=({},), efforts={},
+                velocities={}, servos={servo: label} if servo in recorded.servos else {},
+                others={servo: label} if servo in recorded.others else {},
+            )  # fmt: skip
+            if moves(own, joint) and _rise(parts[position].values) > least:
+                is_last = end >= signals[position].times[-1]
+                end = np.inf if is_last else end
+                yield _Constant(servo, begin, float(end), value, own, number, whole)
+
+
+def _longest(command: Samples, last: float) -> tuple[float, float, float]:
+    """Begin, end [s] and value of the longest stretch in which a held command stays as it is."""
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(command.values)) + 1])
+    begins = command.times[edges]
+    ends = np.append(begins[1:], max(last, float(command.times[-1])))
+    place = int(np.argmax(ends - begins))
+    return float(begins[place]), float(ends[place]), float(command.values[edges[place]])
+
+
+def _between(own: Samples, begin: float, end: float) -> Samples:
+    """The samples of a stretch."""
+    inside = (own.times >= begin) & (own.times <= end)
+    return Samples(own.times[inside], own.values[inside], own.method)
+
+
+def _rise(values: FloatArray) -> float:
+    """The largest way up and down again, whichever is less."""
+    up = values - np.minimum.accumulate(values)
+    down = np.maximum.accumulate(values) - values
+    return float(min(up.max(), down.max()))
+
+
+def _driven_share(servo: ServoEquation) -> float:
+    """The part of a joint's motion that is left without what its servo may give way by.
+
+    Whatever explains it is taken out, in either direction, as if loads could pull anywhere.
+    """
+    columns = np.column_stack([servo.columns, -servo.columns])
+    columns, moved = columns - columns.mean(axis=0), servo.position - servo.position.mean()
+    found = bounded_fit(columns.T @ columns, columns.T @ moved, 1.0)
+    return float(np.std(moved - columns @ found) / max(float(np.std(moved)), 1e-12))
+
+
+def _finding(recorded: Recorded, lines: ExperimentLines, one: _Constant, share: float) -> Finding:
+    label, joint = recorded.commands[one.servo], recorded.joint_of(one.servo)
+    reach = motion_range(one.stretch, joint)[0]
+    unit = "rad" if recorded.is_hinge(joint) else "m"
+    until = "s on" if np.isinf(one.end) else f"to {one.end:.1f} s"
+    when = "throughout" if one.is_whole else f"from {one.begin:.1f} {until}"
+    if not one.is_whole and len(recorded.recordings) > 1:
+        when += f" in recording {one.number + 1}"
+    remedy = "map what is" if one.is_whole else "map what is, or leave the stretch out"
+    repair = lines.removed(label)
+    return Finding(
+        FindingKind.NO_CONTROL,
+        (label,),
+        {"value": one.value, "begin": one.begin, "reach": reach, "unexplained": share},
+        f"{label!r} is told {one.value:.4g} {when} ({lines.topic(label)}), while joint "
+        f"{recorded.joint_name(joint)!r} moves by {reach:.3g} {unit}; its servo gives way by a "
+        "small part of that, whatever pulls at it. Something else drives the joint, or this is not "
+        f"what its servo is told: {remedy}.",
+        repair.text if one.is_whole else "",
+        repair.overrides,
+    )
