@@ -21,9 +21,11 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     finding_of,
+    joined,
     named_degrees,
 )
 from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
+from sysid_ros.engine.elements import FREE
 from sysid_ros.experiment import UNITS
 from sysid_ros.recording.mapping import SignalKind
 
@@ -34,6 +36,7 @@ _FRAMED = 0.1  # how far from all of it the interval may end ...
 _UNSURE = 2.0  # ... and where it must: what is wider tells nothing
 _AS_GOOD = 0.02  # less correlation: a half that turns about the vertical only fits either frame
 _FACTOR = 1.3  # a scale further from one is wrong; lever arms in models are not exact
+_TOLD = (SignalKind.SENSOR, SignalKind.QPOS, SignalKind.QVEL)
 _GRAVITY = UNITS["g"]
 _NEAR_GRAVITY = 0.05  # a factor that near to it is an accelerometer's unit
 _SMALLEST_LAG = 0.01  # s
@@ -77,6 +80,53 @@ def body_sensor_findings(
         if lag is not None and not declared.explains(lag, seen.lag):
             found.append(_finding(seen, lag, lines))
     return found
+
+
+def downward_findings(recorded: Recorded, lines: ExperimentLines) -> list[Finding]:
+    """Poses and sensors told in axes whose y and z point the other way, as NED and FRD.
+
+    A pose alone does not show that: a level body has no rotation in either. An accelerometer that
+    agrees with it only where gravity points up in the pose's axes does, and both are such then.
+
+    Args:
+      recorded: What was recorded.
+      lines: The experiment's entries.
+    """
+    floats = bool(np.any(np.asarray(recorded.model.jnt_type) == FREE))
+    for seen in agreements(recorded) if floats else ():
+        better = 1.0 - seen.upside_down**2 < _MUCH_BETTER * (1.0 - _best_turned(seen) ** 2)
+        if seen.upside_down < _RELATED or not better:
+            continue
+        told = {lines.owner(label) for signals in recorded.vectors for label in signals}
+        told = [label for label in told if lines.config(label).kind in _TOLD]
+        repair = joined(
+            [
+                lines.signal(label, {"z_down": not lines.config(label).z_down})
+                for label in sorted(told)
+            ]
+        )
+        evidence = {"correlation": seen.correlation, "correlation_turned": seen.upside_down}
+        return [
+            Finding(
+                FindingKind.SIGN,
+                (seen.label, *sorted(set(told) - {seen.label})),
+                evidence,
+                f"{seen.label!r} agrees with the recorded pose only if gravity points the other "
+                f"way (correlation {seen.upside_down:.3g}, as the model has it "
+                f"{seen.correlation:.3g}): y and z of the frames of both, the world's and the "
+                "body's, are reversed, as in NED and FRD. Repair it, and check again.",
+                repair.text,
+                repair.overrides,
+            )
+        ]
+    return []
+
+
+def _best_turned(seen: Agreement) -> float:
+    """The largest correlation of a sensor with its axes exchanged or reversed."""
+    if len(seen.axes) != 3:
+        return abs(seen.correlation)
+    return max(float(np.sum(turn * seen.axes)) for turn in _signed_permutations())
 
 
 def _framed_twists(

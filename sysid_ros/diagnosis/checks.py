@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
-from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
+from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
@@ -82,6 +82,8 @@ def check_dataset(
         simulated = FIT_METHODS[experiment.fit.method].simulates
     state, length = CheckedState.of(experiment, dataset), experiment.windows.length
     with single_blas_thread():
+        if reversed_axes := downward_findings(state.recorded, state.lines):
+            return tuple(reversed_axes)  # all else would look like other mistakes
         findings = _of_values(state, simulated=simulated)
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:

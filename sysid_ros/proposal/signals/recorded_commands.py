@@ -61,7 +61,7 @@ def named_part(topic: str, known: Sequence[str]) -> tuple[str, float]:
 
 
 def asked_beside(commands: Sequence[Channel], measured: Channel | None) -> list[Channel]:
-    """What is asked for where another message of its type has a joint's measured position."""
+    """Targets that stand where another message of their type has a joint's measured position."""
     if measured is None or measured.msgtype.startswith("std_msgs/") or "[" not in measured.field:
         return []
     place = measured.msgtype, measured.field
