@@ -35,6 +35,15 @@ _TWISTS = {
 }
 _POINTS = {"geometry_msgs/msg/PointStamped": "point"}
 _ROWS = {"3": r"(?:.+\.)?(?:position|pos)", "4": r"(?:.+\.)?(?:q|quat\w*|orientation)"}
+# By the last part of a field its halves: what they are called, their sensors, and their fields.
+_HALVES = {
+    "pose": (("position", "framepos", "position"), ("orientation", "framequat", "orientation")),
+    "transform": (
+        ("position", "framepos", "translation"),
+        ("orientation", "framequat", "rotation"),
+    ),
+    "twist": (("velocity", "velocimeter", "linear"), ("rate", "gyro", "angular")),
+}
 _PLACES = ("position.x", "translation.x")
 _TURNS = {f"{part}.{axis}" for part in ("orientation", "rotation") for axis in "wxyz"}
 _FIRST = r"\.(?:position\.|translation\.|linear\.)?x"
@@ -92,8 +101,9 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
             posed = posed or list(_in_frames(name, [name, body], channels))
             posed = [_as_told(line, body, channels) for line in posed]
             posed = posed or [*_in_rows(body, channels), *_points(body, [name, body], channels)]
-            lines += posed
-            lines += _one("qvel", name, [name, body], _TWISTS, channels)
+            twists = list(_one("qvel", name, [name, body], _TWISTS, channels))
+            for line in [*posed, *twists]:
+                lines += _at_site(model, int(model.jnt_bodyid[joint]), [name, body], line)
     for sensor in range(model.nsensor):
         name, site = str(model.sensor(sensor).name), _site(model, sensor)
         kind = int(model.sensor_type[sensor])
@@ -192,6 +202,24 @@ def _as_told(line: Line, body: str, channels: Sequence[Channel]) -> Line:
     doubt = f"the orientation of {topic} never changes, so that its position alone is taken"
     channel = replace(line.channel, field=f"{pose}.{place}")
     return Line("sensor", f"{body}_position", channel, doubt, placed=("framepos", body))
+
+
+def _at_site(model: mujoco.MjModel, body: int, names: Sequence[str], line: Line) -> Iterator[Line]:
+    """A pose or twist of a body, as that of a site on it after which its topic is named.
+
+    So a camera tells where it is itself, ahead of the body's frame and turned.
+    """
+    told = f"{line.channel.topic}/{line.channel.name}"
+    sites = [str(model.site(int(site)).name) for site in np.flatnonzero(model.site_bodyid == body)]
+    site = max(sites, key=lambda one: _likeness([one], told), default="")
+    half = line.channel.field.rpartition(".")[2] not in _HALVES
+    if half or _likeness([site], told) < _SAME_NAME or _likeness(names, told) >= _SAME_NAME:
+        yield line
+    else:
+        doubt = f"is {line.channel.topic} told of {site}, not of {names[-1]}?"
+        for name, kind, part in _HALVES[line.channel.field.rpartition(".")[2]]:
+            channel = replace(line.channel, field=f"{line.channel.field}.{part}")
+            yield Line("sensor", f"{site}_{name}", channel, doubt, placed=(kind, site))
 
 
 def numbers_of_poses(channels: Sequence[Channel]) -> set[tuple[str, str]]:

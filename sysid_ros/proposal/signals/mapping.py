@@ -240,6 +240,8 @@ def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str
     posed = {line.name for line in bodies if line.kind == "qpos"}
     sensed = {line.name for line in bodies if line.kind == "sensor" and not line.placed}
     placed = {line.placed[1] for line in bodies if line.placed}
+    sites = [site for site in map(model.site, range(model.nsite)) if site.name in placed]
+    placed |= {str(model.body(int(site.bodyid[0])).name) for site in sites}
     found = []
     for joint in np.flatnonzero(model.jnt_type == FREE):
         body = str(model.body(int(model.jnt_bodyid[joint])).name)

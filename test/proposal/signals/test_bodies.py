@@ -225,3 +225,32 @@ def test_a_point_that_a_tracker_tells_is_where_a_free_body_is() -> None:
     pose = channel("/odom", "nav_msgs/msg/Odometry", "pose.pose.position.x")
     turn = channel("/odom", "nav_msgs/msg/Odometry", "pose.pose.orientation.x")
     assert [one.kind for one in body_lines(model, [quick, pose, turn])] == ["qpos"]
+
+
+def test_a_pose_is_that_of_the_site_after_which_its_topic_is_named() -> None:
+    """A tracking camera tells where it is itself, ahead of the body's frame and turned."""
+    model = MODEL.replace("<site", '<site name="camera" pos=".1 0 0" euler="0 20 0"/><site', 1)
+    odometry = "nav_msgs/msg/Odometry"
+    fields = ("pose.pose.position.x", "pose.pose.orientation.x", "twist.twist.linear.x")
+    told = {
+        topic: body_lines(
+            mujoco.MjModel.from_xml_string(model),
+            [channel(topic, odometry, field) for field in fields],
+        )
+        for topic in ("/camera/pose/sample", "/base/camera", "/odom")
+    }
+    assert [(one.placed, one.channel.field) for one in told["/camera/pose/sample"]] == [
+        (("framepos", "camera"), "pose.pose.position"),
+        (("framequat", "camera"), "pose.pose.orientation"),
+        (("velocimeter", "camera"), "twist.twist.linear"),
+        (("gyro", "camera"), "twist.twist.angular"),
+    ]
+    assert all("not of base" in one.doubt for one in told["/camera/pose/sample"])
+    seen = [one.channel for one in told["/camera/pose/sample"][:1]]
+    shown = [replace(one, field="pose.pose.position.x") for one in seen]
+    shown.append(replace(seen[0], field="pose.pose.orientation.x"))
+    mapping = map_channels(mujoco.MjModel.from_xml_string(model), shown)
+    assert mapping.posed
+    assert not mapping.unmapped
+    for topic in ("/base/camera", "/odom"):
+        assert [one.kind for one in told[topic]] == ["qpos", "qvel"]
