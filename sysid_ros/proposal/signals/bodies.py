@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,7 +21,7 @@ from sysid_ros.proposal.signals.names import similarity
 from sysid_ros.recording.messages import is_asked
 
 # By message type, or by the length of a fixed array in any, the field of a signal, which is
-# recorded where the first number of it is.
+# recorded where a number of it changes.
 _POSES = {
     "nav_msgs/msg/Odometry": r"pose\.pose",
     "geometry_msgs/msg/PoseStamped": "pose",
@@ -46,7 +47,8 @@ _HALVES = {
 }
 _PLACES = ("position.x", "translation.x")
 _TURNS = {f"{part}.{axis}" for part in ("orientation", "rotation") for axis in "wxyz"}
-_FIRST = r"\.(?:position\.|translation\.|linear\.)?x"
+_ANY = r"\.(?:position\.|translation\.|linear\.)?[xyzw]"  # a boat turns about z alone
+_NAMESPACE = 0.75  # of at least three topics, that begin alike where this is a robot's name
 _WRENCH = "geometry_msgs/msg/WrenchStamped"
 _SENSORS: Mapping[int, Mapping[str, str]] = {
     int(mujoco.mjtSensor.mjSENS_GYRO): {
@@ -121,15 +123,23 @@ def _framed(
 ) -> Iterator[Line]:
     """Poses that are named after a sensor of the model or its site; not that of a free joint."""
     left = [one for one in channels if one.topic not in taken and _interval(one) < _SLOWEST]
+    robot = _robots_name({one.topic for one in channels})
     for sensor in range(model.nsensor):
         name, site = str(model.sensor(sensor).name), _site(model, sensor)
         types = _FRAMED.get(int(model.sensor_type[sensor]), {})
         if not name or int(model.sensor_refid[sensor]) >= 0:
             continue
         for line in _one("sensor", name, [name, site], types, left):
-            if _likeness([name, site], line.channel.topic) >= _SAME_NAME:
+            if _likeness([name, site], line.channel.topic.removeprefix(robot)) >= _SAME_NAME:
                 doubt = f"is {line.channel.topic} told of {site or name} in the model's world?"
                 yield replace(line, doubt=line.doubt or doubt)
+
+
+def _robots_name(topics: Collection[str]) -> str:
+    """The namespace that nearly all topics share, which names no sensor; empty where none does."""
+    spaces = Counter("/".join(topic.split("/")[:2]) for topic in topics if topic.count("/") > 1)
+    space, count = max(spaces.items(), key=lambda one: one[1], default=("", 0))
+    return space if count >= max(3.0, _NAMESPACE * len(topics)) else ""
 
 
 def tendon_lengths(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
@@ -265,14 +275,14 @@ def _points(body: str, names: Sequence[str], channels: Sequence[Channel]) -> Ite
 
 
 def _recorded(types: Mapping[str, str], channels: Sequence[Channel]) -> list[Channel]:
-    """Signals of some message types by the first number of each; what is asked for is none."""
-    found = []
+    """Signals of some message types, once each; what is asked for is none."""
+    found: dict[tuple[str, str], Channel] = {}
     for channel in channels:
-        key, first = (str(channel.row), r"\[0\]") if channel.row else (channel.msgtype, _FIRST)
+        key, first = (str(channel.row), r"\[0\]") if channel.row else (channel.msgtype, _ANY)
         match = re.fullmatch(f"({types.get(key, '')}){first}", channel.field)
         if key in types and match is not None and not is_asked(channel.topic):
-            found.append(replace(channel, field=match[1]))
-    return found
+            found.setdefault((channel.topic, match[1]), replace(channel, field=match[1]))
+    return list(found.values())
 
 
 def _interval(channel: Channel) -> float:

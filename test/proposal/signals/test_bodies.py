@@ -254,3 +254,25 @@ def test_a_pose_is_that_of_the_site_after_which_its_topic_is_named() -> None:
     assert not mapping.unmapped
     for topic in ("/base/camera", "/odom"):
         assert [one.kind for one in told[topic]] == ["qpos", "qvel"]
+
+
+def test_a_boats_orientation_turns_about_z_alone_and_its_name_is_no_sensors() -> None:
+    frames = '<framepos name="gps" objtype="site" objname="imu_boat"/>' + \
+        '<framequat name="pose_orientation" objtype="xbody" objname="base"/>'  # fmt: skip
+    model = MODEL.replace('"imu"', '"imu_boat"').replace("<freejoint/>", "")
+    model = model.replace("<sensor>", f"<sensor>{frames}")
+    kind = "geometry_msgs/msg/PoseWithCovarianceStamped"
+    told = [
+        channel("/boat/pose", kind, "pose.pose.position.y"),
+        channel("/boat/pose", kind, "pose.pose.orientation.z"),
+        channel("/boat/pose", kind, "pose.pose.orientation.w"),
+        channel("/boat/left/thrust", "std_msgs/msg/Float64", "data"),
+        channel("/boat/joint_states", "sensor_msgs/msg/JointState", "position[left]"),
+    ]
+    told = [replace(one, times=(0.01 * one.times[0],)) for one in told]
+    lines = body_lines(mujoco.MjModel.from_xml_string(model), told)
+    found = [(one.name, one.channel.field) for one in lines]
+    assert found == [("pose_orientation", "pose.pose.orientation")]
+    elsewhere = [replace(one, topic=f"/mocap{one.topic}") for one in told[:1]]
+    lines = body_lines(mujoco.MjModel.from_xml_string(model), elsewhere)
+    assert [one.name for one in lines] == ["gps"]  # the name of a tracked thing
