@@ -97,19 +97,16 @@ def downward_findings(recorded: Recorded, lines: ExperimentLines) -> list[Findin
         better = 1.0 - seen.upside_down**2 < _MUCH_BETTER * (1.0 - _best_turned(seen) ** 2)
         if seen.upside_down < _RELATED or not better:
             continue
-        told = {lines.owner(label) for signals in recorded.vectors for label in signals}
-        told = [label for label in told if lines.config(label).kind in _TOLD]
+        owners = {lines.owner(label) for signals in recorded.vectors for label in signals}
+        told = sorted(label for label in owners if lines.config(label).kind in _TOLD)
         repair = joined(
-            [
-                lines.signal(label, {"z_down": not lines.config(label).z_down})
-                for label in sorted(told)
-            ]
+            [lines.signal(label, {"z_down": not lines.config(label).z_down}) for label in told]
         )
         evidence = {"correlation": seen.correlation, "correlation_turned": seen.upside_down}
         return [
             Finding(
                 FindingKind.SIGN,
-                (seen.label, *sorted(set(told) - {seen.label})),
+                (seen.label, *(label for label in told if label != seen.label)),
                 evidence,
                 f"{seen.label!r} agrees with the recorded pose only if gravity points the other "
                 f"way (correlation {seen.upside_down:.3g}, as the model has it "
