@@ -22,9 +22,11 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     finding_of,
+    joined,
     named_degrees,
 )
 from sysid_ros.diagnosis.kinematic_sensors import Agreement, agreements
+from sysid_ros.engine.elements import FREE
 from sysid_ros.experiment import UNITS
 from sysid_ros.recording.mapping import SignalKind
 
@@ -38,6 +40,7 @@ _FACTOR = 1.3  # a scale further from one is wrong; lever arms in models are not
 _OF_GRAVITY = (UNITS["g"], UNITS["mg"])
 _NEAR_GRAVITY = 0.05  # a factor that near to one of these is an accelerometer's unit
 _SWAY = 0.3  # of gravity, that accelerations change its size by beside it
+_TOLD = (SignalKind.SENSOR, SignalKind.QPOS, SignalKind.QVEL)
 _SMALLEST_LAG = 0.01  # s
 _BETTER = 0.5  # of what is uncorrelated, at most, may be left at a lag
 
@@ -109,6 +112,50 @@ def _weighed(
                 why = f"As recorded, it reads {usual:.3g} in every direction of its motion."
                 found.append(finding_of(change, lines, {"size": float(usual)}, why))
     return found
+
+
+def downward_findings(recorded: Recorded, lines: ExperimentLines) -> list[Finding]:
+    """Poses and sensors told in axes whose y and z point the other way, as NED and FRD.
+
+    A pose alone does not show that: a level body has no rotation in either. An accelerometer that
+    agrees with it only where gravity points up in the pose's axes does, and both are such then.
+
+    Args:
+      recorded: What was recorded.
+      lines: The experiment's entries.
+    """
+    floats = bool(np.any(np.asarray(recorded.model.jnt_type) == FREE))
+    for seen in agreements(recorded) if floats else ():
+        better = 1.0 - seen.upside_down**2 < _MUCH_BETTER * (1.0 - _best_turned(seen) ** 2)
+        if seen.upside_down < _RELATED or not better:
+            continue
+        owners = {lines.owner(label) for signals in recorded.vectors for label in signals}
+        told = sorted(label for label in owners if lines.config(label).kind in _TOLD)
+        repair = joined(
+            [lines.signal(label, {"z_down": not lines.config(label).z_down}) for label in told]
+        )
+        evidence = {"correlation": seen.correlation, "correlation_turned": seen.upside_down}
+        return [
+            Finding(
+                FindingKind.SIGN,
+                (seen.label, *(label for label in told if label != seen.label)),
+                evidence,
+                f"{seen.label!r} agrees with the recorded pose only if gravity points the other "
+                f"way (correlation {seen.upside_down:.3g}, as the model has it "
+                f"{seen.correlation:.3g}): y and z of the frames of both, the world's and the "
+                "body's, are reversed, as in NED and FRD. Repair it, and check again.",
+                repair.text,
+                repair.overrides,
+            )
+        ]
+    return []
+
+
+def _best_turned(seen: Agreement) -> float:
+    """The largest correlation of a sensor with its axes exchanged or reversed."""
+    if len(seen.axes) != 3:
+        return abs(seen.correlation)
+    return max(float(np.sum(turn * seen.axes)) for turn in _signed_permutations())
 
 
 def _framed_twists(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
-from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
+from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.constant_commands import constant_command_findings
 from sysid_ros.diagnosis.dynamics import Dynamics
@@ -88,6 +88,8 @@ def check_dataset(
         if stood := _at_rest(state):
             on_note(f"nothing else is tested, as {_kinds(stood)} may look like anything: {_AGAIN}")
             return (*stood, *contradictions(dataset.quality))
+        if reversed_axes := downward_findings(state.recorded, state.lines):
+            return tuple(reversed_axes)  # all else would look like other mistakes
         findings = _of_values(state, simulated=simulated)
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:

@@ -9,6 +9,7 @@ what a sensor on a body must read: masses do not enter, but for the size of a fo
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -64,6 +65,8 @@ class Agreement:
     # the correlation of a velocity if it is one in the axes of the world rather than of the body,
     # or the other way round; 0 of others
     other_frame: float
+    # the correlation of an accelerometer if gravity points up in the poses' frame; 0 of others
+    upside_down: float
     # 95 % interval, from tenths of the recordings, of the share of a velocity that is in the other
     # frame: 0 if it is in the axes of its own, 1 if it is in those of the other; all numbers
     # where nothing tells
@@ -79,7 +82,8 @@ class _Pair:
     """One recording of a sensor: times (n,), measured and expected (n, k).
 
     ``framed`` is what is expected in the other frame, of velocities, and ``nearby`` the same by how
-    the frame is turned a little earlier and later; zero of others.
+    the frame is turned a little earlier and later; zero of others. ``upside`` is what is expected
+    where gravity points the other way.
     """
 
     times: FloatArray
@@ -87,6 +91,7 @@ class _Pair:
     expected: FloatArray
     framed: FloatArray
     nearby: FloatArray
+    upside: FloatArray
 
 
 def agreements(recorded: Recorded) -> list[Agreement]:
@@ -133,7 +138,7 @@ def _compare(recorded: Recorded, number: int, pairs: dict[int, list[_Pair]]) -> 
     if len(times) < 2 * edge + _LEAST_ROWS:
         return
     smooth = {joint: _smooth(one, times, cutoff) for joint, one in sources.items()}
-    expected = _expected(model, smooth, step)
+    expected = (*_expected(model, smooth, step), _expected(_upside_down(model), smooth, step)[0])
     inside = slice(edge, -edge)
     for sensor in present:
         measured = _smooth(vectors[str(model.sensor(sensor).name)], times, cutoff)
@@ -141,6 +146,13 @@ def _compare(recorded: Recorded, number: int, pairs: dict[int, list[_Pair]]) -> 
         own = slice(first, first + width)
         said = (one[inside, own] for one in expected)
         pairs[sensor].append(_Pair(times[inside], measured[inside], *said))
+
+
+def _upside_down(model: mujoco.MjModel) -> mujoco.MjModel:
+    """A copy under gravity of the opposite direction."""
+    turned = copy.copy(model)
+    turned.opt.gravity = -np.asarray(model.opt.gravity)
+    return turned
 
 
 def _position_sources(recorded: Recorded, number: int) -> dict[int, Samples] | None:
@@ -230,6 +242,9 @@ def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
     size = max(float(np.linalg.norm(measured)) * power**0.5, 1e-300)
     framed = np.concatenate([pair.framed for pair in pairs])
     alike = max(float(np.linalg.norm(measured) * np.linalg.norm(framed)), 1e-300)
+    upside = np.concatenate([pair.upside for pair in pairs])
+    down = max(float(np.linalg.norm(measured) * np.linalg.norm(upside)), 1e-300)
+    accelerates = kind == int(_S.mjSENS_ACCELEROMETER)
     whole = np.array([_cosines(pair, slice(None)) for pair in pairs]).sum(axis=0)
     lags = [_best_lag(_cosines(pair, part)) for pair in pairs for part in _tenths(pair)]
     lag = _best_lag(whole)
@@ -243,6 +258,7 @@ def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
         product / max(power, 1e-300),
         (measured.T @ expected) / size,
         float(np.sum(measured * framed)) / alike,
+        float(np.sum(measured * upside)) / down if accelerates else 0.0,
         _in_other(pairs),
         lag,
         (lag - spread, lag + spread),

@@ -94,6 +94,11 @@ class SignalConfig:
         "of a free joint's velocity: `body` as the twist of an Odometry, or `world`",
         choices=("body", "world"),
     )
+    z_down: bool = key(
+        False,
+        "y and z of the field's frames point the other way than the model's, as those of the world "
+        "(north, east, down) and of the body (forward, right, down) of PX4 and of ships do",
+    )
     type: str | None = key(
         None, "of a `sensor` that the model lacks and that a copy gets", choices=SENSOR_TYPES
     )

@@ -345,7 +345,7 @@ def _with_parameters(
     """Choose the parameters that the recordings determine, some masses before others."""
     resting = resting_joints(spec.copy().compile(), mapping.lines)
     draft = without_comparing(draft, resting)
-    inputs, floating = _inputs(mapping), any(line.kind == "qpos" for line in mapping.bodies)
+    inputs, floating = _inputs(mapping), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
     usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
     named = {one.name for one in masses}

@@ -94,6 +94,8 @@ def candidates(
     found += [_setting(spec, "tendon", one.name, "stiffness") for one in spec.tendons if one.name]
     known = [name for name in speeds if name not in inputs.guessed]
     found += _settings_of_servos(spec, model.nu, known, ("kv",))
+    others = [name for name in inputs.held if name not in servos]
+    found += _settings_of_servos(spec, model.nu, others, ("time_constant",))
     if servos or inputs.guessed:
         found += _settings_of_servos(
             spec,
@@ -191,7 +193,7 @@ def _settings_of_servos(
                 found[0],
                 name="*",
                 shared=True,
-                doubt=f"the recordings contradict the model's {attribute} of all servos",
+                doubt=f"the recordings contradict the model's {attribute} of all actuators",
             )
         else:
             yield from found

@@ -33,7 +33,7 @@ from sysid_ros.recording.mapping import (
     choose_stamps,
     map_recording,
 )
-from sysid_ros.recording.messages import FieldPath
+from sysid_ros.recording.messages import Components
 from sysid_ros.rehearsal.changed_bag import Change, write_changed
 from sysid_ros.rehearsal.plan import RehearsalError
 
@@ -179,18 +179,18 @@ def retell(
                 continue
             if numbers.quaternions:
                 raise RehearsalError(f"{signal.field}: orientations cannot be rehearsed")
-            change = _change(recording, experiment, signal, numbers.paths, mapped, motion, random)
+            change = _change(recording, experiment, signal, numbers, mapped, motion, random)
             changes.setdefault(signal.topic, []).append(change)
         write_changed(recording, sorted(wanted.fields), changes, folder)
 
 
 def _change(
     recording: Recording, experiment: Experiment, signal: SignalConfig,
-    paths: tuple[FieldPath, ...], mapped: MappedRecording, motion: TrueMotion,
+    numbers: Components, mapped: MappedRecording, motion: TrueMotion,
     random: np.random.Generator,
 ) -> Change:  # fmt: skip
     """The numbers of one signal at its messages' instants, in the messages' unit."""
-    table = read_columns(recording, {signal.topic: list(paths)})[signal.topic]
+    table = read_columns(recording, {signal.topic: list(numbers.paths)})[signal.topic]
     _, stamps = choose_stamps(table, signal.clock or experiment.clock)
     times = (stamps - mapped.start_ns) / 1e9
     if signal.label not in motion.times:
@@ -198,4 +198,5 @@ def _change(
             f"{signal.label} cannot be rehearsed: of free joints only sensors of the body can"
         )
     values = motion.at(signal.label, times, random)
-    return Change(paths, (values - signal.offset) / signal.factor)
+    turned = values * numbers.with_z_up(signal.field) if signal.z_down else values
+    return Change(numbers.paths, (turned - signal.offset) / signal.factor)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings
+from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.evidence.declared import Declared
 from sysid_ros.diagnosis.evidence.finding import Finding, FindingKind
 from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
@@ -205,3 +205,56 @@ def test_an_orientation_noisier_than_the_base_turns_tells_no_frame() -> None:
     """Noise turns what is expected in the body's axes as if the measured stayed in the world's."""
     both = "base_qvel_linear base_qvel_angular"
     assert findings(TWIST, both, lambda one: one, seed=7, turning=0.02, noise=0.05) == ()
+
+
+FLYING = FREE.replace(
+    "<velocimeter", '<accelerometer name="accelerometer" site="imu"/><velocimeter'
+)
+POSED = EXPERIMENT + "  - {qpos: base, topic: /odom, field: pose.pose}\n"
+DOWN = {3: np.array([1.0, -1.0, -1.0]), 4: np.array([1.0, 1.0, -1.0, -1.0])}
+
+
+def downward(xml: str, change: Callable[[str, FloatArray], FloatArray]) -> list[Finding]:
+    """What is said of axes that point down where every signal is changed by its name."""
+    signals = {
+        name: Samples(one.times, change(name, one.values))
+        for name, one in measured(xml, 3, turning=0.4, noise=1e-2).items()
+    }
+    scalar = {name: one for name, one in signals.items() if one.values.ndim == 1}
+    vectors = {name: one for name, one in signals.items() if one.values.ndim == 2}
+    model = mujoco.MjModel.from_xml_string(xml)
+    positions = {joint: f"p{joint}" for joint in range(model.njnt)} if scalar else {}
+    recorded = Recorded(model, (scalar,), (vectors,), positions, {}, {}, {})
+    lines = ExperimentLines(parse_experiment(POSED, path=Path("experiment.yaml")))
+    return downward_findings(recorded, lines)
+
+
+def test_north_east_down_is_seen_by_an_accelerometer_beside_the_pose() -> None:
+    (found,) = downward(FLYING, lambda name, one: one * DOWN[one.shape[1]])
+    assert found.kind is FindingKind.SIGN
+    assert set(found.signals) == {"accelerometer", "base_qpos", "gyro", "speed"}
+    assert sum(one.endswith("z_down=true") for one in found.overrides) == 4
+    assert "NED and FRD" in found.sentence
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda name, one: one,
+        lambda name, one: -one if name == "accelerometer" else one,  # a sign of its own
+        lambda name, one: one * DOWN[3] if name in ("gyro", "accelerometer") else one,  # a mount
+    ],
+)
+def test_other_mistakes_and_none_are_not_axes_that_point_down(change) -> None:
+    assert not downward(FLYING, change)
+
+
+def test_an_arm_that_hangs_is_mounted_otherwise_and_has_no_axes_that_point_down() -> None:
+    hanging = ARM.replace("<mujoco>", '<mujoco><option gravity="0 0 9.81"/>')
+    signals = measured(hanging, 3)
+    model = mujoco.MjModel.from_xml_string(ARM)
+    scalar = {name: one for name, one in signals.items() if one.values.ndim == 1}
+    vectors = {name: one for name, one in signals.items() if one.values.ndim == 2}
+    recorded = Recorded(model, (scalar,), (vectors,), {0: "p0", 1: "p1"}, {}, {}, {})
+    lines = ExperimentLines(parse_experiment(EXPERIMENT, path=Path("experiment.yaml")))
+    assert not downward_findings(recorded, lines)

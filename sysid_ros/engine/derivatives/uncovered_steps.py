@@ -115,7 +115,7 @@ def _overwrite(
 ) -> None:
     """Put the Jacobian of some runs in its place."""
     runs = np.isin(np.arange(len(batch.samples)), chosen)
-    found.jacobian[np.repeat(runs, batch.samples) if len(runs) > 1 else slice(None)] = jacobian
+    found.jacobian[slice(None) if runs.all() else np.repeat(runs, batch.samples)] = jacobian
 
 
 def _slopes(

@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import joint_of
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.correlations import correlations
 from sysid_ros.proposal.signals.drives import Drive
@@ -25,6 +26,7 @@ from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import Match, match_names, similarity
 from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.recorded_commands import (
+    asked_beside,
     command_arrays,
     named_commands,
     of_quantity,
@@ -89,6 +91,12 @@ def command_lines(
     open_ = _Open(list(drives))
     for quantity in dict.fromkeys(drive.quantity for drive in drives):
         _by_name(open_, quantity, of_quantity(named, quantity), spaces)
+    _thrusts_by_name(open_, named)
+    for drive in [one for one in open_.drives if one.quantity == "position"]:
+        joint = joint_of(model, drive.actuator)
+        measured = None if joint is None else positions.get(joint)
+        if len(found := asked_beside(commands, measured)) == 1:
+            open_.take([Line("actuator", drive.name, found[0])])
     groups = _groups(open_.drives)
     # What one group leaves undecided may be plain once the others have theirs.
     for group, last in [*((one, False) for one in groups), *((one, True) for one in groups)]:
@@ -186,6 +194,24 @@ def _by_name(
                 doubt = "" if sure else f"is {channel.field} the input of {drive.name}?"
                 lines.append(Line("actuator", drive.name, channel, doubt))
         open_.take(lines)
+
+
+def _thrusts_by_name(open_: _Open, topics: Mapping[str, list[Channel]]) -> None:
+    """Assign rotors what is named after them alone, be it a speed in rpm or a share of the most."""
+    used = {(line.channel.topic, line.channel.field) for line in open_.lines}
+    named = [one for group in topics.values() for one in group]
+    left = [one for one in named if (one.topic, one.field) not in used]
+    drives = [drive for drive in open_.drives if drive.thrusts]
+    if not drives or not left:
+        return
+    names, matches = _matched(drives, [one.name for one in left])
+    lines = []
+    for drive, name in zip(drives, names, strict=True):
+        if name in matches and matches[name].sure:
+            channel = left[matches[name].index]
+            doubt = f"is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
+            lines.append(Line("actuator", drive.name, channel, doubt))
+    open_.take(lines)
 
 
 def _matched(drives: Sequence[Drive], given: Sequence[str]) -> tuple[list[str], dict[str, Match]]:

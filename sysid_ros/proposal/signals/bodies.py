@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -18,7 +20,8 @@ from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import similarity
 from sysid_ros.recording.messages import is_asked
 
-# By message type the field of a signal, which is recorded where the first number of it is.
+# By message type, or by the length of a fixed array in any, the field of a signal, which is
+# recorded where a number of it changes.
 _POSES = {
     "nav_msgs/msg/Odometry": r"pose\.pose",
     "geometry_msgs/msg/PoseStamped": "pose",
@@ -31,13 +34,31 @@ _TWISTS = {
     "nav_msgs/msg/Odometry": r"twist\.twist",
     "sensor_msgs/msg/MultiDOFJointState": r"twist\[.+\]",
 }
+_POINTS = {"geometry_msgs/msg/PointStamped": "point"}
+_ROWS = {"3": r"(?:.+\.)?(?:position|pos)", "4": r"(?:.+\.)?(?:q|quat\w*|orientation)"}
+# By the last part of a field its halves: what they are called, their sensors, and their fields.
+_HALVES = {
+    "pose": (("position", "framepos", "position"), ("orientation", "framequat", "orientation")),
+    "transform": (
+        ("position", "framepos", "translation"),
+        ("orientation", "framequat", "rotation"),
+    ),
+    "twist": (("velocity", "velocimeter", "linear"), ("rate", "gyro", "angular")),
+}
 _PLACES = ("position.x", "translation.x")
 _TURNS = {f"{part}.{axis}" for part in ("orientation", "rotation") for axis in "wxyz"}
-_FIRST = r"\.(?:position\.|translation\.|linear\.)?x"
+_ANY = r"\.(?:position\.|translation\.|linear\.)?[xyzw]"  # a boat turns about z alone
+_NAMESPACE = 0.75  # of at least three topics, that begin alike where this is a robot's name
 _WRENCH = "geometry_msgs/msg/WrenchStamped"
 _SENSORS: Mapping[int, Mapping[str, str]] = {
-    int(mujoco.mjtSensor.mjSENS_GYRO): {"sensor_msgs/msg/Imu": "angular_velocity"},
-    int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): {"sensor_msgs/msg/Imu": "linear_acceleration"},
+    int(mujoco.mjtSensor.mjSENS_GYRO): {
+        "sensor_msgs/msg/Imu": "angular_velocity",
+        "3": r"(?:.+\.)?gyro\w*",
+    },
+    int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): {
+        "sensor_msgs/msg/Imu": "linear_acceleration",
+        "3": r"(?:.+\.)?accel\w*",
+    },
     int(mujoco.mjtSensor.mjSENS_VELOCIMETER): {
         "geometry_msgs/msg/TwistStamped": r"twist\.linear",
         "geometry_msgs/msg/TwistWithCovarianceStamped": r"twist\.twist\.linear",
@@ -80,8 +101,11 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
             name = str(model.joint(joint).name) or body
             posed = list(_one("qpos", name, [name, body], _POSES, channels))
             posed = posed or list(_in_frames(name, [name, body], channels))
-            lines += [_as_told(line, body, channels) for line in posed]
-            lines += _one("qvel", name, [name, body], _TWISTS, channels)
+            posed = [_as_told(line, body, channels) for line in posed]
+            posed = posed or [*_in_rows(body, channels), *_points(body, [name, body], channels)]
+            twists = list(_one("qvel", name, [name, body], _TWISTS, channels))
+            for line in [*posed, *twists]:
+                lines += _at_site(model, int(model.jnt_bodyid[joint]), [name, body], line)
     for sensor in range(model.nsensor):
         name, site = str(model.sensor(sensor).name), _site(model, sensor)
         kind = int(model.sensor_type[sensor])
@@ -99,15 +123,23 @@ def _framed(
 ) -> Iterator[Line]:
     """Poses that are named after a sensor of the model or its site; not that of a free joint."""
     left = [one for one in channels if one.topic not in taken and _interval(one) < _SLOWEST]
+    robot = _robots_name({one.topic for one in channels})
     for sensor in range(model.nsensor):
         name, site = str(model.sensor(sensor).name), _site(model, sensor)
         types = _FRAMED.get(int(model.sensor_type[sensor]), {})
         if not name or int(model.sensor_refid[sensor]) >= 0:
             continue
         for line in _one("sensor", name, [name, site], types, left):
-            if _likeness([name, site], line.channel.topic) >= _SAME_NAME:
+            if _likeness([name, site], line.channel.topic.removeprefix(robot)) >= _SAME_NAME:
                 doubt = f"is {line.channel.topic} told of {site or name} in the model's world?"
                 yield replace(line, doubt=line.doubt or doubt)
+
+
+def _robots_name(topics: Collection[str]) -> str:
+    """The namespace that nearly all topics share, which names no sensor; empty where none does."""
+    spaces = Counter("/".join(topic.split("/")[:2]) for topic in topics if topic.count("/") > 1)
+    space, count = max(spaces.items(), key=lambda one: one[1], default=("", 0))
+    return space if count >= max(3.0, _NAMESPACE * len(topics)) else ""
 
 
 def tendon_lengths(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]:
@@ -182,14 +214,75 @@ def _as_told(line: Line, body: str, channels: Sequence[Channel]) -> Line:
     return Line("sensor", f"{body}_position", channel, doubt, placed=("framepos", body))
 
 
+def _at_site(model: mujoco.MjModel, body: int, names: Sequence[str], line: Line) -> Iterator[Line]:
+    """A pose or twist of a body, as that of a site on it after which its topic is named.
+
+    So a camera tells where it is itself, ahead of the body's frame and turned.
+    """
+    told = f"{line.channel.topic}/{line.channel.name}"
+    sites = [str(model.site(int(site)).name) for site in np.flatnonzero(model.site_bodyid == body)]
+    site = max(sites, key=lambda one: _likeness([one], told), default="")
+    half = line.channel.field.rpartition(".")[2] not in _HALVES
+    if half or _likeness([site], told) < _SAME_NAME or _likeness(names, told) >= _SAME_NAME:
+        yield line
+    else:
+        doubt = f"is {line.channel.topic} told of {site}, not of {names[-1]}?"
+        for name, kind, part in _HALVES[line.channel.field.rpartition(".")[2]]:
+            channel = replace(line.channel, field=f"{line.channel.field}.{part}")
+            yield Line("sensor", f"{site}_{name}", channel, doubt, placed=(kind, site))
+
+
+def numbers_of_poses(channels: Sequence[Channel]) -> set[tuple[str, str]]:
+    """Topics and fields of the numbers that poses in fixed arrays have, which no joint's are."""
+    poses = [(one.topic, one.field) for pair in _poses_in_rows(channels) for one in pair]
+    return {
+        (one.topic, one.field)
+        for one in channels
+        if one.row and (one.topic, one.field.rpartition("[")[0]) in poses
+    }
+
+
+def _poses_in_rows(channels: Sequence[Channel]) -> Iterator[tuple[Channel, Channel]]:
+    """Places and orientations that are fixed arrays beside each other in a message."""
+    places = _recorded({"3": _ROWS["3"]}, channels)
+    turns = _recorded({"4": _ROWS["4"]}, channels)
+    for place, turn in itertools.product(places, turns):
+        beside = place.field.rpartition(".")[0] == turn.field.rpartition(".")[0]
+        if place.topic == turn.topic and beside:
+            yield place, turn
+
+
+def _in_rows(body: str, channels: Sequence[Channel]) -> list[Line]:
+    """The pose of a free body from two fixed arrays, as sensors of its frame."""
+    poses = list(_poses_in_rows(channels))
+    if not poses or not body:
+        return []
+    place, turn = max(poses, key=lambda pair: _likeness([body], pair[0].topic))
+    others = sorted({one.topic for one, _ in poses} - {place.topic})
+    doubt = f"is it {place.topic}, not {' or '.join(others)}?" if others else ""
+    return [
+        Line("sensor", f"{body}_position", place, doubt, placed=("framepos", body)),
+        Line("sensor", f"{body}_orientation", turn, doubt, placed=("framequat", body)),
+    ]
+
+
+def _points(body: str, names: Sequence[str], channels: Sequence[Channel]) -> Iterator[Line]:
+    """The position of a free body of which no pose is told, as trackers of points tell it."""
+    quick = [one for one in channels if _interval(one) < _SLOWEST]
+    for line in _one("sensor", f"{body}_position", names, _POINTS, quick) if body else ():
+        doubt = f"is {line.channel.topic} where {body} has its frame in the model's world?"
+        yield replace(line, doubt=line.doubt or doubt, placed=("framepos", body))
+
+
 def _recorded(types: Mapping[str, str], channels: Sequence[Channel]) -> list[Channel]:
-    """Signals of some message types by the first number of each; what is asked for is none."""
-    found = []
+    """Signals of some message types, once each; what is asked for is none."""
+    found: dict[tuple[str, str], Channel] = {}
     for channel in channels:
-        match = re.fullmatch(f"({types.get(channel.msgtype, '')}){_FIRST}", channel.field)
-        if channel.msgtype in types and match is not None and not is_asked(channel.topic):
-            found.append(replace(channel, field=match[1]))
-    return found
+        key, first = (str(channel.row), r"\[0\]") if channel.row else (channel.msgtype, _ANY)
+        match = re.fullmatch(f"({types.get(key, '')}){first}", channel.field)
+        if key in types and match is not None and not is_asked(channel.topic):
+            found.setdefault((channel.topic, match[1]), replace(channel, field=match[1]))
+    return list(found.values())
 
 
 def _interval(channel: Channel) -> float:

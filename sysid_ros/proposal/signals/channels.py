@@ -89,6 +89,8 @@ class Channel:
       clock: The clock that dates it where its header does not; empty where that does.
       behind: Receipt minus stamp without queueing [s], in the first recording that tells it;
         ``None`` where none does.
+      row: How many numbers the array has of which it is one, where every message of the type has
+        as many; 0 elsewhere.
     """
 
     topic: str
@@ -102,6 +104,7 @@ class Channel:
     values: tuple[FloatArray, ...]
     clock: str = ""
     behind: float | None = None
+    row: int = 0
 
     @property
     def moves(self) -> bool:
@@ -125,6 +128,7 @@ class _Leaf:
     field: str
     name: str
     index: int
+    row: int = 0
 
 
 def topics_of(bags: Sequence[Path], msg_path: Sequence[Path] = ()) -> list[dict[str, str]]:
@@ -226,6 +230,7 @@ class _Gathered:
                     tuple(joined_turns(one)[0] if turns else one for _, one in series),
                     self._clock,
                     self._behind,
+                    leaf.row,
                 )
 
 
@@ -309,8 +314,9 @@ def _of_node(node: Node, path: str, names: list[TextArray]) -> Iterator[_Leaf]:
     elif isinstance(node, Group):
         yield from _walk(node, f"{path}.", names)
     elif isinstance(node, NumberArray):
+        row = len(node) if node.fixed else 0
         for index, name in enumerate(_element_names(len(node), names)):
-            yield _Leaf(f"{path}[{_quoted(name) or index}]", name or _last_name(path), index)
+            yield _Leaf(f"{path}[{_quoted(name) or index}]", name or _last_name(path), index, row)
     elif isinstance(node, GroupArray):
         if path == "points" or path.endswith(".points"):
             # Of a trajectory all points count, each in its time, if there are several.
@@ -320,7 +326,7 @@ def _of_node(node: Node, path: str, names: list[TextArray]) -> Iterator[_Leaf]:
             return
         for index, name in enumerate(_own_names(node) or _element_names(len(node), names)):
             for leaf in _walk(node.items[index], f"{path}[{_quoted(name) or index}].", []):
-                yield _Leaf(leaf.field, name or leaf.name, index)
+                yield replace(leaf, name=name or leaf.name, index=index)
 
 
 def _own_names(array: GroupArray) -> list[str]:

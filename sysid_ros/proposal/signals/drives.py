@@ -27,6 +27,8 @@ class Drive:
     name: str
     names: tuple[str, ...]  # its own name and that of what it moves
     quantity: str  # position, velocity or effort; empty where the model does not say
+    # whether its force acts at a site, as a rotor's, which may be told by how fast that turns
+    thrusts: bool = False
 
 
 def drives_of(model: mujoco.MjModel) -> list[Drive]:
@@ -36,7 +38,8 @@ def drives_of(model: mujoco.MjModel) -> list[Drive]:
         name = str(model.actuator(actuator).name)
         if name:
             names = tuple(dict.fromkeys([name, *_targets(model, actuator)]))
-            found.append(Drive(actuator, name, names, _quantity(model, actuator)))
+            thrusts = int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_SITE)
+            found.append(Drive(actuator, name, names, _quantity(model, actuator), thrusts))
     return found
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sysid_ros.experiment import added_input
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.recording.mapping import SignalKind
-from sysid_ros.recording.messages import reports_command
+from sysid_ros.recording.messages import message_type, reports_command
 
 SERVOS = (SignalKind.SERVO.value, SignalKind.VELOCITY_SERVO.value)  # that a model lacks
 
@@ -30,9 +30,9 @@ class Line:
     unit: str = ""  # of the message, where a name says so
 
     @property
-    def values(self) -> dict[str, str | float]:
+    def values(self) -> dict[str, str | float | bool]:
         """The line as the experiment file has it."""
-        found: dict[str, str | float] = {self.kind: self.name}
+        found: dict[str, str | float | bool] = {self.kind: self.name}
         if self.placed:
             found |= {"type": self.placed[0], "at": self.placed[1]}
         found |= {"topic": self.channel.topic, "field": self.channel.field}
@@ -43,6 +43,8 @@ class Line:
         }
         if self.scale != 1.0:
             found["scale"] = self.scale
+        if not self.input and message_type(self.channel.msgtype).z_down:
+            found["z_down"] = True
         return found | {key: value for key, value in more.items() if value}
 
     @property

@@ -16,7 +16,7 @@ from sysid_ros.engine.elements import FREE, is_effort, joint_of
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.signals.actuator_inputs import command_lines
-from sysid_ros.proposal.signals.bodies import body_lines, tendon_lengths
+from sysid_ros.proposal.signals.bodies import body_lines, numbers_of_poses, tendon_lengths
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
@@ -54,6 +54,11 @@ class Mapping:
         """Everything that is mapped."""
         return self.lines + self.bodies
 
+    @property
+    def posed(self) -> bool:
+        """True if the pose of a free body is measured, as a whole or as that of its frame."""
+        return any(one.kind == "qpos" or "framequat" in one.placed for one in self.bodies)
+
 
 def as_drafted(mapping: Mapping, entries: Sequence[dict[str, Any]]) -> Mapping:
     """The mapping with channels and units as the entries of a draft have them after repairs.
@@ -88,6 +93,7 @@ def map_channels(
     moving = [channel for channel in channels if channel.moves]
     lengths = tendon_lengths(model, moving)
     taken = {(line.channel.topic, line.channel.field) for line in lengths}
+    taken |= numbers_of_poses(moving)
     others = [one for one in moving if (one.topic, one.field) not in taken]
     positions, links, deflected = behind_springs(model, measured_positions(model, others))
     lines = [_position_line(model, joint, *found) for joint, found in positions.items()]
@@ -235,6 +241,8 @@ def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str
     posed = {line.name for line in bodies if line.kind == "qpos"}
     sensed = {line.name for line in bodies if line.kind == "sensor" and not line.placed}
     placed = {line.placed[1] for line in bodies if line.placed}
+    sites = [site for site in map(model.site, range(model.nsite)) if site.name in placed]
+    placed |= {str(model.body(int(site.bodyid[0])).name) for site in sites}
     found = []
     for joint in np.flatnonzero(model.jnt_type == FREE):
         body = str(model.body(int(model.jnt_bodyid[joint])).name)

@@ -9,7 +9,7 @@ Of joints whose position nothing tells, as of wheels, the measured velocity coun
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -17,12 +17,14 @@ import numpy as np
 
 from sysid_ros.engine.elements import HINGE, SCALAR, is_servo, joint_of
 from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import match_names, similarity
-from sysid_ros.proposal.signals.recorded_commands import named_part
+from sysid_ros.proposal.signals.recorded_commands import is_bare, named_part
 from sysid_ros.recording.messages import is_asked
 
 _PLAIN = "std_msgs/"
+_OF_MANY = (_PLAIN, "trajectory_msgs/", "geometry_msgs/")  # types of which topics say all
 _MEASURED = ("position", "velocity")
 _SAME_NAME = 0.9  # similarity from which a part of a topic is a joint's name
 _MANY_TURNS = 2.0
@@ -37,12 +39,30 @@ def scalar_joints(model: mujoco.MjModel) -> list[int]:
 
 
 def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Channel]:
-    """The channels, plain numbers of topics that ask for nothing as what joints measure.
+    """The channels, those of topics that ask for nothing as what joints measure.
 
-    A plain number says of itself neither what it is nor whether it is asked for. It is taken for a
-    position or velocity of the joint in its topic's name if the topic calls it so, if no state has
-    that, and if the recording has other topics that ask for something.
+    Of a type that topics with and without such a word have, as a vendor's for targets and angles,
+    the others tell what was reached; a bare number beside a servo's input is its position. A plain
+    number says of itself neither what it is nor whether it is asked for. It is taken for a position
+    or velocity of the joint in its topic's name if the topic calls it so, if no state has that, and
+    if the recording has other topics that ask for something.
     """
+    both = {one.msgtype for one in channels if one.command and is_asked(one.topic)}
+    both = {msgtype for msgtype in both if not msgtype.startswith(_OF_MANY)}
+    channels = [
+        replace(one, command=one.command and (one.msgtype not in both or is_asked(one.topic)))
+        for one in channels
+    ]
+    served = {
+        name: joint
+        for drive in drives_of(model)
+        if drive.quantity == "position" and (joint := joint_of(model, drive.actuator)) is not None
+        for name in drive.names
+    }
+    channels = [
+        _of_servo(model, one, served) if one.msgtype in both and not one.command else one
+        for one in channels
+    ]
     joints = [str(model.joint(joint).name) for joint in scalar_joints(model)]
     asked = any(
         one.command and (is_asked(one.topic) or not one.msgtype.startswith(_PLAIN))
@@ -50,6 +70,15 @@ def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) ->
     )
     told = {(one.name, one.quantity) for one in channels if not one.command and one.name}
     return [_measured(one, joints, told) if asked and _may_be(one) else one for one in channels]
+
+
+def _of_servo(model: mujoco.MjModel, one: Channel, served: Mapping[str, int]) -> Channel:
+    """A number of which neither type nor topic says what it is, as its servo's position."""
+    part, score = named_part(one.topic, list(served))
+    if one.quantity or one.name or not is_bare(one) or score < _SAME_NAME:
+        return one
+    joint = served[max(served, key=lambda name: similarity(name, part))]
+    return replace(one, name=str(model.joint(joint).name), quantity="position")
 
 
 def _may_be(one: Channel) -> bool:
@@ -105,6 +134,9 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     taken = {match.index for match in matches.values()}
     rest = [channel for i, channel in enumerate(measured) if i not in taken]
     open_joints = [joint for joint in joints if joint not in found]
+    driven = {joint_of(model, actuator) for actuator in range(model.nu)}
+    if len(rest) != len(open_joints):  # as of a base on passive wheels
+        open_joints = [joint for joint in open_joints if joint in driven]
     if len(rest) == len(open_joints):
         for joint, channel in zip(_in_order(model, open_joints, rest), rest, strict=True):
             found[joint] = (channel, False)

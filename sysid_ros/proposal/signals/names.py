@@ -19,7 +19,7 @@ _FILLERS = frozenset(
     {
         "joint", "jnt", "j", "pos", "position", "vel", "velocity", "eff", "effort", "torque",
         "sensor", "actuator", "act", "motor", "mot", "servo", "state", "states", "controller",
-        "command", "cmd", "link", "robot", "encoder", "drive",
+        "command", "cmd", "link", "robot", "encoder", "drive", "id",
     }
 )  # fmt: skip
 _INTERFACES = ("position", "velocity", "effort")  # of ros2_control, as in elbow/position
@@ -132,7 +132,8 @@ def _words(name: str) -> list[str]:
     """The telling words of a name, in order; all of them where none tells anything."""
     last = interface_of(name)[0].rpartition("/")[2]
     spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", last)
-    words = re.findall(r"[a-z]+|\d+", spaced.lower())
+    found = re.findall(r"[a-z]+|\d+", spaced.lower())
+    words = [re.sub(r"(?<=[a-z]{3})(?<!s)s$", "", word) for word in found]  # fins are of a fin
     telling = [word for word in words if word not in _FILLERS]
     return [word.lstrip("0") or "0" if word.isdigit() else word for word in telling or words]
 

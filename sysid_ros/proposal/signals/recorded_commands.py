@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.names import similarity
 
 _SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
+_BARE = ("data", "value")  # of a number with a header, whose meaning its topic says
 _LIMITS = ("max_", "min_")  # of what is asked for, as a gripper's effort
 
 
@@ -24,7 +26,7 @@ def named_commands(
     *,
     moving: bool = True,
 ) -> dict[str, list[Channel]]:
-    """Commands by topic that messages name; single numbers are named by a part of their topic.
+    """Commands by topic that messages name; a single number by its field or a part of its topic.
 
     The only element of an array, of one of the topics ``singles``, is so if the part is all of it.
     Topics change some time (``moving``), or never.
@@ -35,7 +37,8 @@ def named_commands(
         if one.name:
             found.setdefault(one.topic, []).append(one)
         elif _is_number(one) and ("[" not in one.field or one.topic in singles):
-            part, score = named_part(one.topic, known)
+            own = "" if is_bare(one) or "[" in one.field else f"/{one.field}"
+            part, score = named_part(f"{one.topic}{own}", known)
             if part and ("[" not in one.field or score >= _SAME_NAME):
                 found.setdefault("", []).append(replace(one, name=part))
     return {
@@ -44,19 +47,36 @@ def named_commands(
 
 
 def named_part(topic: str, known: Sequence[str]) -> tuple[str, float]:
-    """The part of a topic's name that is most like one of some names, and how much it is."""
+    """The part of a topic's name that is most like one of some names, and how much it is.
+
+    Two parts in a row are one as well, as of ``/thrusters/left/thrust``.
+    """
+    parts = [part for part in topic.split("/") if part]
+    pairs = [f"{one}_{other}" for one, other in itertools.pairwise(parts)]
     scores = {
-        part: max(similarity(name, part) for name in known)
-        for part in topic.split("/")
-        if part and known
+        part: max(similarity(name, part) for name in known) for part in [*parts, *pairs] if known
     }
     best = max(scores, key=lambda part: scores[part], default="")
     return best, scores.get(best, 0.0)
 
 
+def asked_beside(commands: Sequence[Channel], measured: Channel | None) -> list[Channel]:
+    """Targets that stand where another message of their type has a joint's measured position."""
+    if measured is None or measured.msgtype.startswith("std_msgs/") or "[" not in measured.field:
+        return []
+    place = measured.msgtype, measured.field
+    return [one for one in commands if one.moves and (one.msgtype, one.field) == place]
+
+
+def is_bare(one: Channel) -> bool:
+    """Tell whether a number's field says nothing, so that its topic has its name."""
+    return one.field in _BARE
+
+
 def _is_number(one: Channel) -> bool:
     """Tell whether a message is but a number, or has one of a quantity that is not its limit."""
-    alone = one.field.isidentifier() and one.quantity != "" and not one.field.startswith(_LIMITS)
+    told = one.quantity != "" or is_bare(one)
+    alone = one.field.isidentifier() and told and not one.field.startswith(_LIMITS)
     return alone or one.msgtype.startswith("std_msgs/")
 
 

@@ -93,6 +93,10 @@ class SignalRequest(Protocol):
         """In the model's unit."""
 
     @property
+    def z_down(self) -> bool:
+        """True if y and z of the field's frames, the world's and the body's, point oppositely."""
+
+    @property
     def noise(self) -> float | None:
         """Standard deviation in the model's unit; ``None`` if it is to be estimated."""
 

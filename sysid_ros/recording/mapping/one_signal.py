@@ -161,7 +161,7 @@ def _in_model_units(
     for first in numbers.quaternions:
         four = slice(first, first + 4)
         values[:, four] = unit_quaternions(raw[:, four], where)
-    return values
+    return values * numbers.with_z_up(where) if signal.z_down else values
 
 
 def _is_angle(signal: SignalRequest) -> bool:

@@ -4,7 +4,9 @@
 """Fields that are more than one number: vectors, quaternions, poses, twists.
 
 A path that leads to such a part of a message stands for its numbers in MuJoCo's order: positions
-before orientations, quaternions as w x y z, linear before angular.
+before orientations, quaternions as w x y z, linear before angular. So does one to a fixed array of
+three numbers, a vector, or of four, a quaternion in MuJoCo's order, as the messages of PX4 and of
+Unitree's robots have them.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs
 
 
+# Lengths of fixed arrays that stand for a whole, and where among their numbers quaternions begin.
+_FIXED: Mapping[int, tuple[int, ...]] = {3: (), 4: (0,)}
 _UNIT_NORM = (0.9, 1.1)  # float32 and rounded text stay within a few per cent of 1
 
 
@@ -34,6 +38,27 @@ class Components:
 
     paths: tuple[FieldPath, ...]  # one path for each, in MuJoCo's order
     quaternions: tuple[int, ...] = ()  # where among them the w of each quaternion stands
+
+    def with_z_up(self, where: str) -> FloatArray:
+        """The sign of each number, (k,), in axes turned by half a turn about x.
+
+        Of frames whose y and z axes point the other way, of the world and of the body alike, such
+        as NED and FRD, vectors keep their first number and quaternions w and x.
+
+        Args:
+          where: The signal and its source, for messages.
+
+        Raises:
+          DataError: The field is neither a vector nor an orientation.
+        """
+        signs: list[float] = []
+        while len(signs) < len(self.paths):
+            signs += [1.0, 1.0, -1.0, -1.0] if len(signs) in self.quaternions else [1.0, -1.0, -1.0]
+        if len(signs) != len(self.paths):
+            raise DataError(
+                f"{where} is one number; z_down takes vectors, orientations, poses and twists"
+            )
+        return np.array(signs)
 
 
 def components_of(path: FieldPath, msgtype: str, types: Mapping[str, Fielddefs]) -> Components:
@@ -47,7 +72,10 @@ def components_of(path: FieldPath, msgtype: str, types: Mapping[str, Fielddefs])
     Returns:
       The path itself unless it leads to a vector, a quaternion, a pose, a twist or the like.
     """
-    reached = _type_at(path, msgtype, types)
+    reached, count = _reached(path, msgtype, types)
+    if count in _FIXED:
+        numbers = tuple(_element(path, index) for index in range(count))
+        return Components(numbers, _FIXED[count])
     if not message_type(reached).parts:
         return Components((path,))
     paths: list[FieldPath] = []
@@ -70,21 +98,36 @@ def _below(path: FieldPath, name: str) -> FieldPath:
     return FieldPath(f"{path.text}.{name}", (*path.steps, Step(name)))
 
 
-def _type_at(path: FieldPath, msgtype: str, types: Mapping[str, Fielddefs]) -> str:
-    """Return the type that a path leads to; empty where it is no message or cannot be told."""
+def _element(path: FieldPath, index: int) -> FieldPath:
+    *above, last = path.steps
+    return FieldPath(f"{path.text}[{index}]", (*above, Step(last.field, index)))
+
+
+def _reached(path: FieldPath, msgtype: str, types: Mapping[str, Fielddefs]) -> tuple[str, int]:
+    """The type of message that a path leads to, and the length of a fixed array of numbers.
+
+    Either is empty or zero where it leads to something else or to what cannot be told.
+    """
     reached = msgtype
     for step in path.steps:
         fields = dict(types.get(reached, ()))
         name = field_named(step.field, reached, fields)
         if name is None:
-            return ""
+            return "", 0
         description: Any = fields[name]
         if description[0] in (Nodetype.ARRAY, Nodetype.SEQUENCE) and step.element is not None:
             description = description[1][0]
         if description[0] != Nodetype.NAME:
-            return ""
+            return "", _numbers_in(description) if step is path.steps[-1] else 0
         reached = str(description[1])
-    return reached
+    return reached, 0
+
+
+def _numbers_in(description: Any) -> int:
+    """The length of a fixed array of numbers; zero of anything else."""
+    if description[0] != Nodetype.ARRAY or description[1][0][0] != Nodetype.BASE:
+        return 0
+    return int(description[1][1])
 
 
 def unit_quaternions(values: FloatArray, where: str) -> FloatArray:

@@ -61,11 +61,12 @@ class Number:
 
 @dataclass(frozen=True)
 class NumberArray:
-    """Numbers in a row."""
+    """Numbers in a row; ``fixed`` where every message of the type has as many."""
 
     dtype: str
     offset: int
     count: int
+    fixed: bool = False
 
     def __len__(self) -> int:
         return self.count
@@ -204,9 +205,10 @@ class _Walk:
         if kind == Nodetype.BASE:
             return self._text() if detail[0] == "string" else self._number(detail[0])
         item, count = detail
-        return self._array(item, self._count() if kind == Nodetype.SEQUENCE else count)
+        fixed = kind == Nodetype.ARRAY
+        return self._array(item, count if fixed else self._count(), fixed=fixed)
 
-    def _array(self, item: Any, count: int) -> Node:
+    def _array(self, item: Any, count: int, *, fixed: bool) -> Node:
         kind, detail = item
         if kind == Nodetype.NAME:
             return GroupArray(detail, tuple(self.group(detail) for _ in range(count)))
@@ -217,7 +219,7 @@ class _Walk:
         if count == 0 and size > _RESERVED:
             self._reserved += _RESERVED
         start = self._advance(size, count * size) if count else self._position
-        return NumberArray(self._order + code, start, count)
+        return NumberArray(self._order + code, start, count, fixed)
 
     def _number(self, name: str) -> Number:
         code = self._code(name)

@@ -34,6 +34,8 @@ class MessageType:
         is measured.
       renamed_fields: What its fields were called before or after they were renamed.
       zero_stamp_is_now: Whether a header stamp of zero means the time of sending.
+      z_down: Whether y and z of its frames, the world's and the body's, point the other way than
+        those of ROS.
     """
 
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -41,6 +43,7 @@ class MessageType:
     commanded_fields: tuple[str, ...] = ()
     renamed_fields: Mapping[str, str] = field(default_factory=dict)
     zero_stamp_is_now: bool = False
+    z_down: bool = False
 
 
 def _numbers(names: str) -> MessageType:
@@ -70,6 +73,9 @@ MESSAGE_TYPES: Mapping[str, MessageType] = {
     "sensor_msgs/*": MessageType(measured=True),
     "nav_msgs/*": MessageType(measured=True),
     "tf2_msgs/*": MessageType(measured=True),
+    # North, east, down and forward, right, down (docs.px4.io, "ROS 2 User Guide").
+    "px4_msgs/msg/Vehicle*": MessageType(measured=True, z_down=True),
+    "px4_msgs/msg/Sensor*": MessageType(measured=True, z_down=True),
     # control_msgs renamed the parts of JointTrajectoryControllerState; either name finds either.
     "*ControllerState": MessageType(
         measured=True,
@@ -128,7 +134,7 @@ def is_asked(topic: str) -> bool:
     Namespaces say nothing, but for MAVROS's ``setpoint_``: a robot may be called ``target_arm``.
     """
     *spaces, own = topic.lower().split("/")
-    asked = _asks(own) or _CRTK.fullmatch(own) is not None
+    asked = _asks(own) or own == "input" or _CRTK.fullmatch(own) is not None
     return asked or any(space.startswith("setpoint_") for space in spaces)
 
 

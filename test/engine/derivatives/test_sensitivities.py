@@ -782,6 +782,28 @@ def test_steps_are_differenced_in_a_bounded_memory(monkeypatch: pytest.MonkeyPat
     assert max(sizes) <= most
 
 
+def test_a_single_run_is_differenced_whole_where_its_steps_have_no_derivative(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """None of a batch's runs is kept then, of which one alone was taken for all."""
+    text = STANDING.format(
+        timestep=chains.TIMESTEP, integrator="Euler", cone="elliptic", condim=3, friction="0.8",
+        height=0.1, foot=BALL, contact=UNKNOWN,
+    )  # fmt: skip
+    monkeypatch.setattr(chains, "STEPS", chains.STEPS // 2 + 1)
+
+    def found(share: float) -> list[FloatArray]:
+        monkeypatch.setattr(uncovered_steps, "MAX_SHARE", share)
+        params = of_elements(("joint", "joint0", "damping", 0.3))
+        problem = chains.problem(mujoco.MjSpec.from_string(text), params, seed=3)
+        return jacobians(problem, problem.initial_point())
+
+    monkeypatch.setattr(uncovered_steps, "ROUGH", -1.0)
+    alone, whole = found(1.0), found(0.0)
+    assert len(alone) == 1
+    np.testing.assert_array_equal(alone[0], whole[0])
+
+
 LINKAGE = """<mujoco><option timestep="{timestep}" integrator="{integrator}" tolerance="1e-15"
   iterations="200"><flag contact="disable"/></option><worldbody>
   <body name="body0"><joint name="joint0" axis="0.1 1 0" damping="0.3" armature="0.01"

@@ -360,3 +360,107 @@ def test_a_command_that_never_changes_is_possible_only() -> None:
     assert [(line.name, line.grounds) for line in found.possible] == [
         ("s0", "/commands never changes"), ("s1", "/commands never changes"),
     ]  # fmt: skip
+
+
+def asked(topic: str, kind: str, values: FloatArray, quantity: str = "", field: str = "data"):
+    return Channel(topic, kind, field, "", quantity, 0, True, (TIMES,), (values,))
+
+
+def test_two_parts_of_a_topic_are_a_name_too_and_a_field_is_one() -> None:
+    wanted = motions(2)
+    bare, named = "uuv_msgs/msg/FloatStamped", "rover_msgs/msg/Drive"
+    parts = [asked(f"/fins/id_{i}/input", bare, wanted[:, i]) for i in (1, 0)]
+    fields = [asked("/cmd_drive", named, wanted[:, i], "position", f"fin_{i}_pos") for i in (1, 0)]
+    model = servos(2)
+    xml = "".join(
+        f'<body><joint name="fin_{i}" axis="0 1 0"/><geom size=".1" mass="1"/></body>'
+        for i in range(2)
+    ) + "</worldbody><actuator>" + "".join(
+        f'<position name="fin_{i}" joint="fin_{i}" kp="9"/>' for i in range(2)
+    )  # fmt: skip
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{xml}</actuator></mujoco>")
+    for commands in (parts, fields):
+        lines = assigned(model, late(wanted), commands).lines
+        told = {line.name: (line.channel.topic, line.channel.field) for line in lines}
+        assert told == {
+            f"fin_{i}": (commands[1 - i].topic, commands[1 - i].field) for i in range(2)
+        }
+        assert not any(line.doubt for line in lines)
+
+
+def test_a_rotor_is_told_how_fast_it_turns_but_a_joints_motor_is_not() -> None:
+    model = mujoco.MjModel.from_xml_string(DRONE)
+    speeds = [
+        asked(f"/{name}/cmd_rpm", "std_msgs/msg/Float64", values, "velocity")
+        for name, values in zip(("t2", "t1"), motions(2).T, strict=True)
+    ]
+    lines = {line.name: line for line in map_channels(model, speeds).lines}
+    assert {name: line.channel.topic for name, line in lines.items()} == {
+        "t1": "/t1/cmd_rpm",
+        "t2": "/t2/cmd_rpm",
+    }
+    assert all("is the velocity of" in line.doubt for line in lines.values())
+    wheel = DRONE.replace('site="front" gear="0 0 1 0 0 0"', 'joint="j"').replace(
+        "<freejoint/>", '<joint name="j"/>'
+    )
+    found = map_channels(mujoco.MjModel.from_xml_string(wheel), speeds)
+    assert "t1" not in {line.name for line in found.lines if line.kind == "actuator"}
+
+
+def test_targets_are_where_a_message_of_their_type_has_angles() -> None:
+    """A vendor's type for both, told apart by topics; nested in legs, whose order motion hides."""
+    wanted = motions(4, 5)
+    kind = "walker_msgs/msg/Legs"
+
+    def legs(topic: str, values: FloatArray) -> list[Channel]:
+        return [
+            Channel(topic, kind, f"leg[{i // 2}].{('hip', 'knee')[i % 2]}", "", "position", i // 2,
+                    True, (TIMES,), (values[:, i],))
+            for i in range(4)
+        ]  # fmt: skip
+
+    swapped = 0.2 * wanted + wanted[:, [2, 3, 0, 1]]  # as legs that swing in turns look
+    channels = [*legs("/joint_positions", swapped), *legs("/joint_goals", wanted)]
+    found = map_channels(servos(4), channels).lines
+    told = {(line.kind, line.name): (line.channel.topic, line.channel.field) for line in found}
+    places = ["leg[0].hip", "leg[0].knee", "leg[1].hip", "leg[1].knee"]
+    assert told == {
+        **{("qpos", f"j{i}"): ("/joint_positions", place) for i, place in enumerate(places)},
+        **{("actuator", f"s{i}"): ("/joint_goals", place) for i, place in enumerate(places)},
+    }
+
+
+def test_a_bare_number_beside_a_servos_input_is_its_position() -> None:
+    wanted = motions(2)
+    kind = "uuv_msgs/msg/FloatStamped"
+    channels = [
+        asked(f"/fins/s{i}/{what}", kind, values[:, i])
+        for i in range(2)
+        for what, values in (
+            ("input", wanted),
+            ("output", late(wanted)),
+        )
+    ]
+    lines = map_channels(servos(2), channels).lines
+    assert {(line.kind, line.name): line.channel.topic for line in lines} == {
+        ("qpos", "j0"): "/fins/s0/output",
+        ("qpos", "j1"): "/fins/s1/output",
+        ("actuator", "s0"): "/fins/s0/input",
+        ("actuator", "s1"): "/fins/s1/input",
+    }
+
+
+def test_joints_that_are_driven_have_positions_that_are_as_many_as_they() -> None:
+    """A snake on passive wheels publishes the angles between its links, without names."""
+    xml = "".join(
+        f'<body><joint name="{name}" axis="0 1 0"/><geom size=".1" mass="1"/></body>'
+        for name in ("wheel_0", "bend_0", "wheel_1", "bend_1")
+    ) + "</worldbody><actuator>" + "".join(
+        f'<position name="s{i}" joint="bend_{i}" kp="9"/>' for i in range(2)
+    )  # fmt: skip
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{xml}</actuator></mujoco>")
+    told = [replace(one, command=False) for one in array(motions(2), "/positions")]
+    lines = map_channels(model, told).lines
+    assert {line.name: line.channel.field for line in lines} == {
+        "bend_0": "data[0]", "bend_1": "data[1]",
+    }  # fmt: skip

@@ -172,3 +172,107 @@ def test_what_is_named_after_a_joint_is_that_joints_position() -> None:
     model = mujoco.MjModel.from_xml_string(FINGER.replace("flexor_length", "proximal"))
     told = map_channels(model, [position("proximal")])
     assert [(one.kind, one.name) for one in told.signals] == [("qpos", "proximal")]
+
+
+def row(topic: str, msgtype: str, field: str, count: int) -> list[Channel]:
+    """The numbers of a fixed array, as in messages of PX4 and Unitree."""
+    return [replace(channel(topic, msgtype, f"{field}[{i}]"), row=count) for i in range(count)]
+
+
+def test_fixed_arrays_that_are_called_so_are_poses_and_readings() -> None:
+    odometry, low = "px4_msgs/msg/VehicleOdometry", "biped_msgs/msg/LowState"
+    channels = [
+        *row("/odometry", odometry, "position", 3),
+        *row("/odometry", odometry, "q", 4),
+        *row("/lowstate", low, "imu_state.gyroscope", 3),
+        *row("/lowstate", low, "imu_state.accelerometer", 3),
+        *row("/lowstate", low, "imu_state.quaternion", 4),  # beside no position
+    ]
+    lines = map_channels(mujoco.MjModel.from_xml_string(MODEL), channels).bodies
+    assert [(one.name, one.placed, one.channel.field) for one in lines] == [
+        ("base_position", ("framepos", "base"), "position"),
+        ("base_orientation", ("framequat", "base"), "q"),
+        ("gyro", (), "imu_state.gyroscope"),
+        ("acc", (), "imu_state.accelerometer"),
+    ]
+    assert ["z_down" in one.values for one in lines] == [True, True, False, False]
+    longer = [replace(one, row=0) for one in channels]  # of any length: nobody knows what it is
+    assert not body_lines(mujoco.MjModel.from_xml_string(MODEL), longer)
+
+
+def test_positions_of_a_pose_are_those_of_no_joint() -> None:
+    """Three numbers that are called positions, for three joints that nothing measures."""
+    joints = "".join(
+        f'<body name="b{i}"><joint name="j{i}"/><geom size=".1"/></body>' for i in range(3)
+    )
+    model = mujoco.MjModel.from_xml_string(MODEL.replace("</body>", joints + "</body>", 1))
+    kind = "vendor_msgs/msg/PoseState"
+    told = [replace(one, quantity="position") for one in row("/pose", kind, "position", 3)]
+    assert len(map_channels(model, told).lines) == 3
+    assert not map_channels(model, [*told, *row("/pose", kind, "orientation", 4)]).lines
+
+
+def test_a_point_that_a_tracker_tells_is_where_a_free_body_is() -> None:
+    point = channel("/tracker/ball", "geometry_msgs/msg/PointStamped", "point.x")
+    quick = replace(point, times=(0.02 * point.times[0],))
+    model = mujoco.MjModel.from_xml_string(MODEL)
+    (line,) = body_lines(model, [quick])
+    assert (line.name, line.placed, line.channel.field) == (
+        "base_position", ("framepos", "base"), "point",
+    )  # fmt: skip
+    assert "in the model's world" in line.doubt
+    assert not body_lines(model, [point])  # a second apart
+    pose = channel("/odom", "nav_msgs/msg/Odometry", "pose.pose.position.x")
+    turn = channel("/odom", "nav_msgs/msg/Odometry", "pose.pose.orientation.x")
+    assert [one.kind for one in body_lines(model, [quick, pose, turn])] == ["qpos"]
+
+
+def test_a_pose_is_that_of_the_site_after_which_its_topic_is_named() -> None:
+    """A tracking camera tells where it is itself, ahead of the body's frame and turned."""
+    model = MODEL.replace("<site", '<site name="camera" pos=".1 0 0" euler="0 20 0"/><site', 1)
+    odometry = "nav_msgs/msg/Odometry"
+    fields = ("pose.pose.position.x", "pose.pose.orientation.x", "twist.twist.linear.x")
+    told = {
+        topic: body_lines(
+            mujoco.MjModel.from_xml_string(model),
+            [channel(topic, odometry, field) for field in fields],
+        )
+        for topic in ("/camera/pose/sample", "/base/camera", "/odom")
+    }
+    assert [(one.placed, one.channel.field) for one in told["/camera/pose/sample"]] == [
+        (("framepos", "camera"), "pose.pose.position"),
+        (("framequat", "camera"), "pose.pose.orientation"),
+        (("velocimeter", "camera"), "twist.twist.linear"),
+        (("gyro", "camera"), "twist.twist.angular"),
+    ]
+    assert all("not of base" in one.doubt for one in told["/camera/pose/sample"])
+    seen = [one.channel for one in told["/camera/pose/sample"][:1]]
+    shown = [replace(one, field="pose.pose.position.x") for one in seen]
+    shown.append(replace(seen[0], field="pose.pose.orientation.x"))
+    mapping = map_channels(mujoco.MjModel.from_xml_string(model), shown)
+    assert mapping.posed
+    assert not mapping.unmapped
+    for topic in ("/base/camera", "/odom"):
+        assert [one.kind for one in told[topic]] == ["qpos", "qvel"]
+
+
+def test_a_boats_orientation_turns_about_z_alone_and_its_name_is_no_sensors() -> None:
+    frames = '<framepos name="gps" objtype="site" objname="imu_boat"/>' + \
+        '<framequat name="pose_orientation" objtype="xbody" objname="base"/>'  # fmt: skip
+    model = MODEL.replace('"imu"', '"imu_boat"').replace("<freejoint/>", "")
+    model = model.replace("<sensor>", f"<sensor>{frames}")
+    kind = "geometry_msgs/msg/PoseWithCovarianceStamped"
+    told = [
+        channel("/boat/pose", kind, "pose.pose.position.y"),
+        channel("/boat/pose", kind, "pose.pose.orientation.z"),
+        channel("/boat/pose", kind, "pose.pose.orientation.w"),
+        channel("/boat/left/thrust", "std_msgs/msg/Float64", "data"),
+        channel("/boat/joint_states", "sensor_msgs/msg/JointState", "position[left]"),
+    ]
+    told = [replace(one, times=(0.01 * one.times[0],)) for one in told]
+    lines = body_lines(mujoco.MjModel.from_xml_string(model), told)
+    found = [(one.name, one.channel.field) for one in lines]
+    assert found == [("pose_orientation", "pose.pose.orientation")]
+    elsewhere = [replace(one, topic=f"/mocap{one.topic}") for one in told[:1]]
+    lines = body_lines(mujoco.MjModel.from_xml_string(model), elsewhere)
+    assert [one.name for one in lines] == ["gps"]  # the name of a tracked thing

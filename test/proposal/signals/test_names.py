@@ -22,6 +22,7 @@ from sysid_ros.proposal.signals.names import Match, match_names, similarity
         ("j01", "joint_1"),
         ("elbow/position", "elbow"),
         ("arm/elbow/effort", "elbow_joint"),
+        ("fins_id_0", "fin_0"),
     ],
 )
 def test_the_same_joint_is_sure(one: str, other: str) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mapped_signals import mapped
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from sysid_ros.errors import DataError
 from sysid_ros.experiment.experiment_schema import SignalConfig
@@ -129,9 +132,6 @@ NEW = OLD.replace("desired", "reference").replace("actual", "feedback") + (
 @pytest.mark.parametrize("definition", [OLD, NEW])
 @pytest.mark.parametrize("names", [("desired", "actual"), ("reference", "feedback")])
 def test_either_spelling_of_a_controller_s_state(definition, names, tmp_path) -> None:
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-
     store = get_typestore(Stores.ROS2_KILTED)
     msgtype = "control_msgs/msg/JointTrajectoryControllerState"
     store.register(get_types_from_msg(definition, msgtype))
@@ -163,3 +163,57 @@ def test_either_spelling_of_a_controller_s_state(definition, names, tmp_path) ->
     np.testing.assert_array_equal(result.controls[0].values, np.arange(20))
     np.testing.assert_array_equal(result.measured[0].values, 10.0 + np.arange(20))
     assert (result.controls[0].held, result.measured[0].held) == (True, False)
+
+
+VEHICLE = """float32[3] position
+float32[4] q
+float32[3] rate
+float32[] many
+"""
+
+
+def vehicle_bag(folder: Path) -> Path:
+    """A message without a header whose vectors and orientation are plain arrays, as PX4's."""
+    store = get_typestore(Stores.ROS2_KILTED)
+    msgtype = "px4_msgs/msg/VehicleOdometry"
+    store.register(get_types_from_msg(VEHICLE, msgtype))
+    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        connection = writer.add_connection("/odometry", msgtype, typestore=store)
+        for k in range(50):
+            angle = 0.02 * k
+            turn = [np.cos(angle), 0.0, np.sin(angle), 0.0]
+            numbers = [np.array(one, np.float32) for one in ([k, 2 * k, 3 * k], turn, [1, 2, k])]
+            message = store.types[msgtype](*numbers, np.zeros(3, np.float32))
+            data = store.serialize_cdr(message, msgtype)
+            writer.write(connection, START_NS + k * 10_000_000, data)
+    return folder
+
+
+def test_fixed_arrays_are_vectors_and_orientations_in_axes_with_z_up_on_request(tmp_path) -> None:
+    fields = {"position": "place", "q": "turned", "rate": "gyro"}
+    signals = [
+        SignalConfig(SignalKind.SENSOR, name, "/odometry", field) for field, name in fields.items()
+    ]
+    bag = vehicle_bag(tmp_path / "bag")
+    k = np.arange(50.0)
+    told = [
+        np.stack([k, 2 * k, 3 * k], axis=1),
+        np.stack([np.cos(0.02 * k), 0 * k, np.sin(0.02 * k), 0 * k], axis=1),
+        np.stack([1 + 0 * k, 2 + 0 * k, k], axis=1),
+    ]
+    for one, expected in zip(mapped(bag, *signals).measured, told, strict=True):
+        np.testing.assert_allclose(one.values, expected, atol=1e-6)
+    upright = [replace(one, z_down=True) for one in signals]
+    signs = ([1, -1, -1], [1, 1, -1, -1], [1, -1, -1])
+    found = mapped(bag, *upright).measured
+    for one, expected, sign in zip(found, told, signs, strict=True):
+        np.testing.assert_allclose(one.values, expected * np.array(sign), atol=1e-6)
+
+
+def test_a_number_alone_and_an_array_of_any_length_are_no_vectors(tmp_path) -> None:
+    bag = vehicle_bag(tmp_path / "bag")
+    one = SignalConfig(SignalKind.SENSOR, "gyro", "/odometry", "rate[2]", z_down=True)
+    with pytest.raises(DataError, match="is one number; z_down takes vectors"):
+        mapped(bag, one)
+    with pytest.raises(DataError, match="many"):
+        mapped(bag, replace(one, field="many", z_down=False))
