@@ -334,5 +334,7 @@ def _window_test(
     group = group.replaced(spec=spec)
     kinds = {one.kind for one in doubted}
     repairs = [one for one in state.repairs if one.kind not in kinds]
-    length, topics = experiment.windows.length, state.lines.topics
-    return WindowTest.of(state.recorded, group, state.declared, repairs, length, topics)
+    return WindowTest.of(
+        state.recorded, group, state.declared, repairs, experiment.windows.length,
+        dataset.training.excluded, state.lines.topics,
+    )  # fmt: skip

@@ -25,6 +25,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import first_noise
 from sysid_ros.engine.windows import WindowGroup, model_group
+from sysid_ros.time_intervals import Intervals
 
 _VELOCITY_FILTER = 30.0  # Hz
 _LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
@@ -140,6 +141,7 @@ class WindowScores:
         found: ParameterDict,
         suspected: ParameterDict,
         length: float | None,
+        gaps: Mapping[str, Intervals],
         pool: RolloutPool,
         *,
         patient: bool = False,
@@ -152,6 +154,7 @@ class WindowScores:
           found: What a fit finds.
           suspected: What it does not, at the values that it is held at.
           length: Of windows at most, s.
+          gaps: Stretches that no window touches, by recording, s.
           pool: Where simulations run.
           patient: Whether the fit goes on to its end, where a few steps mostly do.
           begun: The same with other values of what is suspected, or after a few steps; the fit goes
@@ -163,7 +166,7 @@ class WindowScores:
         whole = ParameterDict({**found.copy().parameters, **suspected.copy().parameters})
         for name in suspected:
             whole[name].frozen = True
-        problem, length, places = _chosen(sequences, whole, suspected.size, length, pool)
+        problem, length, places = _chosen(sequences, whole, suspected.size, length, gaps, pool)
         if len(places) < _FEWEST:
             return None
         point = None if begun is None else begun.resumed(problem)
@@ -172,7 +175,7 @@ class WindowScores:
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected
-        group = _group(sequences, whole, length).select(places)
+        group = _group(sequences, whole, length, gaps).select(places)
         noise = problem.noise
         problem = _problem(group, whole, pool, noise)
         full = Point(whole.as_vector(), point.starts)
@@ -293,15 +296,12 @@ class WindowScores:
 
 
 def _chosen(
-    sequences: ModelSequences,
-    params: ParameterDict,
-    suspects: int,
-    length: float | None,
-    pool: RolloutPool,
-) -> tuple[WindowedProblem, float, list[int]]:
+    sequences: ModelSequences, params: ParameterDict, suspects: int, length: float | None,
+    gaps: Mapping[str, Intervals], pool: RolloutPool,
+) -> tuple[WindowedProblem, float, list[int]]:  # fmt: skip
     """A problem of some windows, their length and their places, as far as time allows."""
     length = min(length or _LENGTH, _LENGTH)
-    group = _group(sequences, params, length)
+    group = _group(sequences, params, length, gaps)
     problem = _problem(group.select([0]), params, pool)
     columns = params.size + suspects + group.batches[0].spread.shape[1]
     step = float(group.batches[0].model.opt.timestep)
@@ -309,7 +309,7 @@ def _chosen(
         length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
         if length < _SHORTEST:
             return problem, length, []
-        group = _group(sequences, params, length)
+        group = _group(sequences, params, length, gaps)
         most = _FEWEST
     else:
         most = min(max(round(_STEPS * step / (columns * length)), _FEWEST), _MOST)
@@ -318,10 +318,12 @@ def _chosen(
     return _problem(group.select(places), params, pool), length, places
 
 
-def _group(sequences: ModelSequences, params: ParameterDict, length: float) -> WindowGroup:
+def _group(
+    sequences: ModelSequences, params: ParameterDict, length: float, gaps: Mapping[str, Intervals]
+) -> WindowGroup:
     return model_group(
         sequences, params, window_length=length, estimate_starts=True,
-        velocity_filter=_VELOCITY_FILTER, gaps={},
+        velocity_filter=_VELOCITY_FILTER, gaps=gaps,
     )  # fmt: skip
 
 

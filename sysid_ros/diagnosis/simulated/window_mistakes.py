@@ -56,6 +56,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.errors import DataError, listed
+from sysid_ros.time_intervals import Intervals
 
 _ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zeros of commands do
 _LESS = 0.95  # of what is left of a signal that shows a mass, once it is another
@@ -71,10 +72,6 @@ _TURNS = 4  # times that windows are linearized on the way there
 _LEANS = 0.05  # rad, from which a base is not mounted as the model is
 _SAME_SIZE = 0.1  # by which gravity from elsewhere may differ from the model's
 _AS_A_SIGN = 0.3  # how near to -1 a factor is one
-_UNTESTED = (
-    "masses are not tested: there are too few windows, the model flies apart in them, or their "
-    "derivatives take too many simulations"
-)
 
 
 @dataclass(frozen=True)
@@ -86,6 +83,7 @@ class WindowTest:
       model: The robot, whole and with the names that its file gives.
       sequences: What was recorded as it is simulated, with a name for each body.
       length: Of windows, s.
+      gaps: Stretches that no window touches, by recording, s.
       usual: What a fit finds.
       delays: Of it, the delays of topics by their labels, and what was known of them before.
       masses: Masses that a fit does not find, each by its body's name.
@@ -98,6 +96,7 @@ class WindowTest:
     model: mujoco.MjModel
     sequences: ModelSequences
     length: float | None
+    gaps: Mapping[str, Intervals]
     usual: ParameterDict
     delays: Mapping[tuple[str, ...], float]
     masses: Mapping[str, Parameter]
@@ -113,9 +112,10 @@ class WindowTest:
         declared: Declared,
         repairs: Sequence[Change],
         length: float | None,
+        gaps: Mapping[str, Intervals],
         topics: Mapping[str, str],
     ) -> WindowTest:
-        """The test of recordings in which nothing touches.
+        """The test of recordings.
 
         Args:
           recorded: What was recorded, mistakes repaired.
@@ -123,6 +123,7 @@ class WindowTest:
           declared: What the experiment declares.
           repairs: The repairs.
           length: Of its windows, s.
+          gaps: Stretches that none of them touches, by recording, s.
           topics: The topic of each entry's signal by its label.
         """
         model = sequences.gt_model
@@ -154,7 +155,7 @@ class WindowTest:
             if could_be.moves_with_others(actuator)
         ]
         return cls(
-            recorded, model, own, length, usual, delays,
+            recorded, model, own, length, gaps, usual, delays,
             {name: mass_of(own, name) for name in bodies.values() if not concern("body", name)},
             {one: zero_of(one) for one in servos if not concern("signal", one, "bias")},
             {one: gain_of(one) for one in forces if not concern("signal", one, "gain")},
@@ -167,13 +168,14 @@ class WindowTest:
 
     def masses_off(self) -> list[Finding]:
         """The mass that is not the model's, if there is one."""
-        windows = self._windows
-        off, zeros = (None, []) if windows is None else self._mass_off(windows)
-        if windows is None or off is None:
+        if (windows := self._windows) is None:
             return []
-        near = self._nearer(windows, off, [*_names(self.usual), *zeros])
+        off, zeros = self._mass_off(windows)
+        near = None if off is None else self._nearer(windows, off, [*_names(self.usual), *zeros])
+        if off is None or near is None:
+            return []
         rival = "" if zeros or not self.zeros else self._rival(windows, off.left)
-        return [] if near is None else [self._finding(near, rival)]
+        return [self._finding(near, rival)]
 
     def _mass_off(self, windows: WindowScores) -> tuple[OneMass | None, list[str]]:
         """The mass that may be off, and the zeros of commands that it is told from."""
@@ -230,8 +232,7 @@ class WindowTest:
 
     def late_inputs(self) -> list[Explanation]:
         """Delays of inputs that no equation of joints shows."""
-        windows = self._windows
-        if windows is None:
+        if (windows := self._windows) is None:
             return []
         unseen, found = Simulated(self.recorded, {}).unequalled(), []
         for labels, known in self.delays.items():
@@ -241,8 +242,7 @@ class WindowTest:
                 continue
             rest = [one for one in (*_names(self.usual), *_names(self.masses)) if one != name]
             scores = windows.scores([name], rest)
-            unit = float(scores.sizes[0])
-            best = float(scores.gained()[0][0])
+            unit, best = float(scores.sizes[0]), float(scores.gained()[0][0])
             more, better = scores.better(0, -late / unit, best)
             late += best * unit
             left = scores.left - float(scores.gained()[1][0])
@@ -273,14 +273,13 @@ class WindowTest:
         if there is None or abs(moved.value[0]) < 0.05:
             return []
         near = there.scores([moved.name], usual)
-        step = float(near.gained()[0][0])
-        factor, reach = float(moved.value[0]) * (1.0 + step), near.reach(0, step)
+        step, value = float(near.gained()[0][0]), float(moved.value[0])
+        factor, reach = value * (1.0 + step), abs(value) * near.reach(0, step)
         shares = _shares(scores.left, left)
         if abs(factor + 1.0) < _AS_A_SIGN:
             return [Explanation(Change(FindingKind.SIGN, scale={label: -1.0}), 0.0, *shares)]
         if max(abs(factor), 1.0 / abs(factor)) < _FACTOR:
             return []
-        reach = abs(reach * float(moved.value[0]))
         change = Change(FindingKind.SCALE, scale={label: factor})
         return [Explanation(change, factor, *shares, (factor - reach, factor + reach))]
 
@@ -288,9 +287,11 @@ class WindowTest:
         """In words that masses cannot be tested, or those of some bodies; empty without any."""
         if not self.masses:
             return ""
-        windows = self._windows
-        if windows is None:
-            return _UNTESTED
+        if (windows := self._windows) is None:
+            return (
+                "masses are not tested: there are too few windows, the model flies apart in them, "
+                "or their derivatives take too many simulations"
+            )
         if not (hidden := hidden_masses(windows.scores(_names(self.masses), _names(self.usual)))):
             return ""
         bodies = listed([repr(self._body(name)) for name in hidden], 4)
@@ -320,7 +321,7 @@ class WindowTest:
         with RolloutPool(1) as pool:
             try:
                 return WindowScores.of(
-                    self.sequences, self.usual, suspected, self.length, pool,
+                    self.sequences, self.usual, suspected, self.length, self.gaps, pool,
                     patient=patient, begun=begun,
                 )  # fmt: skip
             except DataError:  # no window is long enough

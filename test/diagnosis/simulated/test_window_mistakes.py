@@ -23,7 +23,14 @@ from sysid_ros.diagnosis.simulated import WindowTest
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import Experiment, load_experiment, parse_experiment, with_overrides
-from sysid_ros.rehearsal import Motion, Reading, TrueParameter, generate, with_true_values
+from sysid_ros.rehearsal import (
+    Motion,
+    Reading,
+    RecordingPlan,
+    TrueParameter,
+    generate,
+    with_true_values,
+)
 
 OFF = 1.5  # factor of the true mass
 FINE = Reading(noise=5e-7, quantum=1e-6)  # m
@@ -174,6 +181,36 @@ def test_a_robot_that_no_gravity_pulls_is_right_without(tmp_path: Path) -> None:
     assert check_experiment(experiment, None) == ()
 
 
+LEG = """<mujoco><option timestep="0.002"/><worldbody>
+  <geom name="floor" type="plane" size="0 0 .1"/>
+  <body name="arm" pos="0 0 .28"><joint name="leg" axis="0 1 0" damping="0.2"/>
+  <geom name="tip" type="capsule" fromto="0 0 0 .3 0 -.19" size=".02" mass=".5"/></body></worldbody>
+  <actuator><position name="servo" joint="leg" kp="30" kv="1"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_stretches_that_a_fit_leaves_out_hide_no_mass(tmp_path: Path, right: bool) -> None:
+    """An arm taps on a floor that `contacts: left_out` takes from the model."""
+    plan = RecordingPlan(duration=24.0, motion=Motion(reach=0.5), settle=0.0)
+    generate(mujoco.MjSpec.from_string(LEG), plan, tmp_path / "bag")
+    text = LEG if right else LEG.replace('mass=".5"', f'mass="{0.5 / OFF}"')
+    (tmp_path / "robot.xml").write_text(text)
+    experiment = parse_experiment(
+        """model: robot.xml
+sequences: [bag]
+signals:
+  - {qpos: leg, topic: /joint_states, field: "position[leg]"}
+  - {actuator: servo, topic: /position_controller/commands, field: "data[0]"}
+windows: {length: 1.0, contacts: left_out}
+parameters: []
+""",
+        path=tmp_path / "experiment.yaml",
+    )
+    found = check_experiment(experiment, None)
+    assert [(one.kind, one.body) for one in found] == [(FindingKind.GRAVITY, "arm")] * (not right)
+    assert [one.evidence["mass"] for one in found] == pytest.approx([OFF] * (not right), rel=0.02)
+
+
 def test_a_suction_cup_that_holds_nothing_hides_no_mass(tmp_path: Path) -> None:
     """Adhesion is of bodies, not of joints, and acts where bodies touch."""
     cup = '<adhesion name="cup" body="link1" ctrlrange="0 1" gain="1"/></actuator>'
@@ -227,7 +264,9 @@ def test_a_link_behind_joints_that_nothing_measures_is_freed_by_its_own_name() -
     )
     seen = Recorded(welded, (), (), {}, {}, {}, {}, frozenset(), {}, {})
     mass = Parameter("mass of tail", 1.0, 0.05, 20.0)
-    test = WindowTest(seen, whole, None, None, ParameterDict(), {}, {"tail": mass}, {}, {}, None)
+    test = WindowTest(
+        seen, whole, None, None, {}, ParameterDict(), {}, {"tail": mass}, {}, {}, None
+    )
     finding = test._finding(OneMass(mass.name, 0.5, 0.1, 1.0, ("p0",), {}), "")
     assert (finding.body, finding.repair) == ("tail", "- {body: tail, mass: null}")
 
