@@ -25,6 +25,7 @@ from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import Match, match_names, similarity
 from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.proposal.signals.other_states import possibly_asked
 from sysid_ros.proposal.signals.recorded_commands import (
     asked_beside,
     command_arrays,
@@ -38,7 +39,6 @@ from sysid_ros.recording.messages import is_asked
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
 _BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
 _FOLLOWS = 0.7  # correlation from which the order of an array is believed
-
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
 
 
@@ -116,6 +116,7 @@ def command_lines(
     _of_another_kind(open_, list(arrays.values()))
     still = named_commands(commands, drives, singles, moving=False)
     _unchanging(open_, [*still.values(), *command_arrays(commands, moving=False).values()])
+    open_.take((), possibly_asked(model, open_.drives, channels, positions))
     return Assigned(tuple(open_.lines), tuple(open_.possible))
 
 
