@@ -208,8 +208,8 @@ class Simulated:
         Nor is it known of a joint that stays beyond its stops, which push a simulation back.
         """
         label = change.signals[0]
-        for joint, own in self.recorded.positions.items() if size else ():
-            if own == label and share_beyond(repaired(self.recorded, change), joint) > OFTEN:
+        for moved, own in self.recorded.positions.items() if size else ():
+            if own == label and share_beyond(repaired(self.recorded, change), moved) > OFTEN:
                 return False
         if change.kind is FindingKind.SCALE:
             degrees = named_degrees(size) and self.is_angle(label)
