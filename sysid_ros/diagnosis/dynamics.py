@@ -218,24 +218,28 @@ class Dynamics:
         return bool(tables) and all(one.beside is None for one in tables)
 
     @property
-    def tested(self) -> int:
-        """The number of degrees of freedom that are tested."""
-        return len(self._rows)
+    def told(self) -> tuple[int, ...]:
+        """Places of the degrees of freedom that a measured torque acts on.
+
+        Others may be pushed by somebody, as the hip of an exoskeleton that is worn.
+        """
+        driven = {d for a in self._recorded.efforts for d in _moved_by(self._recorded, a)}
+        return tuple(row for row, dof in enumerate(self._rows) if dof in driven)
 
     def fitted(
         self, columns: FloatArray, known: FloatArray | None = None, without: int | None = None
     ) -> tuple[Misfit, FloatArray]:
-        """Fit a non-negative combination of torques and return what it leaves of the recordings.
+        """Fit a non-negative combination of torques and return what it leaves of those measured.
 
         Args:
           columns: (n, nv, p).
           known: (n, nv) torque that is taken as given; none if left out.
-          without: Which of the tested degrees of freedom is left out.
+          without: Which of those ``told`` is left out.
 
         Returns:
           The residual, and the combination (p,).
         """
-        kept = [row for row in range(self.tested) if row != without]
+        kept = [row for row in self.told if row != without]
         dofs = [self._rows[row] for row in kept]
         torque = self._torque(self.data)
         weight, torque = 1.0 / self._variation(torque)[kept], torque[:, kept]

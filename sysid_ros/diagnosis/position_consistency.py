@@ -15,6 +15,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
+    OFTEN,
     Change,
     Finding,
     FindingKind,
@@ -22,6 +23,8 @@ from sysid_ros.diagnosis.evidence import (
     filtered,
     joint_labels,
     named_degrees,
+    share_beyond,
+    share_outside,
 )
 from sysid_ros.errors import listed
 from sysid_ros.experiment import UNITS
@@ -32,9 +35,7 @@ _UNRELATED = 0.6  # below which it is not
 _FACTOR = 1.15  # a scale further from one is wrong
 _SURELY = 0.02  # a scale that near to one of turns is one
 _LEAST_ROWS = 100
-_BEYOND = 0.05  # of a range, that stops give way by and that drawings are wrong by
 _MOSTLY = 0.5  # of a command's samples; fewer are a limit that was run into
-_OFTEN = 0.2  # of the samples; fewer are a stop that was run into
 _TOO_WIDE, _FITS = 2.0, 1.1  # ranges that no motion spans, and that one may in its own unit
 _NARROW = 0.12  # rad; a narrower range may be one of radians that is read in degrees
 _MILLI = 1e-3
@@ -265,14 +266,9 @@ def beyond_ranges(recorded: Recorded) -> list[Finding]:
     """
     found = []
     for joint, label in recorded.positions.items():
-        samples = recorded.pooled(label)
-        low, high = (float(end) for end in recorded.model.jnt_range[joint])
-        if not recorded.model.jnt_limited[joint] or not samples:
-            continue
-        values = np.concatenate([one.values for one in samples])
-        reach = _BEYOND * (high - low)
-        share = float(np.mean((values < low - reach) | (values > high + reach)))
-        if share > _OFTEN:
+        share = share_beyond(recorded, joint)
+        if share > OFTEN:
+            values = np.concatenate([one.values for one in recorded.pooled(label)])
             found.append(_left_range(recorded, joint, label, values.min(), values.max(), share))
     return found
 
@@ -290,8 +286,7 @@ def clipped_commands(recorded: Recorded) -> list[Finding]:
         if samples and all(one.held for one in samples):  # what was measured acts as it is
             values = np.concatenate([one.values for one in samples])
             low, high = model.actuator_ctrlrange[actuator]
-            reach = _BEYOND * (high - low)
-            share = float(np.mean((values < low - reach) | (values > high + reach)))
+            share = share_outside(samples, low, high)
             if share > _MOSTLY:
                 beyond[label] = share, values.min(), values.max(), low, high
     if not beyond:

@@ -78,10 +78,14 @@ def contradictions(quality: Iterable[TopicQuality]) -> tuple[Finding, ...]:
 
 def _rates(recorded: Recorded, lines: ExperimentLines, kinds: dict[str, str]) -> list[Finding]:
     found = []
+    inputs = {*recorded.efforts.values(), *recorded.commands.values()}
+    several = len({lines.topic(label) for label in inputs}) > 1
     for topic, labels in by_topic({label: lines.topic(label) for label in kinds}).items():
+        # Inputs of actuators are joined on the instants of the topics of all of them.
+        own = [label for label in labels if label not in inputs] if several else labels
         sampled = [
             (label, rate)
-            for label in labels
+            for label in own
             if (rate := sampling_of(recorded.pooled(label))) is not None
         ]
         slow = [(label, rate) for label, rate in sampled if is_slow(rate)]

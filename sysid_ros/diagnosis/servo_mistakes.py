@@ -45,6 +45,8 @@ _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 _MOST_TRIED = 5  # hypotheses per servo that are scored exactly
 _PLAIN = {FindingKind.SIGN, FindingKind.DEGREES}  # which no push looks like
+_SURELY = 0.02  # of a factor, by which that of a gear may be missed
+_MILLI = 1e-3
 _SLOPES = tuple(scale for scale in SCALES if not named_degrees(scale))
 
 
@@ -189,7 +191,8 @@ def _screened(recorded: Recorded, test: Tracking, servo: int) -> list[_Hypothesi
     if hinge:
         slopes += [1.0 / DEGREE, DEGREE, -1.0 / DEGREE, -DEGREE]
     if moving:
-        slopes += [sign * slope for slope in _SLOPES for sign in (1.0, -1.0)]
+        own = [1.0 / one for one in _of_joints(recorded, test, servo)]
+        slopes += [sign * slope for slope in (*_SLOPES, *own) for sign in (1.0, -1.0)]
     equation, commands = test.equation(servo), test.commands(servo, SERVO_LAGS)
     each = np.repeat(slopes, len(SERVO_LAGS))
     which = np.tile(np.arange(len(SERVO_LAGS)), len(slopes))
@@ -266,6 +269,10 @@ def _attributed(recorded: Recorded, test: _Fixed, servo: int, found: Explanation
         return found
     if kind is FindingKind.SIGN:
         return _signed(recorded, test, joint, found)
+    for factor in _of_joints(recorded, test.test, servo) if kind is FindingKind.SCALE else ():
+        if abs(found.size / factor - 1.0) < _SURELY:
+            exact = Change(FindingKind.UNIT, scale=dict.fromkeys(found.change.signals, factor))
+            return Explanation(exact, 0.0, found.before, test.misfit(exact).share)
     offset = kind is FindingKind.OFFSET
     labels = (recorded.positions[joint],) if offset else joint_labels(recorded, joint)
     opposite = -found.size / test.test.asked(servo) if offset else 1.0 / found.size
@@ -285,6 +292,16 @@ def _attributed(recorded: Recorded, test: _Fixed, servo: int, found: Explanation
         size_interval(other, size, test.misfit),
         (found.change,) if ratio >= _DECISIVE else (),
     )
+
+
+def _of_joints(recorded: Recorded, test: Tracking, servo: int) -> tuple[float, ...]:
+    """Factors of commands that are the joint's own, of a servo that is asked for its motor's.
+
+    A screw is asked for turns, and told millimetres by who knows its lead.
+    """
+    gear = abs(test.asked(servo))
+    unit = DEGREE if recorded.is_hinge(recorded.joint_of(servo)) else _MILLI
+    return () if gear in (0.0, 1.0) else (gear, gear * unit)
 
 
 def _signed(recorded: Recorded, test: _Fixed, joint: int, found: Explanation) -> Explanation:

@@ -337,6 +337,8 @@ def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
       A factor for all that is a power of ten, or that of each joint's motor, as for currents;
       ``None`` for a factor that other masses, friction or rotors can explain.
     """
+    if not test.told:
+        return None
     motion = test.data.motion(recorded.all_positions)
     bodies = body_torques(recorded.model, *motion).sum(axis=2)
     own = own_torques(recorded.model, *motion)
@@ -345,7 +347,7 @@ def torque_unit(recorded: Recorded, test: Dynamics) -> Explanation | None:
     factor = float(solution[0])
     if free.share > _LEFT or 1.0 / _TRUSTED <= factor <= _TRUSTED or factor <= 0.0:
         return None
-    left_out = range(test.tested) if test.tested > 1 else ()
+    left_out = test.told if len(test.told) > 1 else ()
     if any(_is_right(*test.fitted(columns, without=row)) for row in left_out):
         return None  # one torque is in another unit, or in none, and outweighs the others
     trusted = _TRUSTED if factor > 1.0 else 1.0 / _TRUSTED

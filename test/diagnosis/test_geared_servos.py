@@ -75,6 +75,16 @@ def test_a_wrong_scale_behind_a_gear_is_found(gear: float) -> None:
     assert found.size == pytest.approx(0.5, rel=0.05) or found.size == pytest.approx(2.0, rel=0.05)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+@pytest.mark.parametrize("gear", [628.3185, -30.0])
+def test_a_command_that_is_the_joint_s_own_is_told_as_such(gear: float, unit: float) -> None:
+    """Recorded in metres or millimetres of the axis, where the servo counts its motor's turns."""
+    found = servo_explanations(recorded([moved(gear, scale=1.0 / (abs(gear) * unit))]))
+    assert [one.change.kind for one in found] == [FindingKind.UNIT]
+    assert found[0].change.scale == {"screw": pytest.approx(abs(gear) * unit)}
+    assert not found[0].alternatives
+
+
 @pytest.mark.parametrize("gear", [1.0, 1257.0, -30.0])
 def test_an_offset_behind_a_gear_may_be_the_position_s(gear: float) -> None:
     """A command counts turns of the motor, and is off by as many times more."""

@@ -26,6 +26,7 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
+from sysid_ros.diagnosis.torque_mistakes import torque_unit
 
 _LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="2"/>
@@ -166,3 +167,31 @@ def test_no_change_leaves_less_than_the_rows_that_it_does_not_enter(legs: Record
             assert test.glance(change).share >= 0.999 * bound.share
         of_the_wrong_leg = label[1] in "23"
         assert (bound.ratio(before) < 0.8) == of_the_wrong_leg
+
+
+WORN = """<mujoco><worldbody><body><joint name="lift" type="slide" axis="0 0 1"/>
+  <geom size=".1" mass="6"/><body><joint name="hip" axis="0 1 0" damping=".5"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="2"/></body></body></worldbody>
+  <actuator><motor joint="hip"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("factor", [1.0, 1000.0])
+def test_what_pushes_a_joint_without_a_motor_is_no_unit_of_the_torques(factor: float) -> None:
+    """Somebody who wears a leg lifts its hip, by forces that nothing measures."""
+    model = mujoco.MjModel.from_xml_string(WORN)
+    data, times = mujoco.MjData(model), np.arange(0.0, 8.0, 0.01)
+    motion = np.zeros((3, len(times), 2))
+    for joint, (size, rate) in enumerate(((0.05, 4.0), (0.5, 3.1))):
+        for order in range(3):
+            motion[order, :, joint] = size * rate**order * np.sin(rate * times + order * np.pi / 2)
+    torque = np.empty(len(times))
+    for i in range(len(times)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = motion[:, i]
+        mujoco.mj_inverse(model, data)
+        torque[i] = data.qfrc_inverse[1]
+    signals = {f"q{j}": Samples(times, motion[0, :, j]) for j in (0, 1)}
+    signals["u"] = Samples(times, factor * torque)
+    whole = Recorded(model, (signals,), ({},), {0: "q0", 1: "q1"}, {}, {0: "u"}, {})
+    found = torque_unit(whole, Dynamics.of(whole))
+    assert (found is None) == (factor == 1.0)
+    assert found is None or found.size == 1.0 / factor

@@ -5,11 +5,18 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.evidence.recorded import Samples
+from sysid_ros.diagnosis.evidence.declared import Declared
+from sysid_ros.diagnosis.evidence.finding import FindingKind
+from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
+from sysid_ros.diagnosis.evidence.repair import ExperimentLines
 from sysid_ros.diagnosis.evidence.sampling_mistakes import is_uneven, sampling_of
+from sysid_ros.diagnosis.sampling_findings import sampling_findings
+from sysid_ros.engine.parameters import ParameterDict
+from sysid_ros.experiment import parse_experiment
 
 
 def course(times: FloatArray, noise: float) -> FloatArray:
@@ -48,3 +55,38 @@ def test_gaps_are_uneven_where_motion_hides_in_them() -> None:
     times = np.arange(0.0, 10.0, 0.02)
     kept = times[np.random.default_rng(0).uniform(size=len(times)) > 0.3]
     assert uneven(kept, kept)
+
+
+ARM = """<mujoco><worldbody><body><joint name="a"/><geom size=".1" mass="1"/></body><body>
+  <joint name="b"/><geom size=".1" mass="1"/></body></worldbody><actuator>
+  <motor name="push" joint="a"/><position name="servo" joint="b"/></actuator></mujoco>"""
+TOLD = """model: robot.xml
+sequences: [bag]
+parameters: []
+fit: {max_gap: 0.1}
+signals:
+  - {qpos: a, topic: /joint_states, field: "position[a]"}
+  - {actuator: push, topic: /joint_states, field: "effort[a]"}
+  - {actuator: servo, topic: /command, field: "data[0]"}
+"""
+
+
+def test_efforts_joined_with_commands_of_another_topic_say_nothing_of_stamps() -> None:
+    """Inputs are joined on the instants of both topics, which lie close by each other."""
+    even = np.arange(0.0, 10.0, 0.005)
+    jagged = even + 0.002 * (np.arange(len(even)) % 2)
+    experiment = ExperimentLines(parse_experiment(TOLD))
+    model = mujoco.MjModel.from_xml_string(ARM)
+
+    def kinds(states: FloatArray) -> list[FindingKind]:
+        joined = np.sort(np.concatenate([states, even + 4e-5]))
+        signals = {
+            "a_qpos": Samples(states, course(even, 5e-5)),
+            "push": Samples(joined, course(joined, 1e-2)),
+            "servo": Samples(joined, course(joined, 0.0), "zoh"),
+        }
+        whole = Recorded(model, (signals,), ({},), {0: "a_qpos"}, {}, {0: "push"}, {1: "servo"})
+        return [one.kind for one in sampling_findings(whole, experiment, Declared(ParameterDict()))]
+
+    assert FindingKind.UNEVEN_RATE not in kinds(even)
+    assert FindingKind.UNEVEN_RATE in kinds(np.sort(jagged))

@@ -60,6 +60,7 @@ from sysid_ros.diagnosis.evidence.repair import (
     setting,
 )
 from sysid_ros.diagnosis.evidence.sampling_mistakes import (
+    OFTEN,
     PLAYED,
     Rate,
     by_topic,
@@ -70,6 +71,8 @@ from sysid_ros.diagnosis.evidence.sampling_mistakes import (
     moves,
     not_tested,
     sampling_of,
+    share_beyond,
+    share_outside,
     signal_kinds,
     silent_joints,
     still_joints,

@@ -328,7 +328,11 @@ def _claim(change: Change, interval: tuple[float, float] | None) -> str:
         return f"{names} {'are' if several else 'is'} in millimetres; the model uses metres."
     if change.kind is FindingKind.UNIT:
         factor = next(iter(change.scale.values()))
-        unit = next(name for name in TOLD_UNITS if math.isclose(factor, UNITS[name]))
+        unit = next((name for name in TOLD_UNITS if math.isclose(factor, UNITS[name])), "")
+        if not unit:
+            told = "count what their joints move, and their servos, behind gears, take"
+            told = told if several else "counts what its joint moves, and its geared servo takes"
+            return f"{names} {told} {factor:.6g} times that."
         return f"{names} {'are' if several else 'is'} in {unit}; the model uses {TOLD_UNITS[unit]}."
     if change.kind is FindingKind.SWAP:
         pairs = ", and ".join(f"{one!r} with {other!r}" for one, other in change.exchange)

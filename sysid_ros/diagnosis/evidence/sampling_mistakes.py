@@ -25,6 +25,8 @@ _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation fro
 _JAGGED = 1.3  # roughness by the stamps over that without them, from which stamps are wrong
 _COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
 _DITHERED = 1.5  # noise over that of the levels, from which the levels hide nothing
+OFTEN = 0.2  # of the samples that are beyond a range; fewer are a stop that was run into
+_BEYOND = 0.05  # of a range, that stops give way by and that drawings are wrong by
 _AT_STOP = 0.02  # of a joint's range: how far its model's stop may be off
 PLAYED = "command"  # its levels and rate are its own business
 _LEAST_TURN = 0.02  # rad: less may be the give of a gear
@@ -170,6 +172,22 @@ def jitter_of(parts: Sequence[FloatArray]) -> float:
 def _is_fine(sampled: Rate) -> bool:
     """Return whether the motion from sample to sample is small, so that what remains is noise."""
     return sampled.rate >= max(_ALWAYS_ENOUGH, _COMFORTABLE * sampled.bandwidth)
+
+
+def share_beyond(recorded: Recorded, joint: int) -> float:
+    """Return the share of samples in which a joint is beyond its range; 0 without one."""
+    samples = recorded.pooled(recorded.positions[joint])
+    if not recorded.model.jnt_limited[joint] or not samples:
+        return 0.0
+    low, high = recorded.model.jnt_range[joint]
+    return share_outside(samples, low, high)
+
+
+def share_outside(samples: Sequence[Samples], low: float, high: float) -> float:
+    """Return the share of some signal's values that are clearly outside a range."""
+    values = np.concatenate([one.values for one in samples])
+    reach = _BEYOND * (high - low)
+    return float(np.mean((values < low - reach) | (values > high + reach)))
 
 
 def moves(recorded: Recorded, joint: int) -> bool:

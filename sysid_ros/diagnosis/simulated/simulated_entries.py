@@ -18,6 +18,7 @@ import numpy as np
 from sysid_ros.arrays import BoolArray
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
+    OFTEN,
     Change,
     Family,
     FindingKind,
@@ -26,6 +27,8 @@ from sysid_ros.diagnosis.evidence import (
     moves,
     named_degrees,
     offset_unit,
+    repaired,
+    share_beyond,
 )
 from sysid_ros.engine.elements import actuator_moments, is_effort, is_velocity_servo, tree_of
 from sysid_ros.engine.uncertainty import sensor_of
@@ -200,8 +203,14 @@ class Simulated:
         return label in self.recorded.others.values()
 
     def matters(self, change: Change, size: float) -> bool:
-        """Return whether a size is more than what frictions and cables pass for."""
+        """Return whether a size is more than what frictions and cables pass for.
+
+        Nor is it known of a joint that stays beyond its stops, which push a simulation back.
+        """
         label = change.signals[0]
+        for moved, own in self.recorded.positions.items() if size else ():
+            if own == label and share_beyond(repaired(self.recorded, change), moved) > OFTEN:
+                return False
         if change.kind is FindingKind.SCALE:
             degrees = named_degrees(size) and self.is_angle(label)
             return max(abs(size), 1.0 / abs(size)) >= _SMALLEST_FACTOR and not degrees

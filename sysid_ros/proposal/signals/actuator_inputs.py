@@ -25,6 +25,7 @@ from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import Match, match_names, similarity
 from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.proposal.signals.other_states import possibly_asked
 from sysid_ros.proposal.signals.recorded_commands import (
     asked_beside,
     command_arrays,
@@ -38,6 +39,7 @@ from sysid_ros.recording.messages import is_asked
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
 _BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
 _FOLLOWS = 0.7  # correlation from which the order of an array is believed
+_OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,15 @@ def command_lines(
     open_ = _Open(list(drives))
     for quantity in dict.fromkeys(drive.quantity for drive in drives):
         _by_name(open_, quantity, of_quantity(named, quantity), spaces)
-    _thrusts_by_name(open_, named)
+    telling = [one for group in named.values() for one in group]
+    rotors = [drive for drive in open_.drives if drive.thrusts]
+    _rest_by_name(open_, rotors, telling, _OF_ROTOR)  # in rpm or as a share of the most
     for drive in [one for one in open_.drives if one.quantity == "position"]:
         joint = joint_of(model, drive.actuator)
         measured = None if joint is None else positions.get(joint)
         if len(found := asked_beside(commands, measured)) == 1:
             open_.take([Line("actuator", drive.name, found[0])])
+    _rest_by_name(open_, open_.drives, [one for one in telling if not one.quantity])
     groups = _groups(open_.drives)
     # What one group leaves undecided may be plain once the others have theirs.
     for group, last in [*((one, False) for one in groups), *((one, True) for one in groups)]:
@@ -111,6 +116,7 @@ def command_lines(
     _of_another_kind(open_, list(arrays.values()))
     still = named_commands(commands, drives, singles, moving=False)
     _unchanging(open_, [*still.values(), *command_arrays(commands, moving=False).values()])
+    open_.take((), possibly_asked(model, open_.drives, channels, positions))
     return Assigned(tuple(open_.lines), tuple(open_.possible))
 
 
@@ -196,22 +202,23 @@ def _by_name(
         open_.take(lines)
 
 
-def _thrusts_by_name(open_: _Open, topics: Mapping[str, list[Channel]]) -> None:
-    """Assign rotors what is named after them alone, be it a speed in rpm or a share of the most."""
+def _rest_by_name(
+    open_: _Open, drives: Sequence[Drive], channels: Sequence[Channel], doubt: str = ""
+) -> None:
+    """Assign what is left to the drives that it surely names, with a doubt about both."""
     used = {(line.channel.topic, line.channel.field) for line in open_.lines}
-    named = [one for group in topics.values() for one in group]
-    left = [one for one in named if (one.topic, one.field) not in used]
-    drives = [drive for drive in open_.drives if drive.thrusts]
+    left = [one for one in channels if (one.topic, one.field) not in used]
     if not drives or not left:
         return
     names, matches = _matched(drives, [one.name for one in left])
-    lines = []
-    for drive, name in zip(drives, names, strict=True):
-        if name in matches and matches[name].sure:
-            channel = left[matches[name].index]
-            doubt = f"is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
-            lines.append(Line("actuator", drive.name, channel, doubt))
-    open_.take(lines)
+    sure = [(drive, matches.get(name)) for drive, name in zip(drives, names, strict=True)]
+    found = [(drive, left[match.index]) for drive, match in sure if match and match.sure]
+    open_.take(
+        [
+            Line("actuator", drive.name, one, doubt.format(drive=drive, channel=one))
+            for drive, one in found
+        ]
+    )
 
 
 def _matched(drives: Sequence[Drive], given: Sequence[str]) -> tuple[list[str], dict[str, Match]]:

@@ -464,3 +464,37 @@ def test_joints_that_are_driven_have_positions_that_are_as_many_as_they() -> Non
     assert {line.name: line.channel.field for line in lines} == {
         "bend_0": "data[0]", "bend_1": "data[1]",
     }  # fmt: skip
+
+
+def test_a_command_of_no_quantity_goes_to_what_it_names_beside_others_that_have_one() -> None:
+    """A rail under a controller of its own, whose messages do not say what its values are."""
+    moved = motions(3)
+    arm, rail = "trajectory_msgs/msg/JointTrajectory", "control_msgs/msg/MultiDOFCommand"
+    told = [
+        Channel("/arm", arm, f"points[-1].positions[j{i}]", f"j{i}", "position", i, True, (TIMES,),
+                (moved[:, i],))
+        for i in (0, 1)
+    ]  # fmt: skip
+    told.append(Channel("/rail", rail, "values[j2]", "j2", "", 0, True, (TIMES,), (moved[:, 2],)))
+    model = servos(3)
+    found = command_lines(model, drives_of(model), told, positions(late(moved)), [])
+    assert {line.name: line.channel.topic for line in found.lines} == {
+        "s0": "/arm", "s1": "/arm", "s2": "/rail",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["asked for", "offsets", "beside commands"])
+def test_what_a_controller_s_state_has_beside_the_measured_positions_is_possible(kind: str) -> None:
+    """Its fields do not say that they are asked for; what joints do not follow is not."""
+    asked, model = motions(2), servos(2)
+    told = 0.01 * motions(2, seed=5) if kind == "offsets" else asked
+    channels = [
+        replace(one, topic="/admittance/state", field=f"joint_state.{one.field}")
+        for one in positions(told).values()
+    ]
+    channels += array(asked) if kind == "beside commands" else []
+    found = command_lines(model, drives_of(model), channels, positions(late(asked)), [])
+    assert {line.name for line in found.lines} == ({"s0", "s1"} if "commands" in kind else set())
+    possible = {line.name: line.channel.field for line in found.possible}
+    wanted = {f"s{i}": f"joint_state.position[j{i}]" for i in (0, 1)}
+    assert possible == (wanted if kind == "asked for" else {})

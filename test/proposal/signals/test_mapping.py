@@ -301,3 +301,31 @@ def test_a_servo_that_turns_often_is_asked_whether_in_degrees() -> None:
     for channels, asked in ((plain, ()), (degrees, ("shoulder",))):
         lines = map_channels(model, channels).lines
         assert tuple(one.name for one in lines if "in degrees" in one.doubt) == asked
+
+
+def test_values_of_groups_are_measured_on_one_topic_and_asked_for_on_another() -> None:
+    """Groups named as joints, of a type that does not say which of both it is."""
+    model = mujoco.MjModel.from_xml_string(
+        HAND.replace("</mujoco>", '<actuator><position name="bend" joint="elbow"/></actuator>'
+                     "</mujoco>")
+    )  # fmt: skip
+
+    def values(topic: str, interface: str, late: int = 0) -> Channel:
+        return Channel(
+            topic, "control_msgs/msg/DynamicInterfaceGroupValues",
+            f"interface_values[elbow].values[{interface}]", "elbow",
+            "position" if interface == "position" else "", 0, True, (TIMES,),
+            (np.roll(np.sin(len(interface) * TIMES), late),),
+        )  # fmt: skip
+
+    told = [
+        values("/hydraulics/state", "position", 3),
+        values("/hydraulics/state", "pressure_a"),
+        values("/hydraulics/commands", "position"),
+    ]
+    found = map_channels(model, told)
+    position = "interface_values[elbow].values[position]"
+    assert {one.name: (one.channel.topic, one.channel.field) for one in found.lines} == {
+        "elbow": ("/hydraulics/state", position),
+        "bend": ("/hydraulics/commands", position),
+    }
