@@ -89,7 +89,8 @@ def check_dataset(
             on_note(f"nothing else is tested, as {_kinds(stood)} may look like anything: {_AGAIN}")
             return (*stood, *contradictions(dataset.quality))
         if reversed_axes := downward_findings(state.recorded, state.lines):
-            return tuple(reversed_axes)  # all else would look like other mistakes
+            # All else would look like other mistakes.
+            return (*reversed_axes, *contradictions(dataset.quality))
         findings = _of_values(state, simulated=simulated)
         seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
         if simulated:

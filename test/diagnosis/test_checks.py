@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from arm_recording import ArmRecording, arm_model, simulate, write_experiment, wrong_model
 
-from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
+from sysid_ros.diagnosis import Finding, FindingKind, check_experiment, checks
 from sysid_ros.diagnosis.checks import _without_undone
 from sysid_ros.experiment import load_experiment, with_overrides
 
@@ -227,3 +227,15 @@ def test_a_signal_that_is_dead_from_the_start_is_told_with_its_line(tmp_path: Pa
     (found,) = check_experiment(load_experiment(write_experiment(tmp_path, truth, recording)), None)
     assert (found.kind, found.signals) == (FindingKind.LITTLE_MOTION, ("p1",))
     assert found.repair.startswith("# - {sensor: p1, ")
+
+
+def test_reversed_axes_hide_no_contradicting_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two nodes that publish in turn are told beside axes that end the check early."""
+    reversed_axes, twice = sign("p1"), Finding(FindingKind.CONTRADICTION, (), {}, "", "", ())
+    monkeypatch.setattr(checks, "downward_findings", lambda *_: [reversed_axes])
+    monkeypatch.setattr(checks, "contradictions", lambda _: (twice,))
+    truth = arm_model(1, 1)
+    file = write_experiment(tmp_path, truth, simulate(truth, 1, duration=5.0))
+    assert check_experiment(load_experiment(file), None) == (reversed_axes, twice)
