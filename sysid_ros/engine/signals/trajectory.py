@@ -346,7 +346,7 @@ def _check_controls(model: Any, control: TimeSeries) -> None:
     known = mappings.control_mapping(model)
     for name, (_, columns) in control.signal_mapping.items():
         key = control_key(known, name)
-        if len(columns) != len(known[key][1]):
+        if len(columns) not in (1, len(known[key][1])):  # one is that of the first input
             raise SignalError(
                 f"control {name!r} has {len(columns)} columns, the actuator takes "
                 f"{len(known[key][1])}"

@@ -26,7 +26,7 @@ from sysid_ros.errors import SignalError
 
 
 def ordered_controls(model: Any, control: TimeSeries) -> FloatArray:
-    """The samples in the model's order, (n, nu); actuators without a column get zero.
+    """The samples in the model's order, (n, nu); inputs without a column get zero.
 
     Raises:
       SignalError: A name is unknown, or a sample is missing (NaN).
@@ -161,5 +161,5 @@ def _column_of_input(model: Any, control: TimeSeries) -> IndexArray:
     known = control_mapping(model)
     columns = np.full(int(model.nu), -1, dtype=np.intp)
     for name, (_, given) in control.signal_mapping.items():
-        columns[known[control_key(known, name)][1]] = given
+        columns[known[control_key(known, name)][1][: len(given)]] = given
     return columns
