@@ -44,6 +44,9 @@ SUFFIXES = {
     SignalType.MjCtrl: "_ctrl",
 }
 
+# Inputs of an actuator, mjtInput, in the order of their columns.
+_INPUTS = {1: "position", 2: "velocity", 4: "feedforward", 8: "voltage", 32: "pressure"}
+
 OBSERVABLE = (
     SignalType.MjSensor,
     SignalType.MjStateQPos,
@@ -107,6 +110,25 @@ def input_actuators(model: Any) -> IndexArray:
         address, width = control_columns(model, i)
         ids[address : address + width] = i
     return ids
+
+
+def control_names(model: Any) -> tuple[str, ...]:
+    """What each column of ``ctrl`` is called, length nu.
+
+    The first input of an actuator has its name, a further one also says what it is, such as
+    ``elbow.velocity`` of a pid.
+    """
+    found: list[str] = []
+    for i, name in enumerate(actuator_names(model)):
+        width = control_columns(model, i)[1]
+        if width > 1:
+            given = int(model.actuator_ctrlspec[i])
+            told = [kind for bit, kind in _INPUTS.items() if given & bit]
+            told += [str(k) for k in range(len(told), width)]
+            found += [name, *(f"{name}.{kind}" for kind in told[1:width])]
+        else:
+            found += [name] * width
+    return tuple(found)
 
 
 def actuator_names(model: Any) -> list[str]:

@@ -343,8 +343,10 @@ def _check_controls(model: Any, control: TimeSeries) -> None:
                 f"dimension {model.nu}"
             )
         return
-    known = mappings.control_mapping(model)
+    known, inputs = mappings.control_mapping(model), mappings.control_names(model)
     for name, (_, columns) in control.signal_mapping.items():
+        if name in inputs and len(columns) == 1:
+            continue
         key = control_key(known, name)
         if len(columns) not in (1, len(known[key][1])):  # one is that of the first input
             raise SignalError(

@@ -21,7 +21,7 @@ from sysid_ros.engine.elements import (
     joints_of_tendon,
     n_actuators,
 )
-from sysid_ros.engine.signals import ModelSequences, control_column, control_names
+from sysid_ros.engine.signals import ModelSequences, actuator_names, control_column
 
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
 
@@ -150,7 +150,7 @@ def _measured(group: ModelSequences) -> list[str]:
 def _driven(group: ModelSequences) -> list[str]:
     return [
         name
-        for name in control_names(group.gt_model)
+        for name in actuator_names(group.gt_model)
         if any(
             one.signal_mapping is None or control_column(one, name) is not None
             for one in group.control
