@@ -23,6 +23,7 @@ from sysid_ros.diagnosis import (
     motion_bandwidth,
 )
 from sysid_ros.engine.elements import FREE, discard_visuals, is_servo
+from sysid_ros.engine.signals import actuator_names
 from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
@@ -271,9 +272,10 @@ def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
                 grid = np.arange(times[0], times[-1], interval)
                 tops.append(motion_bandwidth(np.interp(grid, times, values), 1.0 / interval))
     known = [top for top in tops if top is not None]
+    names = actuator_names(model)
     servos = any(
         line.kind in SERVOS
-        or (line.kind == "actuator" and is_servo(model, model.actuator(line.name).id))
+        or any(is_servo(model, a) and name == line.input for a, name in enumerate(names))
         for line in mapping.lines
     )
     return window_length(durations, float(np.median(known)) if known else None, servos=servos)

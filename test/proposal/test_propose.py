@@ -217,6 +217,6 @@ def test_actuators_of_several_inputs_beside_a_motor(tmp_path: Path) -> None:
     }  # fmt: skip
     assert proposal.findings == ()
     outcome = run_experiment(proposal.experiment, output_dir=tmp_path / "results").outcome
+    found = {one.name: one.value for one in outcome.fit.parameters}
     for joint, damping in DAMPINGS.items():
-        found = outcome.fit.parameters[f"{joint}_damping"]
-        assert float(np.ravel(found)[0]) == pytest.approx(damping, rel=0.05)
+        assert found[f"{joint}_damping"] == pytest.approx(damping, rel=0.05)

@@ -113,7 +113,7 @@ def input_actuators(model: Any) -> IndexArray:
 
 
 def control_names(model: Any) -> tuple[str, ...]:
-    """What each column of ``ctrl`` is called, length nu.
+    """The name of each column of ``ctrl``, length nu.
 
     The first input of an actuator has its name, a further one also says what it is, such as
     ``elbow.velocity`` of a pid.

@@ -20,6 +20,7 @@ from sysid_ros.proposal.signals.bodies import body_lines, numbers_of_poses, tend
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
+from sysid_ros.proposal.signals.further_inputs import velocity_inputs
 from sysid_ros.proposal.signals.lines import SERVOS, Line
 from sysid_ros.proposal.signals.measured_positions import (
     Positions,
@@ -117,7 +118,7 @@ def map_channels(
         {joint: channel for joint, (channel, _) in positions.items()},
         orders,
     )
-    lines += assigned.lines
+    lines += [*assigned.lines, *velocity_inputs(model, assigned.lines, channels)]
     driven |= {line.name for line in assigned.lines}
     if not model.nu:
         lines += _joint_efforts(model, moving, positions)
