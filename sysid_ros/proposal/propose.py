@@ -272,12 +272,8 @@ def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
                 grid = np.arange(times[0], times[-1], interval)
                 tops.append(motion_bandwidth(np.interp(grid, times, values), 1.0 / interval))
     known = [top for top in tops if top is not None]
-    names = actuator_names(model)
-    servos = any(
-        line.kind in SERVOS
-        or any(is_servo(model, a) and name == line.input for a, name in enumerate(names))
-        for line in mapping.lines
-    )
+    told = {name for a, name in enumerate(actuator_names(model)) if is_servo(model, a)}
+    servos = any(line.kind in SERVOS or line.input in told for line in mapping.lines)
     return window_length(durations, float(np.median(known)) if known else None, servos=servos)
 
 
