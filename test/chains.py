@@ -17,7 +17,7 @@ from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.parameters.parameter_dict import ParameterDict
 from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 from sysid_ros.engine.signals.initial_state import create_initial_state
-from sysid_ros.engine.signals.mappings import SignalType
+from sysid_ros.engine.signals.mappings import SignalType, control_names
 from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.engine.signals.trajectory import ModelSequences
 from sysid_ros.engine.simulation.rollout_pool import RolloutPool
@@ -190,7 +190,9 @@ def problem(
     start = create_initial_state(model, model.qpos0, np.zeros(model.nv))
     _, sensors = mujoco.rollout.rollout(model, mujoco.MjData(model), start[None], control[None])
     measured = sensors[0] + 1e-3 * random.normal(size=sensors[0].shape)
-    controls = {model.actuator(i).name: (SignalType.MjCtrl, np.array([i])) for i in range(model.nu)}
+    controls = {
+        name: (SignalType.MjCtrl, np.array([i])) for i, name in enumerate(control_names(model))
+    }
     signals = {
         model.sensor(i).name: (
             SignalType.MjSensor,

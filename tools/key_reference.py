@@ -60,7 +60,11 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
         "position, `velocity_servo` for its commanded velocity, of which a copy of the model gets "
         "a servo with a guessed `kp` or `kv`), or the site at which a "
         "measured wrench acts (`{wrench: wrist, topic: /ft_sensor, field: wrench}` for a "
-        "`WrenchStamped`, in the site's frame, as a known external force), and:",
+        "`WrenchStamped`, in the site's frame, as a known external force). An actuator with "
+        "several inputs is driven at its first one by its own name, a `<pid>` by the position that "
+        "it is to take; a further one is named with what it is, as in "
+        "`{actuator: elbow_pid.velocity, ...}`. What no signal drives is zero. The state of a "
+        "pid's integral is not measured and begins every window at zero. Each has:",
     ),
     (
         "`enabled_when`, `signals[].enabled_when`",

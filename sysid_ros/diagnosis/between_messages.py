@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset, mapped_recordings, refers_to_geoms
@@ -210,9 +211,12 @@ def _commands_by_topic(
     found: dict[tuple[str, Interpolation], tuple[str, ...]] = {}
     for signal in experiment.signals:
         mapped = (control.signal_mapping or {}).get(signal.name)
+        actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, signal.name)
         if signal.kind is not SignalKind.ACTUATOR or mapped is None or signal.wrench:
             continue
-        actuator, way = model.actuator(signal.name).id, _WAYS[control.method_of(mapped[1][0])]
+        if actuator < 0:  # a further input of an actuator
+            continue
+        way = _WAYS[control.method_of(mapped[1][0])]
         told = is_servo(model, actuator) or is_velocity_servo(model, actuator)
         if is_expanded(parse_field(signal.field)) or (way is Interpolation.LINEAR and not told):
             continue

@@ -36,7 +36,7 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.engine.elements import FREE, affine_force, joint_of
+from sysid_ros.engine.elements import FREE, affine_force, joint_of, n_actuators
 
 _COARSE = 150  # instants that a first look at a repair uses
 _FEW = 50  # instants that tell which of a family's repairs is best
@@ -104,7 +104,7 @@ class Dynamics:
         and free joints, some of which move under known torques, and not all held by contacts.
         """
         model = recorded.model
-        known = all(_moved_by(recorded, actuator) for actuator in range(model.nu))
+        known = all(_moved_by(recorded, actuator) for actuator in range(n_actuators(model)))
         if not (recorded.coordinates and known and recorded.efforts) or np.any(model.eq_active0):
             return None
         # What holds a joint that rests may be friction, whatever its motor does.
@@ -356,7 +356,9 @@ class Dynamics:
 def _rows(recorded: Recorded) -> list[int]:
     """Degrees of freedom on which every force is known."""
     model = recorded.model
-    unknown = [actuator for actuator in range(model.nu) if actuator not in recorded.efforts]
+    unknown = [
+        actuator for actuator in range(n_actuators(model)) if actuator not in recorded.efforts
+    ]
     hidden = {dof for actuator in unknown for dof in _moved_by(recorded, actuator)}
     return [dof for dof in range(model.nv) if dof not in hidden]
 

@@ -25,6 +25,7 @@ from sysid_ros.diagnosis.evidence import (
     recorded,
     sampling_of,
 )
+from sysid_ros.engine.elements import n_actuators
 from sysid_ros.errors import DataError, SysidError, as_sentence, listed
 from sysid_ros.experiment import (
     Experiment,
@@ -105,7 +106,7 @@ def check_experiment(
 
 def _without_control(model: mujoco.MjModel, lines: ExperimentLines) -> list[Finding]:
     """A robot whose actuators are told nothing."""
-    names = [str(model.actuator(actuator).name) for actuator in range(model.nu)]
+    names = [str(model.actuator(actuator).name) for actuator in range(n_actuators(model))]
     if not names or lines.has_input:
         return []
     told = listed(map(repr, names), _NAMED)

@@ -26,6 +26,7 @@ from sysid_ros.diagnosis.evidence import (
     share_beyond,
     share_outside,
 )
+from sysid_ros.engine.elements import control_range, n_actuators
 from sysid_ros.errors import listed
 from sysid_ros.experiment import UNITS
 from sysid_ros.recording.mapping import DEGREES
@@ -280,12 +281,12 @@ def clipped_commands(recorded: Recorded) -> list[Finding]:
     """
     beyond, model = {}, recorded.model
     clips = not model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
-    for actuator in np.flatnonzero(model.actuator_ctrllimited) if clips else ():
-        label = str(model.actuator(int(actuator)).name)
-        samples = recorded.pooled(label)
-        if samples and all(one.held for one in samples):  # what was measured acts as it is
+    for actuator in range(n_actuators(model)) if clips else ():
+        label = str(model.actuator(actuator).name)
+        samples, (low, high) = recorded.pooled(label), control_range(model, actuator)
+        told = bool(samples) and all(one.held for one in samples)  # what was measured acts as it is
+        if told and np.isfinite(high):
             values = np.concatenate([one.values for one in samples])
-            low, high = model.actuator_ctrlrange[actuator]
             share = share_outside(samples, low, high)
             if share > _MOSTLY:
                 beyond[label] = share, values.min(), values.max(), low, high
@@ -328,10 +329,10 @@ def _told_in_degrees(recorded: Recorded, joint: int) -> bool:
     model = recorded.model
     width = float(np.ptp(model.jnt_range[joint]))
     servos = [
-        actuator for actuator in recorded.servos
-        if model.actuator_ctrllimited[actuator] and recorded.joint_of(actuator) == joint
+        one for one in recorded.servos
+        if np.isfinite(control_range(model, one)).all() and recorded.joint_of(one) == joint
     ]  # fmt: skip
     if not recorded.is_hinge(joint):
         return False
-    ratios = [float(np.ptp(model.actuator_ctrlrange[one])) / max(width, 1e-9) for one in servos]
+    ratios = [float(np.ptp(control_range(model, one))) / max(width, 1e-9) for one in servos]
     return any(abs(ratio * DEGREE - 1.0) < _ALIKE for ratio in ratios)

@@ -45,6 +45,7 @@ from sysid_ros.engine.elements import (
     is_low_passed,
     is_velocity_servo,
     linear,
+    servo_gain,
 )
 
 _TRUST = 8.0  # how many times the model's sag, and inertia over stiffness, may be in truth
@@ -242,7 +243,7 @@ class Tracking:
         model = self._recorded.model
         by_rate = is_velocity_servo(model, servo)
         moved = self._moved(data.rate if by_rate else data.value, servo)
-        rest = -float(model.actuator_biasprm[servo, 0] / model.actuator_gainprm[servo, 0])
+        rest = -float(model.actuator_biasprm[servo, 0] / servo_gain(model, servo))
         return rest + _asked(model, servo) * moved
 
     def _moved(self, part: Mapping[str, FloatArray], servo: int) -> FloatArray:
@@ -347,7 +348,7 @@ def _felt(model: mujoco.MjModel, servo: int, place: int) -> float:
 def _asked(model: mujoco.MjModel, servo: int) -> float:
     """A servo's command for each unit of what it moves or how fast; one without a gear."""
     place = 2 if is_velocity_servo(model, servo) else 1
-    gain, own = model.actuator_gainprm[servo, 0], -model.actuator_biasprm[servo, place]
+    gain, own = servo_gain(model, servo), -model.actuator_biasprm[servo, place]
     return float(model.actuator_gear[servo, 0] * own / gain)
 
 

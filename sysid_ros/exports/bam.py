@@ -13,7 +13,7 @@ from typing import Any
 
 import mujoco
 
-from sysid_ros.engine.elements import joint_of
+from sysid_ros.engine.elements import joint_of, n_actuators
 from sysid_ros.engine.friction import (
     PARAMETERS,
     FrictionParameters,
@@ -56,7 +56,7 @@ def _motors(model: mujoco.MjModel) -> dict[str, dict[str, float]]:
     """Torque constant and resistance by joint."""
     kind = getattr(mujoco.mjtGain, "mjGAIN_DCMOTOR", None)
     motors = {}
-    for i in range(model.nu):
+    for i in range(n_actuators(model)):
         actuator = model.actuator(i)
         driven = joint_of(model, i)
         if driven is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import mujoco
 
 from sysid_ros.engine.attributes import is_position_servo
-from sysid_ros.engine.elements import SCALAR, joint_of, linear
+from sysid_ros.engine.elements import SCALAR, joint_of, linear, n_actuators
 from sysid_ros.judgement import AppliedParameter
 
 
@@ -32,7 +32,7 @@ class Joint:
 def joints_of(model: mujoco.MjModel) -> tuple[Joint, ...]:
     """All hinges and slides that have a name, in the model's order."""
     servos = {}
-    for i in range(model.nu):
+    for i in range(n_actuators(model)):
         actuator = model.actuator(i)
         joint = joint_of(model, i)
         if joint is not None and is_position_servo(actuator):

@@ -16,7 +16,13 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SLIDE, actuators_on, affine_force, has_affine_law
+from sysid_ros.engine.elements import (
+    SLIDE,
+    actuators_on,
+    affine_force,
+    control_range,
+    has_affine_law,
+)
 from sysid_ros.engine.signals import control_names, sensor_unit
 from sysid_ros.engine.windows import START_SAMPLE, MeasuredJoint, SequenceData, measured_joints
 from sysid_ros.judgement.outcome import ResidualTrend
@@ -148,8 +154,7 @@ def _actuator_torque(
     """Torque on its joint, within its limits; NaN for what has a law or a state of its own."""
     if not has_affine_law(model, actuator):
         return np.full(command.shape, np.nan)
-    if model.actuator_ctrllimited[actuator]:
-        command = np.clip(command, *model.actuator_ctrlrange[actuator])
+    command = np.clip(command, *control_range(model, actuator))
     force = affine_force(model, actuator, command, position, velocity)
     if model.actuator_forcelimited[actuator]:
         force = np.clip(force, *model.actuator_forcerange[actuator])

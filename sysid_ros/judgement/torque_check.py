@@ -25,7 +25,7 @@ from sysid_ros.diagnosis import (
     recorded,
     repaired,
 )
-from sysid_ros.engine.elements import actuators_on, joint_of
+from sysid_ros.engine.elements import actuators_on, joint_of, n_actuators
 from sysid_ros.engine.friction import has_friction
 from sysid_ros.engine.measured_torque import TorqueSignal, torque_signals
 from sysid_ros.engine.parameters import ParameterDict
@@ -95,7 +95,7 @@ def _sources(
 
     Joints whose torque is not known are left out.
     """
-    on_joints = all(joint_of(model, actuator) is not None for actuator in range(model.nu))
+    on_joints = all(joint_of(model, actuator) is not None for actuator in range(n_actuators(model)))
     shared = set.intersection(*(set(recording) for recording in seen.recordings))
     known: dict[int, tuple[str, ...]] = {}
     for joint in range(model.njnt):

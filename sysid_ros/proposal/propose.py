@@ -23,6 +23,7 @@ from sysid_ros.diagnosis import (
     motion_bandwidth,
 )
 from sysid_ros.engine.elements import FREE, discard_visuals, is_servo
+from sysid_ros.engine.signals import actuator_names
 from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
 from sysid_ros.experiment import (
@@ -271,11 +272,8 @@ def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
                 grid = np.arange(times[0], times[-1], interval)
                 tops.append(motion_bandwidth(np.interp(grid, times, values), 1.0 / interval))
     known = [top for top in tops if top is not None]
-    servos = any(
-        line.kind in SERVOS
-        or (line.kind == "actuator" and is_servo(model, model.actuator(line.name).id))
-        for line in mapping.lines
-    )
+    told = {name for a, name in enumerate(actuator_names(model)) if is_servo(model, a)}
+    servos = any(line.kind in SERVOS or line.input in told for line in mapping.lines)
     return window_length(durations, float(np.median(known)) if known else None, servos=servos)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.attributes import lookup
-from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_above
+from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_above, n_actuators
 from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import SysidError
 from sysid_ros.proposal.candidate import Candidate
@@ -93,13 +93,13 @@ def candidates(
     found += [_setting(spec, "joint", joint, "stiffness") for joint in joints if joint not in tied]
     found += [_setting(spec, "tendon", one.name, "stiffness") for one in spec.tendons if one.name]
     known = [name for name in speeds if name not in inputs.guessed]
-    found += _settings_of_servos(spec, model.nu, known, ("kv",))
+    found += _settings_of_servos(spec, n_actuators(model), known, ("kv",))
     others = [name for name in inputs.held if name not in servos]
-    found += _settings_of_servos(spec, model.nu, others, ("time_constant",))
+    found += _settings_of_servos(spec, n_actuators(model), others, ("time_constant",))
     if servos or inputs.guessed:
         found += _settings_of_servos(
             spec,
-            model.nu,
+            n_actuators(model),
             [name for name in servos if name not in inputs.guessed],
             _SERVO_ATTRIBUTES,
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from sysid_ros.arrays import IntArray
 from sysid_ros.engine.elements import joint_of
+from sysid_ros.engine.signals import control_names, input_actuators
 from sysid_ros.excitation import ExcitationPath, TrajectoryTable
 from sysid_ros.experiment import Experiment, SignalConfig, locate_bag, message_paths_of
 from sysid_ros.recording.bags import Recording, open_recording, read_columns
@@ -88,7 +89,8 @@ class _Command:
     ) -> _Command:  # fmt: skip
         table = read_columns(recording, {signal.topic: list(paths)})[signal.topic]
         _, stamps = choose_stamps(table, signal.clock or experiment.clock)
-        joint = joint_of(model, model.actuator(signal.name).id)
+        column = control_names(model).index(signal.name)
+        joint = joint_of(model, int(input_actuators(model)[column]))
         first = float(table.values[0, 0]) * signal.factor + signal.offset
         name = "" if joint is None else str(model.joint(joint).name)
         return cls(name, signal, paths, stamps, first)

@@ -24,9 +24,13 @@ from sysid_ros.engine.elements import (
     FREE,
     ON_JOINT,
     actuator_moments,
+    control_range,
+    first_inputs,
     is_servo,
     joint_of,
     moved_inertia,
+    n_actuators,
+    servo_gain,
     takes_velocity,
 )
 from sysid_ros.excitation import CommandLimits, ExcitationPath, design_multisine
@@ -51,7 +55,7 @@ class Drive(Protocol):
     """A rule that turns time and state into controls."""
 
     def controls(self, time: float, data: mujoco.MjData) -> FloatArray:
-        """The controls (nu,) that are sent at ``time`` seconds after the motion's beginning."""
+        """First inputs of u actuators, (u,), sent ``time`` seconds after the motion's beginning."""
 
 
 def drive_for(
@@ -76,7 +80,7 @@ def drive_for(
     Raises:
       RehearsalError: The model has no actuators.
     """
-    if model.nu == 0:
+    if n_actuators(model) == 0:
         raise RehearsalError("nothing moves: the model has no actuators")
     known = {int(kind) for kind in model.actuator_trntype} <= {*_WITH_LENGTH, _ADHERES}
     if known and not motion.balanced:
@@ -85,8 +89,10 @@ def drive_for(
 
 
 def _servos(model: mujoco.MjModel) -> BoolArray:
-    """Tell which actuators pull towards a position, (nu,)."""
-    return np.array([is_servo(model, actuator) for actuator in range(model.nu)], dtype=np.bool_)
+    """Tell which actuators pull towards a position, (u,)."""
+    return np.array(
+        [is_servo(model, actuator) for actuator in range(n_actuators(model))], dtype=np.bool_
+    )
 
 
 @dataclass(frozen=True)
@@ -108,17 +114,17 @@ class JointDrive:
     """Commands for servos and loops around motors, along a path of actuator lengths."""
 
     path: ExcitationPath
-    servo: np.ndarray  # (nu,)
-    velocity: np.ndarray  # (nu,) which are asked for a velocity
-    per_length: FloatArray  # (nu,) control of a servo per unit of length
-    offset: FloatArray  # (nu,) control of a servo at length zero
-    stiffness: FloatArray  # (nu,) of the loops, per unit of length
-    damping: FloatArray  # (nu,)
-    gain: FloatArray  # (nu,) force per control
-    dither: FloatArray  # (k, nu) controls added in turn
-    switched: BoolArray  # (nu,) which have no length
-    low: FloatArray  # (nu,) of the controls
-    high: FloatArray  # (nu,)
+    servo: np.ndarray  # (u,)
+    velocity: np.ndarray  # (u,) which are asked for a velocity
+    per_length: FloatArray  # (u,) control of a servo per unit of length
+    offset: FloatArray  # (u,) control of a servo at length zero
+    stiffness: FloatArray  # (u,) of the loops, per unit of length
+    damping: FloatArray  # (u,)
+    gain: FloatArray  # (u,) force per control
+    dither: FloatArray  # (k, u) controls added in turn
+    switched: BoolArray  # (u,) which have no length
+    low: FloatArray  # (u,) of the controls
+    high: FloatArray  # (u,)
 
     def controls(self, time: float, data: mujoco.MjData) -> FloatArray:
         """See :class:`Drive`."""
@@ -135,7 +141,7 @@ class JointDrive:
         return np.asarray(np.clip(np.where(self.servo, servo, motor), self.low, self.high))
 
     def _weight(self, data: mujoco.MjData) -> FloatArray:
-        """Force of each actuator that holds its joint against the bias, (nu,)."""
+        """Force of each actuator that holds its joint against the bias, (u,)."""
         dense = actuator_moments(data)
         own = np.sum(dense**2, axis=1)
         return np.asarray(dense @ data.qfrc_bias / np.maximum(own, 1e-12))
@@ -156,15 +162,15 @@ def _joint_drive(
     limits = CommandLimits(
         np.where(movable, low, centre - 1e-6),
         np.where(movable, high, centre + 1e-6),
-        np.full(model.nu, motion.speed),
-        np.full(model.nu, motion.acceleration),
+        np.full(n_actuators(model), motion.speed),
+        np.full(n_actuators(model), motion.acceleration),
     )
-    names = tuple(str(model.actuator(a).name) or str(a) for a in range(model.nu))
+    names = tuple(str(model.actuator(a).name) or str(a) for a in range(n_actuators(model)))
     reference = design_multisine(
         names,
         limits,
         duration=duration,
-        lowest=min(motion.lowest, motion.highest / (model.nu + 1)),
+        lowest=min(motion.lowest, motion.highest / (n_actuators(model) + 1)),
         highest=motion.highest,
         fill=_FILL,
         seed=seed,
@@ -176,7 +182,7 @@ def _joint_drive(
     return JointDrive(
         ExcitationPath(reference, rest, ramp=min(_RAMP, duration / 4.0)),
         servo,
-        np.array([takes_velocity(model, actuator) for actuator in range(model.nu)]),
+        np.array([takes_velocity(model, actuator) for actuator in range(n_actuators(model))]),
         np.where(servo, -model.actuator_biasprm[:, 1] / gain, 0.0),
         np.where(servo, -model.actuator_biasprm[:, 0] / gain, 0.0),
         stiffness,
@@ -192,9 +198,9 @@ def _joint_drive(
 def _loops(
     model: mujoco.MjModel, start: mujoco.MjData, motion: Motion, strength: FloatArray, rate: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Stiffness and damping of the loops around motors, per unit of actuator length, (nu,) each.
+    """Stiffness and damping of the loops around motors, per unit of actuator length, (u,) each.
 
-    As stiff as the motor's strength (nu,) suggests, within what the rate of commands allows.
+    As stiff as the motor's strength (u,) suggests, within what the rate of commands allows.
     """
     mass = moved_inertia(model, start) + model.dof_armature
     dense = actuator_moments(start)
@@ -207,15 +213,14 @@ def _loops(
 
 
 def _gains(model: mujoco.MjModel) -> FloatArray:
-    """Force per control of each actuator, (nu,); one where it has none."""
-    gain = model.actuator_gainprm[:, 0]
+    """Force per control of each actuator, (u,); one where it has none."""
+    gain = np.array([servo_gain(model, actuator) for actuator in range(n_actuators(model))])
     return np.where(gain != 0.0, gain, 1.0)
 
 
 def _control_range(model: mujoco.MjModel) -> FloatArray:
-    """Least and largest control of each actuator, (nu, 2)."""
-    limited = np.asarray(model.actuator_ctrllimited, dtype=bool)
-    return np.where(limited[:, None], model.actuator_ctrlrange, [[-np.inf, np.inf]])
+    """Least and largest control of each actuator, (u, 2)."""
+    return np.array([control_range(model, actuator) for actuator in range(n_actuators(model))])
 
 
 def _put_down(model: mujoco.MjModel, data: mujoco.MjData) -> None:
@@ -242,26 +247,26 @@ def _turns_on(model: mujoco.MjModel) -> BoolArray:
 
 
 def _usual_controls(hold: FloatArray, control: FloatArray) -> FloatArray:
-    """Deviations from what holds a posture (nu,) that do not cost much: of it, or of the range."""
+    """Deviations from what holds a posture (u,) that do not cost much: of it, or of the range."""
     widths = np.ptp(control, axis=1)
     of_range = np.where(np.isfinite(widths), 0.1 * widths, 0.0)
     return np.maximum(np.maximum(np.abs(hold), of_range), 0.1)
 
 
 def _dither(model: mujoco.MjModel, share: float, size: FloatArray, seed: int) -> FloatArray:
-    """Random controls that change every 50 ms, one row per millisecond, (k, nu)."""
+    """Random controls that change every 50 ms, one row per millisecond, (k, u)."""
     known = np.where(np.isfinite(size), size, 0.0)
-    steps = np.random.default_rng(seed).uniform(-1.0, 1.0, (1000, model.nu))
+    steps = np.random.default_rng(seed).uniform(-1.0, 1.0, (1000, n_actuators(model)))
     return np.asarray(share * known * np.repeat(steps, 50, axis=0))
 
 
 def _length_range(
     model: mujoco.MjModel, rest: FloatArray, reach: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Lengths that an actuator may be asked for: about rest, within ranges, (nu,) each."""
+    """Lengths that an actuator may be asked for: about rest, within ranges, (u,) each."""
     low, high = rest - reach, rest + reach
     servo = _servos(model)
-    for actuator in range(model.nu):
+    for actuator in range(n_actuators(model)):
         target = int(model.actuator_trnid[actuator, 0])
         gear = float(model.actuator_gear[actuator, 0])
         limited, ends = False, np.zeros(2)
@@ -272,9 +277,10 @@ def _length_range(
         if limited:
             low[actuator] = max(low[actuator], ends.min())
             high[actuator] = min(high[actuator], ends.max())
-        if servo[actuator] and model.actuator_ctrllimited[actuator]:
-            gain, bias = model.actuator_gainprm[actuator, 0], model.actuator_biasprm[actuator]
-            ends = (gain * model.actuator_ctrlrange[actuator] + bias[0]) / -bias[1]
+        told = control_range(model, actuator)
+        if servo[actuator] and np.isfinite(told).all():
+            gain, bias = servo_gain(model, actuator), model.actuator_biasprm[actuator]
+            ends = (gain * told + bias[0]) / -bias[1]
             low[actuator] = max(low[actuator], ends.min())
             high[actuator] = min(high[actuator], ends.max())
         low[actuator] = min(low[actuator], rest[actuator])
@@ -289,11 +295,11 @@ class Balance:
     model: mujoco.MjModel
     path: ExcitationPath  # of the first three degrees of freedom, m
     posture: FloatArray  # (nq,)
-    hold: FloatArray  # (nu,) controls that keep it
-    gain: FloatArray  # (nu, 2 nv)
-    dither: FloatArray  # (k, nu)
-    low: FloatArray  # (nu,)
-    high: FloatArray  # (nu,)
+    hold: FloatArray  # (u,) controls that keep it
+    gain: FloatArray  # (u, 2 nv)
+    dither: FloatArray  # (k, u)
+    low: FloatArray  # (u,)
+    high: FloatArray  # (u,)
 
     def controls(self, time: float, data: mujoco.MjData) -> FloatArray:
         """See :class:`Drive`."""
@@ -328,10 +334,12 @@ def _balance(
     forces = (actuator_moments(data) * _gains(model)[:, None]).T
     carried = data.qfrc_bias - data.qfrc_passive  # weight less buoyancy
     hold = np.linalg.lstsq(forces, carried, rcond=None)[0]
-    data.ctrl[:] = hold
+    inputs = first_inputs(model)
+    data.ctrl[inputs] = hold
     states = 2 * model.nv
     a, b = np.zeros((states, states)), np.zeros((states, model.nu))
     mujoco.mjd_transitionFD(coarse, data, 1e-6, True, a, b, None, None)
+    b = b[:, inputs]
     cost = np.diag(np.concatenate([10.0 * ~_turns_on(model), np.ones(model.nv)]))
     control = _control_range(model)
     effort = np.diag(1.0 / _usual_controls(hold, control) ** 2)

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import joint_of
+from sysid_ros.engine.elements import joint_of, n_actuators
 from sysid_ros.recording.bags import BagFolder
 from sysid_ros.rehearsal import messages
 from sysid_ros.rehearsal.drive import Joined, drive_for
@@ -80,7 +80,7 @@ def generate(spec: mujoco.MjSpec, plan: RecordingPlan, folder: Path) -> Generate
     if plan.joined:
         drive = Joined(drive, plan.shown / plan.rate)
     controllers = [(one, _actuators(model, one)) for one in plan.controllers]
-    delays = np.zeros(model.nu)
+    delays = np.zeros(n_actuators(model))
     for controller, actuators in controllers:
         delays[actuators] = controller.delay
     jitter = max((controller.jitter for controller in plan.controllers), default=0.0)
@@ -105,12 +105,12 @@ def generate(spec: mujoco.MjSpec, plan: RecordingPlan, folder: Path) -> Generate
 def _actuators(model: mujoco.MjModel, controller: Controller) -> list[int]:
     """Numbers of a controller's actuators, in its order."""
     if not controller.actuators:
-        return list(range(model.nu))
+        return list(range(n_actuators(model)))
     found = []
     for name in controller.actuators:
         actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
         if actuator < 0:
-            known = ", ".join(str(model.actuator(a).name) for a in range(model.nu))
+            known = ", ".join(str(model.actuator(a).name) for a in range(n_actuators(model)))
             raise RehearsalError(f"{controller.topic}: no actuator {name!r}; there are {known}")
         found.append(actuator)
     return found

@@ -19,6 +19,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import first_inputs
 from sysid_ros.engine.signals import is_semi_implicit, step_offsets
 from sysid_ros.rehearsal.drive import Drive
 from sysid_ros.rehearsal.plan import RehearsalError
@@ -48,7 +49,7 @@ class Course:
 
     seen: Mapping[str, Seen]  # by topic
     sent: FloatArray  # (k,) s, when commands were sent
-    controls: FloatArray  # (k, nu) what was sent
+    controls: FloatArray  # (k, n_actuators) what was sent
 
 
 def simulate(
@@ -68,7 +69,7 @@ def simulate(
       start: Its start; goes on to the end.
       drive: What moves it.
       ticks: (k,) s, when commands are sent; they are moved to the nearest step.
-      delays: (nu,) s from then to their effect.
+      delays: (n_actuators,) s from then to their effect.
       instants: When each topic is measured, s; moved likewise.
       settle: Seconds before the beginning, under the commands of its first instant.
 
@@ -76,20 +77,21 @@ def simulate(
       RehearsalError: The simulation runs away.
     """
     step = float(model.opt.timestep)
-    start.ctrl[:] = drive.controls(0.0, start)
+    inputs = first_inputs(model)
+    start.ctrl[inputs] = drive.controls(0.0, start)
     period = max(1, round(float(ticks[1] - ticks[0]) / step)) if len(ticks) > 1 else 1
     for k in range(round(settle / step)):
         if k % period == 0:  # what flies is held in the air
-            start.ctrl[:] = drive.controls(0.0, start)
+            start.ctrl[inputs] = drive.controls(0.0, start)
         mujoco.mj_step(model, start)
     queue: list[_Event] = [(round(t / step), _TICK, "", k) for k, t in enumerate(ticks)]
     for topic, times in instants.items():
         queue += [(at, _SAMPLE, topic, k) for k, at in enumerate(_distinct(times, step))]
     heapq.heapify(queue)
     tables = {topic: _empty(model, len(times)) for topic, times in instants.items()}
-    sent, controls = np.empty(len(ticks)), np.empty((len(ticks), model.nu))
+    sent, controls = np.empty(len(ticks)), np.empty((len(ticks), len(inputs)))
     late = np.rint(delays / step).astype(int)
-    early, beside = step_offsets(model) < 0.0, mujoco.MjData(model)
+    early, beside = step_offsets(model)[inputs] < 0.0, mujoco.MjData(model)
     now = 0
     while queue:
         at, kind, topic, k = heapq.heappop(queue)
@@ -98,11 +100,11 @@ def simulate(
             now = at
         if kind == _WHOLE:
             due = late == int(topic)
-            start.ctrl[due] = controls[k, due]
+            start.ctrl[inputs[due]] = controls[k, due]
         elif kind == _EFFECT:
             due = late == int(topic)
-            half = 0.5 * (start.ctrl + controls[k])
-            start.ctrl[due] = np.where(early, half, controls[k])[due]
+            half = 0.5 * (start.ctrl[inputs] + controls[k])
+            start.ctrl[inputs[due]] = np.where(early, half, controls[k])[due]
             heapq.heappush(queue, (now + 1, _WHOLE, topic, k))
         elif kind == _SAMPLE:
             _look(model, start, beside, tables[topic], k, now * step)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import mujoco
 
 from sysid_ros.engine.elements import add_unit_motor, discard_visuals
-from sysid_ros.engine.signals import with_wrenches
+from sysid_ros.engine.signals import control_names, with_wrenches
 from sysid_ros.engine.simulation import collected_warnings
 from sysid_ros.errors import ModelError, unknown_name
 from sysid_ros.experiment import Packages, SignalConfig
@@ -260,6 +260,8 @@ def _check_names(spec: mujoco.MjSpec, signals: Sequence[SignalConfig]) -> None:
     }
     for signal in signals:
         what, names = valid[signal.kind]
+        if what == "actuator" and "." in signal.name:  # perhaps a further input of one
+            names = [*control_names(spec.copy().compile())]
         if signal.name not in names:
             hint = "; type and at add one" if what == "sensor" else ""
             raise ModelError(f"{signal.place}: {unknown_name(what, signal.name, names)}{hint}")

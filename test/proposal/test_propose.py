@@ -39,6 +39,20 @@ URDF = """
 """
 
 
+DAMPINGS = {"shoulder": 2.0, "elbow": 0.9, "wrist": 0.15}
+MIXED = """<mujoco><option timestep="0.001" integrator="implicitfast"/>
+  <default><geom contype="0" conaffinity="0"/></default><worldbody>
+  <body pos="0 0 1"><joint name="shoulder" axis="0 1 0" damping="1" armature="0.05"/>
+  <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0" mass="1"/>
+  <body pos="0.3 0 0"><joint name="elbow" axis="0 1 0" damping="0.5" armature="0.02"/>
+  <geom type="capsule" size="0.03" fromto="0 0 0 0.2 0 0" mass="0.5"/>
+  <body pos="0.2 0 0"><joint name="wrist" axis="1 0 0" damping="0.1" armature="0.01"/>
+  <geom type="box" size="0.03 0.05 0.02" mass="0.2"/></body></body></body></worldbody>
+  <actuator><pid name="upper" joint="shoulder" kp="60" kv="4"/>
+  <pid name="fore" joint="elbow" kp="20" kv="1"/><motor name="last" joint="wrist"/></actuator>
+</mujoco>"""
+
+
 def without_sensors(xml: str) -> str:
     spec = mujoco.MjSpec.from_string(xml)
     for sensor in list(spec.sensors):
@@ -185,3 +199,24 @@ def test_an_arm_under_servos_that_leans_has_its_gravity_in_the_file(tmp_path: Pa
     assert np.array(gravity.initial) == pytest.approx(spec.option.gravity, abs=0.1)
     assert len(proposal.experiment.parameters) > 1
     assert proposal.findings == ()
+
+
+@pytest.mark.skipif(not hasattr(mujoco.mjtGain, "mjGAIN_PID"), reason="MuJoCo 4 brought pids")
+def test_actuators_of_several_inputs_beside_a_motor(tmp_path: Path) -> None:
+    """``nu`` counts inputs; a pid's place is its first, and it is no motor's."""
+    spec = mujoco.MjSpec.from_string(MIXED)
+    (tmp_path / "arm.xml").write_text(MIXED)
+    for joint, damping in DAMPINGS.items():
+        spec.joint(joint).damping[0] = damping
+    plan = RecordingPlan(duration=10.0, motion=Motion(reach=0.6), settle=0.5)
+    generate(spec, plan, tmp_path / "bag")
+    proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    inputs = [one for one in proposal.experiment.signals if one.kind is SignalKind.ACTUATOR]
+    assert {one.name: one.field for one in inputs} == {
+        "upper": "data[0]", "fore": "data[1]", "last": "data[2]",
+    }  # fmt: skip
+    assert proposal.findings == ()
+    outcome = run_experiment(proposal.experiment, output_dir=tmp_path / "results").outcome
+    found = {one.name: one.value for one in outcome.fit.parameters}
+    for joint, damping in DAMPINGS.items():
+        assert found[f"{joint}_damping"] == pytest.approx(damping, rel=0.05)

@@ -24,6 +24,7 @@ from sysid_ros.engine.elements import (
     is_velocity_servo,
     joint_of,
     joints_of_tendon,
+    n_actuators,
 )
 from sysid_ros.engine.signals import (
     JointSignal,
@@ -193,7 +194,7 @@ def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) ->
     torques = _torque_sensors(group)
     spec = _with_motors(group.spec, torques) if torques else group.spec.copy()
     model = spec.compile()
-    if any(is_effort(model, a) for a in range(model.nu)):
+    if any(is_effort(model, a) for a in range(n_actuators(model))):
         model = _without_unmeasured_joints(spec, _measured_labels(group)) or model
     recordings: tuple[Mapping[str, Samples], ...] = tuple(
         {**_signals(measured), **_signals(control)}

@@ -14,6 +14,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence.filtered import motion_bandwidth
 from sysid_ros.diagnosis.evidence.recorded import PASSED_MOST, PASSED_SHARE, Recorded, Samples
+from sysid_ros.engine.elements import control_range
 from sysid_ros.engine.signals import Saturation, level_step, saturation
 from sysid_ros.errors import listed
 
@@ -144,8 +145,8 @@ def _is_modelled(recorded: Recorded, label: str, limit: float) -> bool:
         if own == label and model.jnt_limited[joint]
     ]
     actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, label)
-    if actuator >= 0 and model.actuator_ctrllimited[actuator]:
-        ranges.append(model.actuator_ctrlrange[actuator])
+    if actuator >= 0 and np.isfinite(control_range(model, actuator)).all():
+        ranges.append(control_range(model, actuator))
     return any(np.abs(own - limit).min() < _AT_STOP * np.ptp(own) for own in ranges)
 
 

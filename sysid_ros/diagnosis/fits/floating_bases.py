@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import FREE, actuator_moments
+from sysid_ros.engine.elements import FREE, actuator_moments, n_actuators
 from sysid_ros.engine.signals import conjugate, quaternion_product
 
 _NEAR = 0.01  # m; geoms that are no farther apart may touch, as poses are measured no better
@@ -62,8 +62,8 @@ def joint_motion(
 
 
 def moment_arms(model: mujoco.MjModel, qpos: FloatArray) -> FloatArray:
-    """Generalized force per unit of each actuator's force, (n, nu, nv), at postures (n, nq)."""
-    data, arms = mujoco.MjData(model), np.zeros((len(qpos), model.nu, model.nv))
+    """Generalized force per unit of u actuators' forces, (n, u, nv), at postures (n, nq)."""
+    data, arms = mujoco.MjData(model), np.zeros((len(qpos), n_actuators(model), model.nv))
     for place, row in enumerate(qpos):
         data.qpos[:] = row
         mujoco.mj_kinematics(model, data)

@@ -30,7 +30,14 @@ from sysid_ros.diagnosis.evidence import (
     repaired,
     share_beyond,
 )
-from sysid_ros.engine.elements import actuator_moments, is_effort, is_velocity_servo, tree_of
+from sysid_ros.engine.elements import (
+    actuator_moments,
+    is_effort,
+    is_velocity_servo,
+    n_actuators,
+    servo_gain,
+    tree_of,
+)
 from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.engine.windows import ClosedLoops
 
@@ -94,7 +101,9 @@ class Simulated:
     def inputs(self) -> dict[int, str]:
         """Every input that was recorded, by actuator; those of winding cables, too."""
         model = self.recorded.model
-        names = {actuator: str(model.actuator(actuator).name) for actuator in range(model.nu)}
+        names = {
+            actuator: str(model.actuator(actuator).name) for actuator in range(n_actuators(model))
+        }
         rest = {actuator: name for actuator, name in names.items() if self.recorded.pooled(name)}
         return {**rest, **self.recorded.commands, **self.recorded.efforts}
 
@@ -238,7 +247,7 @@ class Simulated:
         """The force that an actuator makes of its usual input, a servo if nothing moved."""
         own = self.recorded.pooled(self.inputs[actuator])
         usual = float(np.mean([np.std(one.values) for one in own]))
-        return usual * abs(float(self.recorded.model.actuator_gainprm[actuator, 0]))
+        return usual * abs(servo_gain(self.recorded.model, actuator))
 
     def moves_with_others(self, actuator: int) -> bool:
         """Return whether other forces and torques move the same free body, or its limbs."""

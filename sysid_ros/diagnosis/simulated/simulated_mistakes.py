@@ -51,6 +51,7 @@ from sysid_ros.diagnosis.simulated.simulated_entries import (
     told_actuators,
 )
 from sysid_ros.diagnosis.simulated.tried_repairs import RepairsInSome, Tried, refined
+from sysid_ros.engine.elements import n_actuators
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
@@ -102,7 +103,7 @@ def simulated_explanations(
     driven = {joint for actuator in told for joint in recorded.arms(actuator)}
     if (
         recorded.is_open_chain
-        and len(told) == recorded.model.nu
+        and len(told) == n_actuators(recorded.model)
         and driven >= {*recorded.positions}
     ):
         return []  # every joint has an equation of its own

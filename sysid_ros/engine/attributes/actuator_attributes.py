@@ -95,13 +95,18 @@ def _write_bias(spec: Any, name: str, value: FloatArray) -> None:
     actuator.biasprm[0] = value[0]
 
 
+def _is_pid(actuator: Any) -> bool:
+    kind = getattr(mujoco.mjtGain, "mjGAIN_PID", None)  # since MuJoCo 4
+    return bool(kind is not None and actuator.gaintype == kind)
+
+
 def _is_affine(actuator: Any) -> bool:
     return bool(actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE)
 
 
 def _position_servo(spec: Any, name: str) -> Any:
     actuator = find(spec, "actuator", name)
-    if not is_position_servo(actuator):
+    if not (is_position_servo(actuator) or _is_pid(actuator)):
         raise ActuatorKindError(
             f"Actuator {name} is not a position actuator: kp needs a fixed gain and a bias that "
             "is affine in the position"
@@ -116,13 +121,15 @@ def _read_kp(spec: Any, name: str) -> FloatArray:
 def _write_kp(spec: Any, name: str, value: FloatArray) -> None:
     actuator = _position_servo(spec, name)
     # A general actuator may scale its command: gain u - kp q with gain / kp not 1.
-    actuator.gainprm[0] *= value[0] / -actuator.biasprm[1]
+    if not _is_pid(actuator):  # whose gain is the integral's
+        actuator.gainprm[0] *= value[0] / -actuator.biasprm[1]
     actuator.biasprm[1] = -value[0]
 
 
 def _servo(spec: Any, name: str) -> Any:
     actuator = find(spec, "actuator", name)
-    if actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED and _is_affine(actuator):
+    fixed = actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
+    if (fixed or _is_pid(actuator)) and _is_affine(actuator):
         return actuator
     raise ActuatorKindError(
         f"actuator {name!r} has no kv: it needs a fixed gain and an affine bias, as position and "
@@ -139,7 +146,8 @@ def _read_kv(spec: Any, name: str) -> FloatArray:
 
 def _write_kv(spec: Any, name: str, value: FloatArray) -> None:
     actuator = _servo(spec, name)
-    velocity_servo = actuator.biasprm[1] == 0.0 and actuator.gainprm[0] == -actuator.biasprm[2]
+    plain = actuator.biasprm[1] == 0.0 and not _is_pid(actuator)
+    velocity_servo = plain and actuator.gainprm[0] == -actuator.biasprm[2]
     actuator.biasprm[2] = -value[0]
     if velocity_servo:
         actuator.gainprm[0] = value[0]

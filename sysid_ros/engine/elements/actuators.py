@@ -11,16 +11,43 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements.joints import HINGE
 
 ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 # Dynamics of first order that a command passes on its way to the force.
 LOW_PASSES = (int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT))
+_PID = int(getattr(mujoco.mjtGain, "mjGAIN_PID", -1))  # since MuJoCo 4
+_POSITION = 1  # in the inputs of a pid
 _UNLIMITED = (-np.inf, np.inf)
 _GRAVITY = 9.81  # m/s^2, also of models without
 _MOST_WEIGHTS = 30.0  # of all of a robot, at its own extent, that a drive may lift
 _GIVE_OF_HINGE, _GIVE_OF_SLIDE = 0.1, 0.01  # rad, m: a usual servo's at its largest force
+
+
+def n_actuators(model: Any) -> int:
+    """The number of a model's actuators; ``model.nu`` counts their inputs since MuJoCo 4."""
+    return int(getattr(model, "nactuator", model.nu))
+
+
+def control_columns(model: Any, actuator: int) -> tuple[int, int]:
+    """First column in ``ctrl`` and number of columns of one actuator."""
+    if hasattr(model, "actuator_ctrladr"):  # several commands per actuator, MuJoCo 4
+        return int(model.actuator_ctrladr[actuator]), int(model.actuator_ctrlnum[actuator])
+    return actuator, 1
+
+
+def first_inputs(model: Any) -> IndexArray:
+    """The column in ``ctrl`` of each actuator's first input, (n_actuators,)."""
+    columns = [control_columns(model, actuator)[0] for actuator in range(n_actuators(model))]
+    return np.array(columns, dtype=np.intp)
+
+
+def control_range(model: Any, actuator: int) -> FloatArray:
+    """The least and the largest command of an actuator's first input, (2,); infinite without."""
+    column, width = control_columns(model, actuator)
+    limited = width > 0 and bool(model.actuator_ctrllimited[column])
+    return np.array(model.actuator_ctrlrange[column] if limited else _UNLIMITED)
 
 
 def joint_of(model: Any, actuator: int) -> int | None:
@@ -46,7 +73,9 @@ def tree_of(model: Any, actuator: int) -> int:
 
 def actuators_on(model: Any, joint: int) -> list[int]:
     """The actuators that act on a joint, by number."""
-    return [actuator for actuator in range(model.nu) if joint_of(model, actuator) == joint]
+    return [
+        actuator for actuator in range(n_actuators(model)) if joint_of(model, actuator) == joint
+    ]
 
 
 def is_effort(model: Any, actuator: int) -> bool:
@@ -60,10 +89,18 @@ def is_servo(model: Any, actuator: int) -> bool:
     return _holds_place(model, actuator) and not _integrates(model, actuator)
 
 
+def servo_gain(model: Any, actuator: int) -> float:
+    """The force of a servo per unit of its first input."""
+    if _is_pid(model, actuator):  # whose gainprm has the integral's gain
+        return -float(model.actuator_biasprm[actuator, 1])
+    return float(model.actuator_gainprm[actuator, 0])
+
+
 def is_velocity_servo(model: Any, actuator: int) -> bool:
     """Return whether an actuator's input is a velocity that it brings its joint to."""
     bias = model.actuator_biasprm[actuator]
-    return _is_affine(model, actuator) and float(bias[1]) == 0.0 and float(bias[2]) < 0.0
+    own = _is_affine(model, actuator) and not _is_pid(model, actuator)
+    return own and float(bias[1]) == 0.0 and float(bias[2]) < 0.0
 
 
 def takes_velocity(model: Any, actuator: int) -> bool:
@@ -112,12 +149,12 @@ def affine_force(
 
 
 def actuator_moments(data: Any) -> FloatArray:
-    """Generalized force per unit of each actuator's force, (nu, nv).
+    """Generalized force per unit of each actuator's force, (n_actuators, nv).
 
     Args:
       data: An MjData with its transmissions computed.
     """
-    dense: FloatArray = np.zeros((data.model.nu, data.model.nv))
+    dense: FloatArray = np.zeros((len(data.actuator_force), data.model.nv))
     mujoco.mju_sparse2dense(
         dense, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
     )
@@ -129,8 +166,10 @@ def _is_affine(model: Any, actuator: int) -> bool:
 
 
 def _holds_place(model: Any, actuator: int) -> bool:
-    affine = _is_affine(model, actuator) and _has_fixed_gain(model, actuator)
-    return affine and float(model.actuator_biasprm[actuator, 1]) < 0.0
+    known = _has_fixed_gain(model, actuator) or _is_pid(model, actuator)
+    return (
+        known and _is_affine(model, actuator) and float(model.actuator_biasprm[actuator, 1]) < 0.0
+    )
 
 
 def _integrates(model: Any, actuator: int) -> bool:
@@ -139,6 +178,12 @@ def _integrates(model: Any, actuator: int) -> bool:
 
 def _has_fixed_gain(model: Any, actuator: int) -> bool:
     return int(model.actuator_gaintype[actuator]) == int(mujoco.mjtGain.mjGAIN_FIXED)
+
+
+def _is_pid(model: Any, actuator: int) -> bool:
+    """Return whether an actuator is a pid whose first input is a position."""
+    own = int(model.actuator_gaintype[actuator]) == _PID
+    return own and bool(int(model.actuator_ctrlspec[actuator]) & _POSITION)
 
 
 def force_range(model: Any, joint: int) -> tuple[float, float]:
@@ -157,8 +202,8 @@ def force_range(model: Any, joint: int) -> tuple[float, float]:
 def _forces(model: Any, actuator: int) -> FloatArray:
     """The least and the largest force of an actuator on its joint, (2,)."""
     gear, ends = float(model.actuator_gear[actuator, 0]), np.array(_UNLIMITED)
-    if model.actuator_ctrllimited[actuator] and is_effort(model, actuator):
-        ends = np.sort(model.actuator_ctrlrange[actuator] * model.actuator_gainprm[actuator, 0])
+    if is_effort(model, actuator) and np.isfinite(control_range(model, actuator)).all():
+        ends = np.sort(control_range(model, actuator) * model.actuator_gainprm[actuator, 0])
     if model.actuator_forcelimited[actuator]:
         ends = np.clip(ends, *model.actuator_forcerange[actuator])
     return np.sort(gear * ends) if gear else np.zeros(2)

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
-from sysid_ros.engine.elements import BALL, FREE
+from sysid_ros.engine.elements import BALL, FREE, n_actuators
 from sysid_ros.engine.mechanics.lines import line_of_crank
 from sysid_ros.engine.mechanics.muscles import MUSCLE, muscle_peaks, muscles
 from sysid_ros.engine.mechanics.paths import crank_actuators
@@ -43,8 +43,8 @@ _OF_MOTORS = (
 
 def actuator_fields(model: mujoco.MjModel) -> FloatArray:
     """Values of each actuator that a parameter may change, (N_ACTUATOR_FIELDS, nu)."""
-    fields = np.zeros((N_ACTUATOR_FIELDS, model.nu))
-    if not model.nu:
+    fields = np.zeros((N_ACTUATOR_FIELDS, n_actuators(model)))
+    if not n_actuators(model):
         return fields
     fields[GAIN : GAIN + 3] = np.asarray(model.actuator_gainprm)[:, :3].T
     fixed = np.asarray(model.actuator_gaintype) == int(mujoco.mjtGain.mjGAIN_FIXED)
@@ -128,8 +128,8 @@ def unsupported_actuators(model: mujoco.MjModel) -> str | None:
     """Return why the pass does not know an actuator, ``None`` if it knows them all."""
     if int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION):
         return "actuation is disabled"
-    several = getattr(model, "nactuator", model.nu) != model.nu
-    obstacle = "an actuator has several inputs" if several else _unsupported_motors(model)
+    several = np.any(np.asarray(getattr(model, "actuator_ctrlnum", 1)) != 1)
+    obstacle = "an actuator has several inputs, or none" if several else _unsupported_motors(model)
     if obstacle is not None:
         return obstacle
     joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
@@ -187,7 +187,7 @@ def actuator_lines(model: mujoco.MjModel) -> IntArray:
 
 def actuator_dofs(model: mujoco.MjModel) -> IntArray:
     """The degree of freedom of each actuator, -1 for those at sites and along lines."""
-    dofs = np.full(model.nu, -1)
+    dofs = np.full(n_actuators(model), -1)
     joints = ~acts_on_sites(model) & (actuator_lines(model) < 0)
     dofs[joints] = np.asarray(model.jnt_dofadr)[np.asarray(model.actuator_trnid)[joints, 0]]
     return _ints(dofs)
@@ -195,7 +195,7 @@ def actuator_dofs(model: mujoco.MjModel) -> IntArray:
 
 def site_wrenches(model: mujoco.MjModel) -> tuple[IntArray, FloatArray]:
     """Body and wrench (torque, force) about its origin of each actuator at a site, (nu, 6)."""
-    bodies, wrenches = np.full(model.nu, -1), np.zeros((model.nu, 6))
+    bodies, wrenches = np.full(n_actuators(model), -1), np.zeros((n_actuators(model), 6))
     for u in np.flatnonzero(acts_on_sites(model)).tolist():
         site = int(model.actuator_trnid[u, 0])
         bodies[u] = int(model.site_bodyid[site])

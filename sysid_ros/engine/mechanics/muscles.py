@@ -14,6 +14,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.compiled import compiled, compiled_apart
+from sysid_ros.engine.elements import n_actuators
 
 # Places in a curve, as MuJoCo has them among its parameters, then the lengths that range is at.
 _RANGE, _LMIN, _LMAX, _VMAX, _FPMAX, _FVMAX, _LENGTHS = 0, 4, 5, 6, 7, 8, 9
@@ -33,7 +34,7 @@ def muscles(model: mujoco.MjModel) -> BoolArray:
 
 def muscle_curves(model: mujoco.MjModel) -> FloatArray:
     """The curves of each actuator's gain and bias, (nu, 2, N_CURVE); zero where it has none."""
-    curves = np.zeros((model.nu, 2, N_CURVE))
+    curves = np.zeros((n_actuators(model), 2, N_CURVE))
     marked = muscles(model)
     for side, values in enumerate((model.actuator_gainprm, model.actuator_biasprm)):
         own = marked[:, side]
@@ -45,7 +46,7 @@ def muscle_curves(model: mujoco.MjModel) -> FloatArray:
 
 def muscle_peaks(model: mujoco.MjModel) -> FloatArray:
     """The largest active force of each muscle, as of its gain and of its bias, (nu, 2), N."""
-    peaks = np.zeros((model.nu, 2))
+    peaks = np.zeros((n_actuators(model), 2))
     for side, values in enumerate((model.actuator_gainprm, model.actuator_biasprm)):
         given = np.asarray(values)[:, _PEAK]
         scaled = np.asarray(values)[:, _SCALE] / np.maximum(_TINY, np.ravel(model.actuator_acc0))

@@ -17,6 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.engine.elements import n_actuators
 
 STRAIGHT, AROUND_SPHERE, AROUND_CYLINDER, ROD = 0, 1, 2, 3  # kinds of segments
 FIRST, SECOND, FRAME = 0, 1, 2  # the bodies of a segment
@@ -102,7 +103,7 @@ def segment_of_crank(model: mujoco.MjModel, actuator: int) -> Segment:
 
 def crank_actuators(model: mujoco.MjModel) -> list[int]:
     """The actuators that act on slider-cranks."""
-    return [u for u in range(model.nu) if int(model.actuator_trntype[u]) == _CRANK]
+    return [u for u in range(n_actuators(model)) if int(model.actuator_trntype[u]) == _CRANK]
 
 
 def moved_by(model: mujoco.MjModel, segments: list[Segment]) -> list[int]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from sysid_ros.engine.signals.control import (
     SignalIntegral,
-    control_names,
     is_semi_implicit,
     step_offsets,
 )
@@ -26,7 +25,9 @@ from sysid_ros.engine.signals.mappings import (
     SUFFIXES,
     SignalMapping,
     SignalType,
+    actuator_names,
     control_mapping,
+    control_names,
     input_actuators,
     sensor_mapping,
     state_mappings,

@@ -19,7 +19,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.signals.interpolation import is_held, smooth_curve
-from sysid_ros.engine.signals.mappings import actuator_names, input_actuators
+from sysid_ros.engine.signals.mappings import input_actuators
 
 
 class SignalIntegral:
@@ -83,12 +83,6 @@ def step_offsets(model: mujoco.MjModel) -> FloatArray:
         stateless = np.asarray(model.actuator_dyntype)[actuators] == int(mujoco.mjtDyn.mjDYN_NONE)
         offsets[stateless] = -0.5 * model.opt.timestep
     return offsets
-
-
-def control_names(model: mujoco.MjModel) -> tuple[str, ...]:
-    """The name of the actuator that each column of ``ctrl`` belongs to, length nu."""
-    names = actuator_names(model)
-    return tuple(names[i] for i in input_actuators(model))
 
 
 def is_semi_implicit(model: mujoco.MjModel) -> bool:

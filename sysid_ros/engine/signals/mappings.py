@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import IndexArray
-from sysid_ros.engine.elements import BALL, FREE
+from sysid_ros.engine.elements import BALL, FREE, control_columns, n_actuators
 from sysid_ros.errors import SignalError, unknown_name
 
 
@@ -43,6 +43,9 @@ SUFFIXES = {
     SignalType.MjStateAct: "_act",
     SignalType.MjCtrl: "_ctrl",
 }
+
+# Inputs of an actuator, mjtInput, in the order of their columns.
+_INPUTS = {1: "position", 2: "velocity", 4: "feedforward", 8: "voltage", 32: "pressure"}
 
 OBSERVABLE = (
     SignalType.MjSensor,
@@ -73,7 +76,7 @@ def sensor_id(model: Any, name: str) -> int:
 def control_mapping(model: Any) -> dict[str, tuple[SignalType, IndexArray]]:
     """All actuators that take a command and their columns in ``ctrl``."""
     mapping = {}
-    for i in range(_actuators(model)):
+    for i in range(n_actuators(model)):
         address, width = control_columns(model, i)
         if width:
             name = _name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) + SUFFIXES[SignalType.MjCtrl]
@@ -100,25 +103,37 @@ def custom_mapping(
     return mapping
 
 
-def control_columns(model: Any, actuator: int) -> tuple[int, int]:
-    """First column in ``ctrl`` and number of columns of one actuator."""
-    if hasattr(model, "actuator_ctrladr"):  # several commands per actuator, MuJoCo 4
-        return int(model.actuator_ctrladr[actuator]), int(model.actuator_ctrlnum[actuator])
-    return actuator, 1
-
-
 def input_actuators(model: Any) -> IndexArray:
     """The id of the actuator that each column of ``ctrl`` belongs to, (nu,)."""
     ids = np.zeros(int(model.nu), dtype=np.intp)
-    for i in range(_actuators(model)):
+    for i in range(n_actuators(model)):
         address, width = control_columns(model, i)
         ids[address : address + width] = i
     return ids
 
 
+def control_names(model: Any) -> tuple[str, ...]:
+    """The name of each column of ``ctrl``, length nu.
+
+    The first input of an actuator has its name, a further one also says what it is, such as
+    ``elbow.velocity`` of a pid.
+    """
+    found: list[str] = []
+    for i, name in enumerate(actuator_names(model)):
+        width = control_columns(model, i)[1]
+        if width > 1:
+            given = int(model.actuator_ctrlspec[i])
+            told = [kind for bit, kind in _INPUTS.items() if given & bit]
+            told += [str(k) for k in range(len(told), width)]
+            found += [name, *(f"{name}.{kind}" for kind in told[1:width])]
+        else:
+            found += [name] * width
+    return tuple(found)
+
+
 def actuator_names(model: Any) -> list[str]:
     """Names of all actuators, by id."""
-    return [_name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) for i in range(_actuators(model))]
+    return [_name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) for i in range(n_actuators(model))]
 
 
 def state_mappings(
@@ -145,7 +160,7 @@ def state_mappings(
         first_q, first_v = int(model.jnt_qposadr[i]), int(model.jnt_dofadr[i])
         qpos[name + "_qpos"] = (SignalType.MjStateQPos, _columns(first_q, positions))
         qvel[name + "_qvel"] = (SignalType.MjStateQVel, _columns(model.nq + first_v, velocities))
-    for i in range(_actuators(model)):
+    for i in range(n_actuators(model)):
         address, width = int(model.actuator_actadr[i]), int(model.actuator_actnum[i])
         if address >= 0:
             name = _name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) + "_act"
@@ -267,10 +282,6 @@ def _first_match(
             canonical, width = known[kind][name]
             return canonical, kind, width
     return None
-
-
-def _actuators(model: Any) -> int:
-    return int(getattr(model, "nactuator", model.nu))
 
 
 def _columns(first: int, width: int) -> IndexArray:

@@ -343,10 +343,12 @@ def _check_controls(model: Any, control: TimeSeries) -> None:
                 f"dimension {model.nu}"
             )
         return
-    known = mappings.control_mapping(model)
+    known, inputs = mappings.control_mapping(model), mappings.control_names(model)
     for name, (_, columns) in control.signal_mapping.items():
+        if name in inputs and len(columns) == 1:
+            continue
         key = control_key(known, name)
-        if len(columns) != len(known[key][1]):
+        if len(columns) not in (1, len(known[key][1])):  # one is that of the first input
             raise SignalError(
                 f"control {name!r} has {len(columns)} columns, the actuator takes "
                 f"{len(known[key][1])}"

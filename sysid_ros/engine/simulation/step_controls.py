@@ -26,7 +26,7 @@ from sysid_ros.errors import SignalError
 
 
 def ordered_controls(model: Any, control: TimeSeries) -> FloatArray:
-    """The samples in the model's order, (n, nu); actuators without a column get zero.
+    """The samples in the model's order, (n, nu); inputs without a column get zero.
 
     Raises:
       SignalError: A name is unknown, or a sample is missing (NaN).
@@ -158,8 +158,11 @@ def _column_of_input(model: Any, control: TimeSeries) -> IndexArray:
                 f"{control.data.shape}"
             )
         return np.arange(model.nu, dtype=np.intp)
-    known = control_mapping(model)
+    known, names = control_mapping(model), control_names(model)
     columns = np.full(int(model.nu), -1, dtype=np.intp)
     for name, (_, given) in control.signal_mapping.items():
-        columns[known[control_key(known, name)][1]] = given
+        if name in names and len(given) == 1:
+            columns[names.index(name)] = given[0]
+        else:
+            columns[known[control_key(known, name)][1][: len(given)]] = given
     return columns

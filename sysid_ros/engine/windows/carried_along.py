@@ -118,7 +118,10 @@ def carried_joints(
     motion = KnownMotion(places, known.rates)
     pulls = _Pulls.of(model, motion, followed(times, 0.0, {}), times)
     idle = _pulled_drives(model, pulls)
-    model, controls = _without_forces(model, idle), np.where(idle, 0.0, controls)
+    model, controls = (
+        _without_forces(model, idle),
+        np.where(idle[input_actuators(model)], 0.0, controls),
+    )
     kept = _CARRIED.setdefault(recording, {})
     key = (
         _digest(model, controls, pulls.places, pulls.rates, pulls.known),
@@ -135,12 +138,10 @@ def carried_joints(
 
 def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> set[int]:
     """Joints with an actuator of which no command is known: without it they would droop."""
-    found: set[int] = set()
-    for actuator, integral in zip(input_actuators(model), integrals, strict=True):
-        if integral is None:
-            joint = joint_of(model, int(actuator))
-            found |= set() if joint is None else {int(model.jnt_dofadr[joint])}
-    return found
+    owners = input_actuators(model)
+    told = {int(a) for a, one in zip(owners, integrals, strict=True) if one is not None}
+    joints = [joint_of(model, actuator) for actuator in {*owners.tolist()} - told]
+    return {int(model.jnt_dofadr[joint]) for joint in joints if joint is not None}
 
 
 def _digest(model: mujoco.MjModel, *arrays: FloatArray | BoolArray) -> bytes:
@@ -150,7 +151,7 @@ def _digest(model: mujoco.MjModel, *arrays: FloatArray | BoolArray) -> bytes:
 
 
 def _pulled_drives(model: mujoco.MjModel, pulls: _Pulls) -> BoolArray:
-    """The actuators that move only what springs pull along throughout, (nu,).
+    """The actuators that move only what springs pull along throughout, (n_actuators,).
 
     Without them the same simulation serves for other commands and other servos of these joints.
     """
@@ -164,7 +165,7 @@ def _pulled_drives(model: mujoco.MjModel, pulls: _Pulls) -> BoolArray:
 
 
 def _without_forces(model: mujoco.MjModel, idle: BoolArray) -> mujoco.MjModel:
-    """A copy of a model in which some actuators, (nu,), exert nothing."""
+    """A copy of a model in which some actuators, (n_actuators,), exert nothing."""
     plain = copy.copy(model)
     plain.actuator_gaintype[idle] = int(mujoco.mjtGain.mjGAIN_FIXED)
     plain.actuator_gainprm[idle] = 0.0

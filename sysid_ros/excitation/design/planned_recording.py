@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import places_in_qpos
+from sysid_ros.engine.elements import n_actuators, places_in_qpos
 from sysid_ros.engine.least_squares import Point, loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
@@ -111,7 +111,7 @@ class PlannedRecording:
         self.positions = _positions(model, joints, fit.sensors)
         self._rest = home[places_in_qpos(model, joints)]
         self._slope, self._held = servo_commands(model, home)
-        self._actuators = [str(model.actuator(a).name) for a in range(model.nu)]
+        self._actuators = [str(model.actuator(a).name) for a in range(n_actuators(model))]
         rest = settled(model, home, self._held)
         self._start = create_initial_state(model, rest.qpos, rest.qvel, rest.act)
         self.instants = np.arange(0.0, duration, 1.0 / fit.command_rate)

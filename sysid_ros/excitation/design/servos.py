@@ -12,7 +12,15 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.elements import is_servo, joint_of, places_in_qpos, places_in_qvel
+from sysid_ros.engine.elements import (
+    actuators_on,
+    first_inputs,
+    is_servo,
+    n_actuators,
+    places_in_qpos,
+    places_in_qvel,
+    servo_gain,
+)
 from sysid_ros.excitation import ExcitationError
 
 _SETTLE = 2.0  # s under the first command before a motion begins
@@ -60,7 +68,7 @@ def servos_of(model: mujoco.MjModel, joints: tuple[str, ...]) -> IndexArray:
     found = []
     for name in joints:
         joint = int(model.joint(name).id)
-        own = [a for a in range(model.nu) if joint_of(model, a) == joint and is_servo(model, a)]
+        own = [a for a in actuators_on(model, joint) if is_servo(model, a)]
         if len(own) != 1:
             raise NoServoError(
                 f"joint {name!r} has {len(own)} position servos, where one is needed (--joints)"
@@ -70,9 +78,9 @@ def servos_of(model: mujoco.MjModel, joints: tuple[str, ...]) -> IndexArray:
 
 
 def servo_commands(model: mujoco.MjModel, home: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Control of every servo per rad or m of its joint, and to hold a posture, (nu,) each."""
-    servo = np.array([is_servo(model, actuator) for actuator in range(model.nu)])
-    gain = np.where(servo, model.actuator_gainprm[:, 0], 1.0)
+    """Control of u servos per rad or m of their joints, and to hold a posture, (u,) each."""
+    servo = np.array([is_servo(model, actuator) for actuator in range(n_actuators(model))])
+    gain = np.where(servo, [servo_gain(model, a) for a in range(len(servo))], 1.0)
     per_length = np.where(servo, -model.actuator_biasprm[:, 1] / gain, 0.0)
     at_zero = np.where(servo, -model.actuator_biasprm[:, 0] / gain, 0.0)
     data = mujoco.MjData(model)
@@ -84,7 +92,7 @@ def servo_commands(model: mujoco.MjModel, home: FloatArray) -> tuple[FloatArray,
 def settled(model: mujoco.MjModel, home: FloatArray, held: FloatArray) -> mujoco.MjData:
     """The robot at rest under its servos, which sag under its weight."""
     data = mujoco.MjData(model)
-    data.qpos[:], data.ctrl[:] = home, held
+    data.qpos[:], data.ctrl[first_inputs(model)] = home, held
     mujoco.mj_step(model, data, round(_SETTLE / model.opt.timestep))
     data.qvel[:] = 0.0
     mujoco.mj_forward(model, data)
@@ -106,6 +114,7 @@ def servo_motion(
       NoServoError: A joint has no servo.
     """
     servos = servos_of(model, joints)
+    columns = first_inputs(model)[servos]
     slope, held = servo_commands(model, home)
     qpos = places_in_qpos(model, joints)
     dofs = places_in_qvel(model, joints)
@@ -119,7 +128,7 @@ def servo_motion(
     stride = max(1, round(_EVERY / model.opt.timestep))
     rows = []
     for step, command in enumerate(told):
-        data.ctrl[servos] = at_rest[servos] + slope[servos] * (command - first)
+        data.ctrl[columns] = at_rest[servos] + slope[servos] * (command - first)
         if step % stride == 0:
             mujoco.mj_forward(model, data)
             rows.append((data.qpos.copy(), data.qvel[dofs], data.qfrc_actuator[dofs]))

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR
+from sysid_ros.engine.elements import SCALAR, first_inputs, n_actuators
 from sysid_ros.errors import ModelError
 from sysid_ros.files import check_utf8
 from sysid_ros.rehearsal import TrueParameter, true_model
@@ -88,7 +88,7 @@ class SimulatedRobot:
                 f"{model.opt.timestep} s apart"
             )
         self._model = model
-        self._data = mujoco.MjData(model)
+        self._data, self._inputs = mujoco.MjData(model), first_inputs(model)
         if model.nkey:
             mujoco.mj_resetDataKeyframe(model, self._data, 0)
         mujoco.mj_forward(model, self._data)
@@ -107,10 +107,10 @@ class SimulatedRobot:
     @property
     def command_size(self) -> int:
         """Number of actuators."""
-        return int(self._model.nu)
+        return n_actuators(self._model)
 
     def command(self, instant: float, values: FloatArray) -> None:
-        """Take a command, (n_actuators,), given ``instant`` seconds after the start.
+        """Take the actuators' first inputs, (n_actuators,), ``instant`` seconds after the start.
 
         It takes effect after the command delay, or at once where that has passed already.
         """
@@ -133,7 +133,7 @@ class SimulatedRobot:
         # A command acts from the step that is nearest to its effect.
         due = self.time + 0.5 * float(self._model.opt.timestep)
         while self._queue and self._queue[0][0] <= due:
-            self._data.ctrl[:] = self._queue.pop(0)[1]
+            self._data.ctrl[self._inputs] = self._queue.pop(0)[1]
 
     def measure(self) -> RobotState:
         """Read the sensors now; every call draws new noise."""

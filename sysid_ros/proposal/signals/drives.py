@@ -15,6 +15,7 @@ from sysid_ros.engine.elements import (
     is_servo,
     joint_of,
     joints_of_tendon,
+    n_actuators,
     takes_velocity,
 )
 
@@ -34,7 +35,7 @@ class Drive:
 def drives_of(model: mujoco.MjModel) -> list[Drive]:
     """Every actuator that has a name, whatever it acts on."""
     found = []
-    for actuator in range(model.nu):
+    for actuator in range(n_actuators(model)):
         name = str(model.actuator(actuator).name)
         if name:
             names = tuple(dict.fromkeys([name, *_targets(model, actuator)]))
@@ -56,7 +57,7 @@ def moved_by(model: mujoco.MjModel, actuator: int) -> set[str]:
 
 def driven_joints(model: mujoco.MjModel) -> set[str]:
     """Names of the joints with an actuator; all where some actuator acts in another way."""
-    moved = [moved_by(model, actuator) for actuator in range(model.nu)]
+    moved = [moved_by(model, actuator) for actuator in range(n_actuators(model))]
     if moved and all(moved):
         return set().union(*moved)
     return {str(model.joint(joint).name) for joint in range(model.njnt)}
@@ -76,7 +77,7 @@ def tied_joints(model: mujoco.MjModel, joints: Collection[str]) -> set[str]:
             met = [group for group in groups if group & {first, other}]
             groups = [group for group in groups if group not in met]
             groups.append({first, other}.union(*met))
-    own = {joint_of(model, actuator) for actuator in range(model.nu)}
+    own = {joint_of(model, actuator) for actuator in range(n_actuators(model))}
     found: set[str] = set()
     for group in groups:
         ranked = sorted(group, key=lambda joint: (joint not in own, joint))

@@ -12,7 +12,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import FREE, is_effort, joint_of
+from sysid_ros.engine.elements import FREE, is_effort, joint_of, n_actuators
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.signals.actuator_inputs import command_lines
@@ -20,6 +20,7 @@ from sysid_ros.proposal.signals.bodies import body_lines, numbers_of_poses, tend
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
+from sysid_ros.proposal.signals.further_inputs import velocity_inputs
 from sysid_ros.proposal.signals.lines import SERVOS, Line
 from sysid_ros.proposal.signals.measured_positions import (
     Positions,
@@ -117,7 +118,7 @@ def map_channels(
         {joint: channel for joint, (channel, _) in positions.items()},
         orders,
     )
-    lines += assigned.lines
+    lines += [*assigned.lines, *velocity_inputs(model, assigned.lines, channels)]
     driven |= {line.name for line in assigned.lines}
     if not model.nu:
         lines += _joint_efforts(model, moving, positions)
@@ -126,7 +127,7 @@ def map_channels(
     shown = {line.placed[1] for line in lines if line.placed}
     idle = [
         f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
-        for a in range(model.nu)
+        for a in range(n_actuators(model))
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
     unmapped += [*idle, *(_speeds_of_a_base(moving) if idle else ())]
@@ -296,7 +297,7 @@ def _efforts(
     Of several motors on a joint the first one gives all of it.
     """
     lines: dict[int, Line] = {}
-    for actuator in range(model.nu):
+    for actuator in range(n_actuators(model)):
         joint = joint_of(model, actuator)
         measured = _effort_on(joint, channels, positions)
         if joint is None or joint in lines or measured is None or not is_effort(model, actuator):
@@ -346,7 +347,7 @@ def _shows_torque(model: mujoco.MjModel, sensor: int, joint: int) -> bool:
 
 def _is_driven(model: mujoco.MjModel, joint: int) -> bool:
     name = str(model.joint(joint).name)
-    return any(name in moved_by(model, actuator) for actuator in range(model.nu))
+    return any(name in moved_by(model, actuator) for actuator in range(n_actuators(model)))
 
 
 def _effort_on(
@@ -385,7 +386,7 @@ def servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
         for joint, line in zip(mapping.joints, measured, strict=True)
     }
     found = {}
-    for actuator in range(model.nu):
+    for actuator in range(n_actuators(model)):
         driven = joint_of(model, actuator)
         joint = "" if driven is None else str(model.joint(driven).name)
         if joint in labels:

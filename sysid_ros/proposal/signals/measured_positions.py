@@ -15,7 +15,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import HINGE, SCALAR, is_servo, joint_of
+from sysid_ros.engine.elements import HINGE, SCALAR, is_servo, joint_of, n_actuators
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.lines import Line
@@ -134,7 +134,7 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     taken = {match.index for match in matches.values()}
     rest = [channel for i, channel in enumerate(measured) if i not in taken]
     open_joints = [joint for joint in joints if joint not in found]
-    driven = {joint_of(model, actuator) for actuator in range(model.nu)}
+    driven = {joint_of(model, actuator) for actuator in range(n_actuators(model))}
     if len(rest) != len(open_joints):  # as of a base on passive wheels
         open_joints = [joint for joint in open_joints if joint in driven]
     if len(rest) == len(open_joints):
@@ -153,7 +153,9 @@ def turns_or_degrees(model: mujoco.MjModel, joint: int, channel: Channel) -> str
     Nothing else tells where its command is in degrees as well; what a servo drives to a place
     hardly turns more than twice.
     """
-    servos = (a for a in range(model.nu) if joint_of(model, a) == joint and is_servo(model, a))
+    servos = (
+        a for a in range(n_actuators(model)) if joint_of(model, a) == joint and is_servo(model, a)
+    )
     hinge = int(model.jnt_type[joint]) == HINGE and not model.jnt_limited[joint]
     if not hinge or next(servos, None) is None:
         return ""
@@ -173,7 +175,7 @@ def _in_order(
 
     That is the model's, or that of the actuators on them, as drivers of motors count.
     """
-    driven = [joint_of(model, actuator) for actuator in range(model.nu)]
+    driven = [joint_of(model, actuator) for actuator in range(n_actuators(model))]
     other = [joint for joint in driven if joint is not None]
     if sorted(other) != sorted(joints) or any(channel.name for channel in channels):
         return joints

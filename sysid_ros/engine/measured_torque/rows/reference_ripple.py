@@ -33,8 +33,8 @@ from sysid_ros.engine.signals import (
     ModelSequences,
     SignalIntegral,
     TimeSeries,
+    actuator_names,
     control_column,
-    control_names,
     value_at,
 )
 
@@ -105,9 +105,8 @@ def _ripple(
     steps = math.ceil(width / _STEP - _SAME)
     push = np.zeros((len(times), steps, nv))
     spring, damper = np.zeros((nv, nv)), np.zeros((nv, nv))
-    for name in control_names(model):
+    for actuator, name in enumerate(actuator_names(model)):
         column = control_column(control, name)
-        actuator = model.actuator(name).id
         plain = int(model.actuator_dyntype[actuator]) == int(mujoco.mjtDyn.mjDYN_NONE)
         if column is None or not plain or not control.holds(column):
             continue

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.engine.elements import joint_couplings
+from sysid_ros.engine.elements import first_inputs, joint_couplings, n_actuators
 from sysid_ros.engine.inverse_dynamics import Recording, condition_of
 from sysid_ros.engine.measured_torque.rows.torque_signals import (
     TorqueSignal,
@@ -281,12 +281,12 @@ def _external(
     """Generalised force (n, nv) of known inputs (n, k) at sites, and of nothing else."""
     numbers = [model.actuator(name).id for name in inputs]
     model = _without_servos(model, numbers)
-    data = mujoco.MjData(model)
+    data, columns = mujoco.MjData(model), first_inputs(model)[numbers]
     found: FloatArray = np.zeros((len(qpos), model.nv))
     for row, pose, value in zip(found, qpos, values, strict=True):
         data.qpos[:] = pose
         data.ctrl[:] = 0.0
-        data.ctrl[numbers] = value
+        data.ctrl[columns] = value
         mujoco.mj_fwdPosition(model, data)
         mujoco.mj_fwdVelocity(model, data)
         mujoco.mj_fwdActuation(model, data)
@@ -299,7 +299,7 @@ def _external(
 def _without_servos(model: mujoco.MjModel, kept: Sequence[int]) -> mujoco.MjModel:
     """A copy in which only some actuators act, also where a servo would without a command."""
     only = copy.copy(model)
-    others = np.setdiff1d(np.arange(model.nu), kept)
+    others = np.setdiff1d(np.arange(n_actuators(model)), kept)
     only.actuator_gaintype[others] = int(mujoco.mjtGain.mjGAIN_FIXED)
     only.actuator_gainprm[others] = 0.0
     only.actuator_biastype[others] = int(mujoco.mjtBias.mjBIAS_NONE)

@@ -12,8 +12,16 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import BALL, FREE, SCALAR, joint_of, joints_of_tendon
-from sysid_ros.engine.signals import ModelSequences, control_column, control_names
+from sysid_ros.engine.elements import (
+    BALL,
+    FREE,
+    SCALAR,
+    control_range,
+    joint_of,
+    joints_of_tendon,
+    n_actuators,
+)
+from sysid_ros.engine.signals import ModelSequences, actuator_names, control_column
 
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
 
@@ -103,8 +111,7 @@ def within_ranges(model: mujoco.MjModel, signal: TorqueSignal, commands: FloatAr
     motor, dof = signal.actuator, signal.dof
     if motor is None:
         return commands
-    if model.actuator_ctrllimited[motor]:
-        commands = np.clip(commands, *model.actuator_ctrlrange[motor])
+    commands = np.clip(commands, *control_range(model, motor))
     if model.actuator_forcelimited[motor]:
         gain = float(model.actuator_gainprm[motor, 0])
         commands = np.clip(commands, *np.sort(model.actuator_forcerange[motor] / gain))
@@ -117,13 +124,13 @@ def within_ranges(model: mujoco.MjModel, signal: TorqueSignal, commands: FloatAr
 
 def _is_passive(model: mujoco.MjModel, dof: int) -> bool:
     """True if actuators are the model's own and none acts on this degree of freedom."""
-    own = [a for a in range(model.nu) if not _is_effort(model, a)]
+    own = [a for a in range(n_actuators(model)) if not _is_effort(model, a)]
     return bool(own) and _is_free(model, [dof])
 
 
 def _is_free(model: mujoco.MjModel, dofs: Iterable[int]) -> bool:
     """True if no actuator acts on some degrees of freedom."""
-    arms = [force_arm(model, a) for a in range(model.nu)]
+    arms = [force_arm(model, a) for a in range(n_actuators(model))]
     return all(arm[dof] == 0.0 for arm in arms for dof in dofs)
 
 
@@ -143,7 +150,7 @@ def _measured(group: ModelSequences) -> list[str]:
 def _driven(group: ModelSequences) -> list[str]:
     return [
         name
-        for name in control_names(group.gt_model)
+        for name in actuator_names(group.gt_model)
         if any(
             one.signal_mapping is None or control_column(one, name) is not None
             for one in group.control
