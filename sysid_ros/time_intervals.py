@@ -41,6 +41,11 @@ def complement(intervals: Iterable[tuple[float, float]], start: float, end: floa
     return tuple((low, high) for low, high in left if high > low)
 
 
+def common(first: Iterable[tuple[float, float]], second: Intervals) -> Intervals:
+    """Return what two sets of intervals [s] share."""
+    return union((max(a, c), min(b, d)) for a, b in first for c, d in second)
+
+
 def within(intervals: Iterable[tuple[float, float]], start: float, end: float) -> Intervals:
     """Return the parts of intervals [s] that lie in [start, end)."""
     return union((max(low, start), min(high, end)) for low, high in intervals)

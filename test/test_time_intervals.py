@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.time_intervals import complement, inside, length, shortest_gap, union, within
+from sysid_ros.time_intervals import common, complement, inside, length, shortest_gap, union, within
 
 INTERVALS = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), max_size=6)
 
@@ -28,6 +28,13 @@ def test_union_complement_and_membership(intervals) -> None:
     np.testing.assert_array_equal(
         inside(points, within(intervals, -3, 4)), expected & (points > -3) & (points < 4)
     )
+
+
+@given(INTERVALS, INTERVALS)
+def test_what_is_common_is_inside_of_both(first, second) -> None:
+    points = np.arange(-25, 25) + 0.5
+    both = inside(points, first) & inside(points, second)
+    np.testing.assert_array_equal(inside(points, common(first, tuple(second))), both)
 
 
 def test_intervals_are_half_open_and_touching_ones_merge() -> None:

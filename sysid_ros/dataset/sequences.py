@@ -23,7 +23,7 @@ from sysid_ros.recording.mapping import (
     measured_time_series,
 )
 from sysid_ros.robots import LoadedModel, by_sensor
-from sysid_ros.time_intervals import Intervals, union
+from sysid_ros.time_intervals import Intervals, common, union
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,15 @@ class Dataset:
     motions: Mapping[str, str | None] = field(default_factory=dict)
     # what measured signals jump by where a turn is over, 360 where nobody said that it is degrees
     turned: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def unused(self) -> dict[str, Intervals]:
+        """Stretches [s] by name of each sequence to fit that held-out windows keep out of too."""
+        held_out = self.validation.excluded
+        return {
+            name: common(own, held_out[name]) if name in held_out else own
+            for name, own in self.training.excluded.items()
+        }
 
 
 def model_sequences(

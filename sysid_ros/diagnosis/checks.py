@@ -337,5 +337,5 @@ def _window_test(
     repairs = [one for one in state.repairs if one.kind not in kinds]
     return WindowTest.of(
         state.recorded, group, state.declared, repairs, experiment.windows.length,
-        dataset.training.excluded, state.lines.topics,
+        dataset.unused, state.lines.topics,
     )  # fmt: skip
