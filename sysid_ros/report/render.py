@@ -9,9 +9,7 @@ import base64
 import functools
 import hashlib
 import json
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,27 +22,6 @@ from sysid_ros.report.signal_data import signal_data
 from sysid_ros.video import Video
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_KEPT = _TEMPLATES / "__pycache__"
-
-
-class _KeptTemplates(jinja2.FileSystemBytecodeCache):
-    """Compiled templates, kept beside them as Python keeps modules; where that does not work, not.
-
-    Compiling all of a report's takes a tenth of a second.
-    """
-
-    def __init__(self) -> None:
-        versions = f"{sys.implementation.cache_tag}.jinja2_{jinja2.__version__}"
-        super().__init__(str(_KEPT), f"%s.{versions}")
-
-    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
-        with suppress(Exception):  # a file that is cut off may fail in any way
-            super().load_bytecode(bucket)
-
-    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
-        with suppress(OSError):
-            Path(self.directory).mkdir(exist_ok=True)
-            super().dump_bytecode(bucket)
 
 
 def render_report(
@@ -130,7 +107,6 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=None if sys.dont_write_bytecode else _KeptTemplates(),
     )
     environment.filters.update(number=svg.number, plural=svg.plural, unit=svg.unit)
     environment.globals.update({name: each for name, each in vars(svg).items() if callable(each)})

@@ -10,10 +10,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
 
-import jinja2
 import numpy as np
 import pytest
 from outcomes import outcome as synthetic
@@ -22,7 +19,7 @@ from sysid_ros.engine.estimation.torque_findings import BodyFinding, TorqueFindi
 from sysid_ros.engine.least_squares.search_progress import FitStatus
 from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate
 from sysid_ros.judgement.outcome import JointTorque, Outcome
-from sysid_ros.report import render, render_comparison, render_report
+from sysid_ros.report import render_comparison, render_report
 
 
 class Elements(HTMLParser):
@@ -274,33 +271,3 @@ def test_units_of_the_verdict_are_written_as_in_the_tables() -> None:
     made = replace(synthetic(), verdict="At a bound: armature ends at its lower bound (0 kg m^2).")
     for page in (render_report(made), render_comparison({"first": made, "second": made})):
         assert "its lower bound (0 kg m²)." in text(page)
-
-
-def test_templates_are_compiled_once_and_again_where_what_is_kept_is_broken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = render_report(synthetic())
-    monkeypatch.setattr(render, "_KEPT", tmp_path / "kept")
-    monkeypatch.setattr("sys.dont_write_bytecode", False)
-    compiled: list[str | None] = []
-    original = jinja2.Environment.compile
-
-    def counted(environment: jinja2.Environment, source: str, *given: str | None) -> Any:
-        compiled.append(given[0])
-        return original(environment, source, *given)
-
-    monkeypatch.setattr(jinja2.Environment, "compile", counted)
-
-    def rendered() -> str:
-        render._environment.cache_clear()
-        compiled.clear()
-        return render_report(synthetic())
-
-    assert rendered() == plain and compiled
-    assert rendered() == plain and not compiled
-    for kept in (tmp_path / "kept").iterdir():
-        kept.write_bytes(kept.read_bytes()[:20])
-    assert rendered() == plain and compiled
-    monkeypatch.setattr(render, "_KEPT", tmp_path / "kept" / kept.name)  # no folder
-    assert rendered() == plain and compiled
-    render._environment.cache_clear()
