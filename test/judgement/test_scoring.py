@@ -19,12 +19,8 @@ from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.judgement.scoring import ScoringSettings, WindowErrors, open_loop_errors
 
 
-def test_windows_known_from_another_cut_are_not_simulated_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    recording = pendulum.sequences(*pendulum.recording(duration=3.3, noise=1e-3))
-    params = pendulum.parameters()
-    fitted = np.array(list(pendulum.TRUTH.values()))
+def counted_rollouts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Rollouts of each call from now on."""
     simulated: list[int] = []
     original = RolloutPool.run_batches
 
@@ -33,6 +29,16 @@ def test_windows_known_from_another_cut_are_not_simulated_again(
         return original(pool, batches)
 
     monkeypatch.setattr(RolloutPool, "run_batches", counted)
+    return simulated
+
+
+def test_windows_known_from_another_cut_are_not_simulated_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recording = pendulum.sequences(*pendulum.recording(duration=3.3, noise=1e-3))
+    params = pendulum.parameters()
+    fitted = np.array(list(pendulum.TRUTH.values()))
+    simulated = counted_rollouts(monkeypatch)
 
     def errors(overlap: float, known: tuple[WindowErrors, ...] = ()) -> tuple[WindowErrors, ...]:
         settings = ScoringSettings(1.0, overlap, 20.0, 1)
@@ -90,14 +96,7 @@ def test_what_a_fit_simulates_first_is_scored_and_not_simulated_again(
         return open_loop_errors([recording], params, result.values, settings, {}, first=first)
 
     plain = errors({})
-    simulated: list[int] = []
-    original = RolloutPool.run_batches
-
-    def counted(pool: RolloutPool, batches: list[Any]) -> list[Any]:
-        simulated.append(sum(len(batch.steps) for batch in batches))
-        return original(pool, batches)
-
-    monkeypatch.setattr(RolloutPool, "run_batches", counted)
+    simulated = counted_rollouts(monkeypatch)
     known = errors(result.first_errors)
     assert sum(simulated) == len(plain) == len(result.first_errors)  # the fitted parameters alone
     for one, other in zip(known, plain, strict=True):
