@@ -48,7 +48,6 @@ def measure(repetitions: int = 5) -> dict[str, Any]:
         window_length=None,
         estimate_starts=False,
         velocity_filter=30.0,
-        gaps={},
     )
     noise = {signal.name: 1e-2 for signal in group.windows[0].sequence.signals}
     engine, bare, ratios = [], [], []

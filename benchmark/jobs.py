@@ -169,14 +169,13 @@ def limit_of(experiment: Path, data: Path) -> Limit:
     inputs = FitInputs.read(load_experiment(experiment), data)
     reading = _cpu() - began
     evaluation, steps = 0.0, 0
-    for sequences in inputs.dataset.training.groups:
+    for sequences in inputs.dataset.training:
         group = model_group(
             sequences,
             inputs.params,
             window_length=inputs.settings.window_length,
             estimate_starts=False,
             velocity_filter=inputs.settings.velocity_filter,
-            gaps=inputs.known.gaps,
         )
         candidate = group.builder.build(inputs.params.as_vector())
         data_ = mujoco.MjData(candidate.model)

@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="use every so many-th recording only")
     options = parser.parse_args()
     inputs = FitInputs.read(load_experiment(options.experiment), options.data)
-    (group,) = inputs.dataset.training.groups
+    (group,) = inputs.dataset.training
     used = range(0, len(group.sequence_name), options.every)
     parts = [used[i :: options.parts or len(used)] for i in range(options.parts or len(used))]
     if len(parts) % 2:

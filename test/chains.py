@@ -205,7 +205,7 @@ def problem(
         TimeSeries(times, control, controls), TimeSeries(times, measured, signals),
     )  # fmt: skip
     group = model_group(
-        sequences, params, window_length=0.25, estimate_starts=True, velocity_filter=np.inf, gaps={}
+        sequences, params, window_length=0.25, estimate_starts=True, velocity_filter=np.inf
     )
     noise = {signal.name: 1e-3 for signal in group.windows[0].sequence.signals}
     return WindowedProblem(

@@ -19,7 +19,6 @@ from sysid_ros.dataset.recorded_noise import noise_of
 from sysid_ros.dataset.repeats import Repeat, repeated_recordings
 from sysid_ros.dataset.sequences import (
     Dataset,
-    SequenceSet,
     declared_noise,
     model_sequences,
     unusable,

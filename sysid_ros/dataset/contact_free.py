@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import mujoco
 
-from sysid_ros.dataset.sequences import SequenceSet
 from sysid_ros.engine.elements import body_label, without_visuals
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.windows import (
     RESTING,
     Pair,
@@ -26,7 +26,9 @@ from sysid_ros.time_intervals import Intervals, length, union
 _NAMED = 3  # pairs of bodies in a sentence
 
 
-def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
+def without_contacts(
+    whole: Sequence[ModelSequences],
+) -> tuple[tuple[ModelSequences, ...], list[str]]:
     """Exclude what lies about the contacts in the recorded postures.
 
     Bodies that get far into each other are drawn so, as are a link and the base that it turns on,
@@ -40,8 +42,8 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
     Raises:
       DataError: Nothing of a sequence is left.
     """
-    excluded, said, groups = dict(whole.excluded), [], []
-    for group in whole.groups:
+    said, groups = [], []
+    for group in whole:
         model = group.spec.copy().compile()
         seen = [touches(model, group, k) for k in range(len(group.sequence_name))]
         often = shares(seen)
@@ -49,22 +51,21 @@ def without_contacts(whole: SequenceSet) -> tuple[SequenceSet, list[str]]:
         real = {pair: share for pair, share in often.items() if pair not in drawn}
         pairs = frozenset(pair for pair, share in real.items() if share <= RESTING)
         if len(pairs) == len(real):
-            free = without_visuals(group.spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
-            groups.append(group.replaced(spec=free))
+            spec = without_visuals(group.spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
         else:
-            groups.append(group.replaced(spec=passing(group.spec, model, drawn)))
-        left_out: list[Intervals] = []
-        for name, one in zip(group.sequence_name, seen, strict=True):
-            left_out.append(touching_stretches(one, pairs))
-            excluded[name] = union([*excluded.get(name, ()), *left_out[-1]])
-            if left_out[-1] and length(left_out[-1]) >= float(one.times[-1] - one.times[0]):
+            spec = passing(group.spec, model, drawn)
+        left_out = [touching_stretches(one, pairs) for one in seen]
+        for name, one, stretches in zip(group.sequence_name, seen, left_out, strict=True):
+            if stretches and length(stretches) >= float(one.times[-1] - one.times[0]):
                 raise DataError(
                     f"windows.contacts leaves out all of {name!r}, where {_named(model, pairs)} "
                     "touch; simulate contacts, or leave the recording out"
                 )
+        both = zip(group.gaps, left_out, strict=True)
+        groups.append(group.replaced(spec=spec, gaps=[union([*a, *b]) for a, b in both]))
         if pairs:
             said.append(_sentence(model, {pair: often[pair] for pair in pairs}, left_out))
-    return SequenceSet(tuple(groups), excluded), said
+    return tuple(groups), said
 
 
 def passing(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[Pair]) -> mujoco.MjSpec:

@@ -78,7 +78,7 @@ class FitInputs:
           SysidError: A bag or model is missing, damaged, or does not fit the experiment.
         """
         dataset = load_dataset(experiment, data_dir, on_reading, reading=reading)
-        params = build_parameters(experiment, dataset.training.groups[0].spec)
+        params = build_parameters(experiment, dataset.training[0].spec)
         return cls(experiment, dataset, params)
 
     @property
@@ -89,7 +89,7 @@ class FitInputs:
     @property
     def known(self) -> SignalNoise:
         """Return the experiment's knowledge about its measurements."""
-        return SignalNoise(self.dataset.noise, self.dataset.training.excluded)
+        return SignalNoise(self.dataset.noise)
 
     def fitted(
         self,
@@ -122,7 +122,7 @@ class FitInputs:
         if time_limit is not None:
             settings = replace(settings, time_limit=time_limit)
         return fit_by_method(
-            self.dataset.training.groups,
+            self.dataset.training,
             self.params,
             settings,
             known=self.known,
@@ -144,7 +144,7 @@ class FitInputs:
         Raises:
           SysidError: As of the check.
         """
-        given = self.dataset.training.groups, self.params, result, self.settings
+        given = self.dataset.training, self.params, result, self.settings
         return check(*given, known=self.known, **options)
 
 

@@ -17,17 +17,16 @@ from sysid_ros.dataset.contact_free import without_contacts
 from sysid_ros.dataset.kept_recordings import KeptRecordings, kept_recordings
 from sysid_ros.dataset.sequences import (
     Dataset,
-    SequenceSet,
     check_windows,
     declared_noise,
     model_sequences,
-    unusable,
 )
 from sysid_ros.dataset.splits import split_by_time
 from sysid_ros.dataset.turned_signals import straight_signals, turned_columns, with_turned_commands
 from sysid_ros.dataset.unseen_bases import unseen_bases
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.inverse_dynamics import with_coupling, with_payload
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import (
     LEFT_OUT,
@@ -97,9 +96,9 @@ def load_dataset(
     # A wrong name is told now, and not after minutes of reading.
     build_parameters(experiment, first.with_sensors)
     reads = _read_all(experiment, configs, data_dir, on_reading, reading, models)
-    training = _sequence_set(models, [read for read in reads if not read.held_out])
-    validation = _sequence_set(models, [read for read in reads if read.held_out])
-    check_windows(experiment, (*training.groups, *validation.groups))
+    training = _sequences(models, [read for read in reads if not read.held_out])
+    validation = _sequences(models, [read for read in reads if read.held_out])
+    check_windows(experiment, (*training, *validation))
     left_out: list[str] = []
     if experiment.windows.contacts == LEFT_OUT:
         training, said = without_contacts(training)
@@ -338,15 +337,16 @@ def _part_of(
     return None if whole is None else lambda share: whole((number + share) / parts)
 
 
-def _sequence_set(models: Mapping[str, ExperimentModel], reads: Sequence[_Read]) -> SequenceSet:
+def _sequences(
+    models: Mapping[str, ExperimentModel], reads: Sequence[_Read]
+) -> tuple[ModelSequences, ...]:
     """One :class:`ModelSequences` per model, and per robot where that matters."""
     groups = []
     for name, robot in dict.fromkeys((read.model, read.robot) for read in reads):
         members = {r.name: r.mapped for r in reads if (r.model, r.robot) == (name, robot)}
         spec = models[name].with_sensors
         groups.append(model_sequences(Path(name).stem, spec, members, robot))
-    excluded = {read.name: unusable(read.mapped) for read in reads}
-    return SequenceSet(tuple(groups), excluded)
+    return tuple(groups)
 
 
 def _unseen(experiment: Experiment, models: Mapping[str, ExperimentModel]) -> list[str]:

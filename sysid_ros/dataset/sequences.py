@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -27,26 +28,12 @@ from sysid_ros.time_intervals import Intervals, common, union
 
 
 @dataclass(frozen=True)
-class SequenceSet:
-    """Sequences that are used for one purpose.
-
-    Attributes:
-      groups: The sequences by model; may be empty.
-      excluded: Stretches [s] by sequence name that no window may touch: controls are unknown
-        there, or the data serves another purpose.
-    """
-
-    groups: tuple[ModelSequences, ...]
-    excluded: Mapping[str, Intervals]
-
-
-@dataclass(frozen=True)
 class Dataset:
     """Everything an experiment's recordings contribute to a fit."""
 
     source: LoadedModel  # the experiment's model as given
-    training: SequenceSet  # sequences to fit
-    validation: SequenceSet  # held-out sequences; may be empty
+    training: tuple[ModelSequences, ...]  # sequences to fit, by model
+    validation: tuple[ModelSequences, ...]  # held-out sequences, by model; may be empty
     noise: Mapping[str, float]  # known noise levels by sensor name, in the sensors' units
     quality: tuple[TopicQuality, ...]  # how well each topic was recorded
     warnings: tuple[str, ...]  # plain sentences about the data
@@ -59,14 +46,23 @@ class Dataset:
     # what measured signals jump by where a turn is over, 360 where nobody said that it is degrees
     turned: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def unused(self) -> dict[str, Intervals]:
-        """Stretches [s] by name of each sequence to fit that held-out windows keep out of too."""
-        held_out = self.validation.excluded
-        return {
-            name: common(own, held_out[name]) if name in held_out else own
-            for name, own in self.training.excluded.items()
+    @cached_property
+    def whole(self) -> tuple[ModelSequences, ...]:
+        """The sequences to fit, in which what is held out of them counts too."""
+        held_out = {
+            name: gaps
+            for group in self.validation
+            for name, gaps in zip(group.sequence_name, group.gaps, strict=True)
         }
+        return tuple(
+            group.replaced(
+                gaps=[
+                    common(gaps, held_out[name]) if name in held_out else gaps
+                    for name, gaps in zip(group.sequence_name, group.gaps, strict=True)
+                ]
+            )
+            for group in self.training
+        )
 
 
 def model_sequences(
@@ -94,6 +90,7 @@ def model_sequences(
         [by_sensor(spec, measured_time_series(mapped)) for mapped in recordings.values()],
         allow_missing_sensors=True,
         robot=robot,
+        gaps=[unusable(mapped) for mapped in recordings.values()],
     )
 
 

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from sysid_ros.dataset.sequences import SequenceSet
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import DataError
-from sysid_ros.time_intervals import Intervals
+from sysid_ros.time_intervals import union
 
 SPLIT_GAP = 0.5  # s, between the fitted and the held-out part of one recording
 
@@ -40,22 +41,22 @@ def held_out_end(start: float, end: float, fraction: float) -> tuple[float, floa
     return boundary - SPLIT_GAP, boundary
 
 
-def split_by_time(whole: SequenceSet, fraction: float) -> tuple[SequenceSet, SequenceSet]:
+def split_by_time(
+    whole: Sequence[ModelSequences], fraction: float
+) -> tuple[tuple[ModelSequences, ...], tuple[ModelSequences, ...]]:
     """Hold out the end of every sequence, with a gap that filters do not reach across.
 
     Both sets keep the whole series, so that a start next to the cut is read off complete data;
-    what belongs to the other set is excluded from the windows.
+    what belongs to the other set is a gap.
     """
-    training, validation = dict(whole.excluded), dict(whole.excluded)
-    for group in whole.groups:
-        for name, measured in zip(group.sequence_name, group.sensordata, strict=True):
+    training, validation = [], []
+    for group in whole:
+        fitted, held_out = [], []
+        for known, measured in zip(group.gaps, group.sensordata, strict=True):
             start, end = float(measured.times[0]), float(measured.times[-1])
             last, first = held_out_end(start, end, fraction)
-            known = whole.excluded.get(name, ())
-            training[name] = _with_interval(known, (last, math.inf))
-            validation[name] = _with_interval(known, (-math.inf, first))
-    return SequenceSet(whole.groups, training), SequenceSet(whole.groups, validation)
-
-
-def _with_interval(known: Intervals, added: tuple[float, float]) -> Intervals:
-    return tuple(sorted((*known, added)))
+            fitted.append(union([*known, (last, math.inf)]))
+            held_out.append(union([(-math.inf, first), *known]))
+        training.append(group.replaced(gaps=fitted))
+        validation.append(group.replaced(gaps=held_out))
+    return tuple(training), tuple(validation)

@@ -137,15 +137,9 @@ def command_samplings(
       dataset: Its recordings, of a few of which windows are fitted.
       data_dir: Where bags are found first.
     """
-    group = max(dataset.training.groups, key=len)
+    group = max(dataset.training, key=len)
     places = np.unique(np.linspace(0, len(group) - 1, min(len(group), _RECORDINGS)).round())
-    chosen = places.astype(int).tolist()
-    few = group.replaced(
-        sequence_name=[group.sequence_name[k] for k in chosen],
-        initial_state=[group.initial_state[k] for k in chosen],
-        control=[group.control[k] for k in chosen],
-        sensordata=[group.sensordata[k] for k in chosen],
-    )
+    few = group.select(places.astype(int).tolist())
     intervals = {row.topic: 1.0 / row.rate for row in dataset.quality if row.rate}
     topics = [
         CommandSampling(topic, labels, intervals[topic], present)
@@ -158,14 +152,14 @@ def command_samplings(
         few = without_geoms(few)
     found: list[CommandSampling] = []
     with suppress(SysidError):  # the model cannot follow the recordings
-        for one in _compared(experiment, few, data_dir, topics, dataset.training.excluded):
+        for one in _compared(experiment, few, data_dir, topics):
             found.append(one)
     return tuple(found)
 
 
 def _compared(
     experiment: Experiment, sequences: ModelSequences, data_dir: Path | None,
-    topics: Sequence[CommandSampling], gaps: Mapping[str, Sequence[tuple[float, float]]],
+    topics: Sequence[CommandSampling],
 ) -> Iterator[CommandSampling]:  # fmt: skip
     """The topics with their ways, from one fit as recorded; without where that is too dear."""
     recordings = mapped_recordings(experiment, sequences.sequence_name, data_dir, sequences.spec)
@@ -175,7 +169,7 @@ def _compared(
     worth = min((max(one.interval for one in topics) / _OFTEN) ** 4, 1.0)
     with RolloutPool(1) as pool, single_blas_thread():
         try:
-            fit = RecordedFit.of(whole, params, gaps, pool, worth)
+            fit = RecordedFit.of(whole, params, pool, worth)
         except DearError:
             yield from topics
             return

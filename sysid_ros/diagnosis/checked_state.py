@@ -43,9 +43,9 @@ class CheckedState:
     @classmethod
     def of(cls, experiment: Experiment, dataset: Dataset) -> CheckedState:
         """The recordings as they are, under the gravity that the experiment gives."""
-        declared = Declared(build_parameters(experiment, dataset.training.groups[0].spec))
+        declared = Declared(build_parameters(experiment, dataset.training[0].spec))
         guessed = [one.name for one in experiment.signals if one.servo or one.velocity_servo]
-        whole, gravity = recorded(dataset.training.groups, guessed), declared.gravity()
+        whole, gravity = recorded(dataset.training, guessed), declared.gravity()
         whole = whole if gravity is None else under_gravity(whole, gravity)
         return cls(whole, ExperimentLines(experiment), declared, dataset.turned)
 

@@ -92,9 +92,9 @@ def check_dataset(
             # All else would look like other mistakes.
             return (*reversed_axes, *contradictions(dataset.quality))
         findings = _of_values(state, simulated=simulated)
-        seen = contacts(dataset.training.groups, state.declared.params, simulated=simulated)
+        seen = contacts(dataset.whole, state.declared.params, simulated=simulated)
         if simulated:
-            findings += _simulated(state, apart(dataset.training.groups, seen), length, on_note)
+            findings += _simulated(state, apart(dataset.whole, seen), length, on_note)
             findings = _without_undone(findings)
         findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
         findings += body_sensor_findings(state.recorded, state.lines, state.declared)
@@ -152,7 +152,7 @@ def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
     """
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
-        seen = contacts(dataset.training.groups, state.declared.params, simulated=True)
+        seen = contacts(dataset.whole, state.declared.params, simulated=True)
         return tuple(_window_test(state, experiment, dataset, seen).loads())
 
 
@@ -327,7 +327,7 @@ def _window_test(
     doubted: Sequence[Finding] = (),
 ) -> WindowTest:
     """Simulated windows, without the repairs of findings that are doubted."""
-    group = apart(dataset.training.groups, seen)
+    group = apart(dataset.whole, seen)
     needed = seen.touching or seen.overlaps or refers_to_geoms(experiment)
     group = group if needed else without_geoms(group)
     spec = group.spec.copy()
@@ -337,5 +337,5 @@ def _window_test(
     repairs = [one for one in state.repairs if one.kind not in kinds]
     return WindowTest.of(
         state.recorded, group, state.declared, repairs, experiment.windows.length,
-        dataset.unused, state.lines.topics,
+        state.lines.topics,
     )  # fmt: skip

@@ -85,7 +85,7 @@ def check_experiment(
         experiment = _without_signal_parameters(experiment, moving)
     for warning in dataset.warnings:
         on_note(warning)
-    if left_out := not_tested(recorded(dataset.training.groups)):
+    if left_out := not_tested(recorded(dataset.training)):
         on_note(left_out)
     findings = check_dataset(experiment, dataset, on_note=on_note)
     lines = ExperimentLines(experiment)
@@ -97,7 +97,7 @@ def check_experiment(
             elif one.doubt:
                 on_note(one.doubt)
     return (
-        *([] if by_torque else _without_control(recorded(dataset.training.groups).model, lines)),
+        *([] if by_torque else _without_control(recorded(dataset.training).model, lines)),
         *(_dead(signal, whole) for signal in dead),
         *_apart_clocks(dataset.quality),
         *(_with_better_clock(finding, experiment, data_dir, lines) for finding in findings),
@@ -224,7 +224,7 @@ def _with_better_clock(
         dataset = load_dataset(with_overrides(experiment, repair.overrides), data_dir)
     except SysidError:  # that clock is no better
         return finding
-    again = recorded(dataset.training.groups)
+    again = recorded(dataset.training)
     for label in finding.signals:
         sampled = sampling_of(again.pooled(label))
         if sampled is None or is_uneven(sampled):

@@ -98,11 +98,11 @@ def with_contradictions(
         torque_problem,
     )
 
-    groups = dataset.training.groups[:1]
+    groups = dataset.whole[:1]
     try:
         if problem is None:
             params = build_parameters(experiment, groups[0].spec)
-            problem = torque_problem(groups, params, {})
+            problem = torque_problem(groups, params)
         silent = silent_joints(recorded(groups))
         found = found_contradictions(problem.without(silent), torque_settings(experiment))
     except SysidError:

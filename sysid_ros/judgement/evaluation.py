@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import FitInputs, SequenceSet
+from sysid_ros.dataset import FitInputs
 from sysid_ros.engine.regressor import SHARP
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.outcome import Evaluation, Score, SequenceFit
@@ -138,13 +139,13 @@ def _beside(found: Score | None, untuned: Score | None) -> Score | None:
 
 def _scored(
     inputs: FitInputs,
-    used: SequenceSet,
+    used: Sequence[ModelSequences],
     *,
     theta: FloatArray,
     held_out: bool,
     creep: Mapping[str, float] | None,
 ) -> tuple[tuple[SequenceFit, ...], Score | None]:
-    if not used.groups:
+    if not used:
         return (), None
     role = "validation" if held_out else "training"
     if not inputs.experiment.fit.simulates:

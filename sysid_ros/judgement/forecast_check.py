@@ -147,7 +147,7 @@ def _spread(forecast: MotionForecast, matrix: FloatArray, names: tuple[str, ...]
 def _shortened(inputs: FitInputs, forecasts: Mapping[str, MotionForecast]) -> list[str]:
     """Sentences about recordings that cannot hold the whole motion."""
     said = []
-    for group in inputs.dataset.training.groups:
+    for group in inputs.dataset.training:
         for number, name in enumerate(group.sequence_name):
             begin, end = usable_span(group, number)
             length = end - begin

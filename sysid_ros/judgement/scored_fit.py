@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import Dataset, FitInputs, SequenceSet, repeated_recordings
+from sysid_ros.dataset import Dataset, FitInputs, repeated_recordings
 from sysid_ros.diagnosis import (
     FindingKind,
     beside_odd_effort,
@@ -31,6 +31,7 @@ from sysid_ros.engine.estimation import (
 )
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import ParameterDict, modifier_to_dict
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import CandidateBuilder
 from sysid_ros.engine.windows import WindowKey
 from sysid_ros.errors import DataError, StopRequestedError, as_sentence
@@ -84,7 +85,7 @@ def title_of(experiment: Experiment) -> str:
 
 def window_errors(
     inputs: FitInputs,
-    used: SequenceSet,
+    used: Sequence[ModelSequences],
     values: FloatArray,
     should_stop: Callable[[], bool] | None = None,
     *,
@@ -104,7 +105,7 @@ def window_errors(
     Raises:
       StopRequestedError: ``should_stop`` asked for it.
     """
-    if not used.groups:
+    if not used:
         return (), ()
     experiment = inputs.experiment
     windows = experiment.scoring or experiment.windows
@@ -114,12 +115,12 @@ def window_errors(
         velocity_filter=experiment.initial_state.velocity_filter,
         threads=experiment.fit.threads,
     )
-    simulate = partial(open_loop_errors, used.groups, inputs.params, values)
-    scored = simulate(settings, used.excluded, should_stop, first=first)
+    simulate = partial(open_loop_errors, used, inputs.params, values)
+    scored = simulate(settings, should_stop, first=first)
     if not settings.overlap:
         return scored, scored
     settings = replace(settings, overlap=0.0)
-    return scored, simulate(settings, used.excluded, should_stop, known=scored)
+    return scored, simulate(settings, should_stop, known=scored)
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def outcome_of(
     """
     experiment, dataset, params = inputs.experiment, inputs.dataset, inputs.params
     applied = applied_parameters(params, result.values)
-    own = params.for_robot(dataset.training.groups[0].robot)
+    own = params.for_robot(dataset.training[0].robot)
     builder = CandidateBuilder(undrawn(dataset.source.spec), own)
     before = builder.build(params.as_vector()).model
     after = builder.build(result.values).model
@@ -242,11 +243,11 @@ def _motion(
     # Overlap makes a few recordings that are held out say more; of the others there are enough.
     fitted, apart = window_errors(
         inputs, dataset.training, values, should_stop,
-        overlap=not dataset.validation.groups, first=result.first_errors,
+        overlap=not dataset.validation, first=result.first_errors,
     )  # fmt: skip
     held_out, apart_held_out = window_errors(inputs, dataset.validation, values, should_stop)
     training = score(fitted)
-    judged = dataset.validation.groups or dataset.training.groups
+    judged = dataset.validation or dataset.training
     return _Simulated(
         training=training,
         validation=score(held_out) if held_out else None,
@@ -282,9 +283,9 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
 
 def _repeats(dataset: Dataset) -> list[str]:
     """Name the recordings that are copies of others, in whole or in part."""
-    held_out = {name for group in dataset.validation.groups for name in group.sequence_name}
-    held_out -= {name for group in dataset.training.groups for name in group.sequence_name}
-    groups = [*dataset.training.groups, *dataset.validation.groups]
+    held_out = {name for group in dataset.validation for name in group.sequence_name}
+    held_out -= {name for group in dataset.training for name in group.sequence_name}
+    groups = [*dataset.training, *dataset.validation]
     return [
         f"{one.name!r}{', which is held out,' if one.name in held_out else ''} repeats "
         f"{100.0 * one.share:.0f} % of its motion from {one.other!r}"
@@ -294,7 +295,7 @@ def _repeats(dataset: Dataset) -> list[str]:
 
 def _exchanged(inputs: FitInputs, *, explained: bool) -> tuple[str, ...]:
     """Say that signals carry each other's names, if they do."""
-    groups = inputs.dataset.training.groups
+    groups = inputs.dataset.training
     guessed = [one.name for one in inputs.experiment.signals if one.servo or one.velocity_servo]
     pairs = exchanged_signals(groups, inputs.params, guessed=guessed, explained=explained)
     if not pairs:

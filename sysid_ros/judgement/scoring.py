@@ -62,7 +62,6 @@ def open_loop_errors(
     params: ParameterDict,
     fitted: FloatArray,
     settings: ScoringSettings,
-    excluded: Mapping[str, Sequence[tuple[float, float]]],
     should_stop: Callable[[], bool] | None = None,
     known: Sequence[WindowErrors] = (),
     first: Mapping[tuple[int, WindowKey], FloatArray] = NOTHING,
@@ -74,7 +73,6 @@ def open_loop_errors(
       params: The parameters at their initial values.
       fitted: Fitted values of the free scalars, shape (p,).
       settings: How to cut.
-      excluded: Stretches [s] by sequence name that no window may touch.
       should_stop: Asked while simulating.
       known: Errors with the same parameters of the same ``models_sequences``, cut otherwise;
         windows that are among them are not simulated again.
@@ -96,7 +94,6 @@ def open_loop_errors(
                 overlap=settings.overlap,
                 estimate_starts=False,
                 velocity_filter=settings.velocity_filter,
-                gaps=excluded,
             )
             for sequences in models_sequences
         ]

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.dataset import FitInputs, SequenceSet, torque_settings
+from sysid_ros.dataset import FitInputs, torque_settings
 from sysid_ros.engine.estimation import TorqueFindings
 from sysid_ros.engine.measured_torque import TorqueTrace, torque_traces
 from sysid_ros.engine.regressor import SHARP
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.judgement.outcome import ResidualTrend, Score, SequenceFit, SignalFit
 from sysid_ros.judgement.residual_trends import JointSamples, binned_trends
@@ -22,7 +23,7 @@ from sysid_ros.judgement.scoring import pooled_score
 
 def torque_predictions(
     inputs: FitInputs,
-    used: SequenceSet,
+    used: Sequence[ModelSequences],
     values: FloatArray,
     findings: TorqueFindings | None = None,
     *,
@@ -38,7 +39,7 @@ def torque_predictions(
         compare.
       creep: Without findings, as for :func:`~sysid_ros.engine.measured_torque.torque_traces`.
     """
-    if not used.groups:
+    if not used:
         return ()
     cutoffs = None
     if findings is not None:
@@ -47,8 +48,7 @@ def torque_predictions(
         motion = {sensor_of(name): cutoff for name, cutoff in by_name.items()} | by_name
         cutoffs = motion, findings.row_cutoff
     return torque_traces(
-        used.groups, inputs.params, values, used.excluded, torque_settings(inputs.experiment),
-        cutoffs, creep=creep,
+        used, inputs.params, values, torque_settings(inputs.experiment), cutoffs, creep=creep,
     )  # fmt: skip
 
 

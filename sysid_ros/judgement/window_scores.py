@@ -20,7 +20,7 @@ def scored_windows(
 ) -> WindowCheck:
     """The check with the open-loop error of each estimate; as it is where that was stopped."""
     dataset = inputs.dataset
-    used = dataset.validation if dataset.validation.groups else dataset.training
+    used = dataset.validation if dataset.validation else dataset.training
     unit = ""
     found: list[WindowEstimate] = []
     for each in check.estimates:
@@ -32,5 +32,5 @@ def scored_windows(
             total = score(scored)
             each, unit = replace(each, error=total.rmse_all), total.unit_all
         found.append(each)
-    scored_on = "held out" if dataset.validation.groups else "training"
+    scored_on = "held out" if dataset.validation else "training"
     return replace(check, estimates=tuple(found), unit=unit, scored_on=scored_on)

@@ -145,9 +145,7 @@ class LiveEstimator:
             if until < AT_FIRST and not ended:
                 return self._latest
             self._horizon.skip_to(until - most_behind)
-            estimate = self._horizon.update(
-                self._with(mapped, until), until, unusable(mapped), ended=ended
-            )
+            estimate = self._horizon.update(self._with(mapped, until), until, ended=ended)
         except BagError as error:  # a topic has not spoken yet
             return replace(self._latest, problem=str(error))
         except DataError as error:
@@ -181,6 +179,7 @@ class LiveEstimator:
         control = control_time_series(mapped, ended=False)
         found.control = [_held(control, until, self._max_gap)]
         found.sensordata = [by_sensor(self._spec, measured_time_series(mapped))]
+        found.gaps = [unusable(mapped)]
         return found
 
 

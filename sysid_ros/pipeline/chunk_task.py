@@ -61,9 +61,7 @@ def _read(chunk: Chunk) -> tuple[FitInputs, list[WindowGroup]]:
     if chunk in shelf:
         return shelf[chunk]
     inputs = chunk.source.read()
-    groups = groups_of(
-        inputs.dataset.training.groups, inputs.params, chunk.settings, inputs.known.gaps
-    )
+    groups = groups_of(inputs.dataset.training, inputs.params, chunk.settings)
     # The first ones stay: what was read last would never be asked for next.
     if sum(_size(each) for _, each in [*shelf.values(), (inputs, groups)]) <= KEPT_BYTES:
         shelf[chunk] = inputs, groups

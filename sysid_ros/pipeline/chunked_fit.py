@@ -83,7 +83,7 @@ def fitted_in_chunks(
     """
     settings = replace(inputs.settings, time_limit=time_limit)
     beside = inputs.settings.torque.beside_simulation and torque_beside_simulation(
-        inputs.dataset.training.groups, inputs.params, settings, inputs.known
+        inputs.dataset.training, inputs.params, settings, inputs.known
     )
     if beside:
         raise ExperimentError(

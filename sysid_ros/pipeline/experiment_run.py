@@ -204,7 +204,7 @@ class _Run:
         """The files, with the model that each robot turned out to be."""
         return_freed_memory()  # of models with all their meshes, which exports compile as well
         self.stage("writing results")
-        groups = self.inputs.dataset.training.groups
+        groups = self.inputs.dataset.training
         specs = {each.robot: self._identified_spec(result, each.robot) for each in groups}
         return write_results(
             outcome,

@@ -77,7 +77,7 @@ def inputs_of(experiment: Experiment, dataset: Dataset) -> dict[str, str]:
     """
     inputs = setting_digests(experiment)
     inputs.update({f"the file {name}": digest for name, digest in dataset.hashes.items()})
-    for group in dataset.training.groups:  # what a model file includes, meshes too
+    for group in dataset.training:  # what a model file includes, meshes too
         inputs[f"the model {group.name} as compiled"] = _compiled_digest(group.spec)
     hook = hook_file(experiment)
     if hook is not None:

@@ -92,7 +92,7 @@ def in_a_usual_time(
     duration = float(np.median(_lengths(dataset)))
     share = 1.0 - (draft.recordings.fraction or 0.0)
     durations = [share * duration] * len(draft.recordings.fitted)
-    model = dataset.training.groups[0].spec.copy().compile()
+    model = dataset.training[0].spec.copy().compile()
     fit = rolled_fit(model, free, durations, touching=touching)
     if fit.affordable >= fit.seconds:
         return draft
@@ -154,5 +154,5 @@ def _part(bag: str | dict[str, Any], length: float, part: float) -> str | dict[s
 
 def _lengths(dataset: Dataset) -> list[float]:
     """Lengths of the recordings that are fitted, s."""
-    parts = [part for group in dataset.training.groups for part in group.sensordata]
+    parts = [part for group in dataset.training for part in group.sensordata]
     return [float(part.times[-1] - part.times[0]) for part in parts]

@@ -94,7 +94,7 @@ def determined(
       hardly move have no parameters, as ``check`` would say of them.
     """
     tried = _determined(experiment, dataset, offered, window, touching)
-    still = still_joints(recorded(dataset.training.groups))
+    still = still_joints(recorded(dataset.training))
     answers = [
         answer and not (one.element == "joint" and one.name in still)
         for answer, one in zip(tried.answers, offered, strict=True)
@@ -111,7 +111,7 @@ def _determined(
     window: float | None,
     touching: bool,
 ) -> Determined:
-    params = _as_offered(build_parameters(experiment, dataset.training.groups[0].spec), offered)
+    params = _as_offered(build_parameters(experiment, dataset.training[0].spec), offered)
     with RolloutPool(None) as rollouts, single_blas_thread():
         length = min(window or _WHOLE, _WHOLE)
         problem = _problem(experiment, dataset, params, rollouts, (length, _MOST_STEPS, _FEWEST))
@@ -200,12 +200,11 @@ def _problem(
                 window_length=length,
                 estimate_starts=True,
                 velocity_filter=experiment.initial_state.velocity_filter,
-                gaps=dataset.training.excluded,
             ),
             params.size,
-            (length, steps // len(dataset.training.groups), fewest),
+            (length, steps // len(dataset.training), fewest),
         )
-        for group in dataset.training.groups
+        for group in dataset.training
     ]
     noise = first_noise(groups, {})
     return WindowedProblem(groups, params, rollouts, loss=loss_named("linear"), noise=noise)

@@ -321,7 +321,7 @@ def _label(values: dict[str, object]) -> str:
 
 def _fixed_with_meshes(dataset: Dataset) -> bool:
     """Tell whether meshes may touch and all of the robot's postures are known."""
-    models = [group.gt_model for group in dataset.training.groups]
+    models = [group.gt_model for group in dataset.training]
     return any(one.nmesh for one in models) and not any(FREE in one.jnt_type for one in models)
 
 
@@ -357,7 +357,7 @@ def _with_parameters(
     try:
         dataset = _load(experiment_with(offered))
         begun = begun_at_motion(offered, dataset, inputs)
-        groups = dataset.training.groups
+        groups = dataset.training
         seen = contacts(groups, build_parameters(experiment_with(begun), groups[0].spec))
         offered = offered if seen.diverged[0] else begun  # no start from which it runs away
         draft = with_windows_for_contacts(

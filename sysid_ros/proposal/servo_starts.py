@@ -36,7 +36,7 @@ def begun_at_motion(
     usual = [one.typical for one in offered if one.attribute == "delay"]
     if not usual or not inputs.guessed:
         return list(offered)
-    whole = recorded(dataset.training.groups, inputs.guessed)
+    whole = recorded(dataset.training, inputs.guessed)
     starts: dict[tuple[str, str], float] = {}
     for servo, found in servo_resistances(whole, inputs.topics.__getitem__, usual[0]).items():
         joint, label = whole.joint_name(whole.joint_of(servo)), whole.commands[servo]

@@ -87,7 +87,7 @@ def left_out_joints(dataset: Dataset, on_note: Callable[[str], None]) -> frozens
       dataset: The recordings.
       on_note: Told which, if any.
     """
-    motion = motion_of(dataset.training.groups)
+    motion = motion_of(dataset.training)
     if note := not_tested(motion):
         on_note(note)
     return silent_joints(motion)
@@ -133,10 +133,10 @@ def read_torque(experiment: Experiment, dataset: Dataset) -> TorqueProblem | Non
       experiment: The proposal.
       dataset: Its recordings.
     """
-    groups = dataset.training.groups[:1]
+    groups = dataset.training[:1]
     try:
         params = build_parameters(experiment, groups[0].spec)
-        return torque_problem(groups, params, dataset.training.excluded)
+        return torque_problem(groups, params)
     except SysidError:
         return None
 

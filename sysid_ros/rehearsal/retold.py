@@ -79,17 +79,16 @@ def true_motions(
       RehearsalError: The recorded inputs are no commands to servos, or the simulation runs away.
     """
     found: dict[str, TrueMotion] = {}
-    for sequences in (*dataset.training.groups, *dataset.validation.groups):
+    for sequences in (*dataset.training, *dataset.validation):
         if all(name in found for name in sequences.sequence_name):
             continue
         _check_inputs(sequences)
         group = model_group(
-            sequences.with_finer_step(_FINER),
+            sequences.replaced(gaps=[()] * len(sequences)).with_finer_step(_FINER),
             params,
             window_length=None,
             estimate_starts=False,
             velocity_filter=_VELOCITY_FILTER,
-            gaps={},
         )
         found.update(_simulated(group, theta, dataset.noise))
     return found

@@ -61,7 +61,6 @@ class CandidateCosts(Closing):
                 window_length=settings.window_length,
                 estimate_starts=False,
                 velocity_filter=settings.velocity_filter,
-                gaps=known.gaps,
             )
             for sequences in models_sequences
         ]

@@ -30,7 +30,7 @@ def torque_start(inputs: FitInputs) -> tuple[FloatArray, str]:
     """
     experiment = inputs.experiment
     torque = experiment.with_fit(method=INVERSE_DYNAMICS, search=None)
-    params = build_parameters(torque, inputs.dataset.training.groups[0].spec)
+    params = build_parameters(torque, inputs.dataset.training[0].spec)
     for parameter in params.values():
         own = parameter.name in inputs.params and not speaks_of_torque(parameter)
         parameter.frozen = parameter.frozen or own  # what was added by itself stays free
@@ -40,7 +40,7 @@ def torque_start(inputs: FitInputs) -> tuple[FloatArray, str]:
             "search: {method: inverse_dynamics} finds inertia, armature, damping and dry friction; "
             f"none of them is among the parameters ({', '.join(wanted[:6])})"
         )
-    found = fit_torque(inputs.dataset.training.groups, params, inputs.settings, known=inputs.known)
+    found = fit_torque(inputs.dataset.training, params, inputs.settings, known=inputs.known)
     values = {p.name: p.value for p in found.parameters}
     start, (lower, upper) = inputs.params.as_vector(), inputs.params.get_bounds()
     for i, name in enumerate(wanted):

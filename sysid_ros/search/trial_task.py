@@ -95,7 +95,7 @@ def candidate_costs(
     """The costs that an experiment's search compares candidates by."""
     search = inputs.experiment.fit.search
     return CandidateCosts(
-        inputs.dataset.training.groups,
+        inputs.dataset.training,
         inputs.params,
         inputs.settings,
         inputs.known,

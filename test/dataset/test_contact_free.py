@@ -44,16 +44,15 @@ def tapping(folder: Path, height: float, text: str = EXPERIMENT) -> Dataset:
 
 def test_windows_keep_away_from_taps_on_the_floor(tmp_path: Path) -> None:
     data = tapping(tmp_path, 0.28)
-    (group,) = data.training.groups
+    (group,) = data.training
     simulated = EXPERIMENT.replace(", contacts: left_out", "")
     whole = load_dataset(parse_experiment(simulated, path=tmp_path / "experiment.yaml"), None)
-    seen = touches(whole.training.groups[0].gt_model, whole.training.groups[0], 0)
+    seen = touches(whole.training[0].gt_model, whole.training[0], 0)
     assert not group.gt_model.ngeom  # what is left needs no contacts
     tapped = [time for time, found in zip(seen.times, seen.depths, strict=True) if found]
     windows = model_group(
-        group, ParameterDict(), window_length=1.0, estimate_starts=True, velocity_filter=30.0,
-        gaps=data.training.excluded,
-    ).windows  # fmt: skip
+        group, ParameterDict(), window_length=1.0, estimate_starts=True, velocity_filter=30.0
+    ).windows
     assert 5 < len(tapped) < 0.3 * len(seen.times)
     assert len(windows) > 3
     for window in windows:
@@ -66,8 +65,8 @@ def test_windows_keep_away_from_taps_on_the_floor(tmp_path: Path) -> None:
 
 def test_what_rests_on_the_floor_is_simulated(tmp_path: Path) -> None:
     data = tapping(tmp_path, 0.2)
-    assert data.training.excluded == {"bag": ()}
-    assert data.training.groups[0].gt_model.ngeom
+    assert data.training[0].gaps == [()]
+    assert data.training[0].gt_model.ngeom
     assert not [one for one in data.warnings if "left out" in one]
 
 
@@ -77,8 +76,8 @@ def test_what_is_drawn_too_large_passes_through(tmp_path: Path) -> None:
     drawn = TAPPING.format(1.0).replace("</worldbody>", f"{hull}</worldbody>")
     (tmp_path / "robot.xml").write_text(drawn)
     data = load_dataset(parse_experiment(EXPERIMENT, path=tmp_path / "experiment.yaml"), None)
-    assert data.training.excluded == {"bag": ()}
-    assert not data.training.groups[0].gt_model.ngeom
+    assert data.training[0].gaps == [()]
+    assert not data.training[0].gt_model.ngeom
     assert not [one for one in data.warnings if "left out" in one]
 
 

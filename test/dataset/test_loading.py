@@ -96,7 +96,7 @@ def test_limits_are_those_of_commands_and_not_of_measured_torque(tmp_path: Path)
     )
     measured = np.sin(np.arange(600.0)).reshape(200, len(JOINTS))
     write_torque_bag(tmp_path / "bag", 0.01 * np.arange(200), measured, 5.0 * measured)
-    (arm,) = load_dataset(load_experiment(tmp_path / "experiment.yaml"), None).training.groups
+    (arm,) = load_dataset(load_experiment(tmp_path / "experiment.yaml"), None).training
     data = mujoco.MjData(arm.gt_model)
     data.ctrl[:] = 5.0
     mujoco.mj_forward(arm.gt_model, data)
@@ -105,5 +105,5 @@ def test_limits_are_those_of_commands_and_not_of_measured_torque(tmp_path: Path)
     file = write_pendulum_experiment(tmp_path / "commanded", duration=1.0)
     model = tmp_path / "commanded" / "pendulum.xml"
     model.write_text(model.read_text().replace('<motor name="motor" joint="pivot"/>', LIMITED))
-    (pendulum,) = load_dataset(load_experiment(file), None).training.groups
+    (pendulum,) = load_dataset(load_experiment(file), None).training
     assert pendulum.gt_model.actuator_ctrllimited[0] and pendulum.gt_model.actuator_forcelimited[0]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 
+import pendulum
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.dataset import Dataset, SequenceSet
-from sysid_ros.dataset.splits import SPLIT_GAP, held_out_end
+from sysid_ros.dataset import Dataset
+from sysid_ros.dataset.splits import SPLIT_GAP, held_out_end, split_by_time
 from sysid_ros.errors import DataError
 
 
@@ -32,10 +33,14 @@ def test_a_gap_that_leaves_nothing() -> None:
 
 def test_what_is_held_out_is_used() -> None:
     """What ``check`` leaves out is what nobody counts, not what judges a fit."""
-    training = SequenceSet((), {"run": ((1.0, 2.0), (8.0, math.inf)), "other": ((0.0, 1.0),)})
-    held_out = SequenceSet((), {"run": ((-math.inf, 8.5), (9.0, 9.5)), "more": ((0.0, 3.0),)})
-    dataset = Dataset(None, training, held_out, {}, (), (), {})
-    assert dataset.unused == {
-        "run": ((1.0, 2.0), (8.0, 8.5), (9.0, 9.5)),
-        "other": ((0.0, 1.0),),
-    }
+    gaps = ((0.5, 1.0), (12.0, 12.5))
+    recorded = pendulum.sequences(*pendulum.recording(duration=20.0 + pendulum.TIMESTEP))
+    own = recorded.replaced(gaps=[gaps])
+    other = own.replaced(sequence_name=["other"])
+    training, held_out = split_by_time([own], 0.5)
+    assert training[0].gaps == [((0.5, 1.0), (9.5, math.inf))]
+    dataset = Dataset(None, (*training, other), held_out, {}, (), (), {})
+    assert [group.gaps for group in dataset.whole] == [
+        [((0.5, 1.0), (9.5, 10.0), (12.0, 12.5))],
+        [gaps],
+    ]

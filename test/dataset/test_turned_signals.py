@@ -154,7 +154,7 @@ def test_a_slide_that_jumps_by_six_metres_is_not_joined(tmp_path: Path) -> None:
         "parameters: [{joint: turns, damping: }]\n"
     )
     dataset = load_dataset(load_experiment(tmp_path / "experiment.yaml"), None)
-    series = dataset.training.groups[0].sensordata[0]
+    series = dataset.training[0].sensordata[0]
     assert series.signal_mapping is not None
     (column,) = series.signal_mapping["slides_qpos"][1]
     np.testing.assert_allclose(series.data[:, column], place)

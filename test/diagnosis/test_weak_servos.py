@@ -52,7 +52,7 @@ parameters: []
 
 
 def at_its_limit(made: Experiment) -> Misfit | None:
-    test = Tracking.of(recorded(load_dataset(made, None).training.groups))
+    test = Tracking.of(recorded(load_dataset(made, None).training))
     assert test is not None
     return test.limited(0)
 

@@ -59,7 +59,7 @@ def errors(
     )
     params = sysid.ParameterDict({"unused": sysid.Parameter("unused", 1.0, 0.0, 2.0)})
     settings = ScoringSettings(length=0.5, overlap=0.0, velocity_filter=30.0)
-    return open_loop_errors([sequences], params, np.ones(1), settings, {})
+    return open_loop_errors([sequences], params, np.ones(1), settings)
 
 
 def step_at_zero(trend: ResidualTrend) -> float:

@@ -42,7 +42,7 @@ def test_windows_known_from_another_cut_are_not_simulated_again(
 
     def errors(overlap: float, known: tuple[WindowErrors, ...] = ()) -> tuple[WindowErrors, ...]:
         settings = ScoringSettings(1.0, overlap, 20.0, 1)
-        return open_loop_errors([recording], params, fitted, settings, {}, known=known)
+        return open_loop_errors([recording], params, fitted, settings, known=known)
 
     overlapping, apart = errors(0.5), errors(0.0)
     simulated.clear()
@@ -72,11 +72,11 @@ def test_recordings_that_share_their_start_and_name_keep_their_own_errors() -> N
 
     def errors(overlap: float, known: tuple[WindowErrors, ...] = ()) -> list[FloatArray]:
         settings = ScoringSettings(1.0, overlap, 20.0, 1)
-        found = open_loop_errors([both, one], params, fitted, settings, {}, known=known)
+        found = open_loop_errors([both, one], params, fitted, settings, known=known)
         return [each.fitted for each in found]
 
     settings = ScoringSettings(1.0, 0.5, 20.0, 1)
-    known = open_loop_errors([both, one], params, fitted, settings, {})
+    known = open_loop_errors([both, one], params, fitted, settings)
     alone, again = errors(0.0), errors(0.0, known)
     assert len(alone) == len(again) == 6
     for a, b in zip(alone, again, strict=True):
@@ -93,7 +93,7 @@ def test_what_a_fit_simulates_first_is_scored_and_not_simulated_again(
     result = fit([recording], params, FitSettings(window_length=1.0, velocity_filter=20.0))
 
     def errors(first: Mapping[Any, FloatArray]) -> tuple[WindowErrors, ...]:
-        return open_loop_errors([recording], params, result.values, settings, {}, first=first)
+        return open_loop_errors([recording], params, result.values, settings, first=first)
 
     plain = errors({})
     simulated = counted_rollouts(monkeypatch)

@@ -31,7 +31,7 @@ def test_exchanged_joints_are_found_and_right_ones_are_not(
         recording = recording.exchanged(what, 0, 1)
     file = write_experiment(tmp_path, wrong_model(xml, 5), recording, velocities=True)
     inputs = FitInputs.read(load_experiment(file), None)
-    pairs = exchanged_signals(inputs.dataset.training.groups, inputs.params)
+    pairs = exchanged_signals(inputs.dataset.training, inputs.params)
     if not exchanged:
         assert pairs == ()
     else:
@@ -51,7 +51,7 @@ def test_an_exchange_that_hides_well_is_found(tmp_path: Path) -> None:
         recording = recording.exchanged(what, 0, 1)
     file = write_experiment(tmp_path, wrong_model(xml, 1), recording, velocities=True)
     inputs = FitInputs.read(load_experiment(file), None)
-    pairs = exchanged_signals(inputs.dataset.training.groups, inputs.params)
+    pairs = exchanged_signals(inputs.dataset.training, inputs.params)
     assert {frozenset(pair) for pair in pairs} == {frozenset(("p0", "p1")), frozenset(("v0", "v1"))}
 
 
@@ -75,7 +75,7 @@ def test_a_wrong_model_is_not_taken_for_a_wrong_signal(
     inputs = FitInputs.read(load_experiment(file), None)
     found = mistaken_values(inputs.experiment, inputs.dataset)
     assert [said in one.claim for one in found] == [True] * bool(said)
-    assert exchanged_signals(inputs.dataset.training.groups, inputs.params) == ()
+    assert exchanged_signals(inputs.dataset.training, inputs.params) == ()
 
 
 @pytest.mark.parametrize("given", [0.01, 0.0])

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -81,7 +80,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> FitInputs:
 
 
 def errors(inputs: FitInputs, values: np.ndarray) -> tuple[JointTorque, ...]:
-    return torque_errors(inputs.dataset.training.groups, inputs.params, values)
+    return torque_errors(inputs.dataset.training, inputs.params, values)
 
 
 def test_the_true_model_asks_for_the_torque_that_was_measured(good: FitInputs) -> None:
@@ -140,17 +139,17 @@ def test_a_joint_that_nothing_drives_is_held_against_what_accelerates_it(
 
 def test_nothing_is_said_where_another_force_acts(good: FitInputs) -> None:
     """A limit that the arm rests against takes torque that nobody measures."""
-    (group,) = good.dataset.training.groups
+    (group,) = good.dataset.training
     spec = group.spec.copy()
     for joint in spec.joints:
         joint.limited = True
         joint.range = np.array([3.0, 3.1])
-    inputs = replace(good.dataset.training, groups=(replace_spec(group, spec),))
-    assert torque_errors(inputs.groups, good.params, good.params.as_vector()) == ()
+    used = replace_spec(group, spec)
+    assert torque_errors([used], good.params, good.params.as_vector()) == ()
 
 
 def test_nothing_is_said_where_a_joint_is_not_measured(good: FitInputs) -> None:
-    (group,) = good.dataset.training.groups
+    (group,) = good.dataset.training
     spec = group.spec.copy()
     spec.bodies[-1].add_body(name="more").add_joint(name="unknown")
     spec.bodies[-1].mass, spec.bodies[-1].inertia = 0.1, np.full(3, 1e-3)

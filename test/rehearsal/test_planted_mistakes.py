@@ -172,7 +172,7 @@ def test_a_cable_is_tested_and_two_signs_of_it(finger: Recordings) -> None:
 def test_a_delay_that_is_known_is_not_found_once_more(finger: Recordings) -> None:
     """What other tests repaired is repaired in the simulation, too, delays as all else."""
     experiment = experiment_of(finger, finger.signals, late=True)
-    (group,) = load_dataset(experiment, None).training.groups
+    (group,) = load_dataset(experiment, None).training
     delay = Change(FindingKind.LAG, delay={"pull": 0.05})
     topics = {label_of(one): str(one["topic"]) for one in finger.signals}
     for done, found in (((), [FindingKind.LAG]), ((delay,), [])):

@@ -113,7 +113,6 @@ class RecordedFit:
         cls,
         sequences: ModelSequences,
         params: ParameterDict,
-        gaps: Mapping[str, Sequence[tuple[float, float]]],
         pool: RolloutPool,
         worth: float = 1.0,
     ) -> RecordedFit | None:
@@ -122,7 +121,6 @@ class RecordedFit:
         Args:
           sequences: As the experiment has them.
           params: What a fit finds, delays of commands among them.
-          gaps: Stretches that no window enters, s, by recording.
           pool: Where simulations run.
           worth: Share of the usual time that an answer is worth.
 
@@ -130,12 +128,12 @@ class RecordedFit:
           DearError: So few windows as would do are too dear.
           DataError: There is no usable window.
         """
-        group = _group(sequences, params, gaps, _LENGTH)
+        group = _group(sequences, params, _LENGTH)
         problem = _problem(group.select([0]), params, pool, first_noise([group], {}))
         if not all(one is not None and not one.gave_up for one in problem.exact):
             return None
         length, most = _afforded(group.batches[0], params, worth)
-        group = group if length == _LENGTH else _group(sequences, params, gaps, length)
+        group = group if length == _LENGTH else _group(sequences, params, length)
         count = len(group.windows)
         if count < _FEWEST:
             return None
@@ -144,7 +142,7 @@ class RecordedFit:
 
         def chosen(others: ModelSequences) -> WindowGroup:
             told = _driven_otherwise(group, others)
-            return told or _group(others, params, gaps, length).select(places)
+            return told or _group(others, params, length).select(places)
 
         problem = _problem(group, params, pool, problem.noise)
         problem, point, _ = fitted(problem)
@@ -262,15 +260,10 @@ def _fitted_alike(
     return points
 
 
-def _group(
-    sequences: ModelSequences,
-    params: ParameterDict,
-    gaps: Mapping[str, Sequence[tuple[float, float]]],
-    length: float,
-) -> WindowGroup:
+def _group(sequences: ModelSequences, params: ParameterDict, length: float) -> WindowGroup:
     return model_group(
         sequences, params, window_length=length, estimate_starts=True,
-        velocity_filter=_VELOCITY_FILTER, gaps=gaps,
+        velocity_filter=_VELOCITY_FILTER,
     )  # fmt: skip
 
 

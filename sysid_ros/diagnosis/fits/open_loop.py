@@ -191,7 +191,7 @@ class OpenLoop:
         """
         group = model_group(
             series, params, window_length=self._length, estimate_starts=False,
-            velocity_filter=_VELOCITY_FILTER, gaps={},
+            velocity_filter=_VELOCITY_FILTER,
         )  # fmt: skip
         later = [one for one in group.windows if one.window.start >= self._skipped]
         if not later:
@@ -202,7 +202,8 @@ class OpenLoop:
         chosen: dict[int, list[tuple[float, float]]] = {}
         for place in np.unique(places):
             number, start = later[place].sequence.number, later[place].window.start
-            bounds = window_bounds(usable_span(series, number), self._length)
+            span = usable_span(series, number)
+            bounds = window_bounds(span, self._length, gaps=series.gaps[number])
             own = next(one for one in reversed(bounds) if one[0] <= start)
             chosen.setdefault(number, []).append(own)
         return chosen

@@ -25,7 +25,6 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import first_noise
 from sysid_ros.engine.windows import WindowGroup, model_group
-from sysid_ros.time_intervals import Intervals
 
 _VELOCITY_FILTER = 30.0  # Hz
 _LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
@@ -141,7 +140,6 @@ class WindowScores:
         found: ParameterDict,
         suspected: ParameterDict,
         length: float | None,
-        gaps: Mapping[str, Intervals],
         pool: RolloutPool,
         *,
         patient: bool = False,
@@ -154,7 +152,6 @@ class WindowScores:
           found: What a fit finds.
           suspected: What it does not, at the values that it is held at.
           length: Of windows at most, s.
-          gaps: Stretches that no window touches, by recording, s.
           pool: Where simulations run.
           patient: Whether the fit goes on to its end, where a few steps mostly do.
           begun: The same with other values of what is suspected, or after a few steps; the fit goes
@@ -166,7 +163,7 @@ class WindowScores:
         whole = ParameterDict({**found.copy().parameters, **suspected.copy().parameters})
         for name in suspected:
             whole[name].frozen = True
-        problem, length, places = _chosen(sequences, whole, suspected.size, length, gaps, pool)
+        problem, length, places = _chosen(sequences, whole, suspected.size, length, pool)
         if len(places) < _FEWEST:
             return None
         point = None if begun is None else begun.resumed(problem)
@@ -175,7 +172,7 @@ class WindowScores:
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected
-        group = _group(sequences, whole, length, gaps).select(places)
+        group = _group(sequences, whole, length).select(places)
         noise = problem.noise
         problem = _problem(group, whole, pool, noise)
         full = Point(whole.as_vector(), point.starts)
@@ -297,11 +294,11 @@ class WindowScores:
 
 def _chosen(
     sequences: ModelSequences, params: ParameterDict, suspects: int, length: float | None,
-    gaps: Mapping[str, Intervals], pool: RolloutPool,
+    pool: RolloutPool,
 ) -> tuple[WindowedProblem, float, list[int]]:  # fmt: skip
     """A problem of some windows, their length and their places, as far as time allows."""
     length = min(length or _LENGTH, _LENGTH)
-    group = _group(sequences, params, length, gaps)
+    group = _group(sequences, params, length)
     problem = _problem(group.select([0]), params, pool)
     columns = params.size + suspects + group.batches[0].spread.shape[1]
     step = float(group.batches[0].model.opt.timestep)
@@ -309,7 +306,7 @@ def _chosen(
         length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
         if length < _SHORTEST:
             return problem, length, []
-        group = _group(sequences, params, length, gaps)
+        group = _group(sequences, params, length)
         most = _FEWEST
     else:
         most = min(max(round(_STEPS * step / (columns * length)), _FEWEST), _MOST)
@@ -318,12 +315,10 @@ def _chosen(
     return _problem(group.select(places), params, pool), length, places
 
 
-def _group(
-    sequences: ModelSequences, params: ParameterDict, length: float, gaps: Mapping[str, Intervals]
-) -> WindowGroup:
+def _group(sequences: ModelSequences, params: ParameterDict, length: float) -> WindowGroup:
     return model_group(
         sequences, params, window_length=length, estimate_starts=True,
-        velocity_filter=_VELOCITY_FILTER, gaps=gaps,
+        velocity_filter=_VELOCITY_FILTER,
     )  # fmt: skip
 
 

@@ -176,7 +176,6 @@ def _diverged(group: ModelSequences, parameters: ParameterDict) -> tuple[int, in
         window_length=max(_SHORTEST, sum(durations) / _WINDOWS),
         estimate_starts=False,
         velocity_filter=_VELOCITY_FILTER,
-        gaps={},
     )
     places = np.linspace(0, len(windows.windows) - 1, _TRIED).round().astype(int)
     some = windows.select(np.unique(places).tolist())

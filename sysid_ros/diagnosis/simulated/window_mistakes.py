@@ -56,7 +56,6 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.errors import DataError, listed
-from sysid_ros.time_intervals import Intervals
 
 _ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zeros of commands do
 _LESS = 0.95  # of what is left of a signal that shows a mass, once it is another
@@ -83,7 +82,6 @@ class WindowTest:
       model: The robot, whole and with the names that its file gives.
       sequences: What was recorded as it is simulated, with a name for each body.
       length: Of windows, s.
-      gaps: Stretches that no window touches, by recording, s.
       usual: What a fit finds.
       delays: Of it, the delays of topics by their labels, and what was known of them before.
       masses: Masses that a fit does not find, each by its body's name.
@@ -96,7 +94,6 @@ class WindowTest:
     model: mujoco.MjModel
     sequences: ModelSequences
     length: float | None
-    gaps: Mapping[str, Intervals]
     usual: ParameterDict
     delays: Mapping[tuple[str, ...], float]
     masses: Mapping[str, Parameter]
@@ -112,7 +109,6 @@ class WindowTest:
         declared: Declared,
         repairs: Sequence[Change],
         length: float | None,
-        gaps: Mapping[str, Intervals],
         topics: Mapping[str, str],
     ) -> WindowTest:
         """The test of recordings.
@@ -123,7 +119,6 @@ class WindowTest:
           declared: What the experiment declares.
           repairs: The repairs.
           length: Of its windows, s.
-          gaps: Stretches that none of them touches, by recording, s.
           topics: The topic of each entry's signal by its label.
         """
         model = sequences.gt_model
@@ -155,7 +150,7 @@ class WindowTest:
             if could_be.moves_with_others(actuator)
         ]
         return cls(
-            recorded, model, own, length, gaps, usual, delays,
+            recorded, model, own, length, usual, delays,
             {name: mass_of(own, name) for name in bodies.values() if not concern("body", name)},
             {one: zero_of(one) for one in servos if not concern("signal", one, "bias")},
             {one: gain_of(one) for one in forces if not concern("signal", one, "gain")},
@@ -321,7 +316,7 @@ class WindowTest:
         with RolloutPool(1) as pool:
             try:
                 return WindowScores.of(
-                    self.sequences, self.usual, suspected, self.length, self.gaps, pool,
+                    self.sequences, self.usual, suspected, self.length, pool,
                     patient=patient, begun=begun,
                 )  # fmt: skip
             except DataError:  # no window is long enough

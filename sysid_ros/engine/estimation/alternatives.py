@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sysid_ros.engine.estimation.fit_settings import FitSettings
@@ -15,7 +15,6 @@ from sysid_ros.engine.windows import WindowGroup, error_in_shifts, model_group
 
 TIME_STEP = "half the time step"
 QUARTER = 4  # of the step: tells where the shift to half of it is not half of the error
-Gaps = Mapping[str, Sequence[tuple[float, float]]]
 
 
 @dataclass(frozen=True)
@@ -46,18 +45,16 @@ class Alternative:
         order = power / (power - 1.0) if power else 0.0
         return replace(self, extrapolated=True, order=order)
 
-    def groups(self, params: ParameterDict, gaps: Gaps) -> list[WindowGroup]:
+    def groups(self, params: ParameterDict) -> list[WindowGroup]:
         """The windows to simulate."""
-        return groups_of(
-            self.models_sequences, params, self.settings, gaps, extrapolated=self.extrapolated
-        )
+        given = self.models_sequences, params, self.settings
+        return groups_of(*given, extrapolated=self.extrapolated)
 
 
 def groups_of(
     models_sequences: Sequence[ModelSequences],
     params: ParameterDict,
     settings: FitSettings,
-    gaps: Gaps,
     *,
     extrapolated: bool = False,
 ) -> list[WindowGroup]:
@@ -67,7 +64,6 @@ def groups_of(
       models_sequences: Recordings of each model.
       params: What is fitted.
       settings: How windows are cut and begun.
-      gaps: Without samples, by recording.
       extrapolated: Whether each group carries its windows at half the time step, too.
 
     Raises:
@@ -81,14 +77,13 @@ def groups_of(
             window_length=settings.window_length,
             estimate_starts=settings.estimate_starts,
             velocity_filter=settings.velocity_filter,
-            gaps=gaps,
         )
         for sequences in models_sequences
     ]
     if not extrapolated:
         return groups
     finer = [sequences.with_finer_step(2) for sequences in models_sequences]
-    others = groups_of(finer, params, settings, gaps)
+    others = groups_of(finer, params, settings)
     return [group.with_finer(other) for group, other in zip(groups, others, strict=True)]
 
 

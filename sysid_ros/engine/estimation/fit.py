@@ -66,8 +66,8 @@ def fit(
         controls to actuators by name.
       params: Start, bounds, priors and modifiers; not changed.
       settings: How to fit.
-      known: Noise levels and gaps; a sensor's level that is not given is estimated from the
-        residuals and the fit repeated until it settles.
+      known: Noise levels; a sensor's level that is not given is estimated from the residuals and
+        the fit repeated until it settles.
       on_iteration: Told every accepted step.
       on_state: Given all that is needed to carry on from there, after every accepted step.
       resume: Where an earlier fit of the same data with the same settings stood; the limits may
@@ -89,7 +89,7 @@ def fit(
     began = time.monotonic() - (resume.elapsed if resume is not None else 0.0)
     check_starts_are_free(params)
     with single_blas_thread(), RolloutPool(settings.threads, should_stop=should_stop) as rollouts:
-        groups = groups_of(models_sequences, params, settings, known.gaps)
+        groups = groups_of(models_sequences, params, settings)
         problem = WindowedProblem(
             groups,
             params,
@@ -113,8 +113,7 @@ def fit(
         as_given = start is None or np.array_equal(start, params.as_vector())
         finer = None
         if added is not None and settings.model_error:
-            cut = (models_sequences, params, settings, known.gaps)
-            finer = partial(groups_of, *cut, extrapolated=True)
+            finer = partial(groups_of, models_sequences, params, settings, extrapolated=True)
         rounds = FitRounds(
             problem, settings, known, Listeners(on_iteration, on_state), began, others,
             first if as_given else None, finer,

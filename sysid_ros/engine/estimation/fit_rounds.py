@@ -89,7 +89,7 @@ class FitRounds:
         self._problem = problem
         self._initial = initial  # residuals with the initial parameters, where they are known
         self._settings = settings
-        self._levels, self._gaps = known.levels, known.gaps
+        self._levels = known.levels
         self._alternatives = alternatives
         self._finer = finer  # windows to end the search with, see :meth:`_without_time_step`
         self._listeners = listeners
@@ -359,7 +359,7 @@ class FitRounds:
         found = None
         if not self._no_time(solution):
             found = model_error(
-                self._problem, solution, uncertainty, self._alternatives, self._gaps, self._walk,
+                self._problem, solution, uncertainty, self._alternatives, self._walk,
                 self._windows.left_out,
             )  # fmt: skip
         known = found or ModelError(np.ones(len(uncertainty.errors)), uncertainty.errors, ())

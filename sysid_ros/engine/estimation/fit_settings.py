@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -80,11 +80,9 @@ class SignalNoise:
 
     Attributes:
       levels: Standard deviation by sensor name where it is known, in the sensor's unit.
-      gaps: Stretches without controls by sequence name, which no window may cross, s.
     """
 
     levels: Mapping[str, float] = field(default_factory=dict)
-    gaps: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
 
 
 DEFAULT_SETTINGS = FitSettings()

@@ -26,7 +26,7 @@ from functools import partial
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.estimation.alternatives import Alternative, Gaps
+from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
 from sysid_ros.engine.estimation.held_up import Stretch
 from sysid_ros.engine.estimation.other_ways import EVALUATIONS, shift_by_ways
@@ -77,7 +77,6 @@ def model_error(
     solution: Solution,
     covariance: Covariance,
     alternatives: Sequence[Alternative],
-    gaps: Gaps,
     walk: Walk | None = None,
     left_out: Sequence[Stretch] = (),
 ) -> ModelError:
@@ -88,7 +87,6 @@ def model_error(
       solution: Its optimum, with a linearization.
       covariance: The statistical uncertainty there.
       alternatives: What to change; fewer are tried if the rollouts are asked to stop.
-      gaps: Stretches without controls by sequence name, s.
       walk: What walks along delays found around the optimum.
       left_out: Windows that the problem goes without, as the alternatives have to.
 
@@ -112,13 +110,13 @@ def model_error(
     for each in choices:
         used = _sample(problem, each, choices, time)
         if claims := _claims(covariance, chosen, each.order):
-            shifted = partial(_shift, base, each, used, claims, gaps, covariance.errors)
+            shifted = partial(_shift, base, each, used, claims, covariance.errors)
             trials.append((each.change, each.order, shifted))
     if chosen.size:
         again = partial(_another_start, base, covariance, chosen, walk, time)
         trials.append((ANOTHER_START, 0.0, again))
     if ways and problem.added is None:  # whose rows know of no way
-        otherwise = partial(_another_way, base, ways, gaps, covariance.errors, time)
+        otherwise = partial(_another_way, base, ways, covariance.errors, time)
         trials.append((ANOTHER_WAY, 0.0, otherwise))
     shifts = []
     for change, order, trial in trials:
@@ -269,14 +267,13 @@ def _shift(
     alternative: Alternative,
     used: IndexArray,
     claims: Sequence[_Claim],
-    gaps: Gaps,
     errors: FloatArray,
 ) -> Shift:
     """Linearize an alternative at the optimum and compare the Gauss-Newton steps.
 
     Where those of a costly one are far beyond the errors by noise, (p,), they are followed.
     """
-    problem, parents = _changed(base, alternative, used, gaps)
+    problem, parents = _changed(base, alternative, used)
     changed = _linearized(problem, base, alternative, parents)
     if not math.isfinite(changed.cost):
         raise DataError("the simulation diverges")
@@ -310,10 +307,10 @@ def _shift(
 
 
 def _changed(
-    base: _Base, alternative: Alternative, used: IndexArray, gaps: Gaps
+    base: _Base, alternative: Alternative, used: IndexArray
 ) -> tuple[WindowedProblem, IndexArray]:
     """An alternative's problem, and the window of the fit in which each of its windows begins."""
-    groups = alternative.groups(base.problem.params, gaps)
+    groups = alternative.groups(base.problem.params)
     for group, known in zip(groups, base.problem.groups, strict=True):
         group.builder.trust(known.builder)
     cuts = _places(groups)
@@ -325,7 +322,7 @@ def _changed(
 
 
 def _another_way(
-    base: _Base, ways: Sequence[Alternative], gaps: Gaps, errors: FloatArray, time: float
+    base: _Base, ways: Sequence[Alternative], errors: FloatArray, time: float
 ) -> Shift:
     """Compare other ways between commands, with some windows where there are many."""
     n, each = len(base.places), EVALUATION * EVALUATIONS
@@ -333,13 +330,13 @@ def _another_way(
     point = base.bowl.point
     rows = [own for k, own in enumerate(base.problem.window_rows(point)) if k in used]
     part = Point(point.theta, tuple(point.starts[k] for k in used))
-    others = ((way, _same_windows(base, way, used, gaps)) for way in ways)
+    others = ((way, _same_windows(base, way, used)) for way in ways)
     own = base.problem if len(used) == n else part_of(base.problem, used)
     return shift_by_ways(own, part, rows, others, errors)
 
 
-def _same_windows(base: _Base, way: Alternative, used: IndexArray, gaps: Gaps) -> WindowedProblem:
-    problem, parents = _changed(base, way, used, gaps)
+def _same_windows(base: _Base, way: Alternative, used: IndexArray) -> WindowedProblem:
+    problem, parents = _changed(base, way, used)
     if not np.array_equal(parents, used):
         raise DataError(f"{way.change} makes other windows")
     return problem

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation.alternatives import Gaps, groups_of
+from sysid_ros.engine.estimation.alternatives import groups_of
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.estimation.window_sample import searched
@@ -34,6 +34,7 @@ from sysid_ros.engine.uncertainty import (
     uncertainty_of,
 )
 from sysid_ros.errors import StopRequestedError, SysidError, listed
+from sysid_ros.time_intervals import union
 
 LENGTHS = (0.5, 1.0, None)  # s; None: whole recordings
 ROUNDS, STEPS = 2, 4  # noise levels first as in the fit, then of these windows; steps of each
@@ -169,9 +170,9 @@ def window_check(
     own = _cut(settings.window_length)
     found = [_with_intervals(own, result.parameters, is_half=False)]
     with single_blas_thread(), RolloutPool(settings.threads, should_stop=should_stop) as rollouts:
-        for cut, is_half, other, gaps in _cuts(models_sequences, settings, known.gaps):
+        for cut, is_half, some, other in _cuts(models_sequences, settings):
             try:
-                groups = groups_of(models_sequences, params, other, gaps, extrapolated=finer)
+                groups = groups_of(some, params, other, extrapolated=finer)
                 problem = WindowedProblem(
                     groups,
                     params,
@@ -195,28 +196,29 @@ def window_check(
 
 
 def _cuts(
-    models_sequences: Sequence[ModelSequences], settings: FitSettings, gaps: Gaps
-) -> Iterator[tuple[str, bool, FitSettings, Gaps]]:
+    models_sequences: Sequence[ModelSequences], settings: FitSettings
+) -> Iterator[tuple[str, bool, Sequence[ModelSequences], FitSettings]]:
     """Every other cut: in words, whether it is a half, and what makes it."""
-    extents: dict[str, list[tuple[float, float]]] = {}
-    for group in models_sequences:
-        for name, series in zip(group.sequence_name, group.sensordata, strict=True):
-            extents.setdefault(name, []).append((float(series.times[0]), float(series.times[-1])))
-    longest = max(end - begin for each in extents.values() for begin, end in each)
+    series = [one for group in models_sequences for one in group.sensordata]
+    longest = max(float(one.times[-1] - one.times[0]) for one in series)
     own = settings.window_length
     for length in LENGTHS:
         if _whole(length, longest) and _whole(own, longest):
             continue
         if length == own or (length is not None and length >= longest):
             continue
-        yield _cut(length), False, replace(settings, window_length=length), gaps
+        yield _cut(length), False, models_sequences, replace(settings, window_length=length)
     for k, cut in enumerate(("the first halves", "the second halves")):
-        apart = {name: list(gaps.get(name, ())) for name in (*gaps, *extents)}
-        for name, each in extents.items():
-            for begin, end in each:
-                middle = 0.5 * (begin + end)
-                apart[name].append((begin - 1.0, middle) if k else (middle, end + 1.0))
-        yield cut, True, settings, apart
+        yield cut, True, [_half(group, second=bool(k)) for group in models_sequences], settings
+
+
+def _half(group: ModelSequences, *, second: bool) -> ModelSequences:
+    gaps = []
+    for known, series in zip(group.gaps, group.sensordata, strict=True):
+        middle = 0.5 * float(series.times[0] + series.times[-1])
+        other = (-math.inf, middle) if second else (middle, math.inf)
+        gaps.append(union([*known, other]))
+    return group.replaced(gaps=gaps)
 
 
 def _whole(length: float | None, longest: float) -> bool:

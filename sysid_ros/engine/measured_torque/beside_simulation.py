@@ -60,7 +60,7 @@ def torque_beside_simulation(
     if not sensors or not own.free():
         return None
     try:
-        problem = torque_problem(models_sequences, own, known.gaps)
+        problem = torque_problem(models_sequences, own)
         kinds = _sensed(problem)
         if not kinds or not _is_known(problem, models_sequences, params):
             return None

@@ -68,7 +68,7 @@ def fit_torque(
     """
     began = time.monotonic()
     with one_thread():
-        problem = torque_problem(models_sequences, params, known.gaps)
+        problem = torque_problem(models_sequences, params)
         own = regression_settings(problem.declared, settings.torque)
         problem, values = with_settled_laws(problem, own, should_stop)
         settled = with_settled_friction(problem, own, values, should_stop)

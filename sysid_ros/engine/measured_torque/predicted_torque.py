@@ -47,7 +47,6 @@ def torque_traces(
     models_sequences: Sequence[ModelSequences],
     params: ParameterDict,
     values: FloatArray,
-    excluded: Mapping[str, Sequence[tuple[float, float]]],
     settings: TorqueSettings,
     cutoffs: tuple[Mapping[str, float], float] | None = None,
     *,
@@ -59,7 +58,6 @@ def torque_traces(
       models_sequences: With positions and torque.
       params: Parameters at their initial values.
       values: Of the free ones, (p,).
-      excluded: Stretches [s] by sequence name in which nothing counts.
       settings: Of the fit.
       cutoffs: Hz of the motion by joint, and of the rows, with which the parameters were fitted,
         so that scores compare; by default chosen from these sequences.
@@ -69,7 +67,7 @@ def torque_traces(
     Raises:
       DataError: No stretch without a gap is longer than the filters.
     """
-    problem = torque_problem(models_sequences, params, excluded)
+    problem = torque_problem(models_sequences, params)
     declared = problem.declared
     if creep is None:
         problem = with_own_law(problem, declared.compiled(values, declared.robots[0]))

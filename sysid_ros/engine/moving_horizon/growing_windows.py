@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import mujoco
@@ -25,7 +24,7 @@ from sysid_ros.engine.windows import (
     usable_span,
     window_bounds,
 )
-from sysid_ros.time_intervals import within
+from sysid_ros.time_intervals import Intervals, within
 
 # Of what is measured after a start: for delays, s, and for filters, periods of their cut-off.
 AFTER, PERIODS = 0.3, 3.0
@@ -33,7 +32,6 @@ STRETCH = 1.0  # s per window where the fit would take recordings whole
 SHORTEST = 0.5  # of a length: a remainder shorter than this is no window of the fit
 SAME = 1e-9  # s
 
-Gaps = Sequence[tuple[float, float]]
 Cut = tuple[WindowSimulation, float]  # a window and its last instant, s
 
 
@@ -57,13 +55,12 @@ class GrowingWindows:
         self._first = math.nan  # instant of the recording
         self._told: dict[float, float] = {}  # since when it is known what acts, by stretch
 
-    def cut(self, sequences: ModelSequences, until: float, gaps: Gaps, *, ended: bool) -> list[Cut]:
+    def cut(self, sequences: ModelSequences, until: float, *, ended: bool) -> list[Cut]:
         """Cut what lies behind :attr:`done`.
 
         Args:
           sequences: The recording, as the only sequence of its model.
           until: The instant up to which all signals have arrived, s.
-          gaps: Stretches [s] that no window may touch, sorted.
           ended: Whether nothing follows.
 
         Returns:
@@ -75,7 +72,7 @@ class GrowingWindows:
         end = min(end, until)
         if end <= self.done:
             return []
-        bounds = self._known(sequences, self.bounds(end, gaps, ended=ended), gaps)
+        bounds = self._known(sequences, self.bounds(end, sequences.gaps[0], ended=ended))
         windows = cut_sequence(
             sequences,
             0,
@@ -89,13 +86,13 @@ class GrowingWindows:
         return [(w, next(last for last in ends if w.window.start < last)) for w in windows]
 
     def _known(
-        self, sequences: ModelSequences, bounds: list[tuple[float, float]], gaps: Gaps
+        self, sequences: ModelSequences, bounds: list[tuple[float, float]]
     ) -> list[tuple[float, float]]:
         """Windows that begin once it is known what acts, as those of the fit do.
 
         Whether the robot moves when a stretch begins is told by what is measured soon after.
         """
-        found, ends = [], {end for _, end in gaps}
+        found, ends = [], {end for _, end in sequences.gaps[0]}
         for begin, last in bounds:
             told = -math.inf
             if begin == self._first or begin in ends:
@@ -163,7 +160,7 @@ class GrowingWindows:
             self._compiled = self.builder(sequences).build(self._params.as_vector()).model
         return self._compiled
 
-    def bounds(self, end: float, gaps: Gaps, *, ended: bool) -> list[tuple[float, float]]:
+    def bounds(self, end: float, gaps: Intervals, *, ended: bool) -> list[tuple[float, float]]:
         """The windows up to an instant; those that cannot grow any more are done with."""
         bounds = []
         for begin, last in window_bounds((self.done, end), self.length, 0.0, gaps):

@@ -22,7 +22,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.least_squares import Point, SolverSettings
 from sysid_ros.engine.moving_horizon.arrival_cost import ArrivalCost, Share, gram_of
-from sysid_ros.engine.moving_horizon.growing_windows import Cut, Gaps, GrowingWindows
+from sysid_ros.engine.moving_horizon.growing_windows import Cut, GrowingWindows
 from sysid_ros.engine.moving_horizon.held_estimate import HeldEstimate
 from sysid_ros.engine.moving_horizon.horizon_memory import Memory, refuse_others
 from sysid_ros.engine.moving_horizon.horizon_search import HorizonProblem, HorizonSearch
@@ -133,7 +133,6 @@ class MovingHorizon:
         self,
         sequences: ModelSequences,
         until: float = math.inf,
-        gaps: Gaps = (),
         *,
         ended: bool = False,
     ) -> HorizonEstimate | None:
@@ -143,7 +142,6 @@ class MovingHorizon:
           sequences: The recording, as the only sequence of its model; what lies well before
             :attr:`needed_from` may be left out.
           until: The instant up to which all signals have arrived, s.
-          gaps: Stretches [s] that no window may touch, sorted.
           ended: Whether nothing follows.
 
         Returns:
@@ -155,7 +153,7 @@ class MovingHorizon:
         """
         self._simulated = 0
         grown_from = self._growing.done
-        new = self._growing.cut(sequences, until, gaps, ended=ended)
+        new = self._growing.cut(sequences, until, ended=ended)
         builder = self._growing.builder(sequences)
         with single_blas_thread():
             simulator = Simulator(

@@ -109,7 +109,6 @@ class TorqueHorizon:
         self,
         sequences: ModelSequences,
         until: float = math.inf,
-        gaps: Sequence[tuple[float, float]] = (),
         *,
         ended: bool = False,
     ) -> HorizonEstimate | None:
@@ -118,7 +117,6 @@ class TorqueHorizon:
         Args:
           sequences: The recording, as the only sequence of its model.
           until: The instant up to which all signals have arrived, s.
-          gaps: Stretches [s] in which nothing counts.
           ended: Whether nothing follows; rows end half a filter before the data does.
 
         Returns:
@@ -130,9 +128,8 @@ class TorqueHorizon:
         """
         with single_blas_thread():
             if self._problem is None:
-                (name,) = sequences.sequence_name
-                self._problem = torque_problem([sequences], self._params, {name: gaps})
-            recording = later_recording(self._problem, sequences, gaps)
+                self._problem = torque_problem([sequences], self._params)
+            recording = later_recording(self._problem, sequences)
             rows = self._rows = self._rows or self._listened(self._problem, recording)
             if rows is None:
                 return None

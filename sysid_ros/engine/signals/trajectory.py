@@ -24,12 +24,13 @@ from sysid_ros.engine.signals.initial_state import FULL_PHYSICS, create_initial_
 from sysid_ros.engine.signals.mappings import SignalType
 from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.errors import SignalError, unknown_name
+from sysid_ros.time_intervals import Intervals
 
 __all__ = ["ModelSequences", "SystemTrajectory", "create_initial_state"]
 
 _LOG = logging.getLogger(__name__)
 
-_PER_RECORDING = ("sequence_name", "initial_state", "control", "sensordata")
+_PER_RECORDING = ("sequence_name", "initial_state", "control", "sensordata", "gaps")
 _SENSOR_GROUPS = {
     "joint_pos": mujoco.mjtSensor.mjSENS_JOINTPOS,
     "joint_vel": mujoco.mjtSensor.mjSENS_JOINTVEL,
@@ -223,6 +224,8 @@ class ModelSequences:
       measured_rollout: The same, as one :class:`SystemTrajectory` per recording.
       allow_missing_sensors: As for :meth:`SystemTrajectory.check_compatible`.
       robot: Whose recordings they are, where several identical robots have parameters of their own.
+      gaps: Per recording the stretches [s] that do not count, sorted: no window touches them, and
+        torque is not known there.
     """
 
     def __init__(
@@ -235,8 +238,11 @@ class ModelSequences:
         sensordata: TimeSeries | Sequence[TimeSeries],
         allow_missing_sensors: bool = False,
         robot: str | None = None,
+        gaps: Sequence[Intervals] = (),
     ) -> None:
         """Bundle a model with one recording, or with several as lists of equal length.
+
+        Without ``gaps`` all of every recording counts.
 
         Raises:
           ModelError: The model does not compile.
@@ -251,6 +257,7 @@ class ModelSequences:
         self.initial_state = [np.asarray(state) for state in np.atleast_2d(initial_state)]
         self.control = _as_list(control)
         self.sensordata = _as_list(sensordata)
+        self.gaps = [*gaps] or [()] * len(self)
         self._bundle()
 
     def _bundle(self) -> None:
@@ -270,7 +277,12 @@ class ModelSequences:
         rows = slice(key, key + 1 or None) if isinstance(key, int) else key
         if not self.sequence_name[rows]:
             raise IndexError(f"{self.name!r} has {len(self)} sequences, there is no {key}")
-        return self.replaced(**{name: getattr(self, name)[rows] for name in _PER_RECORDING})
+        return self.select(range(len(self))[rows])
+
+    def select(self, places: Sequence[int]) -> ModelSequences:
+        """Some of the recordings only, in this order."""
+        own = {name: getattr(self, name) for name in _PER_RECORDING}
+        return self.replaced(**{name: [each[k] for k in places] for name, each in own.items()})
 
     def replaced(self, **changes: Any) -> ModelSequences:
         """The same with some of what it is made of replaced, the model compiled with its spec only.

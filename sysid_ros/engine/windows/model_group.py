@@ -101,7 +101,6 @@ def model_group(
     estimate_starts: bool,
     velocity_filter: float,
     overlap: float = 0.0,
-    gaps: Mapping[str, Sequence[tuple[float, float]]],
 ) -> WindowGroup:
     """Cut all sequences of one model into windows.
 
@@ -114,7 +113,7 @@ def model_group(
     delays = ParameterDict({p.name: p for p in params.values() if corrects(p, "delay")})
     windows: list[WindowSimulation] = []
     for number, name in enumerate(sequences.sequence_name):
-        span, own = usable_span(sequences, number), gaps.get(name, ())
+        span, own = usable_span(sequences, number), sequences.gaps[number]
         bounds = window_bounds(span, window_length, overlap, own)
         told = partial(
             told_from, sequences.control[number], sequences.sensordata[number], model, delays

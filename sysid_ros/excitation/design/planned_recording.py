@@ -178,7 +178,6 @@ class PlannedRecording:
             window_length=None if whole else fit.window_length,
             estimate_starts=fit.estimate_starts and not whole,
             velocity_filter=fit.velocity_filter,
-            gaps={},
         )
 
     def _problem(self, group: WindowGroup, *, whole: bool) -> tuple[WindowedProblem, Point]:

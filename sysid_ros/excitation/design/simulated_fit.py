@@ -69,7 +69,7 @@ def simulated_fit(
     commands = RATE
     dataset = _recorded(experiment, data_dir)
     if dataset is not None:
-        group = dataset.training.groups[0]
+        group = dataset.training[0]
         measured, control = group.sensordata[0], group.control[0]
         sensors = {name: _as_recorded(measured, name, one, noise) for name, one in sensors.items()}
         commands, between = _rate(control.times), _between(control)

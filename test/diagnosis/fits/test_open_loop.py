@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import mujoco
@@ -81,6 +82,20 @@ def test_a_recording_that_ends_before_joints_have_forgotten_their_start() -> Non
     test = OpenLoop(short, ParameterDict(), None, RolloutPool(1)).shortened()
     with pytest.raises(DataError, match=r"begins 1\.0 s after its start or later"):
         test.powers(lambda one: one, {})
+
+
+def test_stretches_that_do_not_count_are_not_simulated() -> None:
+    """A hand that turns the joint there, such as while its power is off, is no mistake."""
+    plain = sequences()
+    (measured,) = plain.sensordata
+    turned = measured.data + 2.0 * ((measured.times > 0.6) & (measured.times < 1.2))[:, None]
+    held = plain.replaced(sensordata=[replace(measured, data=turned)], gaps=[((0.5, 1.3),)])
+    pool, none = RolloutPool(1), ParameterDict()
+    found = OpenLoop(held, none, 0.3, pool).powers(lambda one: one, {})["angle"]
+    assert len(found) > 2
+    assert np.max(found) < 1e-3
+    open_ = OpenLoop(held.replaced(gaps=[()]), none, 0.3, pool)
+    assert np.max(open_.powers(lambda one: one, {})["angle"]) > 0.05
 
 
 @pytest.mark.parametrize("text", [SWING, LOADED], ids=["measured", "with a load that is not"])

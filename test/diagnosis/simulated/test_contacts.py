@@ -51,13 +51,13 @@ def test_bodies_that_overlap_in_every_posture_are_named_with_the_remedy(tmp_path
     excluded = '<contact><exclude body1="trunk" body2="hip"/></contact>'
     good, bad = HANGING.format(excluded), HANGING.format("")
     experiment, data = dataset(tmp_path, bad, good)
-    seen = contacts(data.training.groups)
+    seen = contacts(data.training)
     assert [(one.bodies, one.geoms[0]) for one in seen.overlaps] == [(("trunk", "hip"), "'shell'")]
     assert seen.overlaps[0].depth == pytest.approx(0.03, rel=0.1)
     assert seen.drawn == {("trunk", "hip"): pytest.approx(0.03, rel=0.1)}  # so init lets it pass
     assert not seen.touching
-    assert apart(data.training.groups, seen).gt_model.nexclude == 1
-    assert data.training.groups[0].gt_model.nexclude == 0
+    assert apart(data.training, seen).gt_model.nexclude == 1
+    assert data.training[0].gt_model.nexclude == 0
     finding = next(
         one for one in check_dataset(experiment, data) if one.kind is FindingKind.OVERLAP
     )
@@ -80,11 +80,11 @@ def test_with_the_remedy_nothing_is_found(tmp_path: Path, remedy: str) -> None:
 
 def test_touching_the_floor_at_times_is_no_mistake(tmp_path: Path) -> None:
     experiment, data = dataset(tmp_path, HOPPING, HOPPING)
-    seen = contacts(data.training.groups)
+    seen = contacts(data.training)
     assert seen.come_and_go
     assert 0.05 < seen.touching["world", "arm"] < 0.95
     assert seen.overlaps == ()
-    assert apart(data.training.groups, seen) is data.training.groups[0]
+    assert apart(data.training, seen) is data.training[0]
     assert not {one.kind for one in check_dataset(experiment, data)} & {
         FindingKind.OVERLAP,
         FindingKind.RUNAWAY,
@@ -97,7 +97,7 @@ def test_bodies_without_a_name_are_told_apart(tmp_path: Path) -> None:
         "</body></worldbody>", f"{tips.format('.05')}{tips.format('-.05')}</body></worldbody>"
     )
     _, data = dataset(tmp_path, model, model)
-    assert set(contacts(data.training.groups).touching) == {
+    assert set(contacts(data.training).touching) == {
         ("world", "body_2"),
         ("world", "body_3"),
     }
@@ -118,7 +118,7 @@ def test_a_base_of_unknown_height_touches_nothing_outside(tmp_path: Path) -> Non
     )  # fmt: skip
     still = HOPPING.replace('name="tip"', 'name="tip" contype="0" conaffinity="0"')
     _, data = dataset(tmp_path, floating, still)
-    assert contacts(data.training.groups).touching == {}
+    assert contacts(data.training).touching == {}
 
 
 def test_a_range_that_was_left_is_named_and_so_are_radians_read_in_degrees(tmp_path: Path) -> None:

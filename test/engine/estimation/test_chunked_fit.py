@@ -25,7 +25,7 @@ DATA = [
     pendulum.sequences(*pendulum.recording(duration=4.0, noise=1e-3, seed=seed))
     for seed in range(3)
 ]
-CHUNKS = [groups_of([each], pendulum.parameters(), SETTINGS, NOTHING_KNOWN.gaps) for each in DATA]
+CHUNKS = [groups_of([each], pendulum.parameters(), SETTINGS) for each in DATA]
 
 
 def _answers(points: Sequence[ChunkPoint]) -> list[ChunkSums]:

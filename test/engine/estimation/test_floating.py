@@ -153,7 +153,6 @@ def test_measured_starts_of_a_free_joint_are_where_the_robot_was(estimate):
         window_length=0.5,
         estimate_starts=estimate,
         velocity_filter=60.0,
-        gaps={},
     )
     states, _ = moved(spec, [0.3, -0.2, 1.5, 0.8, 0.1, -0.4, 0.3], control)
     candidate = group.builder.build(np.zeros(0))

@@ -80,7 +80,7 @@ def _predicted(
 ) -> tuple[SequenceFit, ...]:
     values = np.array([estimate.value for estimate in result.parameters])
     settings = ScoringSettings(length=None, overlap=0.0, velocity_filter=30.0, threads=2)
-    errors = open_loop_errors(tests, parameters(model), values, settings, {})
+    errors = open_loop_errors(tests, parameters(model), values, settings)
     return traces(errors, "validation")
 
 

@@ -65,7 +65,7 @@ def found(
         parse_experiment(EXPERIMENT.replace("PARAMETERS", parameters)), true_spec()
     )
     groups = [torque_sequences(true_spec(), times, positions, told)]
-    return found_contradictions(torque_problem(groups, params, {}), TorqueSettings())
+    return found_contradictions(torque_problem(groups, params), TorqueSettings())
 
 
 @pytest.mark.parametrize("parameters", ["", ', {body: "*", inertia: pseudo}'])
@@ -109,6 +109,6 @@ def test_check_tells_it_and_so_does_the_verdict_of_a_fit(recorded, tmp_path: Pat
     assert (one.kind, one.body) == (FindingKind.LOAD, "fore")
     assert one.evidence["mass"] == pytest.approx(LOAD, rel=0.1)
     assert "Fit what was recorded with it and without it apart" in one.sentence
-    groups = load_dataset(experiment, None).training.groups
+    groups = load_dataset(experiment, None).training
     (clause,) = fit_torque(groups, build_parameters(experiment, groups[0].spec)).torque.doubts
     assert "as if 'fore' carried 0.8 kg more" in clause or "as if 'fore' carried 0.7" in clause

@@ -78,7 +78,7 @@ def named(
     positions, torque = noisy(motion.qpos, gain * (torque + more))
     params = build_parameters(parse_experiment(EXPERIMENT), spec)
     groups = [torque_sequences(spec, times, positions, torque)]
-    return found_contradictions(torque_problem(groups, params, {}), TorqueSettings()).masses
+    return found_contradictions(torque_problem(groups, params), TorqueSettings()).masses
 
 
 def test_check_names_it_and_how_to_repair_it_and_a_fit_says_so(recorded, tmp_path):
@@ -92,7 +92,7 @@ def test_check_names_it_and_how_to_repair_it_and_a_fit_says_so(recorded, tmp_pat
     assert (found.kind, found.body) == (FindingKind.GRAVITY, "upper")
     assert found.repair == "- {body: upper, mass: null}"
     assert found.evidence["low"] < 1.0 / FACTOR < found.evidence["high"]
-    groups = load_dataset(experiment, None).training.groups
+    groups = load_dataset(experiment, None).training
     fit = fit_torque(groups, build_parameters(experiment, groups[0].spec))
     (clause,) = fit.torque.doubts
     assert "a mass of 'upper' 0.7" in clause

@@ -107,7 +107,7 @@ def odd_of(times, qpos, torque, spec=None, joints=JOINTS, bodies=BODIES, gained=
         modifier = SignalModifier(f"{name}_effort", "gain")
         params.add(Parameter(f"{name}_gain", 1.0, 0.001, 100.0, modifier=modifier))
     groups = [torque_sequences(spec, times, qpos, torque)]
-    return found_contradictions(torque_problem(groups, params, {}), TorqueSettings()).odd
+    return found_contradictions(torque_problem(groups, params), TorqueSettings()).odd
 
 
 def test_a_compressed_effort_is_no_wrong_sign_though_another_sign_and_scale_explain_much(

@@ -27,7 +27,7 @@ from sysid_ros import sysid
 from sysid_ros.choices import FIT_METHODS
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import read_inertia
-from sysid_ros.engine.estimation import FitSettings, SignalNoise, TorqueSettings
+from sysid_ros.engine.estimation import FitSettings, TorqueSettings
 from sysid_ros.engine.measured_torque import METHODS, fit_by_method, torque_problem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
 from sysid_ros.errors import DataError, ExperimentError, ParameterError, StopRequestedError
@@ -199,11 +199,11 @@ def test_many_bodies_of_which_nothing_is_estimated_are_no_columns(monkeypatch) -
     params.add(scalar(spec, "body", "fore", "inertia"))
     params.add(scalar(spec, "body", "upper", "inertia"))
     heavy = FitSettings(method="inverse_dynamics", torque=TorqueSettings(total_mass=8.0))
-    columns = len(torque_problem([group], params, {}).regressor.columns)
+    columns = len(torque_problem([group], params).regressor.columns)
     few = sysid.fit([group], params, heavy)
     module = importlib.import_module("sysid_ros.engine.measured_torque.rows.torque_problem")
     monkeypatch.setattr(module, "_MANY", 1000)
-    assert len(torque_problem([group], params, {}).regressor.columns) == columns + 130
+    assert len(torque_problem([group], params).regressor.columns) == columns + 130
     all_ = sysid.fit([group], params, heavy)
     for one, other in zip(few.parameters, all_.parameters, strict=True):
         error = other.standard_error or 1e-6  # the prior knows the size of torque
@@ -294,9 +294,8 @@ def test_stretches_that_do_not_count_are_left_out():
     qpos, torque = noisy(motion.qpos, torque)
     torque[(times > 5.0) & (times < 8.0)] += 50.0  # somebody leans on it
     params = of_joints(spec)
-    sequences = [torque_sequences(spec, times, qpos, torque)]
-    known = SignalNoise(gaps={"run": [(5.0, 8.0)]})
-    result = sysid.fit(sequences, params, INVERSE, known=known)
+    sequences = torque_sequences(spec, times, qpos, torque).replaced(gaps=[((5.0, 8.0),)])
+    result = sysid.fit([sequences], params, INVERSE)
     assert value(result, "a_torque_offset") == pytest.approx(OFFSETS[0], abs=0.05)
 
 

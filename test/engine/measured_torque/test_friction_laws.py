@@ -90,7 +90,7 @@ def test_a_round_that_explains_torque_worse_is_gone_back_on(monkeypatch):
         modifier = AttributeModifier("joint", "b", attribute)
         params.add(Parameter(f"b_{attribute}", start, low, high, modifier=modifier))
     group = torque_sequences(true_spec(), times, *noisy(motion.qpos, torque))
-    problem = torque_problem([group], params, {})
+    problem = torque_problem([group], params)
     right, rounds = settled_laws.values_at, []
 
     def strays(*given):
@@ -125,7 +125,7 @@ def misfit_with(model: str, torque: np.ndarray, times: np.ndarray, qpos: np.ndar
         start = 1.3 * lookup("body", "inertia").read(spec, body)
         modifier = AttributeModifier("body", body, "inertia")
         params.add(Parameter(f"{body}_inertia", start, -np.inf, np.inf, modifier=modifier))
-    problem = torque_problem([torque_sequences(spec, times, qpos, torque)], params, {})
+    problem = torque_problem([torque_sequences(spec, times, qpos, torque)], params)
     own = regression_settings(problem.declared, INVERSE.torque)
     problem, values = settled_laws.with_settled_laws(problem, own)
     sums = settled_laws.settled_sums(problem, own, values)

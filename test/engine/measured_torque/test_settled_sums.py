@@ -38,7 +38,7 @@ def problem(torque_known: bool = True) -> tuple[TorqueProblem, Settings, np.ndar
         modifier = AttributeModifier("joint", joint, "damping")
         params.add(Parameter(f"{joint}_damping", start, 0.0, np.inf, modifier=modifier))
     known = torque if torque_known else np.full_like(torque, np.nan)
-    made = torque_problem([torque_sequences(spec, times, positions, known)], params, {})
+    made = torque_problem([torque_sequences(spec, times, positions, known)], params)
     own = regression_settings(made.declared, FitSettings(method="inverse_dynamics").torque)
     return made, own, params.as_vector()
 

@@ -47,11 +47,11 @@ def test_they_begin_as_those_of_the_fit_once_it_is_known_what_acts() -> None:
     for now in np.arange(0.2, 7.5, 0.1):
         part = until(recorded, float(now))
         known = tuple((low, min(high, float(now))) for low, high in gaps if low < now)
-        found = growing.cut(part, float(now), known, ended=False)
+        found = growing.cut(part.replaced(gaps=[known]), float(now), ended=False)
         starts |= {one.window.start: None for one, last in found if last <= growing.done}
     batch = model_group(
-        recorded, params, window_length=1.0, estimate_starts=True, velocity_filter=30.0,
-        gaps={recorded.sequence_name[0]: gaps},
+        recorded.replaced(gaps=[gaps]), params, window_length=1.0, estimate_starts=True,
+        velocity_filter=30.0,
     )  # fmt: skip
     expected = [one.window.start for one in batch.windows]
     assert expected[0] == pytest.approx(0.1, abs=pendulum.TIMESTEP)

@@ -193,12 +193,12 @@ def test_starts_are_read_near_windows_and_once():
     growing = GrowingWindows(own.parameters(), settings)
     read = {}
     for until in np.arange(0.2, 1.95, 0.1):
-        (cut,) = growing.cut(part_of(whole, 0.0, float(until)), float(until), (), ended=False)
+        (cut,) = growing.cut(part_of(whole, 0.0, float(until)), float(until), ended=False)
         read[round(float(until), 1)] = cut[0].reader
     assert read[0.2] is not read[0.3]
     assert read[0.6] is read[1.9]  # nothing is read anew once enough is known
     ((fresh, _),) = GrowingWindows(own.parameters(), settings).cut(
-        part_of(whole, 0.0, 1.9), 1.9, (), ended=False
+        part_of(whole, 0.0, 1.9), 1.9, ended=False
     )
     begin = np.array([fresh.window.start])
     kept = read[1.9].states(begin, 0.0, {})

@@ -55,7 +55,7 @@ def compared(loaded: bool) -> tuple[LoadChange, list[Block]]:
         horizon.update(part_of(whole, 0.0, now))
     new = []
     for now in np.arange(TAKEN + 0.2, END, 0.2):
-        recording = later_recording(horizon._problem, part_of(whole, 0.0, float(now)), ())
+        recording = later_recording(horizon._problem, part_of(whole, 0.0, float(now)))
         new.append(horizon._rows.regular.new(recording))
     told = [block for block in new if block is not None and block.begin > TAKEN]
     return LoadChange.of(horizon._problem, horizon._rows, params, horizon._latest), told

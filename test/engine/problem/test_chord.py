@@ -19,9 +19,7 @@ from sysid_ros.engine.windows import model_group
 def test_at_the_point_itself_it_is_the_problem(loss: str) -> None:
     params = pendulum.parameters()
     data = pendulum.sequences(*pendulum.recording(duration=3.0, noise=5e-3))
-    group = model_group(
-        data, params, window_length=1.0, estimate_starts=True, velocity_filter=30.0, gaps={}
-    )
+    group = model_group(data, params, window_length=1.0, estimate_starts=True, velocity_filter=30.0)
     with RolloutPool(1) as pool:
         problem = WindowedProblem(
             [group], params, pool, loss=loss_named(loss), noise={"angle": 5e-3}, hold=True

@@ -71,7 +71,6 @@ def problem(kind: type[WindowedProblem] = WindowedProblem, length: float = 0.25)
         window_length=length,
         estimate_starts=True,
         velocity_filter=1e3,
-        gaps={},
     )
     loss, noise = loss_named("linear"), {"angle": SIGMA}
     return kind([group], params, RolloutPool(1), loss=loss, noise=noise)

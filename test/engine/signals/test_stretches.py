@@ -79,7 +79,7 @@ def test_windows_start_where_measurements_go_on(interrupted) -> None:
     sequences = sysid.ModelSequences("p", spec, "run", np.zeros(3), control, interrupted)
     group = model_group(
         sequences, sysid.ParameterDict(), window_length=0.7, estimate_starts=False,
-        velocity_filter=CUTOFF, gaps={},
+        velocity_filter=CUTOFF,
     )  # fmt: skip
     starts = [window.window.start for window in group.windows]
     assert starts == pytest.approx([0.0, 0.7, 3.0, 3.5])

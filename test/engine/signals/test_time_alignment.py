@@ -76,7 +76,6 @@ def worst_error(timestep: float, integrator: str) -> npt.NDArray[np.float64]:
             window_length=None,
             estimate_starts=False,
             velocity_filter=1e9,
-            gaps={},
         )
         problem = WindowedProblem(
             [group], ParameterDict(), rollouts, loss=loss_named("linear"), noise={}

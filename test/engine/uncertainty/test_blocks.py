@@ -33,7 +33,6 @@ def test_shares_of_blocks_add_up_to_the_windows(estimate):
         window_length=1.5,
         estimate_starts=estimate,
         velocity_filter=30.0,
-        gaps={},
     )
     with RolloutPool(1) as rollouts:
         problem = WindowedProblem(

@@ -68,7 +68,6 @@ def test_the_sample_that_a_start_is_read_off_does_not_count() -> None:
             window_length=0.5,
             estimate_starts=estimate,
             velocity_filter=30.0,
-            gaps={},
         )
         for estimate in (True, False)
     }

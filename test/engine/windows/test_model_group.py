@@ -91,7 +91,6 @@ def test_half_of_the_first_window_is_left_at_least(
     params["delay"].robot = robot
     group = model_group(
         late_pendulum(3.0), params, window_length=1.0, estimate_starts=True, velocity_filter=30.0,
-        gaps={},
     )  # fmt: skip
     starts = [one.window.start for one in group.windows]
     assert starts[:2] == pytest.approx([begin, 4.0], abs=pendulum.TIMESTEP)
@@ -106,9 +105,9 @@ def test_what_acts_after_a_gap_in_commands_was_told_in_it(lost: bool, begin: flo
     again = float(control.times[np.searchsorted(control.times, 5.0 - 1e-9)])
     kept = (control.times <= 4.0) | (control.times >= again) | (not lost)
     control = replace(control, times=control.times[kept], data=control.data[kept])
+    recorded = pendulum.sequences(control, measured).replaced(gaps=[((4.0, again),)])
     group = model_group(
-        pendulum.sequences(control, measured), params, window_length=1.0, estimate_starts=True,
-        velocity_filter=30.0, gaps={whole.sequence_name[0]: [(4.0, again)]},
-    )  # fmt: skip
+        recorded, params, window_length=1.0, estimate_starts=True, velocity_filter=30.0
+    )
     starts = [one.window.start for one in group.windows]
     assert starts[4:6] == pytest.approx([begin, 6.0], abs=pendulum.TIMESTEP)

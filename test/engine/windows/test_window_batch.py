@@ -154,7 +154,7 @@ def test_a_filter_without_a_command_holds_nothing_as_its_input_is_nothing() -> N
     driven = TimeSeries(times, nothing, {"m": (SignalType.MjCtrl, np.array([0]))})
     group = model_group(
         ModelSequences("", spec, "bag", np.zeros(4), driven, measured), params,
-        window_length=0.5, estimate_starts=False, velocity_filter=30.0, gaps={},
+        window_length=0.5, estimate_starts=False, velocity_filter=30.0,
     )  # fmt: skip
     (batch,) = group.batches
     candidate = group.builder.build(params.as_vector())

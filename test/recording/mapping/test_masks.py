@@ -112,9 +112,9 @@ def test_the_servo_without_power(shared_data) -> None:
     data = load_dataset(load_experiment(example), shared_data / "servo")
     masked = [row.masked for row in data.quality if row.topic == "/joint_states"]
     assert masked == pytest.approx([0.2] * 4)
-    for name, stretches in data.training.excluded.items():
-        assert stretches == ((0.0, pytest.approx(0.2)),), name
-    for series in data.training.groups[0].sensordata:
+    for stretches in data.training[0].gaps:
+        assert stretches == ((0.0, pytest.approx(0.2)),)
+    for series in data.training[0].sensordata:
         assert series.times[0] == pytest.approx(0.2)
         assert np.isfinite(series.data).all()
 

@@ -97,7 +97,6 @@ def sequence_recording(
     number: int,
     sources: TorqueSources,
     settings: Mapping[str, SignalSettings],
-    excluded: Sequence[tuple[float, float]],
 ) -> Recording:
     """One sequence as motion and torque.
 
@@ -107,7 +106,6 @@ def sequence_recording(
       number: Which of them.
       sources: From :func:`torque_sources`.
       settings: Known delays, gains and biases by signal.
-      excluded: Stretches [s] in which nothing counts.
 
     Raises:
       DataError: No instant has all positions.
@@ -121,7 +119,7 @@ def sequence_recording(
         )  # fmt: skip
         torque += _external(model, qpos, sources.wrenches, wrench)
     _hand_over(model, qpos, torque, sources.known)
-    torque[inside(times, excluded)] = np.nan
+    torque[inside(times, group.gaps[number])] = np.nan
     condition = condition_of(group.spec, group.robot)
     return Recording(times, qpos, torque, name=group.sequence_name[number], condition=condition)
 

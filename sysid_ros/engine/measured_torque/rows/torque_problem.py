@@ -65,16 +65,13 @@ class TorqueProblem:
 
 
 def torque_problem(
-    models_sequences: Sequence[ModelSequences],
-    params: ParameterDict,
-    excluded: Mapping[str, Sequence[tuple[float, float]]],
+    models_sequences: Sequence[ModelSequences], params: ParameterDict
 ) -> TorqueProblem:
     """Read sequences for inverse dynamics; dry friction follows velocity as closely as it can.
 
     Args:
       models_sequences: Sequences of one model, in a group for each of several robots.
       params: The parameters at their start.
-      excluded: Stretches [s] by sequence name in which nothing counts.
 
     Raises:
       SysidError: The models differ, positions or torque are missing, or a parameter cannot be
@@ -92,10 +89,9 @@ def torque_problem(
     for group in groups:
         settings = _known_settings(params, group)
         own = torque_sources(plain, group)
-        for i, name in enumerate(group.sequence_name):
-            recordings.append(
-                sequence_recording(plain, group, i, own, settings, excluded.get(name, ()))
-            )
+        recordings += [
+            sequence_recording(plain, group, i, own, settings) for i in range(len(group))
+        ]
     kept, masked, notes = without_contacts(
         declared.model, recordings, base_is_known=sources.base_is_known
     )
@@ -158,21 +154,18 @@ def _with_known_bodies(declared: Declared) -> Declared:
     return replace(declared, known_bodies=frozenset(known), _known={})
 
 
-def later_recording(
-    problem: TorqueProblem, group: ModelSequences, excluded: Sequence[tuple[float, float]]
-) -> Recording:
+def later_recording(problem: TorqueProblem, group: ModelSequences) -> Recording:
     """Read what a recording has become, as motion and torque of the same problem.
 
     Args:
       problem: Of an earlier part of it.
       group: The recording, as the only sequence of its model.
-      excluded: Stretches [s] in which nothing counts.
 
     Raises:
       DataError: No instant has all positions.
     """
     model, settings = problem.declared.model, _known_settings(problem.declared.params, group)
-    recording = sequence_recording(model, group, 0, problem.sources, settings, excluded)
+    recording = sequence_recording(model, group, 0, problem.sources, settings)
     known = problem.sources.base_is_known
     (kept,), _, _ = without_contacts(model, [recording], base_is_known=known)
     return kept

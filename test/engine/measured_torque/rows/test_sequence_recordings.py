@@ -66,7 +66,7 @@ def test_a_servo_of_the_model_adds_nothing_to_a_measured_wrench() -> None:
         sysid.TimeSeries.from_names(times, measured, model),
     )  # fmt: skip
     sources = torque_sources(model, group)
-    torque = sequence_recording(model, group, 0, sources, {}, ()).torque
+    torque = sequence_recording(model, group, 0, sources, {}).torque
     np.testing.assert_allclose(torque, 5.0 - 2.0 * 1.0)  # the force at the tip, a metre away
 
 
@@ -94,7 +94,7 @@ def test_of_a_command_no_more_counts_than_reaches_the_joint(motor: str, joint: s
             ),
             sysid.TimeSeries.from_names(times, np.zeros((30, 1)), model),
         )  # fmt: skip
-        found = sequence_recording(model, group, 0, torque_sources(model, group), {}, ()).torque
+        found = sequence_recording(model, group, 0, torque_sources(model, group), {}).torque
         np.testing.assert_allclose(found[:, 0], expected)
 
 
@@ -109,7 +109,7 @@ def test_of_commands_that_are_missing_nothing_is_known(method: str) -> None:
         sysid.TimeSeries.from_control_names(times, told[:, None], model, interpolation=(method,)),
         sysid.TimeSeries.from_names(times, np.zeros((30, 1)), model),
     )  # fmt: skip
-    found = sequence_recording(model, group, 0, torque_sources(model, group), {}, ()).torque
+    found = sequence_recording(model, group, 0, torque_sources(model, group), {}).torque
     np.testing.assert_allclose(found[:, 0], told)
 
 
@@ -136,7 +136,7 @@ def test_a_marker_on_a_free_body_tells_the_body_s_pose() -> None:
     )  # fmt: skip
     sources = torque_sources(model, group)
     assert sources.base_is_known
-    found = sequence_recording(model, group, 0, sources, {}, ()).qpos
+    found = sequence_recording(model, group, 0, sources, {}).qpos
     expected = np.array(qpos)
     signs = np.sign(np.sum(found[:, 3:7] * expected[:, 3:7], axis=1, keepdims=True))
     found[:, 3:7] *= signs
@@ -168,7 +168,7 @@ def test_torque_of_linked_joints_is_handed_to_the_one_that_drives_them() -> None
         sysid.TimeSeries.from_names(times, angle[:, None], model),
     )  # fmt: skip
     sources = torque_sources(model, group)
-    found = sequence_recording(model, group, 0, sources, {}, ())
+    found = sequence_recording(model, group, 0, sources, {})
     np.testing.assert_allclose(found.torque[:, 2], 3.0 + (1.0 + angle) * (1.0 - 2.0 * 2.0))
     np.testing.assert_allclose(found.torque[:, :2], 0.0)
     moved = angle + 0.5 * angle**2
