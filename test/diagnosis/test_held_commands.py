@@ -44,7 +44,7 @@ def driven(method: str) -> sysid.ModelSequences:
 def test_a_command_holds_under_either_name(method):
     group = driven(method)
     model = group.spec.compile()
-    recording = sequence_recording(model, group, 0, torque_sources(model, group), {}, ())
+    recording = sequence_recording(model, group, 0, torque_sources(model, group), {})
     np.testing.assert_array_equal(recording.torque[:, 0], np.repeat(np.arange(8.0), 2)[:15])
     command = recorded([group]).recordings[0]["drive"]
     np.testing.assert_array_equal(command.at(TICKS + 0.015), np.arange(8.0))

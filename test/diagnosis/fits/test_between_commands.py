@@ -158,7 +158,7 @@ def test_there_is_no_answer_where_the_simulation_flies_apart_with_one_way() -> N
     later = {HELD: 0.0, LINES: 0.0}
     with RolloutPool(1) as pool:
         for size in (1.0, 1e15):
-            fit = between_commands.RecordedFit.of(pendulum(1.0), params, {}, pool)
+            fit = between_commands.RecordedFit.of(pendulum(1.0), params, pool)
             assert fit is not None
             found = fit.compared({LINES: pendulum(size)}, later, [])
             assert (found is None) == (size > 1.0)

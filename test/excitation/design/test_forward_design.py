@@ -139,7 +139,7 @@ def test_a_fit_of_the_recording_errs_as_was_predicted(arm: Arm, designed: Design
         [noisy],
         arm.fit.params,
         FitSettings(window_length=1.0, model_error=False, intervals="white", threads=1),
-        known=SignalNoise(dict.fromkeys(arm.fit.sensors, 0.001), {}),
+        known=SignalNoise(dict.fromkeys(arm.fit.sensors, 0.001)),
     )
     errors = np.array([one.standard_error for one in found.parameters], dtype=float)
     assert tuple(one.name for one in found.parameters) == designed.names
