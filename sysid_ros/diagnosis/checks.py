@@ -86,8 +86,8 @@ def check_dataset(
     state, length = CheckedState.of(experiment, dataset), experiment.windows.length
     with single_blas_thread():
         if stood := _at_rest(state):
-            on_note(f"nothing else is tested, as {_kinds(stood)} may look like anything: {_AGAIN}")
-            return (*stood, *contradictions(dataset.quality))
+            on_note(f"nothing is simulated, as {_kinds(stood)} may look like anything: {_AGAIN}")
+            return (*stood, *_beside(state, stood), *contradictions(dataset.quality))
         if reversed_axes := downward_findings(state.recorded, state.lines):
             # All else would look like other mistakes.
             return (*reversed_axes, *contradictions(dataset.quality))
@@ -168,9 +168,17 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
 
 
 def _at_rest(state: CheckedState) -> list[Finding]:
-    """Signals that rest while their joints move, beside which nothing else can be told."""
+    """Signals that rest while their joints move, which may look like anything."""
     stood = standstill_findings(state.recorded)
     return stood or constant_command_findings(state.recorded, state.lines)
+
+
+def _beside(state: CheckedState, stood: Sequence[Finding]) -> list[Finding]:
+    """Findings as if what stands still were not mapped, without any simulation."""
+    state.recorded = state.recorded.without({label for one in stood for label in one.signals})
+    found = _of_values(state, simulated=False)
+    found += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
+    return found + sampling_findings(state.recorded, state.lines, state.declared)
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:

@@ -9,6 +9,8 @@ to one side only of where it stands, and it leaves without a jump. So another si
 must go to either side of where it was, and as far as it does elsewhere, unless the one that stood
 jumps to where it is by then. A torque may do that at a joint that friction holds; it tells only of
 a signal that stands nowhere else as long, and where the motion of other joints does not explain it.
+A velocity that stands while its joint moves slower than the next value that it ever tells has steps
+or a dead band.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from sysid_ros.diagnosis.fits import body_torques, bounded_fit
 from sysid_ros.errors import listed
 
 _FEWEST = 10  # equal samples
+_SHORTEST = 0.2  # s; in less a message or two were lost on a bus
 _SIDE, _SWING = 0.1, 0.5  # of a course's span, that it goes to either side at least, and in all
 _JUMP = 5.0  # times the speed from sample to sample that one in a hundred exceeds
 _TIMES = 4  # that a torque goes from one side of its middle to the other
@@ -72,7 +75,7 @@ class _Run:
 
 
 def standstill_findings(recorded: Recorded) -> list[Finding]:
-    """One finding for all signals that stand in the same stretch."""
+    """One finding for all signals that stand in the same stretches."""
     alike: list[list[Standstill]] = []
     for one in standstills(recorded):
         group = next((group for group in alike if group[0].is_with(one)), None)
@@ -80,7 +83,14 @@ def standstill_findings(recorded: Recorded) -> list[Finding]:
             alike.append([one])
         else:
             group.append(one)
-    return [_finding(group, several=len(recorded.recordings) > 1) for group in alike]
+    found: dict[tuple[str, ...], list[list[Standstill]]] = {}
+    for group in alike:
+        found.setdefault(tuple(dict.fromkeys(one.label for one in group)), []).append(group)
+    several = len(recorded.recordings) > 1
+    return [
+        _finding(labels, groups[0], len(groups) - 1, several=several)
+        for labels, groups in found.items()
+    ]
 
 
 def standstills(recorded: Recorded) -> list[Standstill]:
@@ -139,6 +149,8 @@ def _of_signal(
                     continue
                 if other not in signals or not _moves(signals[other], kind, own, run):
                     continue
+                if kind == "turns" and not is_effort and _is_slow(signals[other], own, run):
+                    continue
                 if kind != "torque" or not _is_load(recorded, number, label, other, run):
                     begin = float(own.times[run.first])
                     last = run.behind == len(own.times)
@@ -153,7 +165,9 @@ def _runs(own: Samples) -> list[_Run]:
     return [
         _Run(first, behind, float(own.times[behind - 1] - own.times[first]))
         for first, behind in itertools.pairwise(ends)
-        if len(edges) and behind - first >= _FEWEST
+        if len(edges)
+        and behind - first >= _FEWEST
+        and own.times[behind - 1] - own.times[first] >= _SHORTEST
     ]
 
 
@@ -176,6 +190,15 @@ def _moves(other: Samples, kind: str, own: Samples, run: _Run) -> bool:
     if max(up, down) > _SIDE and _jumps(own, run):
         return True
     return bool(min(up, down) > _SIDE and up + down > _SWING)
+
+
+def _is_slow(position: Samples, velocity: Samples, run: _Run) -> bool:
+    """Return whether a motion is slower than the value nearest to that which a velocity keeps."""
+    kept, part = velocity.values[run.first], slice(run.first, run.behind)
+    nearest = float(np.abs(velocity.values[velocity.values != kept] - kept).min())
+    course, times = position.at(velocity.times)[part], velocity.times[part]
+    low, high = int(np.argmin(course)), int(np.argmax(course))
+    return float(course[high] - course[low]) < nearest * abs(float(times[high] - times[low]))
 
 
 def _jumps(own: Samples, run: _Run) -> bool:
@@ -218,22 +241,25 @@ def _averaged(values: FloatArray) -> FloatArray:
     return np.convolve(values, np.full(count, 1.0 / count), "valid")
 
 
-def _finding(group: Sequence[Standstill], *, several: bool) -> Finding:
-    first = group[0]
-    labels = list(dict.fromkeys(one.label for one in group))
-    verb, what = ("stands", "its sensor") if len(labels) == 1 else ("stand", "their sensors")
-    at = f" at {first.value:.4g}" if len(labels) == 1 else ""
+def _finding(
+    labels: tuple[str, ...], group: Sequence[Standstill], more: int, *, several: bool
+) -> Finding:
+    """The finding of the first of the stretches in which the same signals stand."""
+    first, one = group[0], len(labels) == 1
+    it, whose = ("it", "its sensor") if one else ("them", "their sensors")
+    stands = f"stands still at {first.value:.4g}" if one else "stand still"
     when = f"from {first.begin:.1f} " + ("s on" if first.is_last else f"to {first.end:.1f} s")
     when += f" of recording {first.recording + 1}" if several else ""
+    when += f", and in {more} more stretch{'es' if more > 1 else ''}" if more else ""
     moving = listed([repr(one) for one in dict.fromkeys(one.witness for one in group)], 4)
     return Finding(
         FindingKind.STANDSTILL,
-        tuple(labels),
-        {"begin": first.begin, "end": first.end, "value": first.value},
-        f"{listed(map(repr, labels), 4)} {verb} still{at} {when}, while {moving} "
-        f"{'goes' if len(group) == 1 else 'go'} to and fro: {what} or what publishes "
-        f"{'it' if len(labels) == 1 else 'them'} had stopped, or the joint was held. No parameter "
-        "explains that; leave the stretch out, with start and end of a sequence, or the signal.",
+        labels,
+        {"begin": first.begin, "end": first.end, "value": first.value, "more": float(more)},
+        f"{listed(map(repr, labels), 4)} {stands} {when}, while {moving} "
+        f"{'goes' if len(group) == 1 else 'go'} to and fro: {whose} or what publishes {it} had "
+        "stopped, or the joint was held. No parameter explains that; leave the stretch out, with "
+        "start and end of a sequence, or the signal.",
         "",
         (),
     )

@@ -221,6 +221,31 @@ def test_a_sign_that_a_simulation_takes_back_is_not_told() -> None:
     assert _without_undone([sign("drive"), back, other]) == [sign("drive"), back, other]
 
 
+@pytest.mark.parametrize(
+    ("stands", "kind", "label"),
+    [("position", FindingKind.STANDSTILL, "p2"), ("command", FindingKind.NO_CONTROL, "m2")],
+)
+def test_what_stands_still_hides_nothing_of_other_joints(
+    tmp_path: Path, stands: str, kind: FindingKind, label: str
+) -> None:
+    """The rest is tested as if it were not mapped; a command stands throughout."""
+    truth = arm_model(5, 3, servos=True).replace('kp="30" kv="1.5"', 'kp="300" kv="15"')
+    moved = simulate(truth, 5, duration=12.0)
+    kept = len(moved.times) // 2 if stands == "position" else 0
+    still = np.arange(len(moved.times)) >= kept
+    stopped = moved.changed(stands, 2, lambda values: np.where(still, values[kept], values))
+    turned = stopped.changed("velocity", 0, np.degrees).changed("velocity", 1, np.negative)
+    file = write_experiment(tmp_path, wrong_model(truth, 5), turned, velocities=True)
+    notes: list[str] = []
+    found = check_experiment(load_experiment(file), None, on_note=notes.append)
+    assert (found[0].kind, found[0].signals) == (kind, (label,))
+    assert {(one.kind, one.signals[0]) for one in found[1:]} == {
+        (FindingKind.DEGREES, "v0"),
+        (FindingKind.SIGN, "v1"),
+    }
+    assert any(note.startswith("nothing is simulated") for note in notes)
+
+
 def test_a_signal_that_is_dead_from_the_start_is_told_with_its_line(tmp_path: Path) -> None:
     truth = arm_model(1, 2, servos=True)
     recording = simulate(truth, 1, duration=5.0).changed("position", 1, np.zeros_like)

@@ -95,6 +95,40 @@ def test_signals_that_stop_together_are_one_finding() -> None:
     assert found.signals == ("position",)  # beside what stands nothing tells of the velocity
 
 
+def test_several_stretches_are_one_finding() -> None:
+    position = quantised(swinging())
+    for begin in (3.0, 8.0, 15.0):
+        position = frozen(position, begin, begin + 1.5)
+    (found,) = standstill_findings(robot({"servo": swinging(), "position": position}))
+    assert "from 3.0 to 4.5 s, and in 2 more stretches, while" in found.sentence
+
+
+@pytest.mark.parametrize("lost", [0.05, 0.15])
+def test_messages_that_a_bus_loses_are_none(lost: float) -> None:
+    """A driver tells the last position again, and the joint has gone on when it is heard again."""
+    command = 0.5 * np.sin(4.0 * np.pi * TIMES)
+    position = quantised(0.5 * np.sin(4.0 * np.pi * (TIMES - 0.02)))
+    for begin in np.arange(1.03, 19.0, 1.37):
+        position = frozen(position, begin, begin + lost)
+    assert standstills(robot({"servo": command, "position": position})) == []
+
+
+@pytest.mark.parametrize("told", ["dead band", "steps"])
+def test_a_velocity_that_is_too_slow_for_its_driver_is_none(told: str) -> None:
+    """Fast at first, then slowly to and fro by as much; where it is fast, zero is told."""
+    quick, slow = np.sin(4.0 * np.pi * TIMES), 0.6 * np.sin(0.1 * np.pi * (TIMES - 8.0))
+    position = np.where(TIMES < 8.0, quick, slow)
+    velocity = np.gradient(position, TIMES)
+    velocity = np.where(np.abs(velocity) < 0.3, 0.0, velocity)
+    if told == "steps":
+        velocity = 0.5 * np.round(velocity / 0.5)
+    assert standstills(robot({"position": quantised(position), "velocity": velocity})) == []
+    velocity = np.where((TIMES > 4.0) & (TIMES < 7.0), 0.0, velocity)
+    (found,) = standstills(robot({"position": quantised(position), "velocity": velocity}))
+    assert found.label == "velocity"
+    assert (found.begin, found.end) == pytest.approx((4.0, 7.0), abs=0.1)
+
+
 def stuck_by_friction(command: FloatArray, hold: float) -> FloatArray:
     """A joint that moves only where its command is farther off than friction lets it stay."""
     position = np.empty_like(command)

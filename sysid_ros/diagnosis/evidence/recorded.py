@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -111,6 +111,19 @@ class Recorded:
     def pooled(self, label: str) -> list[Samples]:
         """One signal's samples, recording by recording."""
         return [signals[label] for signals in self.recordings if label in signals]
+
+    def without(self, labels: Collection[str]) -> Recorded:
+        """The same as if some signals were not mapped."""
+
+        def kept(own: Mapping[int, str]) -> dict[int, str]:
+            return {number: label for number, label in own.items() if label not in labels}
+
+        left = [{k: v for k, v in one.items() if k not in labels} for one in self.recordings]
+        return replace(
+            self, recordings=tuple(left), positions=kept(self.positions),
+            velocities=kept(self.velocities), efforts=kept(self.efforts),
+            servos=kept(self.servos), others=kept(self.others),
+        )  # fmt: skip
 
     def joint_name(self, joint: int) -> str:
         """A joint's name in the model."""

@@ -18,7 +18,7 @@ from sysid_ros.arrays import FloatArray
 _FILLERS = frozenset(
     {
         "joint", "jnt", "j", "pos", "position", "vel", "velocity", "eff", "effort", "torque",
-        "sensor", "actuator", "act", "motor", "mot", "servo", "state", "states", "controller",
+        "sensor", "actuator", "act", "motor", "mot", "servo", "state", "controller",
         "command", "cmd", "link", "robot", "encoder", "drive", "id",
     }
 )  # fmt: skip
@@ -97,7 +97,7 @@ def _prefer_one_prefix(table: FloatArray, wanted: Sequence[str], given: Sequence
 def _prefix(one: str, other: str) -> tuple[str, ...]:
     """Return what the longer of two names has before the shorter, if that is its end."""
     spaces = [name.rpartition("/")[0] for name in (one, other)]
-    words, others = _words(one), _words(other)
+    words, others = _singular(_words(one)), _singular(_words(other))
     short, long = sorted((words, others), key=len)
     if not short or long[len(long) - len(short) :] != short:
         return ()
@@ -114,6 +114,9 @@ def similarity(one: str, other: str) -> float:
     words, others = _words(one), _words(other)
     if words and words == others:
         return 0.95
+    words, others = _singular(words), _singular(others)
+    if words and words == others:
+        return 0.93  # fins_0 is fin_0, unless there is a fins_0
     if words and others and _numbers(words) != _numbers(others):
         return 0.0  # joint_1 is not joint_2
     if set(words) and (set(words) <= set(others) or set(others) <= set(words)):
@@ -132,10 +135,14 @@ def _words(name: str) -> list[str]:
     """The telling words of a name, in order; all of them where none tells anything."""
     last = interface_of(name)[0].rpartition("/")[2]
     spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", last)
-    found = re.findall(r"[a-z]+|\d+", spaced.lower())
-    words = [re.sub(r"(?<=[a-z]{3})(?<!s)s$", "", word) for word in found]  # fins are of a fin
-    telling = [word for word in words if word not in _FILLERS]
+    words = re.findall(r"[a-z]+|\d+", spaced.lower())
+    telling = [w for w, one in zip(words, _singular(words), strict=True) if one not in _FILLERS]
     return [word.lstrip("0") or "0" if word.isdigit() else word for word in telling or words]
+
+
+def _singular(words: Sequence[str]) -> list[str]:
+    """Words without the s of a plural; that of a chassis goes as well, on either side."""
+    return [re.sub(r"(?<=[a-z]{3})(?<!s)s$", "", word) for word in words]
 
 
 def _numbers(words: list[str]) -> list[str]:

@@ -41,8 +41,7 @@ def test_rollouts_of_unequal_lengths_and_models_equal_single_ones():
         assert not together[i].diverged
 
 
-def test_diverged_rollout_is_nan_from_there_and_keeps_its_times(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # MuJoCo writes its warnings into a file here
+def test_diverged_rollout_is_nan_from_there_and_keeps_its_times():
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><option timestep="0.01"/><worldbody><body><joint type="slide" stiffness="1e7"/>'
         '<geom size=".1"/></body></worldbody><sensor><clock/></sensor></mujoco>'

@@ -42,6 +42,17 @@ def test_each_name_is_used_once() -> None:
     assert all(match.sure for match in matches.values())
 
 
+@pytest.mark.parametrize("one", ["wheels", "lens", "left_fins"])
+def test_a_plural_is_not_the_singular_where_both_are_there(one: str) -> None:
+    wanted, given = [f"{one[:-1]}_joint", f"{one}_joint"], [one, one[:-1]]
+    for first, second in (wanted, wanted[::-1]):
+        found = match_names([first, second], given)
+        assert {name: given[match.index] for name, match in found.items()} == {
+            wanted[0]: one[:-1],
+            wanted[1]: one,
+        }
+
+
 def test_a_prefix_that_all_names_have_is_no_doubt() -> None:
     given = ["left_arm_elbow_joint", "left_arm_wrist_joint", "left_gripper"]
     found = match_names(["elbow", "wrist"], given)
