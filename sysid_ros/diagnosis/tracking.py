@@ -273,7 +273,9 @@ class Tracking:
                 trust * felt.inertia / felt.gain + least,
             )
         else:
-            damping = _LONGEST_TIME if guessed else _LAG * felt.damping / felt.gain + _LEAST_TIME
+            damping = _LAG * felt.damping / felt.gain + _LEAST_TIME
+            if guessed:  # the joint may have more damping in the drawing than such servos have
+                damping = max(damping, _LONGEST_TIME)
             inertia = trust * felt.inertia / felt.gain + _LEAST_TIME**2
         columns = [velocity, self._moved(data.second, servo), *directions]
         friction = (_LAG * felt.friction + _LOST * felt.strength) / felt.gain + _LEAST_FRICTION

@@ -13,8 +13,10 @@ import pytest
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.evidence.recorded import recorded
 from sysid_ros.diagnosis.fits import Misfit
+from sysid_ros.diagnosis.servo_mistakes import servo_explanations
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.rehearsal import Controller, Motion, RecordingPlan, TrueParameter, generate
@@ -100,3 +102,37 @@ def test_friction_that_is_whole_from_some_speed_on_is_no_scale_and_hides_none(
     assert check_experiment(experiment(tmp_path, LEG), None) == ()
     wrong = experiment(tmp_path, LEG, change=", scale: 2.0")
     assert [one.kind for one in check_experiment(wrong, None)] == [FindingKind.SCALE]
+
+
+WRIST = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
+  <body><joint name="roll" axis="0 0 1" damping="1" range="-50 50" {limit}/>
+    <geom type="capsule" fromto="0 0 0 0 0 -.06" size=".02" mass=".2"/></body></worldbody>
+  {servo}</mujoco>"""
+
+
+def test_a_joint_that_its_drawing_damps_more_than_a_servo_does_follows_as_it_should(
+    tmp_path: Path,
+) -> None:
+    servo = '<actuator><position name="servo" joint="roll" kp="4.2"/></actuator>'
+    plan = RecordingPlan(
+        controllers=(Controller(delay=0.008),), duration=12.0, timestep=1e-3, seed=3,
+        motion=Motion(reach=0.35, lowest=0.1, highest=2.0),
+        truth=(TrueParameter("joint", "roll", "damping", 2.5),),
+    )  # fmt: skip
+    generate(mujoco.MjSpec.from_string(WRIST.format(servo=servo, limit="")), plan, tmp_path / "bag")
+
+    def checked(change: str) -> CheckedState:
+        """A drawing with an effort, of which the servo's gain is guessed."""
+        made = experiment(
+            tmp_path, WRIST.format(servo="", limit='actuatorfrcrange="-.45 .45"'), change
+        )
+        text = made.text.replace("{actuator: servo,", "{servo: roll,")
+        guessed = parse_experiment(text, path=made.path)
+        return CheckedState.of(guessed, load_dataset(guessed, None))
+
+    test = Tracking.of(checked("").recorded)
+    assert test is not None
+    assert test.misfit((0,)).share ** 2 < 1e-3
+    assert servo_explanations(checked("").recorded) == []
+    found = servo_explanations(checked(", scale: 2.0").recorded)
+    assert [one.change.kind for one in found] == [FindingKind.SCALE]
