@@ -34,6 +34,7 @@ from sysid_ros.diagnosis.position_consistency import (
     other_units,
 )
 from sysid_ros.diagnosis.pushes import push_findings
+from sysid_ros.diagnosis.repeated_commands import repeated_command_findings
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
@@ -168,8 +169,9 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
 
 
 def _at_rest(state: CheckedState) -> list[Finding]:
-    """Signals that rest while their joints move, which may look like anything."""
-    stood = standstill_findings(state.recorded)
+    """Signals that rest, or repeat commands, while joints move; both may look like anything."""
+    stood = repeated_command_findings(state.recorded, state.lines)
+    stood = stood or standstill_findings(state.recorded)
     return stood or constant_command_findings(state.recorded, state.lines)
 
 

@@ -56,6 +56,7 @@ class Draft:
       cost: Why parts of the recordings are fitted only; empty where all are.
       contacts_left_out: Whether stretches in which bodies touch are left out.
       loss: Of the fit.
+      max_gap: Longest interval between samples that is no gap [s]; ``None`` for the usual one.
       folders: ``package_path`` and ``msg_path`` as written, where they are given.
       parameters: To identify.
       undetermined: Parameters that the recordings do not determine.
@@ -74,6 +75,7 @@ class Draft:
     masks: tuple[SignalEntry, ...]
     window: float | None
     loss: str
+    max_gap: float | None = None
     clocks: str = ""
     folders: Mapping[str, list[str]] = field(default_factory=dict)
     possible: tuple[SignalEntry, ...] = ()
@@ -158,14 +160,14 @@ class Draft:
             return [
                 "# Torque is measured and no reference of a controller is known: what the measured",
                 "# motion takes is compared with it; see inverse_dynamics.md.",
-                "fit: {method: inverse_dynamics}",
+                f"fit: {yaml_line({'method': 'inverse_dynamics', **self._gaps()})}",
             ]
         windows = {"length": "whole" if self.window is None else self.window}
         if self.contacts_left_out:
             windows["contacts"] = LEFT_OUT
         usual = _LONGER if self.window is not None else _SHORT
         lines = [f"# {self.window_reason or usual}", f"windows: {yaml_line(windows)}"]
-        fit: dict[str, Any] = {}
+        fit: dict[str, Any] = self._gaps()
         if self.loss != "linear":
             lines.append("# The loss forgives stretches that no model here explains.")
             fit["loss"] = self.loss
@@ -173,6 +175,10 @@ class Draft:
             lines.append("# The time limit [s] is for slow processors; the best so far is kept.")
             fit["time_limit"] = _TIME_LIMIT
         return [*lines, f"fit: {yaml_line(fit)}"] if fit else lines
+
+    def _gaps(self) -> dict[str, Any]:
+        """The setting of ``fit`` for what is told too seldom for the usual one."""
+        return {} if self.max_gap is None else {"max_gap": self.max_gap}
 
     def _parameters(self) -> list[str]:
         lines = ["parameters:"]

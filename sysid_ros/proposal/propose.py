@@ -43,7 +43,7 @@ from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates, masses_that_gravity_names
-from sysid_ros.proposal.recordings import divide, find_bags, relative, window_length
+from sysid_ros.proposal.recordings import divide, find_bags, longest_gap, relative, window_length
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.proposal.servo_starts import begun_at_motion
 from sysid_ros.proposal.signals import (
@@ -216,6 +216,7 @@ def _drafted(
         ),
         masks=masks,
         clocks=recorded.clocks,
+        max_gap=longest_gap([o.channel.interval for o in mapping.signals if not o.input]),
         window=_window(recorded.spec.copy().compile(), mapping),
         loss="huber" if len(recorded.usable) >= MOST_READ else "linear",
     )

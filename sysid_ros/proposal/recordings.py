@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sysid_ros.errors import BagError
 from sysid_ros.recording.bags import find_bag_files
 
 _HELD_OUT_EVERY = 3
 _HELD_OUT_SHARE = 0.2
 _SHORT = 3.0  # s; shorter recordings are not cut
+_SELDOM = 0.08  # s between samples; beyond 0.1 s a fit would take each interval for a gap
+_BRIDGED = 2.5  # usual intervals, one lost message among them
 _WINDOWS = (0.2, 1.0)  # s, the shortest and the longest proposed
 
 
@@ -73,6 +77,16 @@ def relative(path: Path, output: Path) -> str:
     if common == Path(common.anchor):
         return path.as_posix()
     return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def longest_gap(intervals: Sequence[float]) -> float | None:
+    """The ``max_gap`` of signals that are sampled too seldom for the usual one, else ``None`` [s].
+
+    Args:
+      intervals: Usual ones between samples of what is measured, s.
+    """
+    seldom = [one for one in intervals if _SELDOM < one < np.inf]
+    return float(f"{_BRIDGED * max(seldom):.2g}") if seldom else None
 
 
 def window_length(

@@ -191,7 +191,8 @@ class WindowScores:
             return None
         grams = _grams(rows, kinds, scale, 1.0 / _left_with_all(even))
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
-        left = {name: noise[name] / max(own, 1e-300) for name, own in problem.spreads.items()}
+        spreads = problem.spreads  # none of a sensor's axis that is zero throughout
+        left = {name: noise[name] / own if own else 0.0 for name, own in spreads.items()}
         starts = tuple((one.sequence.name, one.window.start) for one in problem.windows)
         return cls(
             columns, held, full.theta, scale, signals, left, grams, point, noise, patient, settled,

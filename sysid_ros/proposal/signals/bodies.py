@@ -292,9 +292,10 @@ def _interval(channel: Channel) -> float:
 
 
 def _likeness(names: Sequence[str], topic: str) -> float:
-    """Score how much a part of a topic's name looks like one of some names."""
+    """Score how much a part of a topic's name, or two in a row, look like one of some names."""
     parts = [part for part in topic.split("/") if part]
-    return max((similarity(name, part) for name in names for part in parts), default=0.0)
+    told = [*parts, *map("_".join, itertools.pairwise(parts))]
+    return max((similarity(name, part) for name in names for part in told), default=0.0)
 
 
 def _wrenches(model: mujoco.MjModel, channels: Sequence[Channel]) -> Iterator[Line]:

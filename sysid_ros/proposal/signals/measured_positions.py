@@ -98,15 +98,20 @@ def _measured(one: Channel, joints: Sequence[str], told: Collection[tuple[str, s
 
 
 def velocity_lines(
-    model: mujoco.MjModel, channels: Sequence[Channel], positions: Collection[int]
+    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
 ) -> list[Line]:
-    """The measured velocities of joints whose position is not among ``positions``, by name."""
+    """The measured velocities of joints whose position is not among ``positions``, by name.
+
+    What a topic calls as one of these is no other joint's that is named alike.
+    """
+    placed = {(one.topic, one.name) for one, _ in positions.values() if one.name}
     joints = {
         str(model.joint(joint).name): joint
         for joint in scalar_joints(model)
         if joint not in positions and model.joint(joint).name
     }
-    sources = _sources([c for c in channels if c.quantity == "velocity" and not c.command])
+    told = [one for one in channels if one.quantity == "velocity" and not one.command]
+    sources = _sources([one for one in told if (one.topic, one.name) not in placed])
     lines = {}
     for source in sources:
         left = [joint for name, joint in joints.items() if name not in lines]

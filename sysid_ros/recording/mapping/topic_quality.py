@@ -88,7 +88,8 @@ def topic_quality(
         clock_drift=None if topic.relation is None else topic.relation.drift,
         clock_corrected=topic.corrected,
         conflicts=count_conflicts(topic),
-        interleaved=count_interleaved(topic),
+        # levels that are sent on change come and go without a course
+        interleaved=0 if on_change else count_interleaved(topic),
         farthest_back=topic.stamps.farthest_back,
     )
 

@@ -276,3 +276,22 @@ def test_a_boats_orientation_turns_about_z_alone_and_its_name_is_no_sensors() ->
     elsewhere = [replace(one, topic=f"/mocap{one.topic}") for one in told[:1]]
     lines = body_lines(mujoco.MjModel.from_xml_string(model), elsewhere)
     assert [one.name for one in lines] == ["gps"]  # the name of a tracked thing
+
+
+def test_two_imus_are_told_apart_by_the_namespaces_of_their_topics() -> None:
+    """As drivers publish them: the last part of both topics is the same."""
+    model = MODEL.replace('<site name="imu"/>', '<site name="top_imu"/><site name="table_imu"/>')
+    model = model.replace(
+        '<gyro name="gyro" site="imu"/><accelerometer name="acc" site="imu"/>',
+        "".join(f'<gyro name="{one}_gyro" site="{one}"/>' for one in ("top_imu", "table_imu")),
+    )
+    channels = [
+        channel(f"/{place}/imu/data_raw", "sensor_msgs/msg/Imu", "angular_velocity.x")
+        for place in ("table", "top")
+    ]
+    for given in (channels, channels[::-1]):
+        lines = body_lines(mujoco.MjModel.from_xml_string(model), given)
+        assert {one.name: one.channel.topic for one in lines} == {
+            "top_imu_gyro": "/top/imu/data_raw",
+            "table_imu_gyro": "/table/imu/data_raw",
+        }

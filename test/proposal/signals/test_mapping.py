@@ -329,3 +329,17 @@ def test_values_of_groups_are_measured_on_one_topic_and_asked_for_on_another() -
         "elbow": ("/hydraulics/state", position),
         "bend": ("/hydraulics/commands", position),
     }
+
+
+def test_the_velocity_of_a_joint_with_a_position_is_no_other_joints() -> None:
+    """As of a link that an equality turns along, whose name has that of the driven joint."""
+    model = HAND.replace('"finger"', '"elbow_top_joint"').replace('"elbow"', '"outer_elbow"')
+    positions = states("/measured_js", "shoulder", "elbow")
+    speeds = [replace(one, quantity="velocity", field=f"velocity[{one.name}]") for one in positions]
+    found = map_channels(mujoco.MjModel.from_xml_string(model), [*positions, *speeds])
+    assert {(one.kind, one.name) for one in found.lines} == {
+        ("qpos", "shoulder"),
+        ("qpos", "outer_elbow"),
+    }
+    (alone,) = map_channels(mujoco.MjModel.from_xml_string(model), speeds[1:]).lines
+    assert (alone.kind, alone.channel.field) == ("qvel", "velocity[elbow]")

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from outcomes import outcome as synthetic
 
 from sysid_ros.recording.mapping import doubts_of
+from sysid_ros.recording.mapping.dating import DatedTopic
+from sysid_ros.recording.mapping.stamps import put_in_order
+from sysid_ros.recording.mapping.topic_quality import topic_quality
+from sysid_ros.recording.messages import Clock, TopicColumns, parse_field
 
 
 @pytest.mark.parametrize(
@@ -27,3 +32,18 @@ from sysid_ros.recording.mapping import doubts_of
 def test_doubts_have_a_count(changes: dict[str, int], said: tuple[str, ...]) -> None:
     quality = replace(synthetic().quality[0], **changes)  # type: ignore[arg-type]
     assert doubts_of([quality]) == tuple(f"{one} in trajectory_00" for one in said)
+
+
+@pytest.mark.parametrize(("interval", "said"), [(0.4, False), (0.02, True)])
+def test_levels_that_are_sent_on_change_are_no_two_courses(interval: float, said: bool) -> None:
+    """A jog to and fro; a stream of the same looks like two publishers' turns."""
+    levels = np.resize([0.1, -0.2], 240) + 0.1 * np.sin(np.arange(240) / 40.0)
+    stamps = (1e9 * interval * np.arange(240)).astype(np.int64)
+    everywhere = np.ones((240, 1), dtype=np.bool_)
+    columns = TopicColumns(
+        "/cmd", "std_msgs/msg/Float64", (parse_field("data"),), stamps, None, None,
+        levels[:, None], everywhere, (None,),
+    )  # fmt: skip
+    topic = DatedTopic(columns, put_in_order(Clock.RECEIVE, stamps, "/cmd"), 1e-9 * stamps)
+    quality = topic_quality("bag", topic, None, (0.0, np.inf), 0.1)
+    assert bool(quality.interleaved) is said
