@@ -88,7 +88,10 @@ def check_dataset(
     with single_blas_thread():
         if stood := _at_rest(state):
             on_note(f"nothing is simulated, as {_kinds(stood)} may look like anything: {_AGAIN}")
-            return (*stood, *_beside(state, stood), *contradictions(dataset.quality))
+            findings = [*stood, *_of_values(state, simulated=False)]
+            findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
+            findings += sampling_findings(state.recorded, state.lines, state.declared)
+            return (*findings, *contradictions(dataset.quality))
         if reversed_axes := downward_findings(state.recorded, state.lines):
             # All else would look like other mistakes.
             return (*reversed_axes, *contradictions(dataset.quality))
@@ -141,7 +144,7 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
     """
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
-        return tuple(_at_rest(state) or _of_values(state, simulated=False))
+        return (*_at_rest(state), *_of_values(state, simulated=False))
 
 
 def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -169,18 +172,15 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
 
 
 def _at_rest(state: CheckedState) -> list[Finding]:
-    """Signals that rest, or repeat commands, while joints move; both may look like anything."""
+    """Signals that rest, or repeat commands, while joints move; as if not mapped beside them.
+
+    They may look like anything.
+    """
     stood = repeated_command_findings(state.recorded, state.lines)
     stood = stood or standstill_findings(state.recorded)
-    return stood or constant_command_findings(state.recorded, state.lines)
-
-
-def _beside(state: CheckedState, stood: Sequence[Finding]) -> list[Finding]:
-    """Findings as if what stands still were not mapped, without any simulation."""
+    stood = stood or constant_command_findings(state.recorded, state.lines)
     state.recorded = state.recorded.without({label for one in stood for label in one.signals})
-    found = _of_values(state, simulated=False)
-    found += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
-    return found + sampling_findings(state.recorded, state.lines, state.declared)
+    return stood
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:

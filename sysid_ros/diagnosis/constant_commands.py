@@ -15,35 +15,34 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import (
     ExperimentLines,
     Finding,
     FindingKind,
     Recorded,
     Samples,
+    Stretch,
     motion_range,
     moves,
+    to_and_fro,
 )
-from sysid_ros.diagnosis.fits import ServoEquation, bounded_fit
+from sysid_ros.diagnosis.fits import left_by_any
 from sysid_ros.diagnosis.tracking import Tracking
 
 _UNEXPLAINED = 0.7  # of a motion, that a servo does not give way by whatever pulls at it
 _SHORTEST = 3.0  # s
+_FEWEST = 10  # samples of each position
 _SETTLED = 0.5  # s after a command, that a joint takes to obey it
 _RETURNS = 0.25  # of a joint's span in all recordings, that it goes up and down by
 
 
 @dataclass(frozen=True)
-class _Constant:
-    """A stretch in which a servo's command stays as it is, and the recording of that alone."""
+class _Constant(Stretch):
+    """A stretch in which a servo's command stays as it is, and what was recorded in that."""
 
     servo: int
-    begin: float  # s on the recording's axis
-    end: float  # likewise; infinite at the recording's end
     value: float  # of the command
-    stretch: Recorded
-    number: int  # of the recording
+    part: Recorded
     is_whole: bool  # whether the command never changes in any recording
 
 
@@ -61,10 +60,11 @@ def constant_command_findings(recorded: Recorded, lines: ExperimentLines) -> lis
         return []
     found: dict[int, Finding] = {}
     for one in _constants(recorded):
-        test = Tracking.of(one.stretch, constant=True) if one.servo not in found else None
+        test = Tracking.of(one.part, constant=True) if one.servo not in found else None
         if test is None or one.servo not in test.servos:
             continue
-        share = _driven_share(test.equation(one.servo))
+        equation = test.equation(one.servo)
+        share = left_by_any(equation.columns, equation.position)
         if share > _UNEXPLAINED:
             found[one.servo] = _finding(recorded, lines, one, share)
     return list(found.values())
@@ -87,18 +87,15 @@ def _constants(recorded: Recorded) -> Iterator[_Constant]:
             begin += 0.0 if whole else _SETTLED
             if end - begin < _SHORTEST:
                 continue
+            beside = signals.keys() - {*recorded.positions.values(), label}
+            part = recorded.without(beside).during(number, begin, end)
             held = Samples(np.linspace(begin, end, 16), np.full(16, value), "zoh")
-            labels = recorded.positions.values()
-            parts = {one: _between(signals[one], begin, end) for one in labels if one in signals}
-            own = replace(
-                recorded, recordings=({**parts, label: held},), vectors=({},), efforts={},
-                velocities={}, servos={servo: label} if servo in recorded.servos else {},
-                others={servo: label} if servo in recorded.others else {},
-            )  # fmt: skip
-            if moves(own, joint) and _rise(parts[position].values) > least:
-                is_last = end >= signals[position].times[-1]
-                end = np.inf if is_last else end
-                yield _Constant(servo, begin, float(end), value, own, number, whole)
+            part = replace(part, recordings=({**part.recordings[0], label: held},))
+            if any(len(one.times) < _FEWEST for one in part.recordings[0].values()):
+                continue  # positions begin later, or have a gap there
+            if moves(part, joint) and to_and_fro(part.pooled(position)[0].values) > least:
+                is_last = end >= float(signals[position].times[-1])
+                yield _Constant(number, begin, end, is_last, servo, value, part, whole)
 
 
 def _longest(command: Samples, last: float) -> tuple[float, float, float]:
@@ -110,38 +107,12 @@ def _longest(command: Samples, last: float) -> tuple[float, float, float]:
     return float(begins[place]), float(ends[place]), float(command.values[edges[place]])
 
 
-def _between(own: Samples, begin: float, end: float) -> Samples:
-    """The samples of a stretch."""
-    inside = (own.times >= begin) & (own.times <= end)
-    return Samples(own.times[inside], own.values[inside], own.method)
-
-
-def _rise(values: FloatArray) -> float:
-    """The largest way up and down again, whichever is less."""
-    up = values - np.minimum.accumulate(values)
-    down = np.maximum.accumulate(values) - values
-    return float(min(up.max(), down.max()))
-
-
-def _driven_share(servo: ServoEquation) -> float:
-    """The part of a joint's motion that is left without what its servo may give way by.
-
-    Whatever explains it is taken out, in either direction, as if loads could pull anywhere.
-    """
-    columns = np.column_stack([servo.columns, -servo.columns])
-    columns, moved = columns - columns.mean(axis=0), servo.position - servo.position.mean()
-    found = bounded_fit(columns.T @ columns, columns.T @ moved, 1.0)
-    return float(np.std(moved - columns @ found) / max(float(np.std(moved)), 1e-12))
-
-
 def _finding(recorded: Recorded, lines: ExperimentLines, one: _Constant, share: float) -> Finding:
     label, joint = recorded.commands[one.servo], recorded.joint_of(one.servo)
-    reach = motion_range(one.stretch, joint)[0]
+    reach = motion_range(one.part, joint)[0]
     unit = "rad" if recorded.is_hinge(joint) else "m"
-    until = "s on" if np.isinf(one.end) else f"to {one.end:.1f} s"
-    when = "throughout" if one.is_whole else f"from {one.begin:.1f} {until}"
-    if not one.is_whole and len(recorded.recordings) > 1:
-        when += f" in recording {one.number + 1}"
+    several = len(recorded.recordings) > 1
+    when = "throughout" if one.is_whole else one.words(several=several)
     remedy = "map what is" if one.is_whole else "map what is, or leave the stretch out"
     repair = lines.removed(label)
     return Finding(
@@ -153,5 +124,5 @@ def _finding(recorded: Recorded, lines: ExperimentLines, one: _Constant, share: 
         "small part of that, whatever pulls at it. Something else drives the joint, or this is not "
         f"what its servo is told: {remedy}.",
         repair.text if one.is_whole else "",
-        repair.overrides,
+        repair.overrides if one.is_whole else (),
     )

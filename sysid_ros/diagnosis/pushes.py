@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded, Samples
+from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded, Samples, Stretch
 from sysid_ros.errors import listed
 
 _STEP = 0.02  # s
@@ -30,12 +30,9 @@ _JOINTS = 2
 
 
 @dataclass(frozen=True)
-class Push:
+class Push(Stretch):
     """A stretch of rest with a push."""
 
-    recording: int  # its number
-    begin: float  # s on the recording's axis
-    end: float  # likewise
     change: Mapping[str, float]  # the largest change of a joint's torque, by label
 
 
@@ -49,11 +46,7 @@ def push_findings(recorded: Recorded) -> list[Finding]:
         for label, size in push.change.items():
             change[label] = max(size, change.get(label, 0.0))
     several = len(recorded.recordings) > 1
-    when = [
-        f"{push.begin:.1f} to {push.end:.1f} s"
-        + (f" of recording {push.recording + 1}" if several else "")
-        for push in found
-    ]
+    when = [push.words(several=several) for push in found]
     named = max(change, key=lambda label: change[label])
     return [
         Finding(
@@ -94,7 +87,7 @@ def pushes(recorded: Recorded) -> list[Push]:
                 continue
             much = np.max([away[one] / size for one, size in change.items()], axis=0) > 0.5
             inside = times[_SMOOTH // 2 :][: len(much)][much]
-            found.append(Push(i, float(inside[0]), float(inside[-1]), change))
+            found.append(Push(i, float(inside[0]), float(inside[-1]), False, change))
     return found
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,11 +27,13 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     Samples,
+    Stretch,
     filtered,
     moves,
+    to_and_fro,
     whole_motion,
 )
-from sysid_ros.diagnosis.fits import body_torques, bounded_fit
+from sysid_ros.diagnosis.fits import body_torques, left_by_any
 from sysid_ros.errors import listed
 
 _FEWEST = 10  # equal samples
@@ -48,16 +50,12 @@ _SAME = 0.1  # of a standstill, by which those of other signals begin and end el
 
 
 @dataclass(frozen=True)
-class Standstill:
+class Standstill(Stretch):
     """A stretch in which a signal stands still and another one of its joint does not."""
 
     label: str
     witness: str  # the label of the other
-    recording: int  # its number
-    begin: float  # s on the recording's axis
-    end: float  # likewise
     value: float  # of the signal
-    is_last: bool  # whether it stands to the end of the recording
 
     def is_with(self, other: Standstill) -> bool:
         """Return whether both stand in much the same stretch."""
@@ -67,11 +65,35 @@ class Standstill:
 
 @dataclass(frozen=True)
 class _Run:
-    """Samples from ``first`` until ``behind`` that are equal, and their time [s]."""
+    """Samples of a signal from ``first`` until ``behind`` that are equal."""
 
+    own: Samples
     first: int
     behind: int
-    length: float
+
+    @property
+    def value(self) -> float:
+        """That all of them have."""
+        return float(self.own.values[self.first])
+
+    @property
+    def begin(self) -> float:
+        """The first one's time, s."""
+        return float(self.own.times[self.first])
+
+    @property
+    def end(self) -> float:
+        """The last one's time, s."""
+        return float(self.own.times[self.behind - 1])
+
+    @property
+    def is_last(self) -> bool:
+        """True if no other sample follows."""
+        return self.behind == len(self.own.times)
+
+    def of(self, course: FloatArray) -> FloatArray:
+        """The part of a course that has a value for each sample of the signal."""
+        return course[self.first : self.behind]
 
 
 def standstill_findings(recorded: Recorded) -> list[Finding]:
@@ -87,10 +109,7 @@ def standstill_findings(recorded: Recorded) -> list[Finding]:
     for group in alike:
         found.setdefault(tuple(dict.fromkeys(one.label for one in group)), []).append(group)
     several = len(recorded.recordings) > 1
-    return [
-        _finding(labels, groups[0], len(groups) - 1, several=several)
-        for labels, groups in found.items()
-    ]
+    return [_finding(labels, groups, several=several) for labels, groups in found.items()]
 
 
 def standstills(recorded: Recorded) -> list[Standstill]:
@@ -100,15 +119,13 @@ def standstills(recorded: Recorded) -> list[Standstill]:
         if not moves(recorded, joint):
             continue  # what is left of others is noise
         told, speeds, efforts = _of_joint(recorded, joint)
-        pairs = [(position, other, "place") for other in told]
-        pairs += [(position, other, "rate") for other in speeds]
-        pairs += [(position, other, "torque") for other in efforts]
+        beside = [(one, "place") for one in told] + [(one, "rate") for one in speeds]
+        found += _of_signal(recorded, position, [*beside, *((one, "torque") for one in efforts)])
         if joint in recorded.velocities:
-            pairs.append((recorded.velocities[joint], position, "turns"))
-        pairs += [(one, position, "turns") for one in efforts if _is_measured(recorded, one)]
-        for label in dict.fromkeys(pair[0] for pair in pairs):
-            others = [(other, kind) for one, other, kind in pairs if one == label]
-            found += _of_signal(recorded, label, others, is_effort=label in efforts)
+            found += _of_signal(recorded, recorded.velocities[joint], [(position, "speed")])
+        for effort in efforts:
+            if not any(part.held for part in recorded.pooled(effort)):
+                found += _of_signal(recorded, effort, [(position, "turns")])
     return sorted(found, key=lambda one: (one.recording, one.begin))
 
 
@@ -121,93 +138,78 @@ def _of_joint(recorded: Recorded, joint: int) -> tuple[list[str], list[str], lis
     return told, speeds, efforts
 
 
-def _is_measured(recorded: Recorded, label: str) -> bool:
-    return not any(part.held for part in recorded.pooled(label))
-
-
 def _of_signal(
-    recorded: Recorded, label: str, others: Sequence[tuple[str, str]], *, is_effort: bool
+    recorded: Recorded, label: str, others: Sequence[tuple[str, str]]
 ) -> Iterator[Standstill]:
     """The standstills of a signal beside others, each with how it tells of the joint's motion."""
-    ends = (np.inf, -np.inf)
-    if is_effort:
-        values = np.concatenate([part.values for part in recorded.pooled(label)])
-        margin = _AT_END * float(np.ptp(values))
-        ends = float(values.max()) - margin, float(values.min()) + margin
     for number, signals in enumerate(recorded.recordings):
-        if label not in signals:
-            continue
-        own = signals[label]
-        runs = _runs(own)
+        runs = _runs(signals[label]) if label in signals else []
         for run in runs:
-            value = float(own.values[run.first])
-            if is_effort and (value == 0.0 or value > ends[0] or value < ends[1]):
-                continue  # nothing drives it, or it is at its limit
-            rest = max((one.length for one in runs if one is not run), default=0.0)
+            if label in recorded.efforts.values() and _is_idle(recorded, label, run.value):
+                continue
+            rest = max((one.end - one.begin for one in runs if one is not run), default=0.0)
+            elsewhere = rest > _NOWHERE_ELSE * (run.end - run.begin)
             for other, kind in others:
-                if kind == "torque" and rest > _NOWHERE_ELSE * run.length:
+                if other not in signals or (kind == "torque" and elsewhere):
                     continue
-                if other not in signals or not _moves(signals[other], kind, own, run):
-                    continue
-                if kind == "turns" and not is_effort and _is_slow(signals[other], own, run):
+                if not _moves(signals[other], kind, run):
                     continue
                 if kind != "torque" or not _is_load(recorded, number, label, other, run):
-                    begin = float(own.times[run.first])
-                    last = run.behind == len(own.times)
-                    yield Standstill(label, other, number, begin, begin + run.length, value, last)
+                    when = number, run.begin, run.end, run.is_last
+                    yield Standstill(*when, label, other, run.value)
                     break
+
+
+def _is_idle(recorded: Recorded, effort: str, value: float) -> bool:
+    """Return whether an effort is none, or at a limit, where it may stay."""
+    values = np.concatenate([part.values for part in recorded.pooled(effort)])
+    margin = _AT_END * float(np.ptp(values))
+    return value == 0.0 or value > values.max() - margin or value < values.min() + margin
 
 
 def _runs(own: Samples) -> list[_Run]:
     """Stretches of equal samples; none of a signal that never changes."""
     edges = np.flatnonzero(np.diff(own.values) != 0.0) + 1
     ends = [0, *edges.tolist(), len(own.values)]
-    return [
-        _Run(first, behind, float(own.times[behind - 1] - own.times[first]))
-        for first, behind in itertools.pairwise(ends)
-        if len(edges)
-        and behind - first >= _FEWEST
-        and own.times[behind - 1] - own.times[first] >= _SHORTEST
-    ]
+    runs = [_Run(own, first, behind) for first, behind in itertools.pairwise(ends) if len(edges)]
+    enough = (one for one in runs if one.behind - one.first >= _FEWEST)
+    return [one for one in enough if one.end - one.begin >= _SHORTEST]
 
 
-def _moves(other: Samples, kind: str, own: Samples, run: _Run) -> bool:
+def _moves(other: Samples, kind: str, run: _Run) -> bool:
     """Return whether another signal goes to and fro in a run as it does in all the recording."""
-    course = other.at(own.times)
+    course = other.at(run.own.times)
     if kind == "rate":
         speed = course - course.mean()
-        course = np.concatenate([[0.0], np.cumsum(speed[:-1] * np.diff(own.times))])
+        course = np.concatenate([[0.0], np.cumsum(speed[:-1] * np.diff(run.own.times))])
     low, high = np.percentile(course, [1.0, 99.0])
-    span, inside = max(float(high - low), 1e-300), course[run.first : run.behind]
+    span, inside = max(float(high - low), 1e-300), run.of(course)
     if kind == "torque":
         away = (_averaged(inside) - 0.5 * (low + high)) / span
         sides = np.sign(away[np.abs(away) > 0.5 * _SWING])
         return int(np.count_nonzero(np.diff(sides))) >= _TIMES
-    if kind == "turns":
-        rises = inside - np.minimum.accumulate(inside), np.maximum.accumulate(inside) - inside
-        return min(float(one.max()) for one in rises) > 0.5 * _SWING * span
+    if kind in {"turns", "speed"}:
+        slow = kind == "speed" and _is_slow(inside, run)
+        return not slow and to_and_fro(inside) > 0.5 * _SWING * span
     up, down = (inside.max() - inside[0]) / span, (inside[0] - inside.min()) / span
-    if max(up, down) > _SIDE and _jumps(own, run):
+    if max(up, down) > _SIDE and _jumps(run):
         return True
     return bool(min(up, down) > _SIDE and up + down > _SWING)
 
 
-def _is_slow(position: Samples, velocity: Samples, run: _Run) -> bool:
+def _is_slow(places: FloatArray, run: _Run) -> bool:
     """Return whether a motion is slower than the value nearest to that which a velocity keeps."""
-    kept, part = velocity.values[run.first], slice(run.first, run.behind)
-    nearest = float(np.abs(velocity.values[velocity.values != kept] - kept).min())
-    course, times = position.at(velocity.times)[part], velocity.times[part]
-    low, high = int(np.argmin(course)), int(np.argmax(course))
-    return float(course[high] - course[low]) < nearest * abs(float(times[high] - times[low]))
+    told, times = run.own.values, run.of(run.own.times)
+    nearest = float(np.abs(told[told != run.value] - run.value).min())
+    low, high = int(np.argmin(places)), int(np.argmax(places))
+    return float(places[high] - places[low]) < nearest * abs(float(times[high] - times[low]))
 
 
-def _jumps(own: Samples, run: _Run) -> bool:
+def _jumps(run: _Run) -> bool:
     """Return whether a signal leaves where it stood faster than it ever moves."""
-    steps = np.abs(np.diff(own.values)) / np.diff(own.times)
-    moving = steps[steps > 0.0]
-    return run.behind < len(own.values) and bool(
-        steps[run.behind - 1] > _JUMP * np.percentile(moving, 99.0)
-    )
+    steps = np.abs(np.diff(run.own.values)) / np.diff(run.own.times)
+    usual = np.percentile(steps[steps > 0.0], 99.0)
+    return not run.is_last and bool(steps[run.behind - 1] > _JUMP * usual)
 
 
 def _is_load(recorded: Recorded, number: int, label: str, torque: str, run: _Run) -> bool:
@@ -215,24 +217,14 @@ def _is_load(recorded: Recorded, number: int, label: str, torque: str, run: _Run
 
     Whatever explains it is taken out, in either direction, as if loads could pull anywhere.
     """
-    signals = recorded.recordings[number]
-    begin, end = signals[label].times[[run.first, run.behind - 1]]
-    cut = {
-        name: Samples(own.times[inside], own.values[inside], own.method)
-        for name, own in signals.items()
-        for inside in [(own.times >= begin) & (own.times <= end)]
-    }
-    alone = replace(recorded, recordings=(cut,))
-    data = filtered(alone, [*recorded.all_positions, torque], _FEWEST)
+    part = recorded.during(number, run.begin, run.end)
+    data = filtered(part, [*recorded.all_positions, torque], _FEWEST)
     if data is None or not recorded.all_positions:
         return True  # nobody knows
     joint = next(joint for joint, own in recorded.positions.items() if own == label)
-    loads = body_torques(recorded.model, *whole_motion(alone, data))
+    loads = body_torques(recorded.model, *whole_motion(part, data))
     own = loads[:, int(recorded.model.jnt_dofadr[joint])]
-    columns = _TRUST * np.column_stack([own, -own])
-    columns, felt = columns - columns.mean(axis=0), data.value[torque] - data.value[torque].mean()
-    found = bounded_fit(columns.T @ columns, columns.T @ felt, 1.0)
-    return float(np.std(felt - columns @ found)) < _UNEXPLAINED * float(np.std(felt))
+    return left_by_any(_TRUST * own, data.value[torque]) < _UNEXPLAINED
 
 
 def _averaged(values: FloatArray) -> FloatArray:
@@ -242,22 +234,20 @@ def _averaged(values: FloatArray) -> FloatArray:
 
 
 def _finding(
-    labels: tuple[str, ...], group: Sequence[Standstill], more: int, *, several: bool
+    labels: tuple[str, ...], groups: Sequence[Sequence[Standstill]], *, several: bool
 ) -> Finding:
-    """The finding of the first of the stretches in which the same signals stand."""
-    first, one = group[0], len(labels) == 1
+    """The finding of the stretches in which the same signals stand."""
+    first, one = groups[0][0], len(labels) == 1
     it, whose = ("it", "its sensor") if one else ("them", "their sensors")
     stands = f"stands still at {first.value:.4g}" if one else "stand still"
-    when = f"from {first.begin:.1f} " + ("s on" if first.is_last else f"to {first.end:.1f} s")
-    when += f" of recording {first.recording + 1}" if several else ""
-    when += f", and in {more} more stretch{'es' if more > 1 else ''}" if more else ""
-    moving = listed([repr(one) for one in dict.fromkeys(one.witness for one in group)], 4)
+    when = listed((group[0].words(several=several) for group in groups), last=" and ")
+    moving = dict.fromkeys(repr(one.witness) for group in groups for one in group)
     return Finding(
         FindingKind.STANDSTILL,
         labels,
-        {"begin": first.begin, "end": first.end, "value": first.value, "more": float(more)},
-        f"{listed(map(repr, labels), 4)} {stands} {when}, while {moving} "
-        f"{'goes' if len(group) == 1 else 'go'} to and fro: {whose} or what publishes {it} had "
+        {"begin": first.begin, "end": first.end, "value": first.value},
+        f"{listed(map(repr, labels))} {stands} {when}, while {listed(moving)} "
+        f"{'goes' if len(moving) == 1 else 'go'} to and fro: {whose} or what publishes {it} had "
         "stopped, or the joint was held. No parameter explains that; leave the stretch out, with "
         "start and end of a sequence, or the signal.",
         "",

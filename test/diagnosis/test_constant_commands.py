@@ -121,6 +121,16 @@ def test_commands_that_end_before_the_motion_are_told(begin: float, lines: Exper
     assert found.evidence["begin"] == pytest.approx(begin + 0.5)
 
 
+def test_positions_that_begin_after_it_tell_nothing(lines: ExperimentLines) -> None:
+    sent = np.where(TIMES < 6.0, 0.1, swinging(0.8))
+    seen = recording(sent, sent, kp=60.0)
+    signals = dict(seen.recordings[0])
+    for label in ("shoulder_qpos", "elbow_qpos"):
+        signals[label] = signals[label].between(6.5, 12.0)
+    seen = replace(seen, recordings=(signals,))
+    assert constant_command_findings(seen, lines) == []
+
+
 @pytest.mark.parametrize("kv", [0.3, 3.0])  # a joint that rings for long, and one that does not
 def test_steps_and_goals_are_not(kv: float, lines: ExperimentLines) -> None:
     steps = np.where(TIMES < 4.0, 0.0, np.where(TIMES < 8.0, 0.6, -0.2))

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from work import calls_of
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.yaml_tree import Value, parse_yaml
@@ -108,9 +107,9 @@ def test_what_is_refused(text: str, sentence: str) -> None:
     assert message.startswith("e.yaml")
 
 
-def test_a_bomb_of_aliases_is_refused_quickly() -> None:
+def test_a_bomb_of_aliases_is_refused_before_it_goes_off() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join(10 * [f'*a{i - 1}'])}]" for i in range(1, 12)]
-    started = time.process_time()
-    assert "more than 20000 values (aliases expanded)" in error_of("\n".join(lines))
-    assert time.process_time() - started < 10.0
+    refused: list[str] = []
+    assert calls_of(lambda: refused.append(error_of("\n".join(lines)))) < 2_000_000  # ten times
+    assert "more than 20000 values (aliases expanded)" in refused[0]

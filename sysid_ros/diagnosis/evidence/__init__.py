@@ -78,4 +78,5 @@ from sysid_ros.diagnosis.evidence.sampling_mistakes import (
     still_joints,
     stuck_limit,
 )
+from sysid_ros.diagnosis.evidence.stretch import Stretch, to_and_fro
 from sysid_ros.diagnosis.evidence.whole_motion import whole_motion

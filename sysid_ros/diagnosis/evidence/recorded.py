@@ -63,6 +63,11 @@ class Samples:
         """Values at other instants; the nearest sample before the first and after the last."""
         return value_at(self.times, self.values, times, self.method)
 
+    def between(self, begin: float, end: float) -> Samples:
+        """The samples from one instant to another, both included."""
+        inside = (self.times >= begin) & (self.times <= end)
+        return Samples(self.times[inside], self.values[inside], self.method)
+
     def mean_around(self, times: FloatArray, width: float) -> FloatArray:
         """Values at other instants, of a held signal the mean over a time [s] around each.
 
@@ -124,6 +129,11 @@ class Recorded:
             velocities=kept(self.velocities), efforts=kept(self.efforts),
             servos=kept(self.servos), others=kept(self.others),
         )  # fmt: skip
+
+    def during(self, number: int, begin: float, end: float) -> Recorded:
+        """The scalar signals of one recording from one instant to another, and no others."""
+        part = {label: own.between(begin, end) for label, own in self.recordings[number].items()}
+        return replace(self, recordings=(part,), vectors=({},))
 
     def joint_name(self, joint: int) -> str:
         """A joint's name in the model."""

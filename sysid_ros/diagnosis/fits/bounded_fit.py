@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Least squares whose unknowns are not negative, from inner products."""
+"""Least squares whose unknowns are limited, from inner products."""
 
 from __future__ import annotations
 
@@ -28,3 +28,16 @@ def bounded_fit(gram: FloatArray, target: FloatArray, limit: float = np.inf) -> 
     p = len(target)
     hessian = gram + ridge * np.eye(p)
     return bounded_quadratic_step(hessian, -target, np.zeros(p), np.full(p, limit))
+
+
+def left_by_any(columns: FloatArray, target: FloatArray) -> float:
+    """Share of a signal's variation that is left of it, whatever each column adds or takes away.
+
+    Args:
+      columns: The most that each may add, (n, p).
+      target: The signal, (n,).
+    """
+    both = np.column_stack([columns, -columns])
+    both, moved = both - both.mean(axis=0), target - target.mean()
+    found = bounded_fit(both.T @ both, both.T @ moved, 1.0)
+    return float(np.std(moved - both @ found) / max(float(np.std(moved)), 1e-12))

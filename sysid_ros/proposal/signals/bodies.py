@@ -47,7 +47,8 @@ _HALVES = {
 }
 _PLACES = ("position.x", "translation.x")
 _TURNS = {f"{part}.{axis}" for part in ("orientation", "rotation") for axis in "wxyz"}
-_ANY = r"\.(?:position\.|translation\.|linear\.)?[xyzw]"  # a boat turns about z alone
+# Any of their numbers, as a boat turns about z alone.
+_ANY = r"(?:\.(?:position\.|translation\.|linear\.)?[xyzw]|\[\d\])"
 _NAMESPACE = 0.75  # of at least three topics, that begin alike where this is a robot's name
 _WRENCH = "geometry_msgs/msg/WrenchStamped"
 _SENSORS: Mapping[int, Mapping[str, str]] = {
@@ -138,7 +139,7 @@ def _framed(
 def _robots_name(topics: Collection[str]) -> str:
     """The namespace that nearly all topics share, which names no sensor; empty where none does."""
     spaces = Counter("/".join(topic.split("/")[:2]) for topic in topics if topic.count("/") > 1)
-    space, count = max(spaces.items(), key=lambda one: one[1], default=("", 0))
+    space, count = next(iter(spaces.most_common(1)), ("", 0))
     return space if count >= max(3.0, _NAMESPACE * len(topics)) else ""
 
 
@@ -222,14 +223,15 @@ def _at_site(model: mujoco.MjModel, body: int, names: Sequence[str], line: Line)
     told = f"{line.channel.topic}/{line.channel.name}"
     sites = [str(model.site(int(site)).name) for site in np.flatnonzero(model.site_bodyid == body)]
     site = max(sites, key=lambda one: _likeness([one], told), default="")
-    half = line.channel.field.rpartition(".")[2] not in _HALVES
-    if half or _likeness([site], told) < _SAME_NAME or _likeness(names, told) >= _SAME_NAME:
+    halves = _HALVES.get(line.channel.field.rpartition(".")[2], ())
+    of_site = _likeness([site], told) >= _SAME_NAME > _likeness(names, told)
+    if not (halves and of_site):
         yield line
-    else:
-        doubt = f"is {line.channel.topic} told of {site}, not of {names[-1]}?"
-        for name, kind, part in _HALVES[line.channel.field.rpartition(".")[2]]:
-            channel = replace(line.channel, field=f"{line.channel.field}.{part}")
-            yield Line("sensor", f"{site}_{name}", channel, doubt, placed=(kind, site))
+        return
+    doubt = f"is {line.channel.topic} told of {site}, not of {names[-1]}?"
+    for name, kind, part in halves:
+        channel = replace(line.channel, field=f"{line.channel.field}.{part}")
+        yield Line("sensor", f"{site}_{name}", channel, doubt, placed=(kind, site))
 
 
 def numbers_of_poses(channels: Sequence[Channel]) -> set[tuple[str, str]]:
@@ -278,8 +280,8 @@ def _recorded(types: Mapping[str, str], channels: Sequence[Channel]) -> list[Cha
     """Signals of some message types, once each; what is asked for is none."""
     found: dict[tuple[str, str], Channel] = {}
     for channel in channels:
-        key, first = (str(channel.row), r"\[0\]") if channel.row else (channel.msgtype, _ANY)
-        match = re.fullmatch(f"({types.get(key, '')}){first}", channel.field)
+        key = str(channel.row) if channel.row else channel.msgtype
+        match = re.fullmatch(f"({types.get(key, '')}){_ANY}", channel.field)
         if key in types and match is not None and not is_asked(channel.topic):
             found.setdefault((channel.topic, match[1]), replace(channel, field=match[1]))
     return list(found.values())

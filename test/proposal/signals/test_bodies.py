@@ -196,6 +196,8 @@ def test_fixed_arrays_that_are_called_so_are_poses_and_readings() -> None:
         ("acc", (), "imu_state.accelerometer"),
     ]
     assert ["z_down" in one.values for one in lines] == [True, True, False, False]
+    turning = [one for one in channels if "[0]" not in one.field]  # a boat about z alone
+    assert len(body_lines(mujoco.MjModel.from_xml_string(MODEL), turning)) == 4
     longer = [replace(one, row=0) for one in channels]  # of any length: nobody knows what it is
     assert not body_lines(mujoco.MjModel.from_xml_string(MODEL), longer)
 
