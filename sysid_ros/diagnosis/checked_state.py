@@ -26,6 +26,7 @@ from sysid_ros.diagnosis.evidence import (
     under_gravity,
 )
 from sysid_ros.diagnosis.servo_mistakes import counterparts
+from sysid_ros.diagnosis.tracking import time_constants
 from sysid_ros.experiment import Experiment
 from sysid_ros.robots import build_parameters
 
@@ -75,9 +76,20 @@ class CheckedState:
             best.change,
             self.lines,
             evidence,
-            why,
+            f"{why}{self._or_slower(best.change)}",
             alternatives=best.alternatives,
             interval=best.interval,
+        )
+
+    def _or_slower(self, change: Change) -> str:
+        """Name the low-pass of the model that a delay may be, were that one slower."""
+        known = time_constants(self.recorded)
+        own = [label for label in change.signals if label in known]
+        if change.kind is not FindingKind.LAG or not own:
+            return ""
+        return (
+            f" A time constant of {own[0]!r} longer than the model's {known[own[0]]:.3g} s looks "
+            f"alike: 'time_constant: null' of that actuator, in parameters, lets the fit decide."
         )
 
     def mounting(self, turned: Turned, grounds: str) -> Finding:

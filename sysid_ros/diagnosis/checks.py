@@ -26,13 +26,9 @@ from sysid_ros.diagnosis.evidence import (
     percent,
     together,
 )
+from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
-from sysid_ros.diagnosis.position_consistency import (
-    beyond_ranges,
-    clipped_commands,
-    disagreement,
-    other_units,
-)
+from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.repeated_commands import repeated_command_findings
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
@@ -145,6 +141,16 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
         return (*_at_rest(state), *_of_values(state, simulated=False))
+
+
+def left_ranges(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+    """Test only whether joints were where a simulation does not let them be.
+
+    Args:
+      experiment: The experiment.
+      dataset: Its recordings.
+    """
+    return tuple(beyond_ranges(CheckedState.of(experiment, dataset).recorded))
 
 
 def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:

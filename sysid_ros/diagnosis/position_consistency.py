@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Measured positions against measured velocities, and against the ranges of their joints."""
+"""Measured positions against measured velocities, and units by the ranges of joints."""
 
 from __future__ import annotations
 
@@ -9,24 +9,18 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
-    OFTEN,
     Change,
-    Finding,
     FindingKind,
     Recorded,
     filtered,
     joint_labels,
     named_degrees,
-    share_beyond,
-    share_outside,
 )
-from sysid_ros.engine.elements import control_range, n_actuators
 from sysid_ros.errors import listed
 from sysid_ros.experiment import UNITS
 from sysid_ros.recording.mapping import DEGREES
@@ -36,11 +30,9 @@ _UNRELATED = 0.6  # below which it is not
 _FACTOR = 1.15  # a scale further from one is wrong
 _SURELY = 0.02  # a scale that near to one of turns is one
 _LEAST_ROWS = 100
-_MOSTLY = 0.5  # of a command's samples; fewer are a limit that was run into
 _TOO_WIDE, _FITS = 2.0, 1.1  # ranges that no motion spans, and that one may in its own unit
 _NARROW = 0.12  # rad; a narrower range may be one of radians that is read in degrees
 _MILLI = 1e-3
-_ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
 
 
 @dataclass(frozen=True)
@@ -255,84 +247,3 @@ def _grounds(one: _Reach, *, hinges: bool) -> str:
         f"As recorded, {one.label!r} spans {one.span:.3g} {unit}, and the model's range "
         f"{one.width:.3g}; {other} fit into it."
     )
-
-
-def beyond_ranges(recorded: Recorded) -> list[Finding]:
-    """Find joints that were beyond their range in much of what was recorded.
-
-    A simulation pushes them back to it, with whatever force that takes.
-
-    Args:
-      recorded: The recordings, repaired as far as mistakes are known.
-    """
-    found = []
-    for joint, label in recorded.positions.items():
-        share = share_beyond(recorded, joint)
-        if share > OFTEN:
-            values = np.concatenate([one.values for one in recorded.pooled(label)])
-            found.append(_left_range(recorded, joint, label, values.min(), values.max(), share))
-    return found
-
-
-def clipped_commands(recorded: Recorded) -> list[Finding]:
-    """Find commands that lie beyond the range of their actuators in most of what was recorded.
-
-    MuJoCo clips them, so that the simulation is told next to nothing.
-    """
-    beyond, model = {}, recorded.model
-    clips = not model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
-    for actuator in range(n_actuators(model)) if clips else ():
-        label = str(model.actuator(actuator).name)
-        samples, (low, high) = recorded.pooled(label), control_range(model, actuator)
-        told = bool(samples) and all(one.held for one in samples)  # what was measured acts as it is
-        if told and np.isfinite(high):
-            values = np.concatenate([one.values for one in samples])
-            share = share_outside(samples, low, high)
-            if share > _MOSTLY:
-                beyond[label] = share, values.min(), values.max(), low, high
-    if not beyond:
-        return []
-    first = max(beyond, key=lambda label: beyond[label][0])
-    share, lowest, highest, low, high = (float(part) for part in beyond[first])
-    others = listed([repr(label) for label in beyond if label != first], 4)
-    sentence = (
-        f"{first!r} was told what the model clips in {100.0 * share:.3g} % of the samples: it went "
-        f"from {lowest:.3g} to {highest:.3g}, and ctrlrange is {low:.3g} to {high:.3g}. Give the "
-        f"command's scale or unit, or correct the range"
-        f"{f'; likewise {others}' if others else ''}."
-    )
-    evidence = {"share": share, "lowest": lowest, "highest": highest}
-    return [Finding(FindingKind.RANGE, tuple(beyond), evidence, sentence, "", ())]
-
-
-def _left_range(
-    recorded: Recorded, joint: int, label: str, lowest: float, highest: float, share: float
-) -> Finding:
-    low, high = (float(end) for end in recorded.model.jnt_range[joint])
-    unit = "rad" if recorded.is_hinge(joint) else "m"
-    sentence = (
-        f"{recorded.joint_name(joint)!r} was beyond the model's range in {100.0 * share:.3g} % of "
-        f"the samples. It went from {lowest:.3g} to {highest:.3g} {unit}, and the model stops it "
-        f"at {low:.3g} and {high:.3g}."
-    )
-    if _told_in_degrees(recorded, joint):
-        sentence += (
-            " The range of its servo's commands is 57 times as wide: the model file has radians "
-            'and is read in degrees, as it lacks <compiler angle="radian"/>.'
-        )
-    evidence = {"share": share, "lowest": float(lowest), "highest": float(highest)}
-    return Finding(FindingKind.RANGE, (label,), evidence, sentence, "", ())
-
-
-def _told_in_degrees(recorded: Recorded, joint: int) -> bool:
-    """Return whether a servo of a hinge may be asked for as many radians as it has degrees."""
-    model = recorded.model
-    width = float(np.ptp(model.jnt_range[joint]))
-    servos = [
-        one for one in recorded.servos
-        if np.isfinite(control_range(model, one)).all() and recorded.joint_of(one) == joint
-    ]  # fmt: skip
-    if not recorded.is_hinge(joint):
-        return False
-    ratios = [float(np.ptp(control_range(model, one))) / max(width, 1e-9) for one in servos]
-    return any(abs(ratio * DEGREE - 1.0) < _ALIKE for ratio in ratios)

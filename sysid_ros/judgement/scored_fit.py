@@ -18,6 +18,7 @@ from sysid_ros.diagnosis import (
     beside_odd_effort,
     changed_loads,
     exchanged_signals,
+    left_ranges,
     mistaken_values,
     settled,
 )
@@ -275,8 +276,10 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
         exchanged = _exchanged(inputs, explained=by_robot)
     if result.torque is not None and result.torque.doubts and not (exchanged or settled(mistakes)):
         return (*result.torque.doubts, *(one.claim for one in beside_odd_effort(mistakes)))
-    if result.torque is None and not (explained or exchanged or mistakes):
-        mistakes = changed_loads(inputs.experiment, inputs.dataset)
+    if result.torque is None and not (exchanged or mistakes):
+        mistakes = left_ranges(inputs.experiment, inputs.dataset)
+        if not (explained or mistakes):
+            mistakes = changed_loads(inputs.experiment, inputs.dataset)
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
     return (*exchanged, *others)
 

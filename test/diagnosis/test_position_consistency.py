@@ -13,10 +13,8 @@ import pytest
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import check_experiment
-from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.evidence import Finding, FindingKind
-from sysid_ros.diagnosis.position_consistency import clipped_commands
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
 
@@ -135,27 +133,6 @@ def test_centimetres_are_left_as_a_range(folder: Path) -> None:
         if one.signals[0] == "arm_qpos"
     ]
     assert finding.kind is FindingKind.RANGE
-
-
-@pytest.mark.parametrize(
-    ("factor", "clips", "told"), [(14.5, True, True), (1.0, True, False), (14.5, False, False)]
-)
-def test_commands_that_the_model_would_clip_are_told(
-    folder: Path, factor: float, clips: bool, told: bool
-) -> None:
-    """In another unit, of which the motion tells nothing, as the model hears its limits alone."""
-    spec = mujoco.MjSpec.from_string(HEAD)
-    if not clips:
-        spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
-    servo = spec.actuator("tilting")
-    servo.ctrllimited, servo.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [-0.8, 0.9]
-    (folder / "clipping.xml").write_text(spec.to_xml())
-    text = experiment_text({}, {"tilting": factor}).replace("robot.xml", "clipping.xml")
-    experiment = parse_experiment(text, path=folder / "experiment.yaml")
-    dataset = load_dataset(experiment, None)
-    state = CheckedState.of(experiment, dataset)
-    found = [label for one in clipped_commands(state.recorded) for label in one.signals]
-    assert found == ["tilting"] * told
 
 
 @pytest.mark.parametrize(

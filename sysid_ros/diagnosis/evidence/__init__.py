@@ -44,7 +44,7 @@ from sysid_ros.diagnosis.evidence.hypotheses import (
     named_degrees,
     offset_unit,
 )
-from sysid_ros.diagnosis.evidence.pushed_joints import is_pushed
+from sysid_ros.diagnosis.evidence.pushed_joints import closed_postures, is_pushed
 from sysid_ros.diagnosis.evidence.recorded import (
     Recorded,
     Samples,
@@ -60,18 +60,18 @@ from sysid_ros.diagnosis.evidence.repair import (
     setting,
 )
 from sysid_ros.diagnosis.evidence.sampling_mistakes import (
-    OFTEN,
     PLAYED,
     Rate,
     by_topic,
     coarse_step,
     is_slow,
     is_uneven,
+    leaves_range,
     motion_range,
     moves,
     not_tested,
+    positions_of,
     sampling_of,
-    share_beyond,
     share_outside,
     signal_kinds,
     silent_joints,

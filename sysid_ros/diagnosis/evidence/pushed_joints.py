@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.diagnosis.evidence.recorded import Recorded
 from sysid_ros.engine.windows import ClosedLoops, pushed
 
@@ -27,18 +27,27 @@ def is_pushed(recorded: Recorded, joint: int) -> bool:
     return bool(share[recorded.model.jnt_dofadr[joint]] > _PUSHED)
 
 
-def _postures(recorded: Recorded) -> FloatArray:
-    """Some recorded postures of hinges and slides, (n, nq); none where one is unknown."""
-    model, positions = recorded.model, recorded.positions
-    measured = {int(model.jnt_dofadr[joint]) for joint in positions}
-    loops = ClosedLoops.of(model, measured)
-    known = measured.union([] if loops is None else loops.tied.tolist())
-    if not measured or not model.nq == model.nv == len(known):
-        return np.empty((0, model.nq))
-    postures = recorded.postures()
-    if loops is None:
-        return postures
+def closed_postures(recorded: Recorded) -> tuple[FloatArray, IntArray]:
+    """Some recorded postures, in which equalities say where joints are that nothing measures.
+
+    Returns:
+      (n, nq), and the degrees of freedom that equalities determine.
+    """
+    model, postures = recorded.model, recorded.postures()
+    loops = ClosedLoops.of(model, {int(model.jnt_dofadr[joint]) for joint in recorded.positions})
+    if loops is None or not len(postures):
+        return postures, np.empty(0, dtype=np.intp)
     states = np.zeros((len(postures), 1 + model.nq + model.nv))  # time, qpos, qvel
     states[:, 1 : 1 + model.nq] = postures
     loops.close(states)
-    return states[:, 1 : 1 + model.nq]
+    return states[:, 1 : 1 + model.nq], loops.tied
+
+
+def _postures(recorded: Recorded) -> FloatArray:
+    """Some recorded postures of hinges and slides, (n, nq); none where one is unknown."""
+    model, positions = recorded.model, recorded.positions
+    postures, tied = closed_postures(recorded)
+    known = {int(model.jnt_dofadr[joint]) for joint in positions}.union(tied.tolist())
+    if not positions or not model.nq == model.nv == len(known):
+        return np.empty((0, model.nq))
+    return postures

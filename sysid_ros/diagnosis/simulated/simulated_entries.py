@@ -18,17 +18,16 @@ import numpy as np
 from sysid_ros.arrays import BoolArray
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
-    OFTEN,
     Change,
     Family,
     FindingKind,
     Recorded,
     joint_labels,
+    leaves_range,
     moves,
     named_degrees,
     offset_unit,
     repaired,
-    share_beyond,
 )
 from sysid_ros.engine.elements import (
     actuator_moments,
@@ -214,11 +213,11 @@ class Simulated:
     def matters(self, change: Change, size: float) -> bool:
         """Return whether a size is more than what frictions and cables pass for.
 
-        Nor is it known of a joint that stays beyond its stops, which push a simulation back.
+        Nor is it known of a joint that goes beyond its stops, which push a simulation back.
         """
         label = change.signals[0]
         for moved, own in self.recorded.positions.items() if size else ():
-            if own == label and share_beyond(repaired(self.recorded, change), moved) > OFTEN:
+            if own == label and leaves_range(repaired(self.recorded, change), moved):
                 return False
         if change.kind is FindingKind.SCALE:
             degrees = named_degrees(size) and self.is_angle(label)

@@ -136,7 +136,7 @@ def test_a_range_that_was_left_is_named_and_so_are_radians_read_in_degrees(tmp_p
     assert found == []
     told = check_dataset(*dataset(tmp_path, read, meant))
     finding = next(one for one in told if one.kind is FindingKind.RANGE)
-    assert "stops it at 0 and 0.0209" in finding.sentence
+    assert "range of 0 to 0.0209 rad" in finding.sentence
     assert '<compiler angle="radian"/>' in finding.sentence
 
 

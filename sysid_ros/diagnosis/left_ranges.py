@@ -1,0 +1,129 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Joints and commands that were beyond the ranges that the model has."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.evidence import (
+    DEGREE,
+    Finding,
+    FindingKind,
+    Recorded,
+    closed_postures,
+    leaves_range,
+    positions_of,
+    share_outside,
+)
+from sysid_ros.engine.elements import BALL, FREE, control_range, n_actuators
+from sysid_ros.errors import listed
+
+_MOSTLY = 0.5  # of a command's samples; fewer are a limit that was run into
+_ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
+
+
+def beyond_ranges(recorded: Recorded) -> list[Finding]:
+    """Find joints that were farther beyond their range than stops give way.
+
+    A simulation pushes them back to it, with whatever force that takes. Of joints that nothing
+    measures those are asked that equalities tie to what is measured, as a URDF's ``mimic`` does.
+
+    Args:
+      recorded: The recordings, repaired as far as mistakes are known.
+    """
+    model = recorded.model
+    if model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_LIMIT):
+        return []
+    found = [
+        _left_range(recorded, joint, positions_of(recorded, joint), (label,))
+        for joint, label in recorded.positions.items()
+        if leaves_range(recorded, joint)
+    ]
+    postures, tied = closed_postures(recorded)
+    for joint in sorted({int(model.dof_jntid[dof]) for dof in tied}):
+        if model.jnt_type[joint] in (BALL, FREE):
+            continue
+        values = postures[:, model.jnt_qposadr[joint]]
+        if leaves_range(recorded, joint, values):
+            found.append(_left_range(recorded, joint, values, ()))
+    return found
+
+
+def clipped_commands(recorded: Recorded) -> list[Finding]:
+    """Find commands that lie beyond the range of their actuators in most of what was recorded.
+
+    MuJoCo clips them, so that the simulation is told next to nothing.
+    """
+    beyond, model = {}, recorded.model
+    clips = not model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
+    for actuator in range(n_actuators(model)) if clips else ():
+        label = str(model.actuator(actuator).name)
+        samples, (low, high) = recorded.pooled(label), control_range(model, actuator)
+        told = bool(samples) and all(one.held for one in samples)  # what was measured acts as it is
+        if told and np.isfinite(high):
+            values = np.concatenate([one.values for one in samples])
+            share = share_outside(samples, low, high)
+            if share > _MOSTLY:
+                beyond[label] = share, values.min(), values.max(), low, high
+    if not beyond:
+        return []
+    first = max(beyond, key=lambda label: beyond[label][0])
+    share, lowest, highest, low, high = (float(part) for part in beyond[first])
+    others = listed([repr(label) for label in beyond if label != first], 4)
+    sentence = (
+        f"{first!r} was told what the model clips in {100.0 * share:.3g} % of the samples: it went "
+        f"from {lowest:.3g} to {highest:.3g}, and ctrlrange is {low:.3g} to {high:.3g}. Give the "
+        f"command's scale or unit, or correct the range"
+        f"{f'; likewise {others}' if others else ''}."
+    )
+    evidence = {"share": share, "lowest": lowest, "highest": highest}
+    return [Finding(FindingKind.RANGE, tuple(beyond), evidence, sentence, "", ())]
+
+
+def _left_range(
+    recorded: Recorded, joint: int, values: FloatArray, signals: tuple[str, ...]
+) -> Finding:
+    """Say where a joint was, and where the model stops it.
+
+    Args:
+      recorded: The recordings.
+      joint: Which one.
+      values: Its positions.
+      signals: Those that measure it; none where others tell.
+    """
+    name, (low, high) = recorded.joint_name(joint), map(float, recorded.model.jnt_range[joint])
+    lowest, highest = float(values.min()), float(values.max())
+    share = float(np.mean((values < low) | (values > high)))
+    unit = "rad" if recorded.is_hinge(joint) else "m"
+    tied = "" if signals else ", tied to what is measured,"
+    sentence = (
+        f"{name!r}{tied} went from {lowest:.3g} to {highest:.3g} {unit} and was beyond the model's "
+        f"range of {low:.3g} to {high:.3g} {unit} in {100.0 * share:.3g} % of the samples. The "
+        f"simulation stops it there. Correct the range in the model, or "
+        f"{'what ties it' if tied else 'give the offset of its encoder'}."
+    )
+    if _told_in_degrees(recorded, joint):
+        sentence += (
+            " The range of its servo's commands is 57 times as wide: the model file has radians "
+            'and is read in degrees, as it lacks <compiler angle="radian"/>.'
+        )
+    evidence = {"share": share, "lowest": lowest, "highest": highest}
+    return Finding(FindingKind.RANGE, signals or (name,), evidence, sentence, "", ())
+
+
+def _told_in_degrees(recorded: Recorded, joint: int) -> bool:
+    """Return whether a servo of a hinge may be asked for as many radians as it has degrees."""
+    model = recorded.model
+    width = float(np.ptp(model.jnt_range[joint]))
+    servos = [
+        one for one in recorded.servos
+        if np.isfinite(control_range(model, one)).all() and recorded.joint_of(one) == joint
+    ]  # fmt: skip
+    if not recorded.is_hinge(joint):
+        return False
+    ratios = [float(np.ptp(control_range(model, one))) / max(width, 1e-9) for one in servos]
+    return any(abs(ratio * DEGREE - 1.0) < _ALIKE for ratio in ratios)

@@ -1,0 +1,109 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Joints and commands beyond the ranges that the model has, by stops that were never there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import pytest
+import yaml
+
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis.checked_state import CheckedState
+from sysid_ros.diagnosis.evidence import Finding
+from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands
+from sysid_ros.experiment import parse_experiment
+from sysid_ros.judgement.outcome import Judgement
+from sysid_ros.pipeline import run_experiment
+from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
+
+# A finger whose tip a mimic turns, as drawings have them.
+FINGER = """<mujoco><compiler angle="radian"/><option timestep="0.002"/><worldbody><body>
+  <joint name="knuckle" axis="0 1 0" {knuckle} damping="0.05" armature="0.002"/>
+  <geom type="capsule" fromto="0 0 0 .05 0 0" size=".01" mass=".1" contype="0"/>
+  <body pos=".05 0 0"><joint name="tip" axis="0 1 0" {tip} damping="0.01"/>
+  <geom type="capsule" fromto="0 0 0 .03 0 0" size=".01" mass=".03" contype="0"/></body></body>
+  </worldbody><equality><joint joint1="tip" joint2="knuckle" polycoef="0 -0.6 0 0 0"/></equality>
+  <actuator><position name="servo" joint="knuckle" kp="8" kv=".2" {servo}/></actuator></mujoco>"""
+REACH = 0.8  # of what the knuckle may turn by
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of the knuckle without any stops."""
+    made: Path = tmp_path_factory.mktemp("finger")
+    encoder = JointStates(position=Reading(noise=5e-5), joints=("knuckle",))
+    spec = mujoco.MjSpec.from_string(FINGER.format(knuckle="", tip="", servo=""))
+    generate(
+        spec,
+        RecordingPlan(duration=6.0, motion=Motion(reach=REACH), settle=0.0, sensors=(encoder,)),
+        made / "bag",
+    )
+    return made
+
+
+def text_of(folder: Path, knuckle: str = "", tip: str = "", servo: str = "") -> str:
+    """An experiment with a model of some ranges."""
+    model = FINGER.format(knuckle=knuckle, tip=tip, servo=servo)
+    (folder / "robot.xml").write_text(model)
+    own = {"topic": "/joint_states", "field": "position[knuckle]"}
+    told = {"topic": "/position_controller/commands", "field": "data[0]"}
+    signals = [{"qpos": "knuckle", **own}, {"actuator": "servo", **told}]
+    parameters = [{"joint": "knuckle", "damping": None}]
+    return yaml.safe_dump(
+        {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": parameters}
+    )
+
+
+def state_of(folder: Path, text: str) -> CheckedState:
+    experiment = parse_experiment(text, path=folder / "experiment.yaml")
+    return CheckedState.of(experiment, load_dataset(experiment, None))
+
+
+@pytest.mark.parametrize(
+    ("ranges", "told"),
+    [
+        ({"knuckle": 'range="-0.4 1.6"'}, []),
+        ({"knuckle": 'range="0 1.6"'}, ["knuckle_qpos"]),
+        ({"knuckle": 'range="0 1.6" limited="false"'}, []),
+        ({"tip": 'range="-0.4 0.2"'}, []),
+        ({"tip": 'range="0 1.2"'}, ["tip"]),  # which half of the motion turns the other way
+    ],
+)
+def test_joints_that_left_their_ranges_are_told(
+    folder: Path, ranges: dict[str, str], told: list[str]
+) -> None:
+    state = state_of(folder, text_of(folder, **ranges))
+    found: list[Finding] = beyond_ranges(state.recorded)
+    assert [label for one in found for label in one.signals] == told
+    for one in found:
+        assert one.evidence["lowest"] < float(one.sentence.partition("range of ")[2].split()[0])
+        assert ("what ties it" in one.sentence) == (told == ["tip"])
+
+
+def test_the_verdict_tells_a_range_that_was_left(folder: Path) -> None:
+    text = text_of(folder, knuckle='range="0.1 1.6"')
+    experiment = parse_experiment(text, path=folder / "experiment.yaml")
+    outcome = run_experiment(experiment, output_dir=folder / "results").outcome
+    assert outcome.judgement is Judgement.SUSPECT_DATA
+    assert "beyond the model's range of 0.1 to 1.6 rad" in outcome.verdict
+
+
+@pytest.mark.parametrize(
+    ("scale", "clips", "told"), [(10.0, True, True), (1.0, True, False), (10.0, False, False)]
+)
+def test_commands_that_the_model_would_clip_are_told(
+    folder: Path, scale: float, clips: bool, told: bool
+) -> None:
+    """In another unit, of which the motion tells nothing, as the model hears its limits alone."""
+    text = text_of(folder, servo='ctrlrange="-0.4 0.4" ctrllimited="true"')
+    if not clips:
+        spec = mujoco.MjSpec.from_file(str(folder / "robot.xml"))
+        spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
+        (folder / "robot.xml").write_text(spec.to_xml())
+    text = text.replace("actuator: servo", f"actuator: servo\n  scale: {scale}")
+    found = clipped_commands(state_of(folder, text).recorded)
+    assert [label for one in found for label in one.signals] == ["servo"] * told
