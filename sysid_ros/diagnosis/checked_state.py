@@ -96,6 +96,7 @@ class CheckedState:
         """Repair the recordings under another gravity, as nothing else explains them as well."""
         weightless = not np.any(self.recorded.model.opt.gravity)
         claim = "model has no gravity" if weightless else "robot is not mounted as the model is"
+        claim = claim if np.any(turned.gravity) else "robot feels no gravity"
         self.recorded = under_gravity(self.recorded, turned.gravity)
         repair = self.lines.gravity(turned.gravity.tolist())
         return Finding(

@@ -37,6 +37,7 @@ from sysid_ros.diagnosis.fits import (
     bounded_fit,
     misfit_of,
     most_pushed,
+    spring_torques,
 )
 from sysid_ros.engine.elements import (
     FREE,
@@ -290,7 +291,7 @@ class Tracking:
         return _asked(model, servo) * np.column_stack(columns), np.maximum(limits, 1e-12)
 
     def _loads(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray | None:
-        """Torques that the bodies' weights and inertias take; ``None`` without a measured joint."""
+        """Torques that weights, inertias and springs take; ``None`` without a measured joint."""
         labels = set(self._recorded.positions.values())
         if not labels:
             return None
@@ -298,7 +299,9 @@ class Tracking:
         if key not in known:
             if len(known) >= _LOADS:  # they take tens of MB where joints are many
                 del known[next(iter(known))]
-            known[key] = body_torques(self._recorded.model, *whole_motion(self._recorded, data))
+            model, motion = self._recorded.model, whole_motion(self._recorded, data)
+            taken = [body_torques(model, *motion), spring_torques(model, motion[0])]
+            known[key] = np.concatenate(taken, axis=2)
         known[key] = loads = known.pop(key)  # the latest is the last to go
         return loads
 

@@ -99,3 +99,31 @@ parameters: [{joint: boom, damping: , frictionloss: , armature: }, {signal: driv
     wrong = parse_experiment(text % ", offset: 3.0", path=tmp_path / "experiment.yaml")
     assert check_experiment(right, None) == ()
     assert [one.kind for one in check_experiment(wrong, None)] == [FindingKind.OFFSET]
+
+
+# A spring from the wall bears the arm, as of exoskeletons and of lamps.
+BORNE = """<mujoco><option timestep="0.001" integrator="implicitfast"/><worldbody>
+  <site name="wall" pos="-.1 0 1.25"/>
+  <body pos="0 0 1"><joint name="lift" axis="0 -1 0" damping=".8" armature=".08"/>
+    <geom type="capsule" fromto="0 0 0 .5 0 0" size=".03" mass="2" contype="0" conaffinity="0"/>
+    <site name="end" pos=".12 0 .03"/></body></worldbody>
+  <tendon><spatial name="spring" stiffness="{stiffness}" springlength=".12">
+    <site site="wall"/><site site="end"/></spatial></tendon>
+  <actuator><position name="drive" joint="lift" kp="200" kv="12"/></actuator></mujoco>"""
+
+
+def test_a_spring_that_is_stiffer_than_the_model_has_it_is_no_scale_of_a_position(
+    tmp_path: Path,
+) -> None:
+    plan = RecordingPlan(duration=12.0, motion=Motion(reach=0.7))
+    generate(mujoco.MjSpec.from_string(BORNE.format(stiffness=1200)), plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(BORNE.format(stiffness=900))
+    text = """model: robot.xml
+sequences: [bag]
+signals:
+  - {qpos: lift, topic: /joint_states, field: "position[lift]"}
+  - {actuator: drive, topic: /position_controller/commands, field: "data[0]"}
+parameters: [{tendon: spring, stiffness: }, {joint: lift, damping: , frictionloss: }]
+"""
+    file = tmp_path / "experiment.yaml"
+    assert check_experiment(parse_experiment(text, path=file), None) == ()

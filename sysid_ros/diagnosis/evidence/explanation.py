@@ -58,6 +58,8 @@ class Turned:
     @property
     def words(self) -> str:
         """The claim."""
+        if not np.any(self.gravity):
+            return "its drives bear its weight beside what they are told, or it moves on a level"
         values = ", ".join(f"{one:.3g}" for one in self.gravity)
         return f"gravity is ({values}) m/s^2 in its base's frame"
 

@@ -35,7 +35,8 @@ def other_gravity(
       own: The model's, (3,) m/s^2.
 
     Returns:
-      The gravity, (3,) m/s^2, and what it leaves; ``None`` where the model's is as good.
+      The gravity, (3,) m/s^2, and what it leaves; ``None`` where the model's is as good. Zero where
+      none explains as much as the best direction.
     """
     size = size_of_gravity(own)
     corners = [np.array(one) for one in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(one)]
@@ -45,9 +46,12 @@ def other_gravity(
     if least**2 > _PROMISING * before**2:  # a base that leans a little lies nearest to upright
         least, first = before, tuple(own)
     best, least = _turned(glance, np.array(first), least)
+    none = glance(np.zeros(3)).share  # of drives that bear the weight, or motion on a level
+    if none**2 <= _AS_GOOD * least**2:
+        best, least = np.zeros(3), none
     if least**2 > _PROMISING * before**2:
         return None
-    best = _on_an_axis(best, glance)
+    best = _on_an_axis(best, glance) if np.any(best) else best
     after = exact(best)
     return (best, after) if decisive(after, exact(own)) else None
 

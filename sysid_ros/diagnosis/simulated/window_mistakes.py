@@ -43,13 +43,12 @@ from sysid_ros.diagnosis.fits import (
     moving_masses,
     one_mass,
     resistances,
-    size_of_gravity,
-    turned_first_joint,
     with_names,
     zero_of,
 )
 from sysid_ros.diagnosis.simulated.changed_load import changed_load
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
+from sysid_ros.diagnosis.simulated.turned_gravity import turned_gravity
 from sysid_ros.engine.elements import FREE, body_label
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
@@ -64,12 +63,6 @@ _LATE = 0.015  # s, from which a delay is told that no equation of joints shows
 _TIMES = 3.0  # what is left, that a delay or a factor explains: a quarter is left without it
 _BETTER_WINDOWS = 0.75  # of the windows, in which it must be better
 _FACTOR = 1.5  # of a force, from which on it is told
-_MOUNTED = 0.25  # of what is left, that another mount may leave
-_WORTH = 0.6  # the same where it is tried
-_NEAR = 0.1  # of gravity, a step that is the last
-_TURNS = 4  # times that windows are linearized on the way there
-_LEANS = 0.05  # rad, from which a base is not mounted as the model is
-_SAME_SIZE = 0.1  # by which gravity from elsewhere may differ from the model's
 _AS_A_SIGN = 0.3  # how near to -1 a factor is one
 
 
@@ -185,45 +178,11 @@ class WindowTest:
         return (None if off is None or off.left > _ALIKE * beside.left else off), []
 
     def turned(self) -> Turned | None:
-        """Gravity from elsewhere that explains most of what is left, as of a mount that leans.
-
-        What gravity does to servos is linear in it. Its size, which nothing here asks for, says
-        whether it is gravity that is wrong. Where more or less of the model's explains as much, as
-        of slides, of which each feels a part of it only, it is masses that are.
-        """
-        windows = self._windows
-        if windows is None or self.gravity is None:
+        """Gravity from elsewhere, or none, that explains most of what is left."""
+        if self._windows is None or self.gravity is None:
             return None
-        own, before = self.gravity.value, windows.squares
-        size, there, found = size_of_gravity(own), own, None
-        for _ in range(_TURNS):
-            step, left = windows.together(self.gravity.scalar_names(), _names(self.usual))
-            left *= windows.squares / before
-            other = float(np.linalg.norm(there + step))
-            if left > _WORTH or not other:
-                return None
-            more, alone = windows.along(self.gravity.scalar_names(), own, _names(self.usual))
-            if found is None and more > -1.0 and alone <= min(_WORTH, _TIMES * left):
-                return None
-            there = (there + step) * size / other
-            if float(np.linalg.norm(there - own)) <= _LEANS * size:
-                return None
-            alike = left <= _MOUNTED and abs(other / size - 1.0) <= _SAME_SIZE
-            zero = turned_first_joint(self.sequences.gt_model, own, there)
-            found = Turned(there, *_shares(1.0, left), zero) if alike else None
-            if alike and float(np.linalg.norm(step)) <= _NEAR * size:
-                break
-            # Of a robot that hangs, friction and damping were fitted to what gravity did.
-            moved = self.gravity.copy()
-            moved.update_from_vector(there)
-            begun = None if windows is self._windows else windows
-            nearer = self._linearized(moved, patient=True, begun=begun)
-            if nearer is None:
-                break
-            if found is None and nearer.squares > _LESS * windows.squares:
-                return None
-            windows = nearer
-        return found
+        model, usual = self.sequences.gt_model, _names(self.usual)
+        return turned_gravity(self._windows, self.gravity, usual, model, self._linearized)
 
     def late_inputs(self) -> list[Explanation]:
         """Delays of inputs that no equation of joints shows."""

@@ -100,9 +100,8 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
         if int(model.jnt_type[joint]) == FREE:
             body = str(model.body(int(model.jnt_bodyid[joint])).name)
             name = str(model.joint(joint).name) or body
-            posed = list(_one("qpos", name, [name, body], _POSES, channels))
-            posed = posed or list(_in_frames(name, [name, body], channels))
-            posed = [_as_told(line, body, channels) for line in posed]
+            pose = pose_line(name, [name, body], channels)
+            posed = [] if pose is None else [_as_told(pose, body, channels)]
             posed = posed or [*_in_rows(body, channels), *_points(body, [name, body], channels)]
             twists = list(_one("qvel", name, [name, body], _TWISTS, channels))
             for line in [*posed, *twists]:
@@ -117,6 +116,12 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
     lines += _framed(model, channels, {line.channel.topic for line in lines})
     sensed = {line.channel.topic for line in lines}
     return [*_wrenches(model, [one for one in channels if one.topic not in sensed]), *lines]
+
+
+def pose_line(name: str, names: Sequence[str], channels: Sequence[Channel]) -> Line | None:
+    """The recorded pose that is named most like one of some names, if there is any."""
+    told = [*_one("qpos", name, names, _POSES, channels)]
+    return next(iter(told or _in_frames(name, names, channels)), None)
 
 
 def _framed(

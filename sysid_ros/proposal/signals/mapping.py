@@ -35,6 +35,7 @@ from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
+_GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
 _TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
 
 
@@ -131,7 +132,9 @@ def map_channels(
         if model.actuator(a).name not in driven and not shown & moved_by(model, a)
     ]
     unmapped += [*idle, *(_speeds_of_a_base(moving) if idle else ())]
-    bodies = [*body_lines(model, moving), *lengths, *links]
+    poses = {one.topic for one, _ in positions.values() if one.msgtype.startswith(_GEOMETRY)}
+    loose = [one for one in moving if one.topic not in poses]  # no other body's
+    bodies = [*body_lines(model, loose), *lengths, *links]
     unmapped += _floating_blindly(model, bodies)
     undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
     unmapped += [

@@ -20,6 +20,7 @@ from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import match_names, similarity
+from sysid_ros.proposal.signals.planar_bases import planar_positions
 from sysid_ros.proposal.signals.recorded_commands import is_bare, named_part
 from sysid_ros.recording.messages import is_asked
 
@@ -149,7 +150,7 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     alone = [replace(one, name=named_part(one.topic, names)[0]) for one in singles]
     for source in [*sources[1:], alone]:
         found |= _named_in(model, [joint for joint in joints if joint not in found], source)
-    return dict(sorted(found.items()))
+    return dict(sorted({**planar_positions(model, channels), **found}.items()))
 
 
 def turns_or_degrees(model: mujoco.MjModel, joint: int, channel: Channel) -> str:

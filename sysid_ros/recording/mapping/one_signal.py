@@ -19,6 +19,7 @@ from sysid_ros.recording.mapping.samples import are_measurements, check_samples,
 from sysid_ros.recording.mapping.turns import DEGREES, TURN, joined_turns, names_angle, within_one
 from sysid_ros.recording.messages import (
     Components,
+    headings,
     is_command,
     is_expanded,
     parse_field,
@@ -84,6 +85,8 @@ def map_signal(
     held = _is_held(signal, topic.columns.msgtype)
     played_back = numbers.paths[0] in topic.columns.trajectories
     times, raw = _recorded(topic, numbers, where)
+    if numbers.heading:
+        raw, numbers = headings(unit_quaternions(raw, where)), Components(numbers.paths[:1])
     # from the recording's own beginning on
     raw, turns, turn = (raw, 0, TURN) if straight else _without_turns(signal, raw)
     kept = Range(used.start - _STILL_FELT, used.end) if control else used

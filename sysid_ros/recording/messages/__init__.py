@@ -5,7 +5,13 @@
 
 from __future__ import annotations
 
-from sysid_ros.recording.messages.components import Components, components_of, unit_quaternions
+from sysid_ros.recording.messages.components import (
+    HEADING,
+    Components,
+    components_of,
+    headings,
+    unit_quaternions,
+)
 from sysid_ros.recording.messages.definitions import Definitions
 from sysid_ros.recording.messages.field_paths import EVERY, FieldPath, parse_field
 from sysid_ros.recording.messages.message_layout import FieldReader

@@ -6,13 +6,13 @@
 A path that leads to such a part of a message stands for its numbers in MuJoCo's order: positions
 before orientations, quaternions as w x y z, linear before angular. So does one to a fixed array of
 three numbers, a vector, or of four, a quaternion in MuJoCo's order, as the messages of PX4 and of
-Unitree's robots have them.
+Unitree's robots have them. ``yaw`` below a quaternion is one number, the heading that it tells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Lengths of fixed arrays that stand for a whole, and where among their numbers quaternions begin.
 _FIXED: Mapping[int, tuple[int, ...]] = {3: (), 4: (0,)}
+HEADING = "yaw"  # below a quaternion, what a boat or a mobile base turns by
+_NUMBERS = 4  # of a quaternion
 _UNIT_NORM = (0.9, 1.1)  # float32 and rounded text stay within a few per cent of 1
 
 
@@ -38,6 +40,7 @@ class Components:
 
     paths: tuple[FieldPath, ...]  # one path for each, in MuJoCo's order
     quaternions: tuple[int, ...] = ()  # where among them the w of each quaternion stands
+    heading: bool = False  # whether they are a quaternion of which the heading alone counts
 
     def with_z_up(self, where: str) -> FloatArray:
         """The sign of each number, (k,), in axes turned by half a turn about x.
@@ -70,8 +73,13 @@ def components_of(path: FieldPath, msgtype: str, types: Mapping[str, Fielddefs])
       types: Fields of that type and of those it uses.
 
     Returns:
-      The path itself unless it leads to a vector, a quaternion, a pose, a twist or the like.
+      The path itself unless it leads to a vector, a quaternion, a pose, a twist or the like, or to
+      the heading of a quaternion.
     """
+    if path.steps[-1].field == HEADING and len(path.steps) > 1:
+        above = FieldPath(path.text.removesuffix(f".{HEADING}"), path.steps[:-1])
+        if (turned := components_of(above, msgtype, types)).quaternions == (0,):
+            return replace(turned, heading=len(turned.paths) == _NUMBERS)
     reached, count = _reached(path, msgtype, types)
     if count in _FIXED:
         numbers = tuple(_element(path, index) for index in range(count))
@@ -154,3 +162,15 @@ def unit_quaternions(values: FloatArray, where: str) -> FloatArray:
     turns = np.where(np.sum(unit[1:] * unit[:-1], axis=1) < 0.0, -1.0, 1.0)
     continuous: FloatArray = unit * np.cumprod([1.0, *turns])[:, np.newaxis]
     return continuous
+
+
+def headings(quaternions: FloatArray) -> FloatArray:
+    """The angles about the vertical [rad] by which orientations turn the x axis, (n, 1).
+
+    They lie between -pi and pi.
+
+    Args:
+      quaternions: (n, 4) of norm 1, w x y z.
+    """
+    w, x, y, z = quaternions.T
+    return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y**2 + z**2))[:, np.newaxis]

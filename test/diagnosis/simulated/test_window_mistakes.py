@@ -173,6 +173,22 @@ def test_gravity_that_the_model_lacks_is_no_mass(tmp_path: Path) -> None:
     assert check_experiment(told, None) == ()
 
 
+@pytest.mark.parametrize("servos", [False, True])
+def test_drives_that_bear_the_weight_leave_no_gravity(tmp_path: Path, servos: bool) -> None:
+    """As of arms that are commanded torques beside a compensation of gravity of their own."""
+    spec = mujoco.MjSpec.from_string(arm_model(1, 2, servos=servos))
+    model = spec.to_xml()
+    for body in spec.bodies[1:]:
+        body.gravcomp = 1.0
+    experiment = load_experiment(write_experiment(tmp_path, model, simulate(spec.to_xml(), 1)))
+    (finding,) = check_experiment(experiment, None)
+    assert finding.kind is FindingKind.MOUNTING
+    assert finding.sentence.startswith("The robot feels no gravity: its drives bear its weight")
+    assert [finding.evidence[axis] for axis in "xyz"] == [0.0, 0.0, 0.0]
+    told = with_overrides(experiment, list(finding.overrides))
+    assert check_experiment(told, None) == ()
+
+
 def test_a_robot_that_no_gravity_pulls_is_right_without(tmp_path: Path) -> None:
     spec = mujoco.MjSpec.from_string(arm_model(1, 2, servos=True))
     spec.option.gravity = np.zeros(3)

@@ -103,6 +103,23 @@ def test_an_orientation_is_one_signal_of_four_columns(imu_bag) -> None:
     assert series.signal_mapping["gyro"][1].tolist() == [4, 5, 6]
 
 
+def test_the_heading_of_an_orientation_is_one_angle_that_goes_on(imu_bag) -> None:
+    """Of a body that turns one and a half times and rolls a little, with a sign that jumps."""
+
+    def turning(t):
+        sign, half, roll = -1.0 if round(t * 100) % 7 == 3 else 1.0, 10.0 * t, 0.05
+        whole = np.array([
+            np.cos(half) * np.sin(roll), np.sin(half) * np.sin(roll),
+            np.sin(half) * np.cos(roll), np.cos(half) * np.cos(roll),
+        ])  # fmt: skip
+        return tuple(sign * whole)
+
+    yaw = SignalConfig(SignalKind.QPOS, "yaw", "/imu", "orientation.yaw", scale=-1.0)
+    (measured,) = mapped(imu_bag(turning), yaw).measured
+    np.testing.assert_allclose(measured.values, -20.0 * np.arange(50) * 0.01, atol=1e-9)
+    assert measured.turns == 2
+
+
 def test_what_an_orientation_is_not(imu_bag) -> None:
     path = imu_bag(lambda t: (0.0, 0.0, 0.0, 0.0 if t > 0.4 else 1.0))
     with pytest.raises(DataError, match=r"no orientation in 9 of 50 samples.* is 0 instead of 1"):
