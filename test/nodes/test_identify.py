@@ -140,6 +140,46 @@ def test_robot_moves_only_once_a_person_has_armed_it(
     client.wait_until(lambda: list((tmp_path / "bags").glob("*/*.mcap")))
 
 
+def test_two_nodes_that_would_both_obey_are_refused(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    def ignore(handle: Any) -> FitModel.Result:
+        raise AssertionError("a goal was sent")
+
+    servers = [ActionServer(client.node, FitModel, "/fit_server/fit", ignore) for _ in range(2)]
+    experiment = str(demo_files / "experiment.yaml")
+    process = start_identify(nodes, experiment=experiment, bag="/bag", patience="1.0")
+    client.wait_until(lambda: process.poll() is not None)
+    assert process.returncode == 4
+    log = (tmp_path / "logs" / "identify.log").read_text()
+    assert "in vain for all nodes but one that offer /fit_server/fit to end" in log
+    for server in servers:
+        server.destroy()
+
+
+def test_a_motion_that_began_before_is_waited_for_and_not_recorded(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch
+):
+    node = Identification(context=client.node.context)
+    seen: list[str] = []
+    states = iter(["running", "done", "ready", "running"])
+
+    def spin(seconds: float) -> None:
+        node._motion = next(states)
+
+    def start() -> None:
+        seen.extend(states)
+        raise PeerError("the test has seen enough")
+
+    node._motion = "running"
+    monkeypatch.setattr(node, "_spin", spin)
+    monkeypatch.setattr(node, "_start_recording", start)
+    with pytest.raises(PeerError, match="seen enough"):
+        node._record_motion()
+    assert seen == []  # it began with the second motion, not before
+    node.close()
+
+
 MOTION = "time,shoulder,elbow\n0,0,0\n0.5,{0},0.2\n1,0,0\n"
 
 

@@ -130,6 +130,7 @@ class Identification(Node):
         self._stop: Client[Any, Any] = self.create_client(Stop, f"{recorder}/stop")
         self._arm: Client[Any, Any] = self.create_client(SetBool, f"{excite}/arm")
         self._fit: Any = ActionClient(self, FitModel, f"{fit_server}/fit")
+        self._goal_service = self.resolve_service_name(f"{fit_server}/fit/_action/send_goal")
         self._motion = ""
         self._source = ""  # which motion excite plays, in its words
         self.create_subscription(String, f"{excite}/state", self._on_motion, LATCHED)
@@ -156,14 +157,30 @@ class Identification(Node):
         """
         self._wait_for("the action of the fit server", self._fit.server_is_ready)
         if not self.records:
+            self._wait_for_one_each(self._goal_service)
             return
-        for client in (self._start, self._stop, self._arm):
+        asked = self._start, self._stop, self._arm
+        for client in asked:
             self._wait_for(f"the service {client.service_name}", client.service_is_ready)
         self._wait_for("joint states, without which excite does not move", self._motion_possible)
         for topic in topics:
             self._wait_for(
                 f"{self._recorder} to subscribe to {topic}",
                 functools.partial(self._is_recorded, topic),
+            )
+        # Last, when whoever else is there has been heard of.
+        self._wait_for_one_each(self._goal_service, *(client.service_name for client in asked))
+
+    def _wait_for_one_each(self, *services: str) -> None:
+        """Wait until services have one server each, as two would both obey.
+
+        A node that was killed counts for up to 20 s, until the middleware forgets it.
+        """
+        for service in services:
+            name = service.removesuffix("/_action/send_goal")
+            self._wait_for(
+                f"all nodes but one that offer {name} to end; give them names of their own",
+                functools.partial(lambda name: self.count_services(name) <= 1, service),
             )
 
     def record_motions(self, on_bag: Callable[[str], None]) -> tuple[RecordedMotion, ...]:
@@ -297,6 +314,12 @@ class Identification(Node):
     def _wait_for_arming(self) -> None:
         """Wait, for as long as it takes, until somebody lets the robot move."""
         service = self.resolve_service_name(self._arm.service_name)
+        if self._motion == "running":
+            log_of(self).warning(
+                "the robot moves already, which is not recorded: wait until it has ended"
+            )
+        while self._motion == "running":
+            self._spin(_TURN)
         log_of(self).warning(
             "the robot will move once you arm it: "
             f"ros2 service call {service} std_srvs/srv/SetBool '{{data: true}}'"
