@@ -40,6 +40,7 @@ from sysid_ros.diagnosis.simulated import (
     apart,
     contact_findings,
     contacts,
+    may_show_loads,
     simulated_explanations,
     swinging_steps,
     without_geoms,
@@ -160,6 +161,8 @@ def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
       experiment: The experiment.
       dataset: Its recordings.
     """
+    if not may_show_loads(max(dataset.whole, key=len)):
+        return ()
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
         seen = contacts(dataset.whole, state.declared.params, simulated=True)

@@ -269,10 +269,8 @@ class Tracking:
         if is_velocity_servo(model, servo):
             rolls = not recorded.all_positions  # a wheel has more to move than itself
             least = _LONGEST_TIME if rolls else _LEAST_TIME
-            damping, inertia = (
-                _LAG * felt.damping / felt.gain,
-                trust * felt.inertia / felt.gain + least,
-            )
+            damping = _LAG * felt.damping / felt.gain
+            inertia = trust * felt.inertia / felt.gain + least
         else:
             damping = _LAG * felt.damping / felt.gain + _LEAST_TIME
             if guessed:  # the joint may have more damping in the drawing than such servos have

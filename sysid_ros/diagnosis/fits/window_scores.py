@@ -28,7 +28,7 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 
 _VELOCITY_FILTER = 30.0  # Hz
 _LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
-_FEWEST, _MOST = 8, 16  # windows; the fewest where every column is a rollout
+_FEWEST, MOST_WINDOWS = 8, 16  # the fewest where every column is a rollout
 _STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
 _SHORTEST = 0.15  # s, of a window that shows anything
 _FIRST, _SECOND = 3, 2  # iterations, before noise levels are known and after
@@ -310,7 +310,7 @@ def _chosen(
         group = _group(sequences, params, length)
         most = _FEWEST
     else:
-        most = min(max(round(_STEPS * step / (columns * length)), _FEWEST), _MOST)
+        most = min(max(round(_STEPS * step / (columns * length)), _FEWEST), MOST_WINDOWS)
     count = len(group.windows)
     places = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int)).tolist()
     return _problem(group.select(places), params, pool), length, places

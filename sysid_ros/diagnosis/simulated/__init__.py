@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from sysid_ros.diagnosis.simulated.changed_load import may_show_loads
 from sysid_ros.diagnosis.simulated.contacts import (
     Contacts,
     apart,

@@ -10,12 +10,19 @@ from collections.abc import Mapping
 import numpy as np
 
 from sysid_ros.diagnosis.evidence import Finding, of_load
-from sysid_ros.diagnosis.fits import WindowScores
+from sysid_ros.diagnosis.fits import MOST_WINDOWS, WindowScores
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.uncertainty import ChangedLoad, change_in_time
 
 _FEWEST = 4  # windows of a recording, with the load and without
 _OFF = 0.1  # of a body's mass, by which it is another, interval included
+
+
+def may_show_loads(sequences: ModelSequences) -> bool:
+    """Return whether a recording is so long that enough of the windows that are fitted are its."""
+    lengths = [float(one.times[-1] - one.times[0]) for one in sequences.sensordata]
+    return MOST_WINDOWS * max(lengths) > (2 * _FEWEST - 1) * sum(lengths)  # but for rounding
 
 
 def changed_load(

@@ -173,4 +173,4 @@ def headings(quaternions: FloatArray) -> FloatArray:
       quaternions: (n, 4) of norm 1, w x y z.
     """
     w, x, y, z = quaternions.T
-    return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y**2 + z**2))[:, np.newaxis]
+    return np.asarray(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y**2 + z**2)))[:, np.newaxis]

@@ -10,9 +10,11 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from arm_recording import ArmRecording, arm_model, simulate, write_experiment
+from arm_recording import ArmRecording, arm_model, simulate, write_bag, write_experiment
 
-from sysid_ros.diagnosis import FindingKind, check_experiment
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis import FindingKind, changed_loads, check_experiment
+from sysid_ros.diagnosis.fits import window_scores
 from sysid_ros.experiment import load_experiment, with_overrides
 
 MORE = 0.5  # kg at the last link
@@ -45,3 +47,20 @@ def test_a_load_is_told_with_its_mass_and_when(tmp_path: Path, begin: float, fre
     assert one.evidence["mass"] == pytest.approx(MORE, rel=0.2)
     assert one.evidence["begin"] == pytest.approx(begin, abs=1.6)
     assert "the motion of" in one.sentence and "carried 0." in one.sentence
+
+
+@pytest.mark.parametrize(("count", "asked"), [(3, False), (2, True)])
+def test_recordings_too_short_for_a_change_are_not_fitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, asked: bool
+) -> None:
+    """Eight of the sixteen windows have to be of one recording."""
+    model = arm_model(1, 2, servos=True)
+    path = write_experiment(tmp_path, model, simulate(model, 1, duration=12.5))
+    for seed in range(1, count):
+        write_bag(tmp_path / f"bag{seed}", simulate(model, 1 + seed, duration=12.5))
+    bags = ", ".join(["bag", *(f"bag{seed}" for seed in range(1, count))])
+    experiment = with_overrides(load_experiment(path), [f"sequences=[{bags}]"])
+    fits, fitted = [], window_scores.fitted
+    monkeypatch.setattr(window_scores, "fitted", lambda *a, **k: fits.append(1) or fitted(*a, **k))
+    assert not changed_loads(experiment, load_dataset(experiment, None))
+    assert bool(fits) is asked
