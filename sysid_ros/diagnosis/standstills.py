@@ -142,29 +142,36 @@ def _of_signal(
     recorded: Recorded, label: str, others: Sequence[tuple[str, str]]
 ) -> Iterator[Standstill]:
     """The standstills of a signal beside others, each with how it tells of the joint's motion."""
+    idle = _idle(recorded, label) if label in recorded.efforts.values() else np.zeros(0)
     for number, signals in enumerate(recorded.recordings):
         runs = _runs(signals[label]) if label in signals else []
+        if not runs:
+            continue
+        own = signals[label]
+        courses = [
+            _Course.of(signals[one], one, kind, own) for one, kind in others if one in signals
+        ]
+        *_, second, longest = sorted([0.0, *(run.end - run.begin for run in runs)])
         for run in runs:
-            if label in recorded.efforts.values() and _is_idle(recorded, label, run.value):
-                continue
-            rest = max((one.end - one.begin for one in runs if one is not run), default=0.0)
-            elsewhere = rest > _NOWHERE_ELSE * (run.end - run.begin)
-            for other, kind in others:
-                if other not in signals or (kind == "torque" and elsewhere):
+            if len(idle) and (run.value == 0.0 or not idle[0] <= run.value <= idle[1]):
+                continue  # nothing drives it, or it is at its limit
+            length = run.end - run.begin
+            elsewhere = (second if length == longest else longest) > _NOWHERE_ELSE * length
+            for course in courses:
+                by_torque = course.kind == "torque"
+                if (by_torque and elsewhere) or not course.moves(run):
                     continue
-                if not _moves(signals[other], kind, run):
-                    continue
-                if kind != "torque" or not _is_load(recorded, number, label, other, run):
+                if not by_torque or not _is_load(recorded, number, label, course.label, run):
                     when = number, run.begin, run.end, run.is_last
-                    yield Standstill(*when, label, other, run.value)
+                    yield Standstill(*when, label, course.label, run.value)
                     break
 
 
-def _is_idle(recorded: Recorded, effort: str, value: float) -> bool:
-    """Return whether an effort is none, or at a limit, where it may stay."""
+def _idle(recorded: Recorded, effort: str) -> FloatArray:
+    """The least and the largest effort that is not at a limit, where it may stay, (2,)."""
     values = np.concatenate([part.values for part in recorded.pooled(effort)])
     margin = _AT_END * float(np.ptp(values))
-    return value == 0.0 or value > values.max() - margin or value < values.min() + margin
+    return np.array([values.min() + margin, values.max() - margin])
 
 
 def _runs(own: Samples) -> list[_Run]:
@@ -176,25 +183,42 @@ def _runs(own: Samples) -> list[_Run]:
     return [one for one in enough if one.end - one.begin >= _SHORTEST]
 
 
-def _moves(other: Samples, kind: str, run: _Run) -> bool:
-    """Return whether another signal goes to and fro in a run as it does in all the recording."""
-    course = other.at(run.own.times)
-    if kind == "rate":
-        speed = course - course.mean()
-        course = np.concatenate([[0.0], np.cumsum(speed[:-1] * np.diff(run.own.times))])
-    low, high = np.percentile(course, [1.0, 99.0])
-    span, inside = max(float(high - low), 1e-300), run.of(course)
-    if kind == "torque":
-        away = (_averaged(inside) - 0.5 * (low + high)) / span
-        sides = np.sign(away[np.abs(away) > 0.5 * _SWING])
-        return int(np.count_nonzero(np.diff(sides))) >= _TIMES
-    if kind in {"turns", "speed"}:
-        slow = kind == "speed" and _is_slow(inside, run)
-        return not slow and to_and_fro(inside) > 0.5 * _SWING * span
-    up, down = (inside.max() - inside[0]) / span, (inside[0] - inside.min()) / span
-    if max(up, down) > _SIDE and _jumps(run):
-        return True
-    return bool(min(up, down) > _SIDE and up + down > _SWING)
+@dataclass(frozen=True)
+class _Course:
+    """A signal (n,) at the samples of one that may stand, with how it tells of the joint's motion.
+
+    Nearly all of it lies between ``low`` and ``high``.
+    """
+
+    label: str
+    kind: str
+    values: FloatArray
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, other: Samples, label: str, kind: str, own: Samples) -> _Course:
+        """That of a signal, of a velocity its integral."""
+        values = other.at(own.times)
+        if kind == "rate":
+            speed = values - values.mean()
+            values = np.concatenate([[0.0], np.cumsum(speed[:-1] * np.diff(own.times))])
+        return cls(label, kind, values, *map(float, np.percentile(values, [1.0, 99.0])))
+
+    def moves(self, run: _Run) -> bool:
+        """Return whether it goes to and fro in a run as it does in all the recording."""
+        span, inside = max(self.high - self.low, 1e-300), run.of(self.values)
+        if self.kind == "torque":
+            away = (_averaged(inside) - 0.5 * (self.low + self.high)) / span
+            sides = np.sign(away[np.abs(away) > 0.5 * _SWING])
+            return int(np.count_nonzero(np.diff(sides))) >= _TIMES
+        if self.kind in {"turns", "speed"}:
+            enough = to_and_fro(inside) > 0.5 * _SWING * span
+            return enough and not (self.kind == "speed" and _is_slow(inside, run))
+        up, down = (inside.max() - inside[0]) / span, (inside[0] - inside.min()) / span
+        if max(up, down) > _SIDE and _jumps(run):
+            return True
+        return bool(min(up, down) > _SIDE and up + down > _SWING)
 
 
 def _is_slow(places: FloatArray, run: _Run) -> bool:

@@ -129,6 +129,23 @@ def test_a_velocity_that_is_too_slow_for_its_driver_is_none(told: str) -> None:
     assert (found.begin, found.end) == pytest.approx((4.0, 7.0), abs=0.1)
 
 
+def test_signals_are_looked_up_once_however_often_one_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_up: list[int] = []
+    original = Samples.at
+
+    def counted(self: Samples, times: FloatArray) -> FloatArray:
+        looked_up.append(len(times))
+        return original(self, times)
+
+    monkeypatch.setattr(Samples, "at", counted)
+    coarse = 0.1 * np.round(swinging() / 0.1)
+    values = {"servo": swinging(), "position": coarse, "velocity": np.round(swinging(), 1)}
+    assert standstills(robot(values)) == []
+    assert len(looked_up) <= 4  # each stands thirteen times
+
+
 def stuck_by_friction(command: FloatArray, hold: float) -> FloatArray:
     """A joint that moves only where its command is farther off than friction lets it stay."""
     position = np.empty_like(command)
