@@ -55,7 +55,7 @@ def _is_beyond(model: mujoco.MjModel, joint: int, values: FloatArray, share: flo
 
 
 def _softness(model: mujoco.MjModel, joint: int) -> float:
-    """How far a stop gives way at rest, rad/(N m) or m/N: (1 - d) a = d k r, as MuJoCo has it."""
+    """Give of a stop at rest, rad/(N m) or m/N: (1 - d) a = d k r, as MuJoCo has it."""
     constant, ratio = (float(part) for part in model.jnt_solref[joint])
     impedance, most = (float(part) for part in model.jnt_solimp[joint][:2])
     constant = max(constant, 2.0 * model.opt.timestep) if constant > 0.0 else constant
