@@ -15,6 +15,7 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     closed_postures,
+    is_tied_beyond,
     leaves_range,
     positions_of,
     share_outside,
@@ -48,7 +49,7 @@ def beyond_ranges(recorded: Recorded) -> list[Finding]:
         if model.jnt_type[joint] in (BALL, FREE):
             continue
         values = postures[:, model.jnt_qposadr[joint]]
-        if leaves_range(recorded, joint, values):
+        if is_tied_beyond(recorded, joint, values):
             found.append(_left_range(recorded, joint, values, ()))
     return found
 

@@ -26,8 +26,6 @@ _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation fro
 _JAGGED = 1.3  # roughness by the stamps over that without them, from which stamps are wrong
 _COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
 _DITHERED = 1.5  # noise over that of the levels, from which the levels hide nothing
-# Of a range, mean depth beyond it: what bounces off stops, or is pressed to them, has 0.002.
-_GIVES_WAY = 0.005
 _BEYOND = 0.05  # of a range, that drawings are wrong by
 _AT_STOP = 0.02  # of a joint's range: how far its model's stop may be off
 PLAYED = "command"  # its levels and rate are its own business
@@ -174,28 +172,6 @@ def jitter_of(parts: Sequence[FloatArray]) -> float:
 def _is_fine(sampled: Rate) -> bool:
     """Return whether the motion from sample to sample is small, so that what remains is noise."""
     return sampled.rate >= max(_ALWAYS_ENOUGH, _COMFORTABLE * sampled.bandwidth)
-
-
-def positions_of(recorded: Recorded, joint: int) -> FloatArray:
-    """All measured positions of a joint, (n,)."""
-    samples = recorded.pooled(recorded.positions[joint])
-    return np.concatenate([one.values for one in samples] or [np.empty(0)])
-
-
-def leaves_range(recorded: Recorded, joint: int, values: FloatArray | None = None) -> bool:
-    """Return whether a joint goes farther beyond its range than stops give way.
-
-    Args:
-      recorded: The recordings.
-      joint: Which one.
-      values: Its positions, (n,); by default those that were measured.
-    """
-    values = positions_of(recorded, joint) if values is None else values
-    if not recorded.model.jnt_limited[joint] or not len(values):
-        return False
-    low, high = recorded.model.jnt_range[joint]
-    beyond = values - np.clip(values, low, high)
-    return bool(np.sqrt(np.mean(beyond**2)) > _GIVES_WAY * (high - low))
 
 
 def share_outside(samples: Sequence[Samples], low: float, high: float) -> float:
