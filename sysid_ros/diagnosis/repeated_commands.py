@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sysid_ros.arrays import BoolArray
 from sysid_ros.diagnosis.evidence import ExperimentLines, Finding, FindingKind, Recorded, Samples
 from sysid_ros.errors import listed
 
@@ -68,7 +69,7 @@ def _repeats(recorded: Recorded, position: str, command: str) -> bool:
     return len(found) >= _FEWEST and float(np.mean(found)) > _SHARE
 
 
-def _same_as_recent(position: Samples, command: Samples) -> np.ndarray:
+def _same_as_recent(position: Samples, command: Samples) -> BoolArray:
     """Tell of each sample that differs from the one before whether it is a recent command."""
     changed = np.flatnonzero(np.diff(position.values)) + 1
     last = np.searchsorted(command.times, position.times[changed], side="right") - 1

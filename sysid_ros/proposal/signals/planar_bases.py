@@ -15,6 +15,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import HINGE, SLIDE
 from sysid_ros.proposal.signals.bodies import pose_line
 from sysid_ros.proposal.signals.channels import Channel
@@ -75,9 +76,9 @@ def _is_above(model: mujoco.MjModel, above: int, body: int) -> bool:
     return body == above
 
 
-def _along(axis: np.ndarray) -> list[int]:
+def _along(axis: FloatArray) -> list[int]:
     """The place of the world's axis that a joint's is; none where it lies across."""
-    return np.flatnonzero(axis > _ALONG).tolist()
+    return [place for place in range(3) if axis[place] > _ALONG]
 
 
 def _coordinate(told: dict[str, Channel], axis: str) -> Channel | None:
