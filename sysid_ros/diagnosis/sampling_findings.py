@@ -29,6 +29,7 @@ from sysid_ros.diagnosis.evidence import (
 )
 from sysid_ros.errors import as_sentence, listed
 from sysid_ros.recording.mapping import TopicQuality, doubts_of
+from sysid_ros.recording.messages import Clock
 
 
 def sampling_findings(
@@ -67,13 +68,19 @@ def contradictions(quality: Iterable[TopicQuality]) -> tuple[Finding, ...]:
             FindingKind.CONTRADICTION,
             (),
             {},
-            f"{as_sentence(said)}. End the other node and record again, or leave the "
-            "recording out.",
+            f"{as_sentence(said)}. {_remedy(one)}",
             "",
             (),
         )
-        for said in doubts_of(quality)
+        for one in quality
+        for said in doubts_of([one])
     )
+
+
+def _remedy(topic: TopicQuality) -> str:
+    if topic.rounded:
+        return f"Date its signals by when they were published: clock: {Clock.PUBLISH.value}."
+    return "End the other node and record again, or leave the recording out."
 
 
 def _rates(recorded: Recorded, lines: ExperimentLines, kinds: dict[str, str]) -> list[Finding]:

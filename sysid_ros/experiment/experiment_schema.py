@@ -60,7 +60,8 @@ class SignalConfig:
         metadata=rule(
             "number within the message: `position[elbow]` (by joint name), "
             "`linear_acceleration.x`, `data[1]`; or a vector, orientation, pose or twist as a "
-            "whole; or all points of a trajectory: `points[*].positions[elbow]`"
+            "whole; or the heading of an orientation, for a hinge about the vertical: "
+            "`pose.orientation.yaw`; or all points of a trajectory: `points[*].positions[elbow]`"
         )
     )
     scale: float = key(1.0, "the value used is scale * field + offset", nonzero=True, **_NOT_HUGE)

@@ -23,6 +23,7 @@ from sysid_ros.recording.mapping import (
     choose_stamps,
     joined_turns,
     names_angle,
+    rounding,
     simulation_time,
     stamp_relation,
 )
@@ -235,8 +236,10 @@ class _Gathered:
 
 
 def _stamps(table: TopicColumns, simulation: SimulationTime | None) -> tuple[str, IntArray]:
-    """Stamps of a topic's messages, and the clock to ask for where no header was filled in."""
+    """Stamps of a topic's messages, and the clock to ask for where no header tells the time."""
     try:
+        if simulation is None and rounding(table):
+            return Clock.PUBLISH.value, choose_stamps(table, Clock.PUBLISH)[1]
         return "", choose_stamps(table, Clock.HEADER, simulation)[1]
     except DataError:
         return Clock.PUBLISH.value, choose_stamps(table, Clock.PUBLISH)[1]

@@ -138,7 +138,7 @@ def map_channels(
     unmapped += _floating_blindly(model, bodies)
     undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
     unmapped += [
-        f"the header stamps of {topic} never change, so that it is dated by when it was published"
+        f"stamps of {topic} never change or are rounded; it is dated by when it was published"
         for topic in sorted(undated)
     ]
     told = len(scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)

@@ -78,7 +78,7 @@ def _is_above(model: mujoco.MjModel, above: int, body: int) -> bool:
 
 def _along(axis: FloatArray) -> list[int]:
     """The place of the world's axis that a joint's is; none where it lies across."""
-    return [int(place) for place in np.flatnonzero(axis > _ALONG)]
+    return [place for place in range(3) if axis[place] > _ALONG]
 
 
 def _coordinate(told: dict[str, Channel], axis: str) -> Channel | None:

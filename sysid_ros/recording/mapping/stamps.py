@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from sysid_ros.recording.messages import TopicColumns
 
 
+_FEW = 20  # messages, of which nothing is said
+_SHARING = 0.02  # of the messages, that share a stamp where stamps are rounded, and ...
+_COARSE = 0.3  # ... of the interval between messages, that the stamps' step has at least
+_EVEN = 0.5  # of that interval, by which others differ: two nodes' messages come in pairs
 _DAY_NS = 86_400 * 1_000_000_000
 
 
@@ -82,6 +86,22 @@ def _without_header(
     if wanted is not Clock.RECEIVE and publish is not None and publish.all():
         return Clock.PUBLISH, publish
     return Clock.RECEIVE, columns.log_ns
+
+
+def rounding(columns: TopicColumns) -> float:
+    """The step [s] to which a driver rounds its header stamps, so that messages share one; else 0.
+
+    Messages of one node come evenly, those of two that share a clock's stamps do not.
+    """
+    header = columns.header_ns
+    if header is None or len(header) < _FEW:
+        return 0.0
+    steps, apart = np.abs(np.diff(header)), np.diff(columns.log_ns)
+    usual = float(np.median(apart))
+    even = float(np.percentile(np.abs(apart - usual), 75.0)) < _EVEN * usual
+    step = int(np.gcd.reduce(steps))
+    coarse = step > _COARSE * usual and float(np.mean(steps == 0)) > _SHARING
+    return step / 1e9 if even and coarse else 0.0
 
 
 def _filled_in(header: IntArray, log: IntArray) -> bool:

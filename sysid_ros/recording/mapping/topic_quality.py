@@ -14,11 +14,15 @@ from sysid_ros.recording.bags import sampling
 from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.gaps import published_on_change
 from sysid_ros.recording.mapping.samples import count_conflicts, count_duplicates, count_interleaved
-from sysid_ros.recording.messages import is_command
+from sysid_ros.recording.mapping.stamps import rounding
+from sysid_ros.recording.messages import Clock, is_command
 from sysid_ros.time_intervals import Intervals, length
 
 _OVERTAKEN = 3.0  # intervals between messages, by which one may arrive late and be put in order
 _FEW_MESSAGES = 1e-3  # share of messages whose stamp another has, that puts nothing in question
+
+_OF_OTHERS = "{count} messages of {topic} contradict others of the same stamp"
+_OF_ROUNDED = "{count} messages of {topic} share stamps, which are rounded to {step:g} s"
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class TopicQuality:
     conflicts: int = 0  # samples with equal stamps and different values: two publishers
     interleaved: int = 0  # messages that change between two courses: two publishers
     farthest_back: float = 0.0  # s, the largest of the steps that ``backwards`` counts
+    rounded: float = 0.0  # s, the step to which stamps are rounded, so that messages share one
 
 
 def topic_quality(
@@ -91,6 +96,7 @@ def topic_quality(
         # levels that are sent on change come and go without a course
         interleaved=0 if on_change else count_interleaved(topic),
         farthest_back=topic.stamps.farthest_back,
+        rounded=rounding(topic.columns) if topic.stamps.clock is Clock.HEADER else 0.0,
     )
 
 
@@ -109,12 +115,13 @@ def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
             (topic.interleaved, "two nodes seem to publish {topic} in turn ({count} messages)"),
             (
                 _beyond_few(topic.conflicts, topic),
-                "{count} messages of {topic} contradict others of the same stamp",
+                _OF_ROUNDED if topic.rounded else _OF_OTHERS,
             ),
             (_set_back(topic), "{count} stamps of {topic} jump back"),
         )
         if count
-        for clause in [f"{clause.format(topic=topic.topic, count=count)} in {topic.sequence}"]
+        for said in [clause.format(topic=topic.topic, count=count, step=topic.rounded)]
+        for clause in [f"{said} in {topic.sequence}"]
     )
 
 

@@ -173,4 +173,5 @@ def headings(quaternions: FloatArray) -> FloatArray:
       quaternions: (n, 4) of norm 1, w x y z.
     """
     w, x, y, z = quaternions.T
-    return np.asarray(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y**2 + z**2)))[:, np.newaxis]
+    angles: FloatArray = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y**2 + z**2))
+    return angles[:, np.newaxis]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import relate
-from sysid_ros.recording.mapping import choose_stamps
+from sysid_ros.recording.mapping import choose_stamps, rounding
 from sysid_ros.recording.mapping.stamps import put_in_order
 from sysid_ros.recording.messages import TopicColumns
 from sysid_ros.recording.messages.stored_message import Clock
@@ -137,3 +137,23 @@ def test_a_few_wrong_stamps_do_not_move_the_envelope(drift, offset, seed) -> Non
 def test_a_single_message_has_no_drift() -> None:
     relation = relate(np.array([1_000_000_000]), np.array([1_500_000_000]))
     assert (relation.median, relation.spread, relation.offset, relation.drift) == (0.5, 0, 0.5, 0)
+
+
+@pytest.mark.parametrize(
+    ("rounded", "nodes", "step"),
+    [(1, 1, 0.0), (10_000_000, 1, 0.01), (1_000_000, 1, 0.0), (10_000_000, 2, 0.0)],
+)
+def test_rounded_stamps_are_told_from_those_of_two_nodes(
+    rounded: int, nodes: int, step: float
+) -> None:
+    """125 messages a second of one node; or pairs of a clock's that goes on by 10 ms."""
+    rng = np.random.default_rng(3)
+    interval = 8_000_000 if nodes == 1 else 10_000_000
+    measured = np.repeat(interval * np.arange(300), nodes)
+    received = measured + 2_000_000 + rng.integers(0, 300_000, len(measured))
+    table = TopicColumns(
+        "/joint_states", "sensor_msgs/msg/JointState", (), np.sort(received), None,
+        measured // rounded * rounded, np.zeros((len(measured), 0)),
+        np.zeros((len(measured), 0), dtype=np.bool_), (),
+    )  # fmt: skip
+    assert rounding(table) == step
