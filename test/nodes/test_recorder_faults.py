@@ -225,6 +225,21 @@ def test_a_bag_without_messages_is_no_success_and_names_who_is_missing(
     )
 
 
+def test_silent_topics_are_named_while_there_is_time_with_those_that_may_be_meant(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    for name in ("/left/joint_states", "/command"):
+        client.node.create_publisher(JointState, name, RELIABLE)
+    client.node.create_subscription(JointState, "/commands", print, 10)  # nobody publishes it
+    topics = ("/joint_states", "/comand")
+    start_recorder(nodes, tmp_path / "bags", *topics, record_on_activate="true")
+    log = tmp_path / "logs" / "recorder.log"
+    client.wait_until(lambda: "recording, but" in log.read_text())
+    warned = next(line for line in log.read_text().splitlines() if "recording, but" in line)
+    assert "none of /joint_states came (no publisher; there is /left/joint_states)" in warned
+    assert "none of /comand came (no publisher; there is /command)" in warned
+
+
 @pytest.fixture
 def recorder(client: RosClient, tmp_path: Path) -> Iterator[Callable[..., Recorder]]:
     """Makes a configured recorder of ``/joint_states`` in the test's own process, unspun."""

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics
 
+_SILENCE = 3.0  # s of a bag after which silent topics are told, before a motion is recorded in vain
 _NAMED = 3  # topics that a sentence names
 _LARGE = 250_000  # bytes, half of the shared memory that the middleware uses by itself
 
@@ -47,11 +49,15 @@ class Losses:
             "sent before it was heard are missing"
             for topic, count in self.unheard.items()
         ]
-        said += [f"none of {topic} came ({reason})" for topic, reason in self.silent.items()]
-        more = (
-            [f"and {len(said) - _NAMED} further topics lack messages"] if len(said) > _NAMED else []
-        )
-        return "; ".join([*said[:_NAMED], *more])
+        return _joined([*said, *self._silence()])
+
+    @property
+    def silent_topics(self) -> str:
+        """Name the topics of which nothing came in a sentence, empty if there are none."""
+        return _joined(self._silence())
+
+    def _silence(self) -> list[str]:
+        return [f"none of {topic} came ({reason})" for topic, reason in self.silent.items()]
 
     def _advice(self, topic: str) -> str:
         """Advise on losses that come from the size of the messages."""
@@ -62,6 +68,34 @@ class Losses:
             "publisher and of the recorder more shared memory, which config/large_messages.xml of "
             "this package does, or record them with ros2 bag record)"
         )
+
+
+def _joined(said: Sequence[str]) -> str:
+    """The first of some findings in one sentence, and how many more there are."""
+    more = [f"and {len(said) - _NAMED} further topics lack messages"] if said[_NAMED:] else []
+    return "; ".join([*said[:_NAMED], *more])
+
+
+class SilenceWatch:
+    """Tells once, some seconds after a bag began, that silent topics are to be named."""
+
+    def __init__(self) -> None:
+        self._due = math.inf
+
+    def begin(self, now: float) -> None:
+        """Note that a bag begins.
+
+        Args:
+          now: s, by a clock that nobody sets.
+        """
+        self._due = now + _SILENCE
+
+    def is_to_be_told(self, now: float) -> bool:
+        """Return true once, when the time has come."""
+        if now < self._due:
+            return False
+        self._due = math.inf
+        return True
 
 
 def losses(statistics: Mapping[str, TopicStatistics], health: Mapping[str, str | None]) -> Losses:

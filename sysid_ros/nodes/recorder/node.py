@@ -36,7 +36,7 @@ from sysid_ros.nodes.recorder.bag_contents import (
 )
 from sysid_ros.nodes.recorder.bag_session import BagContents, BagSession
 from sysid_ros.nodes.recorder.diagnostics import recorder_status, topic_status
-from sysid_ros.nodes.recorder.message_losses import Losses, losses
+from sysid_ros.nodes.recorder.message_losses import Losses, SilenceWatch, losses
 from sysid_ros.nodes.recorder.qos_overrides import read_qos_overrides
 from sysid_ros.nodes.recorder.services import RecorderServices
 from sysid_ros.nodes.recorder.settings import READ_WHEN_CONFIGURED, declare_recorder
@@ -62,6 +62,7 @@ class Recorder(LifecycleNode):
         self._settings = declare_recorder(self)
         self._statistics: dict[str, TopicStatistics] = {}
         self._arrivals = Arrivals()
+        self._silence = SilenceWatch()
         self._end_ns = _NEVER_NS  # what was sent later belongs to no bag
         self._session = BagSession(
             self._settings.bag,
@@ -266,6 +267,7 @@ class Recorder(LifecycleNode):
         self._watch.renew()
         self._session.start(self._contents())
         self._begin_counting()
+        self._silence.begin(time.monotonic())
         log_of(self).info(f"writing {self._session.last_bag}")
 
     def _begin_counting(self) -> None:
@@ -365,6 +367,9 @@ class Recorder(LifecycleNode):
         self._flush()  # what is reported as received stays, should this process be killed
         if jump := self._clock_watch.look():
             log_of(self).warning(jump)
+        told = self._session.writing and self._silence.is_to_be_told(time.monotonic())
+        if told and (silent := self.losses().silent_topics):
+            log_of(self).warning(f"recording, but {silent}")
         name = self.get_name()
         message = DiagnosticArray()
         message.header.stamp = self.get_clock().now().to_msg()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from sysid_ros.errors import ExperimentError
@@ -15,6 +16,7 @@ from sysid_ros.recording.mapping import CLOCK_TOPIC
 from sysid_ros.recording.messages import Clock
 
 _WILD = re.compile(r"[*?\[]")
+_NAMED = 3  # topics that may be meant
 _HIDDEN = "/_"  # how a part of a name begins that ROS 2's tools show only when asked to
 
 
@@ -74,6 +76,13 @@ class TopicSelection:
         if _HIDDEN in name:
             patterns = [pattern for pattern in patterns if _HIDDEN in pattern]
         return bool(patterns) and not any(fnmatchcase(name, one) for one in self._exclude)
+
+
+def alike(name: str, published: Iterable[str]) -> list[str]:
+    """Topics that may be meant by a name nobody publishes: in another namespace, or misspelt."""
+    others = sorted(published)
+    inside = [other for other in others if other.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]]
+    return list(dict.fromkeys([*inside, *get_close_matches(name, others, cutoff=0.75)]))[:_NAMED]
 
 
 def topics_of(experiment: Experiment, robot: str) -> list[str]:

@@ -19,7 +19,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sysid_ros.errors import BagError
 from sysid_ros.nodes.recorder.message_definitions import definition, has_header, message_class
 from sysid_ros.nodes.recorder.qos_overrides import QosOverride
-from sysid_ros.nodes.recorder.topic_selection import TopicSelection
+from sysid_ros.nodes.recorder.topic_selection import TopicSelection, alike
 from sysid_ros.recording.bags import BagTopic, QosProfile
 
 # Longer than any duration a publisher means: DDS's infinity.
@@ -139,8 +139,8 @@ class TopicWatch:
         for name in self._names:
             publishers = self._node.get_publishers_info_by_topic(name)
             if not publishers:
-                gone = "its publisher is gone" if name in self._subscriptions else "no publisher"
-                self.problems[name] = gone
+                gone = name in self._subscriptions
+                self.problems[name] = "its publisher is gone" if gone else self._unpublished(name)
                 continue
             try:
                 self._adapt(name, publishers)
@@ -178,6 +178,12 @@ class TopicWatch:
             self._node.destroy_subscription(subscription)
         self._subscriptions.clear()
         self.topics.clear()
+
+    def _unpublished(self, name: str) -> str:
+        """Say that nobody publishes a topic, and which others may be meant."""
+        there = {one for one, _ in self._node.get_topic_names_and_types()} - {*self._names}
+        meant = [one for one in alike(name, there) if self._node.count_publishers(one)]
+        return f"no publisher; there is {', '.join(meant)}" if meant else "no publisher"
 
     def _adapt(self, name: str, publishers: list[TopicEndpointInfo]) -> None:
         types = sorted({publisher.topic_type for publisher in publishers})
