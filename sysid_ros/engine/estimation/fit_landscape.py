@@ -136,24 +136,22 @@ def telling_pairs(covariance: FloatArray, open_directions: FloatArray) -> list[t
       The two main members of every open direction of several parameters, then all pairs with a
       covariance by the size of their correlation.
     """
-    pairs: list[tuple[int, int]] = []
+    pairs: dict[tuple[int, int], None] = {}
     if len(covariance) < 2:
-        return pairs
+        return []
     for direction in np.abs(open_directions):
         first, second = (int(k) for k in np.argsort(direction)[::-1][:2])
         if direction[second] > 0.1 * direction[first]:
-            pairs.append((min(first, second), max(first, second)))
+            pairs[min(first, second), max(first, second)] = None
     errors = np.sqrt(np.diag(covariance))
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = np.abs(covariance / np.outer(errors, errors))
     rows, columns = np.triu_indices(len(covariance), 1)
     sizes = correlation[rows, columns]
     known = np.flatnonzero(np.isfinite(sizes))
-    for k in known[np.argsort(-sizes[known], kind="stable")]:
-        pair = (int(rows[k]), int(columns[k]))
-        if pair not in pairs:
-            pairs.append(pair)
-    return pairs
+    order = known[np.argsort(-sizes[known], kind="stable")]
+    pairs |= dict.fromkeys(zip(rows[order].tolist(), columns[order].tolist(), strict=True))
+    return [*pairs]
 
 
 def _thinned(
