@@ -18,22 +18,24 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.least_squares import Point, SolverSettings, loss_named, minimize
+from sysid_ros.diagnosis.fits.fitted_windows import (
+    fitted,
+    problem_of,
+    well_covered,
+    windows_of,
+)
+from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.uncertainty import first_noise
-from sysid_ros.engine.windows import WindowGroup, model_group
+from sysid_ros.engine.windows import WindowGroup
 from sysid_ros.time_intervals import Intervals
 
-_VELOCITY_FILTER = 30.0  # Hz
 _LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
 _FEWEST, _MOST = 8, 16  # windows; the fewest where every column is a rollout
 _STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
 _SHORTEST = 0.15  # s, of a window that shows anything
-_FIRST, _SECOND = 3, 2  # iterations, before noise levels are known and after
-_PATIENT = 20  # iterations of either, for what is about to be said
 _RIDGE = 1e-9  # of a column's own size, for what data leave open
 _NOTHING = 1e-24  # of the largest square: rounding
 _OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
@@ -119,6 +121,7 @@ class WindowScores:
       patient: Whether the fit could go on to its end.
       settled: Whether it came to its end.
       places: By window, its recording's name and its start, s.
+      chosen: The windows' numbers among all.
     """
 
     names: tuple[str, ...]
@@ -133,6 +136,7 @@ class WindowScores:
     patient: bool
     settled: bool
     places: tuple[tuple[str, float], ...]
+    chosen: Sequence[int]
 
     @classmethod
     def of(
@@ -166,18 +170,23 @@ class WindowScores:
         whole = ParameterDict({**found.copy().parameters, **suspected.copy().parameters})
         for name in suspected:
             whole[name].frozen = True
-        problem, length, places = _chosen(sequences, whole, suspected.size, length, gaps, pool)
-        if len(places) < _FEWEST:
+        length = min(length or _LENGTH, _LENGTH)
+        group, length, most = _afforded(sequences, whole, suspected.size, length, gaps, pool)
+        if most < _FEWEST or len(group.windows) < _FEWEST:
             return None
+        if begun is None:
+            problem, chosen = well_covered(group, most, whole, pool)
+        else:
+            problem, chosen = problem_of(group.select(begun.chosen), whole, pool), begun.chosen
         point = None if begun is None else begun.resumed(problem)
         problem = problem if begun is None else problem.with_noise(begun.noise)
         problem, point, settled = fitted(problem, point, patient=patient)
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected
-        group = _group(sequences, whole, length, gaps).select(places)
+        group = windows_of(sequences, whole, length, gaps)
         noise = problem.noise
-        problem = _problem(group, whole, pool, noise)
+        problem = problem_of(group.select(chosen), whole, pool, noise)
         full = Point(whole.as_vector(), point.starts)
         rows = list(problem.window_rows(full))
         names = [[signal.name for signal in one.sequence.signals] for one in problem.windows]
@@ -198,7 +207,7 @@ class WindowScores:
         starts = tuple((one.sequence.name, one.window.start) for one in problem.windows)
         return cls(
             columns, held, full.theta, scale, signals, left, grams, point, noise, patient, settled,
-            starts,
+            starts, chosen,
         )  # fmt: skip
 
     def resumed(self, problem: WindowedProblem) -> Point:
@@ -295,65 +304,22 @@ class WindowScores:
         )  # fmt: skip
 
 
-def _chosen(
-    sequences: ModelSequences, params: ParameterDict, suspects: int, length: float | None,
+def _afforded(
+    sequences: ModelSequences, params: ParameterDict, suspects: int, length: float,
     gaps: Mapping[str, Intervals], pool: RolloutPool,
-) -> tuple[WindowedProblem, float, list[int]]:  # fmt: skip
-    """A problem of some windows, their length and their places, as far as time allows."""
-    length = min(length or _LENGTH, _LENGTH)
-    group = _group(sequences, params, length, gaps)
-    problem = _problem(group.select([0]), params, pool)
+) -> tuple[WindowGroup, float, int]:  # fmt: skip
+    """Windows of a length at most, this length, and how many of them time allows."""
+    group = windows_of(sequences, params, length, gaps)
+    problem = problem_of(group.select([0]), params, pool)
     columns = params.size + suspects + group.batches[0].spread.shape[1]
     step = float(group.batches[0].model.opt.timestep)
-    if not any(exact is not None and not exact.gave_up for exact in problem.exact):
-        length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
-        if length < _SHORTEST:
-            return problem, length, []
-        group = _group(sequences, params, length, gaps)
-        most = _FEWEST
-    else:
-        most = min(max(round(_STEPS * step / (columns * length)), _FEWEST), _MOST)
-    count = len(group.windows)
-    places = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int)).tolist()
-    return _problem(group.select(places), params, pool), length, places
-
-
-def _group(
-    sequences: ModelSequences, params: ParameterDict, length: float, gaps: Mapping[str, Intervals]
-) -> WindowGroup:
-    return model_group(
-        sequences, params, window_length=length, estimate_starts=True,
-        velocity_filter=_VELOCITY_FILTER, gaps=gaps,
-    )  # fmt: skip
-
-
-def _problem(
-    group: WindowGroup,
-    params: ParameterDict,
-    pool: RolloutPool,
-    noise: Mapping[str, float] | None = None,
-) -> WindowedProblem:
-    levels = first_noise([group], {}) if noise is None else noise
-    return WindowedProblem([group], params, pool, loss=loss_named("linear"), noise=levels)
-
-
-def fitted(
-    problem: WindowedProblem, point: Point | None = None, *, patient: bool = False
-) -> tuple[WindowedProblem, Point, bool]:
-    """The windows after a fit, which knows noise levels from where its first part ended."""
-    point, settled = problem.initial_point() if point is None else point, False
-    for iterations in (_PATIENT, _PATIENT) if patient else (_FIRST, _SECOND):
-        settings = SolverSettings(max_iterations=iterations, cost_tolerance=1e-3)
-        solution = minimize(problem, point, settings)
-        point, noise = solution.point, dict(problem.noise)
-        settled = solution.iterations < iterations
-        squares = {} if solution.linearization is None else solution.linearization.squares
-        for name, (square, count) in squares.items():
-            left = math.sqrt(square / max(count, 1))
-            if math.isfinite(left):
-                noise[name] = max(left, 1e-6 * noise[name])
-        problem = problem.with_noise(noise)
-    return problem, point, settled
+    if any(exact is not None and not exact.gave_up for exact in problem.exact):
+        most = round(_STEPS * step / (columns * length))
+        return group, length, min(max(most, _FEWEST), _MOST)
+    length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
+    if length < _SHORTEST:
+        return group, length, 0
+    return windows_of(sequences, params, length, gaps), length, _FEWEST
 
 
 def _grams(
