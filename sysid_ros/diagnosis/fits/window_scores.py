@@ -115,7 +115,8 @@ class WindowScores:
       scale: A step of each in its unit: its value, or one where that is zero, (p,).
       signals: Names of what is compared.
       left: What the fit leaves of each, root mean square over its standard deviation.
-      grams: By window and signal, ``[J r]^T [J r]``, starts eliminated, (w, s, p + 1, p + 1).
+      by_window: ``[J r]^T [J r]`` of each window, starts eliminated, (w, p + 1, p + 1).
+      by_signal: The same of each signal in all windows, (s, p + 1, p + 1).
       ended: Where the fit did, without what is suspected.
       noise: Standard deviation that it left of each signal, in its unit.
       patient: Whether the fit could go on to its end.
@@ -130,7 +131,8 @@ class WindowScores:
     scale: FloatArray
     signals: tuple[str, ...]
     left: Mapping[str, float]
-    grams: FloatArray
+    by_window: FloatArray
+    by_signal: FloatArray
     ended: Point
     noise: Mapping[str, float]
     patient: bool
@@ -188,25 +190,26 @@ class WindowScores:
         noise = problem.noise
         problem = problem_of(group.select(chosen), whole, pool, noise)
         full = Point(whole.as_vector(), point.starts)
-        rows = list(problem.window_rows(full))
-        names = [[signal.name for signal in one.sequence.signals] for one in problem.windows]
+        rows, windows, spreads = [*problem.window_rows(full)], problem.windows, problem.spreads
+        del problem, group  # with all that is kept of points
+        names = [[signal.name for signal in one.sequence.signals] for one in windows]
         signals = tuple(dict.fromkeys(name for own in names for name in own))
         kinds = [
             np.array([signals.index(name) for name in own])[one.window.samples.signals]
-            for own, one in zip(names, problem.windows, strict=True)
+            for own, one in zip(names, windows, strict=True)
         ]
         free = whole.bounds.free(full.theta)
         columns = tuple(whole.scalar_names())
         scale = np.where(full.theta == 0.0, 1.0, np.abs(full.theta))
-        even = _grams(rows, kinds, scale, np.ones(len(signals)))
+        _, even = _grams(rows, kinds, scale, np.ones(len(signals)))
         if not np.abs(even).max() < _LARGEST:
             return None
         grams = _grams(rows, kinds, scale, 1.0 / _left_with_all(even))
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
-        left = {name: noise[name] / max(own, 1e-300) for name, own in problem.spreads.items()}
-        starts = tuple((one.sequence.name, one.window.start) for one in problem.windows)
+        left = {name: noise[name] / max(own, 1e-300) for name, own in spreads.items()}
+        starts = tuple((one.sequence.name, one.window.start) for one in windows)
         return cls(
-            columns, held, full.theta, scale, signals, left, grams, point, noise, patient, settled,
+            columns, held, full.theta, scale, signals, left, *grams, point, noise, patient, settled,
             starts, chosen,
         )  # fmt: skip
 
@@ -242,7 +245,7 @@ class WindowScores:
         """
         place = {name: k for k, name in enumerate(self.names)}
         rest = [place[name] for name in beside]
-        whole = self.grams.sum(axis=(0, 1))
+        whole = self.by_window.sum(axis=0)
         # What has no effect but rounding, as gravity along the axes of a planar arm, stays.
         least = _NOTHING * float(np.diag(whole)[:-1].max())
         told = np.array([whole[place[name], place[name]] > least for name in tested])
@@ -269,7 +272,7 @@ class WindowScores:
         basis = np.eye(len(self.names) + 1)[:, [*rest, own[0], -1]]
         basis[:, -2] = 0.0
         basis[own, -2] = direction / self.scale[own]
-        whole = basis.T @ self.grams.sum(axis=(0, 1)) @ basis
+        whole = basis.T @ self.by_window.sum(axis=0) @ basis
         left = []
         for free in (slice(0, -2), slice(0, -1)):
             steps = -_solved(whole[free, free], whole[free, -1:])[:, 0]
@@ -287,21 +290,30 @@ class WindowScores:
         own = [place[name] for name in tested]
         rest = [place[name] for name in beside]
         kept = [*own, len(self.names)]  # with the residual
-        whole = self.grams.sum(axis=(0, 1))
+        whole = self.by_window.sum(axis=0)
         chosen: FloatArray = np.zeros((len(whole), len(kept)))
         chosen[kept, np.arange(len(kept))] = 1.0
         chosen[rest] = -_solved(whole[np.ix_(rest, rest)], whole[np.ix_(rest, kept)])
-        alone = np.einsum("ia,wsij,jb->wsab", chosen, self.grams, chosen, optimize=True)
-        squares = np.diagonal(alone, axis1=2, axis2=3)
-        mixed = -alone[:, :, :-1, -1]
         raw = np.maximum(np.diag(whole)[own], 1e-300)
-        together = self.grams[:, :, own][:, :, :, own].sum(axis=(0, 2, 3))
+        mixed, left, power = _alone(self.by_window, chosen)
+        together = self.by_signal[:, own][:, :, own].sum(axis=(1, 2))
         return Scores(
-            tuple(tested), self.scale[own], mixed.sum(axis=1), squares[:, :, :-1].sum(axis=1),
-            squares[:, :, -1].sum(axis=1), self.signals, mixed.sum(axis=0),
-            squares[:, :, :-1].sum(axis=0), squares[:, :, -1].sum(axis=0), together,
-            squares[:, :, :-1].sum(axis=(0, 1)) / raw,
+            tuple(tested), self.scale[own], mixed, left, power, self.signals,
+            *_alone(self.by_signal, chosen), together, left.sum(axis=0) / raw,
         )  # fmt: skip
+
+
+def _alone(grams: FloatArray, chosen: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Effects times what is left, their squares, and its square, whatever others do.
+
+    Args:
+      grams: Some sums, (k, p + 1, p + 1).
+      chosen: The effects without others, and the residual last, (p + 1, c + 1).
+    """
+    parts = grams @ chosen
+    squares = np.einsum("ia,kia->ka", chosen, parts)
+    mixed = -np.einsum("ia,ki->ka", chosen[:, :-1], parts[:, :, -1])
+    return mixed, squares[:, :-1], squares[:, -1]
 
 
 def _afforded(
@@ -324,8 +336,8 @@ def _afforded(
 
 def _grams(
     rows: Sequence[FloatArray], kinds: Sequence[IndexArray], scale: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """Sums by window and signal, starts eliminated.
+) -> tuple[FloatArray, FloatArray]:
+    """Sums by window and by signal, starts eliminated.
 
     Args:
       rows: ``[J_theta J_start r]`` of each window, the start's prior rows last.
@@ -334,7 +346,8 @@ def _grams(
       weights: Of the signals.
     """
     p = len(scale)
-    found: FloatArray = np.zeros((len(rows), len(weights), p + 1, p + 1))
+    by_window: FloatArray = np.zeros((len(rows), p + 1, p + 1))
+    by_signal: FloatArray = np.zeros((len(weights), p + 1, p + 1))
     for k, (own, kind) in enumerate(zip(rows, kinds, strict=True)):
         weighted = own.copy()
         weighted[: len(kind)] *= weights[kind][:, None]
@@ -344,15 +357,16 @@ def _grams(
             matrix -= basis @ (basis.T @ matrix)
         for signal in range(len(weights)):
             part = matrix[: len(kind)][kind == signal]
-            found[k, signal] = part.T @ part
-    return found
+            gram = part.T @ part
+            by_window[k] += gram
+            by_signal[signal] += gram
+    return by_window, by_signal
 
 
-def _left_with_all(grams: FloatArray) -> FloatArray:
+def _left_with_all(parts: FloatArray) -> FloatArray:
     """Of each signal, the share that is left with every column free, root mean square, (s,)."""
-    whole = grams.sum(axis=(0, 1))
+    whole = parts.sum(axis=0)
     step = np.append(-_solved(whole[:-1, :-1], whole[:-1, -1:])[:, 0], 1.0)
-    parts = grams.sum(axis=0)
     left = np.einsum("i,sij,j->s", step, parts, step)
     before = np.maximum(parts[:, -1, -1], 1e-300)
     return np.asarray(np.sqrt(np.clip(left / before, _LEAST_LEFT**2, 1.0)))
