@@ -34,7 +34,7 @@ from sysid_ros.time_intervals import Intervals
 
 _VELOCITY_FILTER = 30.0  # Hz
 _LOOKED_AT = 3  # times as many windows as are taken, where those of some would be missed
-_LESS_DAMPED = 0.1  # is each step than the one before
+_LESS_DAMPED, _DAMPED_MORE = 0.1, 100.0  # behind a step, and where none was found
 _ROUNDS = 4  # steps, behind each of which noise levels are known better
 # Of what is about to be said: before noise levels are known, and after.
 _TO_THE_END = SolverSettings(max_iterations=20, cost_tolerance=1e-3, worth=1.0, refusals=4)
@@ -100,20 +100,24 @@ def problem_of(
 def fitted(
     problem: WindowedProblem, point: Point | None = None, *, patient: bool = False
 ) -> tuple[WindowedProblem, Point, bool]:
-    """The windows after a fit, which knows noise levels from where its first part ended."""
+    """The windows after a fit, and whether it came to its end.
+
+    Noise levels are what each part of it left, a step or, if it is patient, a search.
+    """
     point, settled = problem.initial_point() if point is None else point, False
-    for number in range(2 if patient else _ROUNDS):
+    damping = INITIAL_DAMPING
+    for _ in range(2 if patient else _ROUNDS):
         if patient:
             solution = minimize(problem, point, _TO_THE_END)
             settled = solution.iterations < _TO_THE_END.max_iterations
             point = solution.point
         else:
             before = point
-            # As in a search that goes well, without which it creeps where parameters are alike.
-            damping = INITIAL_DAMPING * _LESS_DAMPED**number
             point = one_step(problem, before, replace(_TO_THE_END, damping=damping))
+            # As in a search, without which steps creep where parameters are alike.
+            damping *= _DAMPED_MORE if point is before else _LESS_DAMPED
             less = problem.cost(before) - problem.cost(point)
-            settled = less <= _TO_THE_END.cost_tolerance * problem.cost(before)
+            settled = 0.0 < less <= _TO_THE_END.cost_tolerance * problem.cost(before)
         noise = dict(problem.noise)
         for name, (square, count) in squares_left(problem, point).items():
             left = math.sqrt(square / max(count, 1))

@@ -60,13 +60,3 @@ def in_units_of_noise(problem: WindowedProblem, point: Point) -> list[FloatArray
         np.concatenate([residual / window.sigma(problem.noise), start / window.spread])
         for window, residual, start in found
     ]
-
-
-def squares_left(problem: WindowedProblem, point: Point) -> dict[str, tuple[float, int]]:
-    """Per signal the sum of squared residuals (its unit squared) and their number."""
-    residuals, found = iter(problem.residuals(point)), dict.fromkeys(problem.noise, (0.0, 0))
-    for batch in (batch for group in problem.groups for batch in group.batches):
-        own = np.concatenate([next(residuals) for _ in batch.windows])
-        for name, (square, count) in batch.squares(own).items():
-            found[name] = found[name][0] + square, found[name][1] + count
-    return found

@@ -14,9 +14,6 @@ from sysid_ros.engine.windows import WindowGroup
 
 if TYPE_CHECKING:
     from sysid_ros.engine.derivatives import Sensitivities
-    from sysid_ros.engine.problem.windowed_problem import WindowedProblem
-
-FEW_STEPS = 0.03  # of a window's, that are left as they are where a percent does not matter
 
 
 def exact_derivatives(
@@ -46,18 +43,6 @@ def exact_derivatives(
         if known is not None:
             exact.learn_from(known)
     return list(made)
-
-
-def tolerating(problem: WindowedProblem, share: float = FEW_STEPS) -> WindowedProblem:
-    """The problem, whose derivatives may miss what happens in a share of a window's steps.
-
-    For searches in which every step is tried, and whose end is about more than a percent: steps
-    that the pass does not cover take as long as all others, be they ever so few.
-    """
-    for exact in problem.exact:
-        if exact is not None:
-            exact.tolerated = share
-    return problem
 
 
 class Simulator:
