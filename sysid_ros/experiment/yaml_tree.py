@@ -32,16 +32,17 @@ _OCTAL = re.compile(r"[-+]?0[0-7_]+")
 # YAML 1.1 takes 1e-3 for text, as its floats need a dot; nobody who writes it means text.
 _EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
 
-_QuickLoader: type | None = None
+_quick_loader: Any = None
 if yaml.__with_libyaml__:
 
-    class _QuickLoader(yaml.composer.Composer, yaml.cyaml.CParser, yaml.resolver.Resolver):  # type: ignore[no-redef]
-        """Events of libyaml, a tenth of the time; its own composer overruns the stack."""
+    class _QuickLoader(yaml.composer.Composer, yaml.CSafeLoader):  # type: ignore[misc, unused-ignore]
+        """Events of libyaml, in a fifth of the time; its own composer overruns the stack."""
 
         def __init__(self, stream: str) -> None:
-            yaml.cyaml.CParser.__init__(self, stream)
+            yaml.CSafeLoader.__init__(self, stream)
             yaml.composer.Composer.__init__(self)
-            yaml.resolver.Resolver.__init__(self)
+
+    _quick_loader = _QuickLoader
 
 
 Content = Union[None, bool, int, float, str, "list[Value]", "dict[str, Value]"]
@@ -118,9 +119,10 @@ class _Places:
 
 def _compose(text: str, places: _Places) -> yaml.Node | None:
     """PyYAML's node graph, its errors translated."""
-    if _QuickLoader is not None:
+    if _quick_loader is not None:
         with suppress(yaml.YAMLError, RecursionError):  # PyYAML's own parser says more of the same
-            return yaml.compose(text, Loader=_QuickLoader)
+            node: yaml.Node | None = yaml.compose(text, Loader=_quick_loader)
+            return node
     try:
         return yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:

@@ -30,7 +30,6 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import first_noise
 from sysid_ros.engine.windows import WindowGroup, model_group
-from sysid_ros.time_intervals import Intervals
 
 _VELOCITY_FILTER = 30.0  # Hz
 _LOOKED_AT = 3  # times as many windows as are taken, where those of some would be missed
@@ -76,7 +75,10 @@ def _evenly(places: Sequence[int], most: int) -> list[int]:
 
 
 def windows_of(
-    sequences: ModelSequences, params: ParameterDict, length: float, gaps: Mapping[str, Intervals]
+    sequences: ModelSequences,
+    params: ParameterDict,
+    length: float,
+    gaps: Mapping[str, Sequence[tuple[float, float]]],
 ) -> WindowGroup:
     """All windows of a length [s] outside of gaps, their starts estimated."""
     return model_group(

@@ -138,7 +138,7 @@ class WindowScores:
     patient: bool
     settled: bool
     places: tuple[tuple[str, float], ...]
-    chosen: Sequence[int]
+    chosen: list[int]
 
     @classmethod
     def of(

@@ -141,5 +141,5 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(word.lstrip("0") or "0" if word.isdigit() else word for word in telling or words)
 
 
-def _numbers(words: list[str]) -> list[str]:
+def _numbers(words: Sequence[str]) -> list[str]:
     return [word for word in words if word.isdigit()]

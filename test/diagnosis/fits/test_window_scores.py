@@ -30,7 +30,7 @@ def test_a_delay_that_ran_to_its_end_beside_a_wrong_mass_begins_anew(
 ) -> None:
     scores = WindowScores(
         (), frozenset(), np.zeros(0), np.zeros(0), (), {}, *np.zeros((2, 0, 1, 1)),
-        Point(np.array([0.3, 0.0]), ()), {}, False, ended, (), (),
+        Point(np.array([0.3, 0.0]), ()), {}, False, ended, (), [],
     )  # fmt: skip
     resumed = scores.resumed(cast("WindowedProblem", _Bounded()))
     assert resumed.theta == pytest.approx([begins, 0.0])
