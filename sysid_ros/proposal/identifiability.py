@@ -22,7 +22,7 @@ from sysid_ros.engine.least_squares import (
     start_solutions,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.problem import WindowedProblem, squares_left, tolerating
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import first_noise
 from sysid_ros.engine.windows import WindowGroup, model_group
@@ -207,7 +207,8 @@ def _problem(
         for group in dataset.training
     ]
     noise = first_noise(groups, {})
-    return WindowedProblem(groups, params, rollouts, loss=loss_named("linear"), noise=noise)
+    problem = WindowedProblem(groups, params, rollouts, loss=loss_named("linear"), noise=noise)
+    return tolerating(problem)
 
 
 def _some(group: WindowGroup, parameters: int, size: tuple[float, int, int]) -> WindowGroup:
@@ -246,17 +247,9 @@ def _nearer(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]
 
 def _with_levels(problem: WindowedProblem, point: Point) -> WindowedProblem:
     """Take for noise what the model leaves of each signal, at most a tenth of its spread."""
-    residuals = iter(problem.residuals(point))
-    squares: dict[str, float] = {}
-    counts: dict[str, int] = {}
-    for batch in (batch for group in problem.groups for batch in group.batches):
-        own = np.concatenate([next(residuals) for _ in batch.windows])
-        for name, (square, count) in batch.squares(own).items():
-            squares[name] = squares.get(name, 0.0) + square
-            counts[name] = counts.get(name, 0) + count
     noise = dict(problem.noise)
-    for name, square in squares.items():
-        left = np.sqrt(square / max(counts[name], 1))
+    for name, (square, count) in squares_left(problem, point).items():
+        left = np.sqrt(square / max(count, 1))
         if np.isfinite(left):
             most = noise[name]
             noise[name] = max(min(most, float(left)), _LEAST_NOISE * most, 1e-12)

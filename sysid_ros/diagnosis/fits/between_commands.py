@@ -21,35 +21,37 @@ from itertools import groupby
 import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
-from sysid_ros.diagnosis.fits.window_scores import fitted
+from sysid_ros.diagnosis.fits.fitted_windows import (
+    fitted,
+    problem_of,
+    well_covered,
+    windows_of,
+)
 from sysid_ros.engine.estimation import beats, without_noise
 from sysid_ros.engine.least_squares import (
     FitStatus,
     Point,
     SolverSettings,
-    loss_named,
     minimize,
 )
 from sysid_ros.engine.parameters import ParameterDict, corrects
 from sysid_ros.engine.problem import Chord, WindowedProblem, in_units_of_noise
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.uncertainty import first_noise
 from sysid_ros.engine.windows import (
     WindowBatch,
     WindowGroup,
     WindowSimulation,
     driven_otherwise,
-    model_group,
 )
 from sysid_ros.errors import SysidError
 
-_VELOCITY_FILTER = 30.0  # Hz
 _LENGTH, _SHORTEST = 0.5, 0.25  # s, of a window, and where longer ones are too dear
 _FEWEST, _MOST = 8, 12  # windows
 _WORK = 9.5e6  # steps of simulation, times columns of the Jacobian, times degrees of freedom
 _TIED = 3.0  # times as dear where bodies touch or loops close
 _AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
+_RECORDED = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, damping=1e-5)
 _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=4)
 _GAINS = 0.1  # of what a way lacks to the best, that a step of its fit to the end has to promise
 _FAR, _NEARER = 1.5, 0.5  # ratio of squares, and what a step has to promise of the way to it
@@ -128,25 +130,24 @@ class RecordedFit:
           DearError: So few windows as would do are too dear.
           DataError: There is no usable window.
         """
-        group = _group(sequences, params, _LENGTH)
-        problem = _problem(group.select([0]), params, pool, first_noise([group], {}))
+        group = windows_of(sequences, params, _LENGTH)
+        problem = problem_of(group.select([0]), params, pool)
         if not all(one is not None and not one.gave_up for one in problem.exact):
             return None
         length, most = _afforded(group.batches[0], params, worth)
-        group = group if length == _LENGTH else _group(sequences, params, length)
+        group = group if length == _LENGTH else windows_of(sequences, params, length)
         count = len(group.windows)
         if count < _FEWEST:
             return None
-        places = np.linspace(0, count - 1, min(most, count)).round().astype(int).tolist()
+        problem, places = well_covered(group, min(most, count), params, pool)
         group = group.select(places)
 
         def chosen(others: ModelSequences) -> WindowGroup:
             told = _driven_otherwise(group, others)
-            return told or _group(others, params, length).select(places)
+            return told or windows_of(others, params, length).select(places)
 
-        problem = _problem(group, params, pool, problem.noise)
         problem, point, _ = fitted(problem)
-        solution = minimize(problem, point, _AGAIN)
+        solution = minimize(problem, point, _RECORDED)
         if solution.status is not FitStatus.CONVERGED:
             return None
         return cls(problem, solution.point, [*problem.window_rows(solution.point)], chosen, worth)
@@ -260,13 +261,6 @@ def _fitted_alike(
     return points
 
 
-def _group(sequences: ModelSequences, params: ParameterDict, length: float) -> WindowGroup:
-    return model_group(
-        sequences, params, window_length=length, estimate_starts=True,
-        velocity_filter=_VELOCITY_FILTER,
-    )  # fmt: skip
-
-
 def _driven_otherwise(group: WindowGroup, others: ModelSequences) -> WindowGroup | None:
     """The same windows with other commands; none where their starts hang on commands."""
     windows: list[WindowSimulation] = []
@@ -276,12 +270,6 @@ def _driven_otherwise(group: WindowGroup, others: ModelSequences) -> WindowGroup
             return None
         windows += found
     return WindowGroup.of(group.builder, windows)
-
-
-def _problem(
-    group: WindowGroup, params: ParameterDict, pool: RolloutPool, noise: Mapping[str, float]
-) -> WindowedProblem:
-    return WindowedProblem([group], params, pool, loss=loss_named("linear"), noise=noise)
 
 
 def _delays(params: ParameterDict, inputs: Collection[str]) -> BoolArray:

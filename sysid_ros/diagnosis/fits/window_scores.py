@@ -18,21 +18,23 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.least_squares import Point, SolverSettings, loss_named, minimize
+from sysid_ros.diagnosis.fits.fitted_windows import (
+    fitted,
+    problem_of,
+    well_covered,
+    windows_of,
+)
+from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.uncertainty import first_noise
-from sysid_ros.engine.windows import WindowGroup, model_group
+from sysid_ros.engine.windows import WindowGroup
 
-_VELOCITY_FILTER = 30.0  # Hz
 _LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
 _FEWEST, MOST_WINDOWS = 8, 16  # the fewest where every column is a rollout
 _STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
 _SHORTEST = 0.15  # s, of a window that shows anything
-_FIRST, _SECOND = 3, 2  # iterations, before noise levels are known and after
-_PATIENT = 20  # iterations of either, for what is about to be said
 _RIDGE = 1e-9  # of a column's own size, for what data leave open
 _NOTHING = 1e-24  # of the largest square: rounding
 _OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
@@ -112,12 +114,14 @@ class WindowScores:
       scale: A step of each in its unit: its value, or one where that is zero, (p,).
       signals: Names of what is compared.
       left: What the fit leaves of each, root mean square over its standard deviation.
-      grams: By window and signal, ``[J r]^T [J r]``, starts eliminated, (w, s, p + 1, p + 1).
+      by_window: ``[J r]^T [J r]`` of each window, starts eliminated, (w, p + 1, p + 1).
+      by_signal: The same of each signal in all windows, (s, p + 1, p + 1).
       ended: Where the fit did, without what is suspected.
       noise: Standard deviation that it left of each signal, in its unit.
       patient: Whether the fit could go on to its end.
       settled: Whether it came to its end.
       places: By window, its recording's name and its start, s.
+      chosen: The windows' numbers among all.
     """
 
     names: tuple[str, ...]
@@ -126,12 +130,14 @@ class WindowScores:
     scale: FloatArray
     signals: tuple[str, ...]
     left: Mapping[str, float]
-    grams: FloatArray
+    by_window: FloatArray
+    by_signal: FloatArray
     ended: Point
     noise: Mapping[str, float]
     patient: bool
     settled: bool
     places: tuple[tuple[str, float], ...]
+    chosen: list[int]
 
     @classmethod
     def of(
@@ -163,40 +169,46 @@ class WindowScores:
         whole = ParameterDict({**found.copy().parameters, **suspected.copy().parameters})
         for name in suspected:
             whole[name].frozen = True
-        problem, length, places = _chosen(sequences, whole, suspected.size, length, pool)
-        if len(places) < _FEWEST:
+        length = min(length or _LENGTH, _LENGTH)
+        group, length, most = _afforded(sequences, whole, suspected.size, length, pool)
+        if most < _FEWEST or len(group.windows) < _FEWEST:
             return None
+        if begun is None:
+            problem, chosen = well_covered(group, most, whole, pool)
+        else:
+            problem, chosen = problem_of(group.select(begun.chosen), whole, pool), begun.chosen
         point = None if begun is None else begun.resumed(problem)
         problem = problem if begun is None else problem.with_noise(begun.noise)
         problem, point, settled = fitted(problem, point, patient=patient)
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected
-        group = _group(sequences, whole, length).select(places)
+        group = windows_of(sequences, whole, length)
         noise = problem.noise
-        problem = _problem(group, whole, pool, noise)
+        problem = problem_of(group.select(chosen), whole, pool, noise)
         full = Point(whole.as_vector(), point.starts)
-        rows = list(problem.window_rows(full))
-        names = [[signal.name for signal in one.sequence.signals] for one in problem.windows]
+        rows, windows, spreads = [*problem.window_rows(full)], problem.windows, problem.spreads
+        del problem, group  # with all that is kept of points
+        names = [[signal.name for signal in one.sequence.signals] for one in windows]
         signals = tuple(dict.fromkeys(name for own in names for name in own))
         kinds = [
             np.array([signals.index(name) for name in own])[one.window.samples.signals]
-            for own, one in zip(names, problem.windows, strict=True)
+            for own, one in zip(names, windows, strict=True)
         ]
         free = whole.bounds.free(full.theta)
         columns = tuple(whole.scalar_names())
         scale = np.where(full.theta == 0.0, 1.0, np.abs(full.theta))
-        even = _grams(rows, kinds, scale, np.ones(len(signals)))
+        _, even = _grams(rows, kinds, scale, np.ones(len(signals)))
         if not np.abs(even).max() < _LARGEST:
             return None
         grams = _grams(rows, kinds, scale, 1.0 / _left_with_all(even))
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
-        spreads = problem.spreads  # none of a sensor's axis that is zero throughout
+        # none of a sensor's axis that is zero throughout
         left = {name: noise[name] / own if own else 0.0 for name, own in spreads.items()}
-        starts = tuple((one.sequence.name, one.window.start) for one in problem.windows)
+        starts = tuple((one.sequence.name, one.window.start) for one in windows)
         return cls(
-            columns, held, full.theta, scale, signals, left, grams, point, noise, patient, settled,
-            starts,
+            columns, held, full.theta, scale, signals, left, *grams, point, noise, patient, settled,
+            starts, chosen,
         )  # fmt: skip
 
     def resumed(self, problem: WindowedProblem) -> Point:
@@ -231,7 +243,7 @@ class WindowScores:
         """
         place = {name: k for k, name in enumerate(self.names)}
         rest = [place[name] for name in beside]
-        whole = self.grams.sum(axis=(0, 1))
+        whole = self.by_window.sum(axis=0)
         # What has no effect but rounding, as gravity along the axes of a planar arm, stays.
         least = _NOTHING * float(np.diag(whole)[:-1].max())
         told = np.array([whole[place[name], place[name]] > least for name in tested])
@@ -258,7 +270,7 @@ class WindowScores:
         basis = np.eye(len(self.names) + 1)[:, [*rest, own[0], -1]]
         basis[:, -2] = 0.0
         basis[own, -2] = direction / self.scale[own]
-        whole = basis.T @ self.grams.sum(axis=(0, 1)) @ basis
+        whole = basis.T @ self.by_window.sum(axis=0) @ basis
         left = []
         for free in (slice(0, -2), slice(0, -1)):
             steps = -_solved(whole[free, free], whole[free, -1:])[:, 0]
@@ -276,86 +288,54 @@ class WindowScores:
         own = [place[name] for name in tested]
         rest = [place[name] for name in beside]
         kept = [*own, len(self.names)]  # with the residual
-        whole = self.grams.sum(axis=(0, 1))
+        whole = self.by_window.sum(axis=0)
         chosen: FloatArray = np.zeros((len(whole), len(kept)))
         chosen[kept, np.arange(len(kept))] = 1.0
         chosen[rest] = -_solved(whole[np.ix_(rest, rest)], whole[np.ix_(rest, kept)])
-        alone = np.einsum("ia,wsij,jb->wsab", chosen, self.grams, chosen, optimize=True)
-        squares = np.diagonal(alone, axis1=2, axis2=3)
-        mixed = -alone[:, :, :-1, -1]
         raw = np.maximum(np.diag(whole)[own], 1e-300)
-        together = self.grams[:, :, own][:, :, :, own].sum(axis=(0, 2, 3))
+        mixed, left, power = _alone(self.by_window, chosen)
+        together = self.by_signal[:, own][:, :, own].sum(axis=(1, 2))
         return Scores(
-            tuple(tested), self.scale[own], mixed.sum(axis=1), squares[:, :, :-1].sum(axis=1),
-            squares[:, :, -1].sum(axis=1), self.signals, mixed.sum(axis=0),
-            squares[:, :, :-1].sum(axis=0), squares[:, :, -1].sum(axis=0), together,
-            squares[:, :, :-1].sum(axis=(0, 1)) / raw,
+            tuple(tested), self.scale[own], mixed, left, power, self.signals,
+            *_alone(self.by_signal, chosen), together, left.sum(axis=0) / raw,
         )  # fmt: skip
 
 
-def _chosen(
-    sequences: ModelSequences, params: ParameterDict, suspects: int, length: float | None,
+def _alone(grams: FloatArray, chosen: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Effects times what is left, their squares, and its square, whatever others do.
+
+    Args:
+      grams: Some sums, (k, p + 1, p + 1).
+      chosen: The effects without others, and the residual last, (p + 1, c + 1).
+    """
+    parts = grams @ chosen
+    squares = np.einsum("ia,kia->ka", chosen, parts)
+    mixed = -np.einsum("ia,ki->ka", chosen[:, :-1], parts[:, :, -1])
+    return mixed, squares[:, :-1], squares[:, -1]
+
+
+def _afforded(
+    sequences: ModelSequences, params: ParameterDict, suspects: int, length: float,
     pool: RolloutPool,
-) -> tuple[WindowedProblem, float, list[int]]:  # fmt: skip
-    """A problem of some windows, their length and their places, as far as time allows."""
-    length = min(length or _LENGTH, _LENGTH)
-    group = _group(sequences, params, length)
-    problem = _problem(group.select([0]), params, pool)
+) -> tuple[WindowGroup, float, int]:  # fmt: skip
+    """Windows of a length at most, this length, and how many of them time allows."""
+    group = windows_of(sequences, params, length)
+    problem = problem_of(group.select([0]), params, pool)
     columns = params.size + suspects + group.batches[0].spread.shape[1]
     step = float(group.batches[0].model.opt.timestep)
-    if not any(exact is not None and not exact.gave_up for exact in problem.exact):
-        length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
-        if length < _SHORTEST:
-            return problem, length, []
-        group = _group(sequences, params, length)
-        most = _FEWEST
-    else:
-        most = min(max(round(_STEPS * step / (columns * length)), _FEWEST), MOST_WINDOWS)
-    count = len(group.windows)
-    places = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int)).tolist()
-    return _problem(group.select(places), params, pool), length, places
-
-
-def _group(sequences: ModelSequences, params: ParameterDict, length: float) -> WindowGroup:
-    return model_group(
-        sequences, params, window_length=length, estimate_starts=True,
-        velocity_filter=_VELOCITY_FILTER,
-    )  # fmt: skip
-
-
-def _problem(
-    group: WindowGroup,
-    params: ParameterDict,
-    pool: RolloutPool,
-    noise: Mapping[str, float] | None = None,
-) -> WindowedProblem:
-    levels = first_noise([group], {}) if noise is None else noise
-    return WindowedProblem([group], params, pool, loss=loss_named("linear"), noise=levels)
-
-
-def fitted(
-    problem: WindowedProblem, point: Point | None = None, *, patient: bool = False
-) -> tuple[WindowedProblem, Point, bool]:
-    """The windows after a fit, which knows noise levels from where its first part ended."""
-    point, settled = problem.initial_point() if point is None else point, False
-    for iterations in (_PATIENT, _PATIENT) if patient else (_FIRST, _SECOND):
-        settings = SolverSettings(max_iterations=iterations, cost_tolerance=1e-3)
-        solution = minimize(problem, point, settings)
-        point, noise = solution.point, dict(problem.noise)
-        settled = solution.iterations < iterations
-        squares = {} if solution.linearization is None else solution.linearization.squares
-        for name, (square, count) in squares.items():
-            left = math.sqrt(square / max(count, 1))
-            if math.isfinite(left):
-                noise[name] = max(left, 1e-6 * noise[name])
-        problem = problem.with_noise(noise)
-    return problem, point, settled
+    if any(exact is not None and not exact.gave_up for exact in problem.exact):
+        most = round(_STEPS * step / (columns * length))
+        return group, length, min(max(most, _FEWEST), MOST_WINDOWS)
+    length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
+    if length < _SHORTEST:
+        return group, length, 0
+    return windows_of(sequences, params, length), length, _FEWEST
 
 
 def _grams(
     rows: Sequence[FloatArray], kinds: Sequence[IndexArray], scale: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """Sums by window and signal, starts eliminated.
+) -> tuple[FloatArray, FloatArray]:
+    """Sums by window and by signal, starts eliminated.
 
     Args:
       rows: ``[J_theta J_start r]`` of each window, the start's prior rows last.
@@ -364,7 +344,8 @@ def _grams(
       weights: Of the signals.
     """
     p = len(scale)
-    found: FloatArray = np.zeros((len(rows), len(weights), p + 1, p + 1))
+    by_window: FloatArray = np.zeros((len(rows), p + 1, p + 1))
+    by_signal: FloatArray = np.zeros((len(weights), p + 1, p + 1))
     for k, (own, kind) in enumerate(zip(rows, kinds, strict=True)):
         weighted = own.copy()
         weighted[: len(kind)] *= weights[kind][:, None]
@@ -374,15 +355,16 @@ def _grams(
             matrix -= basis @ (basis.T @ matrix)
         for signal in range(len(weights)):
             part = matrix[: len(kind)][kind == signal]
-            found[k, signal] = part.T @ part
-    return found
+            gram = part.T @ part
+            by_window[k] += gram
+            by_signal[signal] += gram
+    return by_window, by_signal
 
 
-def _left_with_all(grams: FloatArray) -> FloatArray:
+def _left_with_all(parts: FloatArray) -> FloatArray:
     """Of each signal, the share that is left with every column free, root mean square, (s,)."""
-    whole = grams.sum(axis=(0, 1))
+    whole = parts.sum(axis=0)
     step = np.append(-_solved(whole[:-1, :-1], whole[:-1, -1:])[:, 0], 1.0)
-    parts = grams.sum(axis=0)
     left = np.einsum("i,sij,j->s", step, parts, step)
     before = np.maximum(parts[:, -1, -1], 1e-300)
     return np.asarray(np.sqrt(np.clip(left / before, _LEAST_LEFT**2, 1.0)))

@@ -46,7 +46,7 @@ def changed_load(
     for k, (recording, _) in enumerate(windows.places):
         numbers.setdefault(recording, []).append(k)
     inner = np.array(sorted(free | {*bodies}), dtype=np.intp)
-    found = change_in_time(windows.grams.sum(axis=1), inner, own, numbers, _FEWEST)
+    found = change_in_time(windows.by_window, inner, own, numbers, _FEWEST)
     if found is None or not found.is_sure(_OFF):
         return []
     column = int(own[found.suspect])

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.derivatives.forward_runs import ForwardRuns
 from sysid_ros.engine.derivatives.model_changes import TablesReader
 from sysid_ros.engine.derivatives.parameter_effects import ParameterEffects
@@ -32,7 +32,7 @@ from sysid_ros.engine.derivatives.run_pass import (
 )
 from sysid_ros.engine.derivatives.sensors import sensors_of, unsupported_sensor
 from sysid_ros.engine.derivatives.uncovered_steps import differentiate_again
-from sysid_ros.engine.mechanics import unsupported
+from sysid_ros.engine.mechanics import feet_pairs, touches_of, unsupported
 from sysid_ros.engine.simulation import (
     BatchRollout,
     Candidate,
@@ -58,6 +58,7 @@ EXACT = "exact"
 CHECK_STEPS = (1e-5, 1e-7)
 MAX_CHECK_ERROR = 0.01
 CHECK_LENGTH = 1000  # steps of a long run
+LOOK_EVERY = 20  # steps in which geoms that touch are looked for, which is a tenth of a pass
 
 # A candidate, and the rollouts of all batches with it.
 KnownPoint = tuple[Candidate, Sequence[BatchRollout]]
@@ -65,6 +66,12 @@ KnownPoint = tuple[Candidate, Sequence[BatchRollout]]
 
 class Sensitivities:
     """Derivatives of one group's runs: windows, or whole recordings.
+
+    Attributes:
+      tolerated: Share of a run's steps that the pass need not cover: with so few the pass's
+        derivatives of the run are taken as they are, a percent or so off, where that does.
+      uncovered: The shares of the latest derivatives' runs that it did not cover, (w,); one where
+        the last step is among them.
 
     Args:
       group: The runs and how candidates are made.
@@ -86,6 +93,9 @@ class Sensitivities:
         self._obstacle = unsupported(model) or unsupported_sensor(model, sensors)
         self._effects = ParameterEffects(upper)
         self._seen = self._differenced = 0
+        self._looked = False
+        self.tolerated = 0.0
+        self.uncovered: FloatArray = np.zeros(0)
         self._latest: tuple[bytes, Pass] | None = None
         self._reader = TablesReader(self._addresses)
         self.runs = ForwardRuns(self._addresses, rollouts)
@@ -123,6 +133,7 @@ class Sensitivities:
         """Take over what was found out about the same model on other runs."""
         self._group.builder.trust(other._group.builder)
         self._obstacle = self._obstacle or other._obstacle
+        self.tolerated = max(self.tolerated, other.tolerated)
         self._effects.learn_from(other._effects)
         self.runs.trusted = other.runs.trusted
         if self._group.builder is other._group.builder and self._reads_as(other):
@@ -256,7 +267,10 @@ class Sensitivities:
             for batch, start, data in zip(batches, own, here, strict=True):
                 yield finite_differences(self._rollouts, batch, start, columns, known=data)
             return
+        if known is not None and not self._looked:
+            self._look_for_touches(*known)
         pass_ = self._prepare(theta, None if known is None else known[0])
+        self.uncovered = np.zeros(0)
         plain: Perturbations | None = None
         sizes = [8 * int(b.samples.sum()) * (len(theta) + b.spread.shape[1]) for b in batches]
         for part in portions(sizes, MAX_CHUNK_BYTES):
@@ -275,6 +289,15 @@ class Sensitivities:
             del jobs, rollouts, runs, sound, done  # makes room for the next part
         if self.doubted > MAX_DOUBTS:
             self.give_up("forces act along the motion, such as contacts, that it does not know")
+
+    def _look_for_touches(self, candidate: Candidate, rollouts: Sequence[BatchRollout]) -> None:
+        """Know of geoms that touch in some states, before a pass without contacts is in vain."""
+        self._looked, model = True, candidate.model
+        for each in () if self._effects.touching else rollouts:
+            positions = each.states[::LOOK_EVERY, 1 : 1 + model.nq]
+            if touches_of(model, positions, feet_pairs(model)).pair.size:
+                self._effects.touch()
+                return
 
     def _split(self, deviations: FloatArray) -> Iterator[FloatArray]:
         """The deviations of each batch's runs."""
@@ -340,12 +363,14 @@ class Sensitivities:
             steps = int(batch.steps.sum())
             self._seen += steps
             if rollout.diverged.all():
+                self.uncovered = np.append(self.uncovered, np.ones(len(batch.steps)))
                 self._differenced += steps
                 columns = self._columns(theta, pass_.columns.base)
                 data = rollout.sensordata
                 yield finite_differences(self._rollouts, batch, own, columns, known=data)
                 continue
             found, uncovered = next(done)
+            uncovered = self._not_tolerated(batch, uncovered)
             if uncovered.any() or rollout.diverged.any():
                 columns = self._columns(theta, pass_.columns.base)
                 self._differenced += differentiate_again(
@@ -357,3 +382,12 @@ class Sensitivities:
                 )
                 found.jacobian[:, list(self._effects.unfollowed)] = others.jacobian
             yield found
+
+    def _not_tolerated(self, batch: RunBatch, uncovered: BoolArray) -> BoolArray:
+        """Marks of the uncovered steps of a batch, but of runs where these are few enough."""
+        firsts = np.cumsum(batch.steps) - batch.steps
+        shares = np.add.reduceat(uncovered.astype(np.float64), firsts) / batch.steps
+        # Where the pass could not go on, nothing is known of any step behind, nor of its reading.
+        shares[uncovered[firsts + batch.steps - 1]] = 1.0
+        self.uncovered = np.append(self.uncovered, shares)
+        return uncovered & np.repeat(shares > self.tolerated, batch.steps)

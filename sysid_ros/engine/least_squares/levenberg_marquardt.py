@@ -129,6 +129,7 @@ _CONVERGED = FitStatus.CONVERGED, "the cost no longer decreases"
 _WITHIN_CHANCE = FitStatus.CONVERGED, "the slope is zero to within chance"
 _STALLED = FitStatus.STALLED, "no step lowers the cost any further"
 _Ending = tuple[FitStatus, str]
+_USUAL = SolverSettings()
 Found = TypeVar("Found")
 
 
@@ -188,13 +189,12 @@ def minimizing(
         point, here, number = step, ahead, number + 1
 
 
-def one_step(problem: LeastSquares, point: Point) -> Point:
+def one_step(problem: LeastSquares, point: Point, settings: SolverSettings = _USUAL) -> Point:
     """The point that the first step of a search leads to; ``point`` where none lowers the cost.
 
     Raises:
       StopRequestedError: A rollout was interrupted.
     """
-    settings = SolverSettings()
     here = problem.linearize(point)
     damping = Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
     damping.see(here, np.zeros(len(point.theta)))

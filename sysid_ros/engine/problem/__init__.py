@@ -17,6 +17,7 @@ from sysid_ros.engine.problem.chunked_problem import (
 )
 from sysid_ros.engine.problem.objective import FD_STEP, Objective
 from sysid_ros.engine.problem.projection import minimize_with
+from sysid_ros.engine.problem.quick_search import FEW_STEPS, squares_left, tolerating
 from sysid_ros.engine.problem.residual import build_residual_fn, model_residual, residual
 from sysid_ros.engine.problem.residual_function import ResidualFunction
 from sysid_ros.engine.problem.rough_search import rough_search

@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy
@@ -105,6 +106,7 @@ def _prefix(one: str, other: str) -> tuple[str, ...]:
     return (*spaces, *extra) if extra or spaces[0] != spaces[1] else ()
 
 
+@lru_cache(maxsize=1 << 16)
 def similarity(one: str, other: str) -> float:
     """Score how much two names look like the same thing, from 0 to 1."""
     if one == other:
@@ -131,19 +133,20 @@ def interface_of(name: str) -> tuple[str, str]:
     return (joint, last) if joint and last in _INTERFACES else (name, "")
 
 
-def _words(name: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _words(name: str) -> tuple[str, ...]:
     """The telling words of a name, in order; all of them where none tells anything."""
     last = interface_of(name)[0].rpartition("/")[2]
     spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", last)
     words = re.findall(r"[a-z]+|\d+", spaced.lower())
     telling = [w for w, one in zip(words, _singular(words), strict=True) if one not in _FILLERS]
-    return [word.lstrip("0") or "0" if word.isdigit() else word for word in telling or words]
+    return tuple(word.lstrip("0") or "0" if word.isdigit() else word for word in telling or words)
 
 
-def _singular(words: Sequence[str]) -> list[str]:
+def _singular(words: Sequence[str]) -> tuple[str, ...]:
     """Words without the s of a plural; that of a chassis goes as well, on either side."""
-    return [re.sub(r"(?<=[a-z]{3})(?<!s)s$", "", word) for word in words]
+    return tuple(re.sub(r"(?<=[a-z]{3})(?<!s)s$", "", word) for word in words)
 
 
-def _numbers(words: list[str]) -> list[str]:
+def _numbers(words: Sequence[str]) -> list[str]:
     return [word for word in words if word.isdigit()]

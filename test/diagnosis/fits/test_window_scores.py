@@ -29,8 +29,8 @@ def test_a_delay_that_ran_to_its_end_beside_a_wrong_mass_begins_anew(
     ended: bool, begins: float
 ) -> None:
     scores = WindowScores(
-        (), frozenset(), np.zeros(0), np.zeros(0), (), {}, np.zeros((0, 0, 1, 1)),
-        Point(np.array([0.3, 0.0]), ()), {}, False, ended, (),
+        (), frozenset(), np.zeros(0), np.zeros(0), (), {}, *np.zeros((2, 0, 1, 1)),
+        Point(np.array([0.3, 0.0]), ()), {}, False, ended, (), [],
     )  # fmt: skip
     resumed = scores.resumed(cast("WindowedProblem", _Bounded()))
     assert resumed.theta == pytest.approx([begins, 0.0])

@@ -64,8 +64,7 @@ def test_a_fit_of_which_few_steps_are_made_accuses_no_mass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Servos' gains and dampings that begin far off still look like a mass after two steps."""
-    monkeypatch.setattr("sysid_ros.diagnosis.fits.window_scores._FIRST", 1)
-    monkeypatch.setattr("sysid_ros.diagnosis.fits.window_scores._SECOND", 1)
+    monkeypatch.setattr("sysid_ros.diagnosis.fits.fitted_windows._ROUNDS", 2)
     spec = mujoco.MjSpec.from_string(arm_model(1, 2, servos=True))
     for joint in spec.joints:
         joint.damping = [3.5, 0.0, 0.0]
