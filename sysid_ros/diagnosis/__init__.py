@@ -9,7 +9,7 @@ from sysid_ros.diagnosis.between_messages import command_samplings
 from sysid_ros.diagnosis.checks import (
     changed_loads,
     check_dataset,
-    left_ranges,
+    joints_beyond_ranges,
     mistaken_units,
     mistaken_values,
 )

@@ -144,7 +144,7 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
         return (*_at_rest(state), *_of_values(state, simulated=False))
 
 
-def left_ranges(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+def joints_beyond_ranges(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
     """Test only whether joints were where a simulation does not let them be.
 
     Args:

@@ -18,7 +18,7 @@ from sysid_ros.diagnosis import (
     beside_odd_effort,
     changed_loads,
     exchanged_signals,
-    left_ranges,
+    joints_beyond_ranges,
     mistaken_values,
     settled,
 )
@@ -277,7 +277,7 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
     if result.torque is not None and result.torque.doubts and not (exchanged or settled(mistakes)):
         return (*result.torque.doubts, *(one.claim for one in beside_odd_effort(mistakes)))
     if result.torque is None and not (exchanged or mistakes):
-        mistakes = left_ranges(inputs.experiment, inputs.dataset)
+        mistakes = joints_beyond_ranges(inputs.experiment, inputs.dataset)
         if not (explained or mistakes):
             mistakes = changed_loads(inputs.experiment, inputs.dataset)
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from work import calls_of
+from counted_work import calls_of
 
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment.yaml_tree import Value, parse_yaml

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from arm_recording import arm_model, simulate, write_experiment
-from work import calls_of
+from counted_work import calls_of
 
 from sysid_ros.cli import main
 from sysid_ros.errors import ErrorCode
