@@ -4,8 +4,8 @@
 """Positions that repeat commands: nobody measured them.
 
 Drivers of servos without encoders, and simulated hardware that mirrors commands, publish what was
-asked for as what was reached. A sensor meets a command exactly now and then, where both count the
-same steps; it does not while the joint moves.
+asked for as what was reached. A sensor meets a command exactly where both count the same steps and
+the joint is slow; it does not where commands go on by many of these.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _RECENT = 3  # commands, one of which a position repeats, or the next: dated by 
 _SHARE = 0.9  # of the samples in which a position changes
 _FEWEST = 30  # of these
 _SAME = 1e-6  # of the largest value: numbers of 32 bits
+_STEPS = 10.0  # of the position's, by which recent commands differ: slower ones are met by chance
 _NAMED = 4
 
 
@@ -70,10 +71,17 @@ def _repeats(recorded: Recorded, position: str, command: str) -> bool:
 
 
 def _same_as_recent(position: Samples, command: Samples) -> BoolArray:
-    """Tell of each sample that differs from the one before whether it is a recent command."""
+    """Tell of each sample that differs from the one before whether it is a recent command.
+
+    Of those only beside which commands go on by many steps of the position.
+    """
+    least = _SAME * np.abs(command.values).max(initial=0.0)
+    steps = np.diff(np.unique(position.values))
+    step = float(steps[steps > least].min(initial=np.inf))
     changed = np.flatnonzero(np.diff(position.values)) + 1
     last = np.searchsorted(command.times, position.times[changed], side="right") - 1
     changed, last = changed[last >= 0], last[last >= 0]
     recent = np.clip(last[:, None] + 1 - np.arange(_RECENT + 1), 0, len(command.times) - 1)
-    apart = np.abs(command.values[recent] - position.values[changed, None]).min(axis=1)
-    return np.asarray(apart <= _SAME * np.abs(command.values).max(initial=0.0))
+    told = command.values[recent]
+    apart = np.abs(told - position.values[changed, None]).min(axis=1)
+    return np.asarray(apart[np.ptp(told, axis=1) > _STEPS * step] <= least)

@@ -119,8 +119,9 @@ class _Places:
 
 def _compose(text: str, places: _Places) -> yaml.Node | None:
     """PyYAML's node graph, its errors translated."""
-    if _quick_loader is not None:
-        with suppress(yaml.YAMLError, RecursionError):  # PyYAML's own parser says more of the same
+    if _quick_loader is not None and "\t" not in text:  # which libyaml takes for some spaces
+        # PyYAML's own parser says more of the same.
+        with suppress(yaml.YAMLError, UnicodeError, RecursionError):
             node: yaml.Node | None = yaml.compose(text, Loader=_quick_loader)
             return node
     try:

@@ -61,3 +61,21 @@ def test_a_good_servo_with_an_encoder_is_one(tmp_path: Path) -> None:
     told, seen = motion(TOLD), motion(SEEN - 0.03)
     assert not found(tmp_path, told, seen)
     assert not found(tmp_path, np.round(told / step) * step, np.round(seen / step) * step)
+
+
+@pytest.mark.parametrize(("speed", "step"), [(0.03, 0.0015), (0.3, 0.02)])
+def test_a_slow_servo_whose_encoder_is_coarse_is_one(
+    tmp_path: Path, speed: float, step: float
+) -> None:
+    """Each step of its encoder is one that had been asked for, as there are no others."""
+    told, seen = speed * motion(TOLD), speed * motion(SEEN - 0.03)
+    told, seen = (np.round(values / step) * step for values in (told, seen))
+    assert np.isin(seen, told).all()
+    assert not found(tmp_path, told, seen)
+
+
+def test_goals_told_again_are_no_positions(tmp_path: Path) -> None:
+    """Commands that are held for a while, as of poses taught one by one."""
+    told = np.repeat(np.random.default_rng(0).uniform(-1.0, 1.0, 60), 10)
+    last = np.maximum(np.searchsorted(TOLD, SEEN, side="right") - 1, 0)
+    assert found(tmp_path, told, told[last])

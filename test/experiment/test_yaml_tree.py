@@ -77,11 +77,13 @@ def test_aliases_are_expanded() -> None:
         ("", "e.yaml:1: the file is empty"),
         ("a: 1\nb: 2\na: 3", "e.yaml:3: the key 'a' is there already, in line 1"),
         ("a:\n\tb: 1", "e.yaml:2: not valid YAML: a tab indents this line; YAML allows spaces"),
+        ("a:\t1", "e.yaml:1: not valid YAML: a tab indents this line"),  # libyaml would read it
         ("a: [1", "e.yaml:1: not valid YAML: "),
         ("a: b: c", "e.yaml:1: not valid YAML: mapping values are not allowed here"),
         ("a: 1\n---\nb: 2", "e.yaml:2: not valid YAML: a second document starts here"),
         ("a: *nobody", "e.yaml:1: not valid YAML: found undefined alias"),
         ("a: 1\nb: \x07", "e.yaml:2: not valid YAML: the character '\\x07' is not allowed"),
+        ("a: 1\nb: '\ud800'", "e.yaml:2: not valid YAML: the character '\\ud800' is not allowed"),
         ("a: 1\n5: 2", "e.yaml:2: the key 5 is not text; put it in quotes"),
         ("[a, b]: 2", "the key a collection is not text"),
         ("a: {<<: {b: 1}}", "the key << is not text; merging is not read, write the keys out"),

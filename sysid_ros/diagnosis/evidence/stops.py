@@ -14,8 +14,9 @@ from sysid_ros.diagnosis.evidence.recorded import Recorded
 _VISIBLE = 0.005  # of a range, root mean square beyond it
 _TIED = 0.02  # the same of a joint that nothing measures: what ties it gives way, too
 _DEEPEST = 99.0  # percentile
-_BOUNCES = 3.0  # times as deep as at rest
-_LOOKS = 12  # postures, in which gravity is asked for
+_BOUNCES = 6.0  # times as deep as at rest
+_IMPEDANCES = 1e-4, 0.9999  # MuJoCo's mjMINIMP and mjMAXIMP
+_LOOKS = 12  # postures, in which loads are asked for
 
 
 def positions_of(recorded: Recorded, joint: int) -> FloatArray:
@@ -35,9 +36,9 @@ def leaves_range(recorded: Recorded, joint: int) -> bool:
     if not _is_beyond(recorded.model, joint, values, _VISIBLE):
         return False
     beyond = np.abs(values - np.clip(values, *recorded.model.jnt_range[joint]))
-    pressed = _weight(recorded, joint) + _drive(recorded, joint)
+    pressed = _load(recorded, joint) + _drive(recorded, joint)
     deepest = float(np.percentile(beyond, _DEEPEST))
-    return deepest > _BOUNCES * _softness(recorded.model, joint) * pressed
+    return deepest > _BOUNCES * _give(recorded.model, joint, pressed)
 
 
 def is_tied_beyond(recorded: Recorded, joint: int, values: FloatArray) -> bool:
@@ -54,26 +55,32 @@ def _is_beyond(model: mujoco.MjModel, joint: int, values: FloatArray, share: flo
     return bool(np.sqrt(np.mean(beyond**2)) > share * (high - low))
 
 
-def _softness(model: mujoco.MjModel, joint: int) -> float:
-    """Give of a stop at rest, rad/(N m) or m/N: (1 - d) a = d k r, as MuJoCo has it."""
+def _give(model: mujoco.MjModel, joint: int, pressed: float) -> float:
+    """The most that a stop gives way to a load (N m or N) at rest: (1 - d) a = d k r, as in MuJoCo.
+
+    The impedance d grows from its first value to its last one over a width.
+    """
     constant, ratio = (float(part) for part in model.jnt_solref[joint])
-    impedance, most = (float(part) for part in model.jnt_solimp[joint][:2])
+    first, last, width = (float(part) for part in model.jnt_solimp[joint][:3])
+    first, last = (min(max(part, _IMPEDANCES[0]), _IMPEDANCES[1]) for part in (first, last))
     constant = max(constant, 2.0 * model.opt.timestep) if constant > 0.0 else constant
-    stiffness = -constant if constant <= 0.0 else (most * constant * ratio) ** -2
-    inertia = 1.0 / max(float(model.dof_invweight0[model.jnt_dofadr[joint]]), 1e-12)
-    return (1.0 - impedance) / (impedance * inertia * max(stiffness, 1e-12))
+    stiffness = -constant / last**2 if constant <= 0.0 else (last * constant * ratio) ** -2
+    acceleration = pressed * float(model.dof_invweight0[model.jnt_dofadr[joint]])
+    shallow, deep = (
+        (1.0 - part) / part * acceleration / max(stiffness, 1e-12) for part in (first, last)
+    )
+    return max(deep, min(shallow, width))
 
 
-def _weight(recorded: Recorded, joint: int) -> float:
-    """The most that gravity does to a joint in some recorded postures, N m or N."""
+def _load(recorded: Recorded, joint: int) -> float:
+    """The most that weights and springs press a joint in some recorded postures, N m or N."""
     model, postures = recorded.model, recorded.postures()
-    data, found = mujoco.MjData(model), np.zeros(model.nv)
-    most = 0.0
+    data, dof, most = mujoco.MjData(model), int(model.jnt_dofadr[joint]), 0.0
     for posture in postures[:: max(1, len(postures) // _LOOKS)]:
         data.qpos[:] = posture
         mujoco.mj_fwdPosition(model, data)
-        mujoco.mj_rne(model, data, 0, found)
-        most = max(most, abs(float(found[model.jnt_dofadr[joint]])))
+        mujoco.mj_fwdVelocity(model, data)
+        most = max(most, abs(float(data.qfrc_passive[dof] - data.qfrc_bias[dof])))
     return most
 
 

@@ -91,7 +91,8 @@ def _without_header(
 def rounding(columns: TopicColumns) -> float:
     """The step [s] to which a driver rounds its header stamps, so that messages share one; else 0.
 
-    Messages of one node come evenly, those of two that share a clock's stamps do not.
+    Messages of one node come evenly, those of two that share a clock's stamps do not. One that is
+    sent again, under the stamp of when it was measured, says the same.
     """
     header = columns.header_ns
     if header is None or len(header) < _FEW:
@@ -100,7 +101,9 @@ def rounding(columns: TopicColumns) -> float:
     usual = float(np.median(apart))
     even = float(np.percentile(np.abs(apart - usual), 75.0)) < _EVEN * usual
     step = int(np.gcd.reduce(steps))
-    coarse = step > _COARSE * usual and float(np.mean(steps == 0)) > _SHARING
+    both = columns.present[1:] & columns.present[:-1]
+    differ = np.any(both & (columns.values[1:] != columns.values[:-1]), axis=1)
+    coarse = step > _COARSE * usual and float(np.mean((steps == 0) & differ)) > _SHARING
     return step / 1e9 if even and coarse else 0.0
 
 

@@ -153,7 +153,18 @@ def test_rounded_stamps_are_told_from_those_of_two_nodes(
     received = measured + 2_000_000 + rng.integers(0, 300_000, len(measured))
     table = TopicColumns(
         "/joint_states", "sensor_msgs/msg/JointState", (), np.sort(received), None,
-        measured // rounded * rounded, np.zeros((len(measured), 0)),
-        np.zeros((len(measured), 0), dtype=np.bool_), (),
+        measured // rounded * rounded, np.sin(1e-9 * received)[:, np.newaxis],
+        np.ones((len(measured), 1), dtype=np.bool_), (None,),
     )  # fmt: skip
     assert rounding(table) == step
+
+
+def test_messages_that_are_sent_again_are_not_rounded() -> None:
+    """50 measurements a second, each of which is sent twice under its stamp."""
+    measured = np.repeat(20_000_000 * np.arange(150), 2)
+    table = TopicColumns(
+        "/joint_states", "sensor_msgs/msg/JointState", (), 10_000_000 * np.arange(300), None,
+        measured, np.sin(1e-9 * measured)[:, np.newaxis],
+        np.ones((len(measured), 1), dtype=np.bool_), (None,),
+    )  # fmt: skip
+    assert rounding(table) == 0.0
