@@ -35,7 +35,7 @@ class TopicSummary:
     messages: int  # how many messages were read
     promised: int | None  # how many the bag promises, ``None`` where it does not say
     clock: str  # which stamps the following describe: header, publish or receive
-    rate: float  # 1 / median interval [Hz]; 0 for fewer than two stamps
+    rate: float  # 1 / mean interval [Hz], as stamps may come in bursts; 0 for fewer than two
     jitter: float  # 95th percentile of |interval - median| [s]
     gaps: int  # intervals longer than 5.5 median intervals
     longest_gap: float  # the longest interval [s]
@@ -219,7 +219,7 @@ def _summarize(topic: TopicInfo, reading: _Reading, start_ns: int) -> TopicSumma
         messages=len(log_ns),
         promised=topic.promised,
         clock=clock.value,
-        rate=spacing.rate,
+        rate=1.0 / float(np.mean(np.diff(times))) if len(times) > 1 else 0.0,
         jitter=spacing.jitter,
         gaps=spacing.gaps,
         longest_gap=spacing.longest_gap,
