@@ -28,7 +28,7 @@ def test_a_real_recording(shared_data) -> None:
     table = str(info).splitlines()
     assert table[1] == "9994 messages in 10.000 s"
     assert table[-1].split() == [
-        "/joint_states", "sensor_msgs/msg/JointState", "4997", "499.7", "Hz", "0.0033", "s", "header"
+        "/joint_states", "sensor_msgs/msg/JointState", "4997", "499.6", "Hz", "0.0033", "s", "header"
     ]  # fmt: skip
 
 
