@@ -120,7 +120,7 @@ setup(
         "mcap>=1.1",
         "mujoco>=3.3",
         "llvmlite>=0.41",
-        "numba>=0.58",
+        "numba>=0.58,<0.69",  # engine/compiled/one_module.py
         "numpy>=1.26",
         "Pillow>=9.0",
         "PyYAML>=5.4",

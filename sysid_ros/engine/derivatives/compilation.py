@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import mujoco
+import numba
 import numpy as np
 from numba.core import event
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import WAITING, keeping, source_files, turn
+from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES, WAITING, keeping, source_files, turn
 from sysid_ros.engine.compiled import interpolate as interpolate_rows
 from sysid_ros.engine.derivatives import forward_rollout, rollout
 from sysid_ros.engine.derivatives.directions import (
@@ -43,6 +44,8 @@ _SMALLEST = """<mujoco><worldbody><body><joint name="hinge"/><geom size="1"/></b
 <actuator><motor joint="hinge"/></actuator><sensor><jointpos joint="hinge"/></sensor></mujoco>"""
 
 COMPILING = "compiling the derivatives"
+if not OPTIONS_OF_WHOLES:
+    COMPILING += f" in ten minutes (numba {numba.__version__}; with 0.58 to 0.68 in one)"
 BACKGROUND, IN_TURN = "--background", "--in-turn"
 # Gives way to the nodes; much more, and on a busy machine the fit would wait for minutes.
 NICENESS = 2
