@@ -192,7 +192,7 @@ class WindowTest:
         return (None if off is None or off.left > _ALIKE * scores.left else off), beside, ()
 
     def _mass_off(self, windows: WindowScores) -> tuple[OneMass | None, list[str]]:
-        """The mass that may be off, and what it is told from: zeros of commands, where it can be."""
+        """The mass that may be off, and what it is told from: zeros of commands if it can be."""
         if not self.masses:
             return None, []
         tested, usual = _names(self.masses), _names(self.usual)
