@@ -162,7 +162,8 @@ class WindowTest:
         """The mass that is not the model's, if there is one."""
         if (windows := self._windows) is None:
             return []
-        off, beside, springs = *self._mass_off(windows), ()
+        springs: tuple[Parameter, ...] = ()
+        off, beside = self._mass_off(windows)
         if off is not None and self.springs:
             springs = tuple(self.springs.values())
             windows = self._linearized(*springs, patient=windows.patient, begun=windows)

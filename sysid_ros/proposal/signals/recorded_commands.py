@@ -109,7 +109,8 @@ def called_by_topics(
     at the least, as less is in too many names.
     """
     has = {one.name: {word for name in one.names for word in words_of(name)} for one in drives}
-    telling = set().union(*has.values()).difference(set.intersection(*has.values()) if has else ())
+    every = [*has.values()]
+    telling = set[str]().union(*every).difference(set[str].intersection(*every) if every else ())
     found: dict[tuple[str, ...], dict[str, list[Channel]]] = {}
     for key, channels in arrays.items():
         parts = {word for part in channels[0].topic.split("/") for word in words_of(part)}
