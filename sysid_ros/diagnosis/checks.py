@@ -26,7 +26,7 @@ from sysid_ros.diagnosis.evidence import (
     percent,
     together,
 )
-from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands
+from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands, in_percent
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
@@ -202,6 +202,7 @@ def _units(state: CheckedState) -> list[Finding]:
     known = {label for change in state.repairs for label in change.signals}
     turned = {label: turn for label, turn in state.turned.items() if label not in known}
     found = other_units(state.recorded, state.lines.topics, turned)
+    found += in_percent(state.recorded)
     for change, _ in found:
         state.repair(change)
     return [finding_of(change, state.lines, {}, why) for change, why in found]

@@ -11,6 +11,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import (
     DEGREE,
+    Change,
     Finding,
     FindingKind,
     Recorded,
@@ -22,8 +23,10 @@ from sysid_ros.diagnosis.evidence import (
 )
 from sysid_ros.engine.elements import BALL, FREE, control_range, n_actuators
 from sysid_ros.errors import listed
+from sysid_ros.experiment import UNITS
 
 _MOSTLY = 0.5  # of a command's samples; fewer are a limit that was run into
+_SHARES = 10.0  # from which on what goes to so much is no share of one
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
 
 
@@ -54,26 +57,36 @@ def beyond_ranges(recorded: Recorded) -> list[Finding]:
     return found
 
 
+def in_percent(recorded: Recorded) -> list[tuple[Change, str]]:
+    """Find commands in percent of motors that take shares of their most, as a duty cycle.
+
+    What servos are asked for may be in degrees as well, which their joints tell.
+
+    Returns:
+      A repair with its grounds, if there are any.
+    """
+    told = {
+        label: max(-lowest, highest)
+        for label, (_, lowest, highest, low, high) in _clipped(recorded).items()
+        if label in recorded.efforts.values()
+        if high == 1.0 and low in (-1.0, 0.0) and _SHARES < max(-lowest, highest) <= 100.0
+    }
+    if not told:
+        return []
+    first = max(told, key=lambda label: told[label])
+    grounds = f"As recorded, {first!r} goes to {told[first]:.3g}, and its ctrlrange ends at 1."
+    return [(Change(FindingKind.UNIT, scale=dict.fromkeys(told, UNITS["percent"])), grounds)]
+
+
 def clipped_commands(recorded: Recorded) -> list[Finding]:
     """Find commands that lie beyond the range of their actuators in most of what was recorded.
 
     MuJoCo clips them, so that the simulation is told next to nothing.
     """
-    beyond, model = {}, recorded.model
-    clips = not model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
-    for actuator in range(n_actuators(model)) if clips else ():
-        label = str(model.actuator(actuator).name)
-        samples, (low, high) = recorded.pooled(label), control_range(model, actuator)
-        told = bool(samples) and all(one.held for one in samples)  # what was measured acts as it is
-        if told and np.isfinite(high):
-            values = np.concatenate([one.values for one in samples])
-            share = share_outside(samples, low, high)
-            if share > _MOSTLY:
-                beyond[label] = share, values.min(), values.max(), low, high
-    if not beyond:
+    if not (beyond := _clipped(recorded)):
         return []
     first = max(beyond, key=lambda label: beyond[label][0])
-    share, lowest, highest, low, high = (float(part) for part in beyond[first])
+    share, lowest, highest, low, high = beyond[first]
     others = listed([repr(label) for label in beyond if label != first], 4)
     sentence = (
         f"{first!r} was told what the model clips in {100.0 * share:.3g} % of the samples: it went "
@@ -83,6 +96,24 @@ def clipped_commands(recorded: Recorded) -> list[Finding]:
     )
     evidence = {"share": share, "lowest": lowest, "highest": highest}
     return [Finding(FindingKind.RANGE, tuple(beyond), evidence, sentence, "", ())]
+
+
+def _clipped(recorded: Recorded) -> dict[str, tuple[float, ...]]:
+    """By command that mostly lies beyond its range, the share that does, its limits and those."""
+    beyond: dict[str, tuple[float, ...]] = {}
+    model = recorded.model
+    clips = not model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
+    for actuator in range(n_actuators(model)) if clips else ():
+        label = str(model.actuator(actuator).name)
+        samples, (low, high) = recorded.pooled(label), control_range(model, actuator)
+        told = bool(samples) and all(one.held for one in samples)  # what was measured acts as it is
+        if told and np.isfinite(high):
+            values = np.concatenate([one.values for one in samples])
+            share = share_outside(samples, low, high)
+            if share > _MOSTLY:
+                ends = (share, values.min(), values.max(), low, high)
+                beyond[label] = tuple(map(float, ends))
+    return beyond
 
 
 def _left_range(

@@ -30,4 +30,5 @@ UNITS: Mapping[str, float] = {
     "kgf cm": 1e-2 * _GRAVITY,
     "mA": 1e-3,
     "ms": 1e-3,
+    "percent": 1e-2,
 }

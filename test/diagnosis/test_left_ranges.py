@@ -14,7 +14,7 @@ import yaml
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.evidence import Finding
-from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands
+from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands, in_percent
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment
@@ -107,3 +107,17 @@ def test_commands_that_the_model_would_clip_are_told(
     text = text.replace("actuator: servo", f"actuator: servo\n  scale: {scale}")
     found = clipped_commands(state_of(folder, text).recorded)
     assert [label for one in found for label in one.signals] == ["servo"] * told
+
+
+@pytest.mark.parametrize(("kind", "scale", "told"), [("motor", 100.0, True), ("motor", 5.0, False),
+                                                     ("position", 100.0, False)])  # fmt: skip
+def test_a_duty_cycle_in_percent_is_told(folder: Path, kind: str, scale: float, told: bool) -> None:
+    """A servo of a range of one radian may as well be told degrees, of which its joint knows."""
+    text = text_of(folder, servo='ctrlrange="-1 1" ctrllimited="true"')
+    if kind == "motor":
+        spec = mujoco.MjSpec.from_file(str(folder / "robot.xml"))
+        spec.actuators[0].set_to_motor()
+        (folder / "robot.xml").write_text(spec.to_xml())
+    state = state_of(folder, text.replace("actuator: servo", f"actuator: servo\n  scale: {scale}"))
+    found = [dict(change.scale) for change, _ in in_percent(state.recorded)]
+    assert found == [{"servo": 0.01}] * told

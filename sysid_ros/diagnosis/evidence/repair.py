@@ -29,7 +29,8 @@ from sysid_ros.recording.mapping import SignalKind
 
 Entry = dict[str, Any]
 # Units that changes of that kind name, with the model's.
-TOLD_UNITS = {"g": "m/s^2", "mg": "m/s^2", "rpm": "rad/s", "rev": "radians"}
+TOLD_UNITS = {"g": "m/s^2", "mg": "m/s^2", "rpm": "rad/s", "rev": "radians",
+              "percent": "shares of one"}  # fmt: skip
 
 
 @dataclass(frozen=True)

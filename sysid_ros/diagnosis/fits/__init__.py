@@ -57,6 +57,7 @@ from sysid_ros.diagnosis.fits.window_suspects import (
     gravity_of,
     mass_of,
     resistances,
+    springs,
     with_names,
     zero_of,
 )

@@ -80,6 +80,25 @@ def resistances(
                 yield Parameter(f"{attribute} of {name}", value, *row.bounds(value), modifier=place)
 
 
+def springs(
+    sequences: ModelSequences, is_declared: Callable[[str, str], bool]
+) -> Iterator[Parameter]:
+    """Stiffnesses of the springs that a model has, at its joints and along its tendons.
+
+    Args:
+      sequences: With the model.
+      is_declared: Tells of an element's kind and its name whether a parameter has its stiffness.
+    """
+    spec = sequences.spec
+    for kind, elements in (("joint", spec.joints), ("tendon", spec.tendons)):
+        for name in (str(one.name) for one in elements if one.name):
+            row = lookup(kind, "stiffness")
+            value = row.read(spec, name)[:1]
+            if value[0] > 0.0 and not is_declared(kind, name):
+                place = AttributeModifier(kind, name, "stiffness")
+                yield Parameter(f"stiffness of {name}", value, *row.bounds(value), modifier=place)
+
+
 def delay_of(topic: str, labels: tuple[str, ...], known: float) -> Parameter:
     """The delay of all inputs of a topic, from what is known of it [s]."""
     place, most = SignalModifier(labels, "delay"), max(_LATEST, known)

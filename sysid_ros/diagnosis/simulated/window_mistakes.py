@@ -43,6 +43,7 @@ from sysid_ros.diagnosis.fits import (
     moving_masses,
     one_mass,
     resistances,
+    springs,
     with_names,
     zero_of,
 )
@@ -80,6 +81,7 @@ class WindowTest:
       masses: Masses that a fit does not find, each by its body's name.
       zeros: Biases of servos' commands that it does not find, by label.
       factors: Those of the forces of which several move a free body, by label.
+      springs: Stiffnesses of the model that it does not find, by name.
       gravity: Of a robot that is fixed to something, of which the experiment says nothing.
     """
 
@@ -92,6 +94,7 @@ class WindowTest:
     masses: Mapping[str, Parameter]
     zeros: Mapping[str, Parameter]
     factors: Mapping[str, Parameter]
+    springs: Mapping[str, Parameter]
     gravity: Parameter | None
 
     @classmethod
@@ -147,6 +150,7 @@ class WindowTest:
             {name: mass_of(own, name) for name in bodies.values() if not concern("body", name)},
             {one: zero_of(one) for one in servos if not concern("signal", one, "bias")},
             {one: gain_of(one) for one in forces if not concern("signal", one, "gain")},
+            {one.name: one for one in springs(own, lambda *names: concern(*names, "stiffness"))},
             gravity_of(own) if fixed and declared.gravity() is None else None,
         )  # fmt: skip
 
@@ -158,24 +162,48 @@ class WindowTest:
         """The mass that is not the model's, if there is one."""
         if (windows := self._windows) is None:
             return []
-        off, zeros = self._mass_off(windows)
-        near = None if off is None else self._nearer(windows, off, [*_names(self.usual), *zeros])
+        springs: tuple[Parameter, ...] = ()
+        off, beside = self._mass_off(windows)
+        if off is not None and self.springs:
+            springs = tuple(self.springs.values())
+            windows = self._linearized(*springs, patient=windows.patient, begun=windows)
+            if windows is None:
+                return []
+            off, beside, springs = self._told_from_springs(windows)
+        near = None if off is None else self._nearer(windows, off, beside, *springs)
         if off is None or near is None:
             return []
-        rival = "" if zeros or not self.zeros else self._rival(windows, off.left)
-        return [self._finding(near, rival)]
+        rival = self.zeros and set(_names(self.zeros)).isdisjoint(beside)
+        return [self._finding(near, self._rival(windows, off.left) if rival else "")]
+
+    def _told_from_springs(
+        self, windows: WindowScores
+    ) -> tuple[OneMass | None, list[str], tuple[Parameter, ...]]:
+        """The mass that is off whatever springs do, as a soft one gives like under more weight.
+
+        Returns:
+          It, columns that it is told from and springs among them: none where only their being the
+          model's tells it. No mass where springs explain more.
+        """
+        off, beside = self._mass_off(windows)
+        with_springs = [*beside, *self.springs]
+        scores = windows.scores(_names(self.masses), with_springs)
+        if (still := one_mass(scores)) is not None:
+            return still, with_springs, tuple(self.springs.values())
+        return (None if off is None or off.left > _ALIKE * scores.left else off), beside, ()
 
     def _mass_off(self, windows: WindowScores) -> tuple[OneMass | None, list[str]]:
-        """The mass that may be off, and the zeros of commands that it is told from."""
+        """The mass that may be off, and what it is told from: zeros of commands if it can be."""
         if not self.masses:
             return None, []
-        tested, usual, zeros = _names(self.masses), _names(self.usual), _names(self.zeros)
-        beside = windows.scores(tested, [*usual, *zeros])
-        off = one_mass(beside)
+        tested, usual = _names(self.masses), _names(self.usual)
+        beside = [*usual, *_names(self.zeros)]
+        most = windows.scores(tested, beside)
+        off = one_mass(most)
         if off is not None:
-            return off, zeros
+            return off, beside
         off = one_mass(windows.scores(tested, usual))
-        return (None if off is None or off.left > _ALIKE * beside.left else off), []
+        return (None if off is None or off.left > _ALIKE * most.left else off), usual
 
     def turned(self) -> Turned | None:
         """Gravity from elsewhere, or none, that explains most of what is left."""
@@ -281,12 +309,14 @@ class WindowTest:
             except DataError:  # no window is long enough
                 return None
 
-    def _nearer(self, windows: WindowScores, off: OneMass, beside: list[str]) -> OneMass | None:
+    def _nearer(
+        self, windows: WindowScores, off: OneMass, beside: list[str], *besides: Parameter
+    ) -> OneMass | None:
         """The same from a linearization with that mass; ``None`` where that explains no more."""
         body = self._body(off.name)
         moved = self.masses[body].copy()
         moved.update_from_vector(np.clip((1.0 + off.step) * moved.nominal, *moved.get_bounds()))
-        there = self._linearized(moved, patient=windows.patient, begun=windows)
+        there = self._linearized(moved, *besides, patient=windows.patient, begun=windows)
         if there is None or not any(there.left[k] < _LESS * windows.left[k] for k in off.felt):
             return None
         if np.mean([there.left[k] ** 2 for k in off.felt]) > _UNEXPLAINED**2:

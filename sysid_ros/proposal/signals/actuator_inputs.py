@@ -28,8 +28,10 @@ from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.other_states import possibly_asked
 from sysid_ros.proposal.signals.recorded_commands import (
     asked_beside,
+    called_by_topics,
     command_arrays,
     named_commands,
+    of_one_quantity,
     of_quantity,
     of_robot,
     spaces_of,
@@ -102,6 +104,8 @@ def command_lines(
         if len(found := asked_beside(commands, measured)) == 1:
             open_.take([Line("actuator", drive.name, found[0])])
     _rest_by_name(open_, open_.drives, [one for one in telling if not one.quantity])
+    for called, own in called_by_topics(open_.drives, arrays):
+        _by_order(model, open_, called, own, positions, orders, last=True)
     groups = _groups(open_.drives)
     # What one group leaves undecided may be plain once the others have theirs.
     for group, last in [*((one, False) for one in groups), *((one, True) for one in groups)]:
@@ -111,7 +115,7 @@ def command_lines(
             for key, found in arrays.items()
             if not any((one.topic, one.field) in used for one in found)
         }
-        alike = of_quantity(left, group[0].quantity if _alike(group) else "")
+        alike = of_quantity(left, group[0].quantity if of_one_quantity(group) else "")
         _by_order(model, open_, group, list(alike.values()), positions, orders, last=last)
     _of_another_kind(open_, list(arrays.values()))
     still = named_commands(commands, drives, singles, moving=False)
@@ -170,10 +174,6 @@ def _groups(drives: Sequence[Drive]) -> list[list[Drive]]:
         by_quantity.setdefault(drive.quantity, []).append(drive)
     groups = [list(drives), *by_quantity.values()]
     return [group for i, group in enumerate(groups) if group and group not in groups[:i]]
-
-
-def _alike(group: Sequence[Drive]) -> bool:
-    return len({drive.quantity for drive in group}) == 1
 
 
 def _by_name(
@@ -277,7 +277,7 @@ def _by_order(
             topics = " or ".join(channels[0].topic for channels in fitting)
             open_.take((), [replace(line, grounds=f"from {topics}", doubt="") for line in lines])
         return
-    if len(group) == len(open_.drives) and not _alike(group):
+    if len(group) == len(open_.drives) and not of_one_quantity(group):
         return  # each kind by itself comes next
     rest = [channel for channels in arrays for channel in channels if channel.moves]
     if rest:

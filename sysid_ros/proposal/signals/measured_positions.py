@@ -27,6 +27,7 @@ from sysid_ros.recording.messages import is_asked
 _PLAIN = "std_msgs/"
 _OF_MANY = (_PLAIN, "trajectory_msgs/", "geometry_msgs/")  # types of which topics say all
 _MEASURED = ("position", "velocity")
+_PLAIN_INTERFACE = "[position]"  # rather than position_motor of the same joint
 _SAME_NAME = 0.9  # similarity from which a part of a topic is a joint's name
 _MANY_TURNS = 2.0
 _UNITS = ("rpm",)  # that names of topics have
@@ -46,7 +47,7 @@ def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) ->
     the others tell what was reached; a bare number beside a servo's input is its position. A plain
     number says of itself neither what it is nor whether it is asked for. It is taken for a position
     or velocity of the joint in its topic's name if the topic calls it so, if no state has that, and
-    if the recording has other topics that ask for something.
+    if the recording has other topics that ask for something. So is an array, beside one as long.
     """
     both = {one.msgtype for one in channels if one.command and is_asked(one.topic)}
     both = {msgtype for msgtype in both if not msgtype.startswith(_OF_MANY)}
@@ -70,7 +71,21 @@ def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) ->
         for one in channels
     )
     told = {(one.name, one.quantity) for one in channels if not one.command and one.name}
-    return [_measured(one, joints, told) if asked and _may_be(one) else one for one in channels]
+    channels = [_measured(one, joints, told) if asked and _may_be(one) else one for one in channels]
+    return channels if any(quantity == "position" for _, quantity in told) else _reached(channels)
+
+
+def _reached(channels: list[Channel]) -> list[Channel]:
+    """The channels, arrays of positions beside others as long that are asked for as measured."""
+    arrays = [one for one in channels if one.msgtype.startswith(_PLAIN) and "[" in one.field]
+    numbers = Counter(one.topic for one in arrays)
+    asked = {numbers[one.topic] for one in arrays if is_asked(one.topic)}
+    told = {
+        one.topic
+        for one in arrays
+        if one.quantity == "position" and not is_asked(one.topic) and numbers[one.topic] in asked
+    }
+    return [replace(one, command=one.command and one.topic not in told) for one in channels]
 
 
 def _of_servo(model: mujoco.MjModel, one: Channel, served: Mapping[str, int]) -> Channel:
@@ -130,8 +145,14 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     # A joint without a name, such as a roller of a wheel, has none by which a file can map it.
     joints = [joint for joint in scalar_joints(model) if model.joint(joint).name]
     names = [str(model.joint(joint).name) for joint in joints]
-    matches = match_names(names, [channel.name for channel in measured])
     told = Counter(channel.name for channel in measured)  # a joint may have several interfaces
+    plain = {channel.name for channel in measured if channel.field.endswith(_PLAIN_INTERFACE)}
+    measured = [
+        channel
+        for channel in measured
+        if channel.name not in plain or channel.field.endswith(_PLAIN_INTERFACE)
+    ]
+    matches = match_names(names, [channel.name for channel in measured])
     found: Positions = {
         joint: (measured[match.index], match.sure and told[measured[match.index].name] == 1)
         for joint, name in zip(joints, names, strict=True)

@@ -133,6 +133,11 @@ def interface_of(name: str) -> tuple[str, str]:
     return (joint, last) if joint and last in _INTERFACES else (name, "")
 
 
+def words_of(name: str) -> frozenset[str]:
+    """The words by which a name differs from others, without a plural's s."""
+    return frozenset(_singular(_words(name)))
+
+
 @lru_cache(maxsize=4096)
 def _words(name: str) -> tuple[str, ...]:
     """The telling words of a name, in order; all of them where none tells anything."""

@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
-from sysid_ros.proposal.signals.names import similarity
+from sysid_ros.proposal.signals.names import similarity, words_of
 
 _SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
 _BARE = ("data", "value")  # of a number with a header, whose meaning its topic says
+_WORD = 3  # letters, of one that names some actuators
 _LIMITS = ("max_", "min_")  # of what is asked for, as a gripper's effort
 
 
@@ -97,6 +98,36 @@ def command_arrays(commands: Sequence[Channel], *, moving: bool = True) -> dict[
         for key, group in found.items()
         if any(one.moves for one in group) is moving
     }
+
+
+def called_by_topics(
+    drives: Sequence[Drive], arrays: Mapping[str, list[Channel]]
+) -> list[tuple[list[Drive], list[list[Channel]]]]:
+    """Some of the actuators, as of one arm, and the arrays as long whose topics name just them.
+
+    A topic names those that have each of its words which some have, and not all: of three letters
+    at the least, as less is in too many names.
+    """
+    has = {one.name: {word for name in one.names for word in words_of(name)} for one in drives}
+    every = [*has.values()]
+    telling = set[str]().union(*every).difference(set[str].intersection(*every) if every else ())
+    found: dict[tuple[str, ...], dict[str, list[Channel]]] = {}
+    for key, channels in arrays.items():
+        parts = {word for part in channels[0].topic.split("/") for word in words_of(part)}
+        told = {word for word in parts & telling if len(word) >= _WORD}
+        own = tuple(name for name, words in has.items() if told <= words)
+        if told and 1 < len(own) == len(channels):
+            found.setdefault(own, {})[key] = channels
+    groups = [([one for one in drives if one.name in own], alike) for own, alike in found.items()]
+    return [
+        (own, list(of_quantity(alike, own[0].quantity if of_one_quantity(own) else "").values()))
+        for own, alike in groups
+    ]
+
+
+def of_one_quantity(drives: Sequence[Drive]) -> bool:
+    """Return whether actuators all take the same quantity."""
+    return len({drive.quantity for drive in drives}) == 1
 
 
 def of_quantity(topics: Mapping[str, list[Channel]], quantity: str) -> dict[str, list[Channel]]:

@@ -140,4 +140,5 @@ def is_asked(topic: str) -> bool:
 
 def _asks(name: str) -> bool:
     """Tell whether a word of a name says that something is asked for."""
-    return any(map(_ASKED.fullmatch, re.split(r"[_\d]+", name)))
+    whole = name.replace("set_point", "setpoint")
+    return any(map(_ASKED.fullmatch, re.split(r"[_\d]+", whole)))

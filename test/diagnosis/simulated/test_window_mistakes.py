@@ -279,7 +279,9 @@ def test_a_link_behind_joints_that_nothing_measures_is_freed_by_its_own_name() -
     )
     seen = Recorded(welded, (), (), {}, {}, {}, {}, frozenset(), {}, {})
     mass = Parameter("mass of tail", 1.0, 0.05, 20.0)
-    test = WindowTest(seen, whole, None, None, ParameterDict(), {}, {"tail": mass}, {}, {}, None)
+    test = WindowTest(
+        seen, whole, None, None, ParameterDict(), {}, {"tail": mass}, {}, {}, {}, None
+    )
     finding = test._finding(OneMass(mass.name, 0.5, 0.1, 1.0, ("p0",), {}), "")
     assert (finding.body, finding.repair) == ("tail", "- {body: tail, mass: null}")
 
@@ -290,12 +292,17 @@ def recorded_robot(name: str, folder: Path) -> tuple[mujoco.MjSpec, Experiment]:
     spec = robot.model()
     truth = hidden(spec.copy().compile(), 3)
     plan = replace(robot.plan, truth=truth, duration=min(robot.plan.duration, 12.0))
+    return spec, experiment_of(spec, plan, folder)
+
+
+def experiment_of(spec: mujoco.MjSpec, plan: RecordingPlan, folder: Path) -> Experiment:
+    """A recording, and an experiment that frees nothing."""
     made = generate(spec, plan, folder / "bag")
     kinds = {"joint": "qpos", "actuator": "actuator"}
     signals = [{kinds[s.kind]: s.name, "topic": s.topic, "field": s.field} for s in made.signals]
     tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
     (folder / "robot.xml").write_text(spec.to_xml())
-    return spec, parse_experiment(yaml.safe_dump(tree), path=folder / "experiment.yaml")
+    return parse_experiment(yaml.safe_dump(tree), path=folder / "experiment.yaml")
 
 
 def gravity_findings(spec: mujoco.MjSpec, experiment: Experiment, link: str) -> list[Finding]:
@@ -307,6 +314,38 @@ def gravity_findings(spec: mujoco.MjSpec, experiment: Experiment, link: str) -> 
     (experiment.path.parent / "robot.xml").write_text(light.to_xml())
     found = check_experiment(experiment, None)
     return [one for one in found if one.kind is FindingKind.GRAVITY]
+
+
+ELBOW = """
+<mujoco><compiler angle="radian"/><option timestep=".001" integrator="implicitfast"/>
+  <default><geom contype="0" conaffinity="0"/></default>
+  <worldbody>
+    <body name="motor" pos="0 .1 0">
+      <joint name="motor" axis="0 1 0" damping=".1" frictionloss=".05" armature=".02"/>
+      <geom type="sphere" size=".02" mass=".3"/></body>
+    <body name="forearm">
+      <joint name="elbow" axis="0 1 0" damping=".05" frictionloss=".02"/>
+      <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0" mass=".7"/></body>
+  </worldbody>
+  <tendon><fixed name="strap" stiffness="12">
+    <joint joint="motor" coef="1"/><joint joint="elbow" coef="-1"/></fixed></tendon>
+  <actuator><position name="servo" joint="motor" kp="200" kv="8"/></actuator>
+</mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("element", "name", "attribute", "value", "named"),
+    [("tendon", "strap", "stiffness", 9.0, []), ("body", "forearm", "mass", 1.0, ["forearm"])],
+)
+def test_a_spring_that_gives_more_is_no_heavier_link(
+    tmp_path: Path, element: str, name: str, attribute: str, value: float, named: list[str]
+) -> None:
+    """What it carries sags and swings as if that weighed more; its motor feels that it does not."""
+    spec = mujoco.MjSpec.from_string(ELBOW)
+    truth = (*hidden(spec.copy().compile(), 3), TrueParameter(element, name, attribute, value))
+    experiment = experiment_of(spec, replace(PLAN, truth=truth, duration=10.0), tmp_path)
+    found = check_experiment(experiment, None)
+    assert [one.body for one in found if one.kind is FindingKind.GRAVITY] == named
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,25 @@ def array(values: FloatArray, topic: str = "/commands") -> list[Channel]:
     ]
 
 
+def test_arrays_are_of_the_actuators_that_their_topics_name() -> None:
+    """Two of two motors each, of which neither the length nor a word of all of them tells which."""
+    names = ("left_wheel", "main_brush", "right_wheel", "side_brush")
+    xml = "".join(f'<body><joint name="{n}"/><geom size=".1" mass="1"/></body>' for n in names)
+    motors = "".join(f'<motor name="{n}_motor" joint="{n}"/>' for n in names)
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{xml}</worldbody><actuator>{motors}</actuator></mujoco>"
+    )
+    values = motions(4)
+    told = [*array(values[:, :2], "/motor_pwm/brushes"), *array(values[:, 2:], "/wheel_pwm")]
+    found = command_lines(model, drives_of(model), told, {}, [])
+    assert {line.name: (line.channel.topic, line.channel.index) for line in found.lines} == {
+        "main_brush_motor": ("/motor_pwm/brushes", 0),
+        "side_brush_motor": ("/motor_pwm/brushes", 1),
+        "left_wheel_motor": ("/wheel_pwm", 0),
+        "right_wheel_motor": ("/wheel_pwm", 1),
+    }
+
+
 def positions(values: FloatArray) -> dict[int, Channel]:
     kind = "sensor_msgs/msg/JointState"
     return {

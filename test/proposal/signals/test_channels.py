@@ -176,7 +176,7 @@ def test_a_robots_name_makes_its_states_no_commands() -> None:
     for topic in (
         "/joint_command", "/robot/isaac_joint_commands", "/arm/goal_2", "target",
         "/franka_state_controller/joint_states_desired",
-        "/mavros/setpoint_position/local", "/PSM1/servo_jp", "/PSM1/move_jp",
+        "/mavros/setpoint_position/local", "/set_points", "/PSM1/servo_jp", "/PSM1/move_jp",
     ):  # fmt: skip
         assert is_command(STATE, "position[elbow]", topic), topic
 

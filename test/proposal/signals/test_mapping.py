@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import mujoco
 import numpy as np
+import pytest
 
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.mapping import as_drafted, map_channels, map_robot
@@ -60,6 +61,32 @@ def test_one_of_several_positions_of_a_joint_is_marked() -> None:
     lines = map_channels(mujoco.MjModel.from_xml_string(HAND), found).lines
     doubts = {line.name: bool(line.doubt) for line in lines}
     assert doubts == {"shoulder": True, "elbow": False, "finger": False}
+    assert all(line.channel.field.endswith("[position]") for line in lines)
+
+
+@pytest.mark.parametrize("asked", ["/target_positions", "/other_positions"])
+def test_an_array_of_positions_beside_one_that_is_asked_for_is_measured(asked: str) -> None:
+    model = mujoco.MjModel.from_xml_string(
+        HAND.replace(
+            "</mujoco>",
+            "<actuator>"
+            + "".join(
+                f'<position name="{name}" joint="{name}"/>'
+                for name in ("shoulder", "elbow", "finger")
+            )
+            + "</actuator></mujoco>",
+        )
+    )
+    told = [
+        Channel(topic, "std_msgs/msg/Float64MultiArray", f"data[{i}]", "", "position", i, True,
+                (TIMES,), (np.sin((i + 1.0) * (TIMES - late)),))
+        for topic, late in (("/actual_positions", 0.03), (asked, 0.0))
+        for i in range(3)
+    ]  # fmt: skip
+    lines = map_channels(model, told).lines
+    found = {line.kind: line.channel.topic for line in lines}
+    measured = {"qpos": "/actual_positions", "actuator": asked}
+    assert found == (measured if asked == "/target_positions" else {})
 
 
 def test_what_another_topic_calls_otherwise_is_not() -> None:
