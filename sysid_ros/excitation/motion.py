@@ -38,7 +38,7 @@ class Motion:
         self._period = period
         self._timeout = timeout
         self._released = released
-        self._late = 0
+        self._late, self._gap = 0, 0.0  # messages in a row, and s before the last of them
 
     @property
     def finished(self) -> bool:
@@ -63,7 +63,7 @@ class Motion:
         """The next command and what it announces, (m, n), ``gap`` seconds after the last."""
         if missed := missed_messages(gap, self._period):
             self._guard.left_alone(missed)
-        self._late = self._late + 1 if missed else 0
+        self._late, self._gap = (self._late + 1 if missed else 0), gap
         if self._guard.acted:
             return self._guard.slowed(self._released)
         return self._guard.passed(self._playback.advance(gap))
@@ -76,8 +76,8 @@ class Motion:
             return f"no command went out for {gap:.2f} s"
         if self._late >= _MANY:
             return (
-                f"commands go out {gap:.3g} s apart where {self._period:.3g} s are asked for: "
-                "lower the rate, or free the processor"
+                f"commands go out {self._gap:.3g} s apart where {self._period:.3g} s are asked "
+                "for: lower the rate, or free the processor"
             )
         if self._guard.acted:
             return "a command beyond the limits was held back: this is a mistake in sysid_ros"

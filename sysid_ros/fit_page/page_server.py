@@ -116,6 +116,7 @@ class _Server(ThreadingHTTPServer):
         self._since: dict[socket.socket, float] = {}  # when each connection began, in order
         self._lock = threading.Lock()
         self.shown, self.token = shown, secrets.token_urlsafe(32)
+        self.run = f"{secrets.token_hex(4)}."
         own, shared = resources.files(shown.room), resources.files("sysid_ros.fit_page")
         page = own.joinpath("page.html").read_text(encoding="utf-8")
         self.files = {
@@ -181,8 +182,11 @@ class _Handler(BaseHTTPRequestHandler):
         elif address.path in self.server.files:
             self._answer(HTTPStatus.OK, *self.server.files[address.path])
         elif address.path == "/progress":
-            known = self.server.shown.snapshot(series, number)
-            self._answer(HTTPStatus.OK, "application/json", json.dumps(known).encode())
+            run = self.server.run  # a page that outlived another server knows nothing of this one
+            known = series.removeprefix(run) if series.startswith(run) else ""
+            news = self.server.shown.snapshot(known, number)
+            news["series"] = f"{run}{news['series']}"
+            self._answer(HTTPStatus.OK, "application/json", json.dumps(news).encode())
         else:
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"there is nothing here\n")
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,7 @@ def node(
     *,
     remappings: Sequence[tuple[str, Any]] = (),
     only_if: str | None = None,
-    on_exit: Any = None,
+    on_exit: Callable[[LaunchContext], Any] | None = None,
 ) -> OpaqueFunction:
     """One of the package's nodes, with the usual arguments applied.
 
@@ -97,7 +97,8 @@ def node(
       parameters: On top of those in the parameter file.
       remappings: Topics.
       only_if: A launch argument; where it is false, the node, which only watches, is not started.
-      on_exit: Called with event and context when its process ends, instead of what is usual.
+      on_exit: Returns, while the launch file's arguments are known, what is called with event and
+        context when its process ends, instead of what is usual.
     """
     wanted = {"use_sim_time": flag("use_sim_time"), **(parameters or {})}
 
@@ -116,7 +117,7 @@ def node(
             remappings=list(remappings),
             arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
             output="screen",
-            on_exit=on_exit or (None if only_if else _refuse_failure),
+            on_exit=on_exit(context) if on_exit else None if only_if else _refuse_failure,
             # Nothing that ends slowly, such as a large bag on a busy machine, is cut off.
             sigterm_timeout=_PATIENCE,
             sigkill_timeout=_PATIENCE,
@@ -144,14 +145,18 @@ def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDe
     Declares the argument ``stay``, which leaves the other nodes running after a success.
     """
 
-    def judge(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        _refuse_failure(event, context)
-        stay = LaunchConfiguration("stay").perform(context).lower() == "true"
-        return [] if stay or context.is_shutdown else [Shutdown(reason="done")]
+    def judge_of(known: LaunchContext) -> Any:
+        stays = LaunchConfiguration("stay").perform(known).lower() == "true"
+
+        def judge(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+            _refuse_failure(event, context)
+            return [] if stays or context.is_shutdown else [Shutdown(reason="done")]
+
+        return judge
 
     stay = DeclareLaunchArgument(
         "stay", default_value="false", description="whether the other nodes outlive the result"
     )
     # Launch takes every other status for a death, also where Ctrl-C has asked for the end.
     told = {**parameters, "canceled_status": 0}
-    return [stay, node(executable, told, on_exit=judge)]
+    return [stay, node(executable, told, on_exit=judge_of)]

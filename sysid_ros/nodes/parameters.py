@@ -22,7 +22,12 @@ from sysid_ros.errors import ExperimentError
 AnyNumber = TypeVar("AnyNumber", int, float)
 
 _MOST = 2**31  # beyond, a range is no range
-_ROS_OWN = ("qos_overrides.", "start_type_description_service")  # what rclpy declares when needed
+# What rclpy declares when needed.
+_ROS_OWN = (
+    "qos_overrides./clock.",
+    "qos_overrides./parameter_events.",
+    "start_type_description_service",
+)
 
 
 class NodeParameters:
@@ -173,6 +178,9 @@ class NodeParameters:
         said = []
         for name in sorted(set(given) - set(known)):
             if name.startswith(_ROS_OWN):
+                continue
+            if name.startswith("qos_overrides."):
+                said.append(f"{name} changes nothing: this node takes what the others offer")
                 continue
             near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
             hint = f"; did you mean {near[0]}?" if near else f"; valid: {', '.join(known)}"

@@ -72,4 +72,5 @@ def test_what_keeps_messages_from_going_out_is_named():
     for _ in range(50):
         assert motion.fault(0.05) is None
         motion.advance(0.05)
-    assert "commands go out 0.05 s apart where 0.01 s" in (motion.fault(0.05) or "")
+    for since in (0.05, 0.0):  # asked again right after the last message, too
+        assert "commands go out 0.05 s apart where 0.01 s" in (motion.fault(since) or "")

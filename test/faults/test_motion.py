@@ -8,12 +8,13 @@ from __future__ import annotations
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from excitation_limits import largest_step
 from excite_robot import JOINTS, LONG_LIMITS, LONG_MOTION, PATIENT, PERIOD, Robot, start_excite
-from ros_client import RosClient
+from ros_client import LATCHED, RosClient
 from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -295,6 +296,21 @@ def test_nobody_on_the_topic_refuses_the_start(running):
     motion.client.wait_until(
         lambda: motion.robot.arm().message.startswith("nobody subscribes to /command")
     )
+
+
+@pytest.mark.parametrize(("kind", "qos"), [(Float64MultiArray, LATCHED), (JointTrajectory, 10)])
+def test_a_controller_that_cannot_hear_is_told_from_none(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, kind: type, qos: Any
+):
+    client.collect(kind, "/command", qos)
+    start_excite(nodes, tmp_path)
+    begins = "nobody who subscribes to /command hears a Float64MultiArray that is not latched"
+
+    def said() -> str:
+        asked = SetBool.Request(data=True)
+        return str(client.call(SetBool, "/excite/arm", asked).message)
+
+    client.wait_until(lambda: said().startswith(begins))
 
 
 def test_a_controller_that_cannot_be_asked_about_refuses_the_start(running):

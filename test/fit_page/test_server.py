@@ -80,6 +80,17 @@ def test_numbers_arrive_once(served: Served) -> None:
     assert served.json(f"/progress?series={first['series']}&count=2")["first"] == 0
 
 
+def test_a_page_that_outlived_a_server_begins_anew(served: Served) -> None:
+    restarted = Served()
+    for one in (served, restarted):
+        one.progress.begin("experiment.yaml")
+        one.progress.iteration(step(0), 0.0)
+    before = served.json("/progress")["series"]
+    with restarted.page:
+        assert restarted.json(f"/progress?series={before}&count=1")["first"] == 0
+    assert served.json(f"/progress?series={before}&count=1")["first"] == 1
+
+
 def test_the_page_itself_can_cancel(served: Served) -> None:
     served.progress.begin("fit")
     status, _, _ = served.ask("POST", "/cancel", **{TOKEN_HEADER: served.token()})

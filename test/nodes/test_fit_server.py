@@ -16,13 +16,15 @@ from action_msgs.msg import GoalStatus
 from demo_bag import true_parameters, write_demo_bag
 from patience import PATIENCE
 from pendulum_experiment import SLOW, TRUE, write_pendulum_experiment
-from rclpy.action import ActionClient
+from rclpy.action import ActionClient, GoalResponse
+from rclpy.parameter import Parameter
 from ros_client import LATCHED, RosClient
 from ros_parameters import ros_parameters
 from warm_start import WarmProcesses
 
 from sysid_ros.engine.derivatives import COMPILING
 from sysid_ros.nodes.demo import ChildProcesses, free_domain
+from sysid_ros.nodes.fit_server.node import FitServer
 from sysid_ros.results import read_results
 from sysid_ros_interfaces.action import FitModel
 from sysid_ros_interfaces.msg import IdentifiedParameters, Report
@@ -183,6 +185,19 @@ def test_second_goal_is_rejected_while_one_runs(fits: FitClient):
     fits.client.result(first.cancel_goal_async())
     fits.result(first)
     assert fits.fit(experiment_yaml="unusable").result.error_code == Result.DATA_UNUSABLE
+
+
+@pytest.mark.usefixtures("ros_environment")
+def test_a_client_that_has_gone_before_it_was_answered_keeps_no_other_out(tmp_path: Path):
+    """rclpy asks for a goal, cannot answer, and never begins it."""
+    with RosClient() as client:
+        settings = {"output_dir": str(tmp_path), "ahead": False}
+        given = [Parameter(name, value=value) for name, value in settings.items()]
+        server = FitServer(context=client.node.context, parameter_overrides=given)
+        for _ in range(2):
+            assert server._on_goal(FitModel.Goal()) == GoalResponse.ACCEPT
+        assert server.ready_to_end()
+        server.destroy_node()
 
 
 def test_killed_child_is_reported_and_the_next_goal_runs(

@@ -238,6 +238,27 @@ def test_a_node_that_is_asked_to_end_brakes_first(
     robot.assert_softly()
 
 
+def test_what_a_killed_node_left_to_the_controller_is_not_replaced(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    process = start_excite(nodes, tmp_path, LONG_MOTION, **GIVEN)
+    robot = Robot(client)
+    robot.begin()
+    robot.paused = True
+    process.kill()
+    process.wait()
+    robot.states.clear()
+    (tmp_path / "restarted").mkdir()
+    start_excite(nodes, tmp_path / "restarted", LONG_MOTION, **GIVEN)
+    robot.paused = False
+    robot.wait_for("ready")
+    robot.paused = True  # in mid motion still: the first goal of many seconds
+    client.wait_until(lambda: "follows a goal that this node did not send" in robot.arm().message)
+    robot.paused = False
+    client.wait_until(lambda: robot.arm().success)  # once that is over
+    robot.assert_softly()
+
+
 def test_without_a_controller_nothing_begins(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path
 ):

@@ -58,6 +58,16 @@ def test_launch_ends_with_its_client(launching: Any, shutdown: bool):
     assert len(answered) == (0 if shutdown else 1)  # a second end asks for nothing
 
 
+@pytest.mark.parametrize(("stay", "answers"), [("true", 0), ("false", 1)])
+def test_stay_counts_as_it_was_where_the_node_was_launched(launching: Any, stay: str, answers: int):
+    """A launch file that includes this one in a group has forgotten the argument by the end."""
+    launching.ending_node("identify", {})
+    launching.LaunchConfiguration.return_value.perform.return_value = stay
+    on_exit = asked_of_launch(launching)["on_exit"]
+    launching.LaunchConfiguration.return_value.perform.side_effect = KeyError("stay")
+    assert len(on_exit(*ended(0, shutdown=False))) == answers
+
+
 def test_interrupted_client_has_not_failed_in_a_launch(launching: Any):
     launching.ending_node("identify", {})
     (_, given) = asked_of_launch(launching)["parameters"]

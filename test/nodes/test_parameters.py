@@ -98,6 +98,7 @@ def test_a_topic_that_cannot_be_is_named(nodes: ChildProcesses, tmp_path: Path, 
     [
         ("max_gab", "no parameter max_gab; did you mean max_gap?"),
         ("zzz", "no parameter zzz; valid:"),
+        ("qos_overrides./joint_states.subscription.depth", "subscription.depth changes nothing"),
     ],
 )
 def test_misspelt_parameter_is_named(

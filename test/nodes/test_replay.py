@@ -127,3 +127,9 @@ def test_what_is_wrong_is_said(ros_environment: dict[str, str], result: Path) ->
     ended = run(ros_environment, MODULE, *arguments(result=result, rate=-1.0))
     assert ended.returncode == ErrorCode.INVALID_EXPERIMENT
     assert "rate" in ended.stderr
+
+
+def test_a_result_is_required(ros_environment: dict[str, str]) -> None:
+    ended = run(ros_environment, MODULE)
+    assert ended.returncode == ErrorCode.INVALID_EXPERIMENT
+    assert ended.stderr == "error: parameter result of replay must name the folder of a result\n"

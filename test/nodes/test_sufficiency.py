@@ -82,6 +82,28 @@ def test_reason_is_told_where_nothing_can_be_said(
     assert not any(v.sufficient or v.parameters for v in verdicts)
 
 
+def test_a_recorder_of_another_namespace_is_not_followed(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
+):
+    experiment = demo_files / "experiment.yaml"
+    for side in ("left", "right"):  # /diagnostics is the same for all
+        name = ["-r", f"__ns:=/{side}", "-p", f"experiment:={experiment}"]
+        given = [*name, "-p", f"output_dir:={tmp_path / side}"]
+        nodes.start(f"recorder_{side}", ["sysid_ros.nodes.recorder", "--ros-args", *given])
+    nodes.start("sufficiency", ["sysid_ros.nodes.sufficiency", "--ros-args", *name])
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+    verdicts = client.collect(Sufficiency, "/right/sufficiency/sufficiency", LATCHED)
+    client.wait_until(lambda: client.node.count_publishers("/right/sufficiency/sufficiency"))
+    bags = [client.call(Start, f"/{side}/recorder/start").bag_path for side in ("left", "right")]
+
+    def told(bag: str) -> int:
+        statuses = [status for message in diagnostics for status in message.status]
+        return sum(any(pair.value == bag for pair in status.values) for status in statuses)
+
+    client.wait_until(lambda: verdicts and all(told(bag) > 2 for bag in bags))
+    assert {verdict.bag for verdict in verdicts} == {bags[1]}
+
+
 def test_experiment_is_required(nodes: ChildProcesses, tmp_path: Path):
     process = start_judge(nodes, tmp_path / "nowhere.yaml")
     assert process.wait(timeout=PATIENCE) == ErrorCode.INVALID_EXPERIMENT

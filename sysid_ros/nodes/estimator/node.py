@@ -28,6 +28,7 @@ from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, me
 from sysid_ros.fit_page import LivePage
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
+from sysid_ros.nodes.diagnostic_names import diagnostic_name
 from sysid_ros.nodes.estimator.estimate_topics import EstimateTopics
 from sysid_ros.nodes.estimator.messages import silence, status, verdict
 from sysid_ros.nodes.estimator.recording_stop import RecordingStop
@@ -66,7 +67,8 @@ class Estimator(LifecycleNode):
         self._settings = declare_estimator(self)
         self.autostart = self._settings.autostart
         trends = self._settings.trend_file
-        self._trend = None if trends is None else TrendStatus(self.get_name(), trends)
+        self._diagnostic_name = diagnostic_name(self)
+        self._trend = None if trends is None else TrendStatus(self._diagnostic_name, trends)
         self._stop_recording = RecordingStop.declared(self)
         self._watch: TopicWatch | None = None
         self._estimator: LiveEstimator | None = None
@@ -317,7 +319,7 @@ class Estimator(LifecycleNode):
         }  # fmt: skip
         problem = self._problem or silence(time.monotonic() - self._published_at)
         self._history.fails(problem)
-        found = [status(self.get_name(), problem, values, estimate, self._messages.left_out)]
+        found = [status(self._diagnostic_name, problem, values, estimate, self._messages.left_out)]
         if self._trend is not None:
             found += self._trend.statuses()
         message = DiagnosticArray(status=found)

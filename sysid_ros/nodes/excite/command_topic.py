@@ -48,10 +48,15 @@ class CommandTopic:
 
     def problem(self) -> str:
         """Return the reason why a motion must not begin here; empty if it may."""
+        topic, kind = self._publisher.topic_name, self._settings.command_type.__name__
+        if not self.heard and self._node.count_subscribers(topic):
+            return (
+                f"nobody who subscribes to {topic} hears a {kind} that is not latched: set "
+                "command_type to what the controller takes, or its quality of service to volatile"
+            )
         if not self.heard:
             return (
-                f"nobody subscribes to {self._publisher.topic_name}: start the controller, or "
-                "remap command to its topic"
+                f"nobody subscribes to {topic}: start the controller, or remap command to its topic"
             )
         return self.rivals()
 

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from rclpy.action import ActionClient
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_action_status_default
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation import (
@@ -30,6 +31,11 @@ _TRIPS = 8  # of goals that tell how long the next may take
 _STOPS = 2  # trajectories that brake, by motion
 _SILENCE = 1.0  # s without a word of the controller, in which this node was not held up itself
 _UNSURE = 0.1  # s that it may be ahead of what it last told
+_FOLLOWED = (
+    GoalStatus.STATUS_ACCEPTED,
+    GoalStatus.STATUS_EXECUTING,
+    GoalStatus.STATUS_CANCELING,
+)
 _MISSING = (
     "command_type: follow_joint_trajectory of excite needs the package control_msgs, which is not "
     "installed here: install it with ROS 2's packages, or by `make setup` in a clone; "
@@ -74,6 +80,13 @@ class ControllerMotion:
             self._on_controller_state,
             QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT),
         )
+        self._followed: list[Any] = []  # goals of anybody, by the controller's own words
+        node.create_subscription(
+            GoalStatusArray,
+            f"{self._action}/_action/status",
+            self._on_status,
+            qos_profile_action_status_default,
+        )
         self._motion: ControlledMotion | None = None
         self._goals: list[TrajectoryGoal] = []  # of this motion, the last of which counts
         self._round_trips: list[float] = []  # s, of the last goals of motions before
@@ -96,14 +109,30 @@ class ControllerMotion:
     def obstacle(self) -> str:
         """Return the reason why a motion must not begin; empty if it may."""
         if self.heard:
-            return ""
+            return self._others_goal()
         return (
             f"nobody offers the action {self._action}: start the controller, or name its action "
             "with the parameter action"
         )
 
+    def _others_goal(self) -> str:
+        """Say that the controller follows a goal of somebody else; empty if it does not.
+
+        It plays that of an ``excite`` that was killed to its end. Replacing it would be a step.
+        """
+        own = {goal.identity for goal in self._goals}
+        if all(bytes(one.goal_info.goal_id.uuid) in own for one in self._followed):
+            return ""
+        return (
+            "the controller still follows a goal that this node did not send; wait for its end, "
+            f"or cancel it: ros2 service call {self._action}/_action/cancel_goal "
+            "action_msgs/srv/CancelGoal"
+        )
+
     def rivals(self) -> str:
         """Return nothing: who else sends a goal or trajectory ends ours, which is noticed."""
+        if not self.heard:
+            self._followed = []  # by a controller that has gone
         return ""
 
     def forget(self) -> None:
@@ -254,6 +283,9 @@ class ControllerMotion:
         self._canceled, self._silent = True, 0.0
         for goal in self._goals:
             goal.cancel()
+
+    def _on_status(self, message: GoalStatusArray) -> None:
+        self._followed = [one for one in message.status_list if one.status in _FOLLOWED]
 
     def _on_controller_state(self, message: Any) -> None:
         # Before control_msgs 5 the reference was called desired.

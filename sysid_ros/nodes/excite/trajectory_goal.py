@@ -84,6 +84,11 @@ class TrajectoryGoal:
         """True if the controller has agreed to it."""
         return self._handle is not None
 
+    @property
+    def identity(self) -> bytes:
+        """The goal's number; empty before the controller has agreed to it."""
+        return bytes(self._handle.goal_id.uuid) if self.accepted else b""
+
     def cancel(self) -> None:
         """Ask for its end, also where the controller has not answered yet."""
         self._unwanted = True

@@ -17,7 +17,7 @@ from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
@@ -80,8 +80,10 @@ class FitServer(Node):
             "~/fit",
             execute_callback=self._execute,
             goal_callback=self._on_goal,
+            handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel,
-            callback_group=ReentrantCallbackGroup(),
+            # Goals are answered one after the other; what they execute is in no group.
+            callback_group=MutuallyExclusiveCallbackGroup(),
         )
 
     def ready_to_end(self) -> bool:
@@ -109,8 +111,13 @@ class FitServer(Node):
                 why = "the node is ending" if self._ending.is_set() else "another fit is running"
                 log_of(self).warning(f"goal rejected: {why}")
                 return GoalResponse.REJECT
-            self._busy = True
         return GoalResponse.ACCEPT
+
+    def _on_accepted(self, goal_handle: ServerGoalHandle[Any, Any, Any]) -> None:
+        """Begin; not called where the client has gone before it could be answered."""
+        with self._goal_lock:
+            self._busy = True
+        goal_handle.execute()
 
     def _on_cancel(self, goal_handle: ServerGoalHandle[Any, Any, Any]) -> CancelResponse:
         return CancelResponse.ACCEPT

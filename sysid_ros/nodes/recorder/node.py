@@ -22,6 +22,7 @@ from std_msgs.msg import String
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.nodes.clocks import ClockWatch, steady_clock, uses_simulated_time
+from sysid_ros.nodes.diagnostic_names import diagnostic_name
 from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.lifecycle import bring_up, reported
 from sysid_ros.nodes.parameters import NodeParameters
@@ -370,7 +371,7 @@ class Recorder(LifecycleNode):
         told = self._session.writing and self._silence.is_to_be_told(time.monotonic())
         if told and (silent := self.losses().silent_topics):
             log_of(self).warning(f"recording, but {silent}")
-        name = self.get_name()
+        name = diagnostic_name(self)
         message = DiagnosticArray()
         message.header.stamp = self.get_clock().now().to_msg()
         message.status = [

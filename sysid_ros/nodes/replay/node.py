@@ -24,6 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.errors import ExperimentError
 from sysid_ros.excitation.design import load_planned
 from sysid_ros.exports import URDF
 from sysid_ros.files import read_regular_text
@@ -45,9 +46,9 @@ class Replay(Node):
         """
         super().__init__("replay", **node_options)
         given = NodeParameters(self)
-        folder = Path(
-            given.text("result", "", "result folder; an experiment's file for motion")
-        ).expanduser()
+        folder = given.path("result", "result folder; an experiment's file for motion")
+        if folder is None:
+            raise ExperimentError("parameter result of replay must name the folder of a result")
         sequence = given.text("sequence", "", "recording; the first held-out one if empty")
         simulated = given.choice("simulated", SIMULATED, "with which parameters")
         planned = given.optional_file(

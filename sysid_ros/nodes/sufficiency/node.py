@@ -23,6 +23,7 @@ from sysid_ros.errors import StopRequestedError, SysidError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.live_estimation import PRECISION, LiveSufficiency, Sufficiency, prepare
 from sysid_ros.nodes.clocks import steady_clock
+from sysid_ros.nodes.diagnostic_names import diagnostic_name
 from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.number_topics import NumberTopics
 from sysid_ros.nodes.parameters import NodeParameters
@@ -48,9 +49,10 @@ class SufficiencyNode(Node):
         self._robot = given.text(
             "robot", "", "which robot is recorded, of several in the experiment"
         )
-        self._recorder = given.text(
+        recorder = given.text(
             "recorder", "recorder", "name of the recorder whose bags are followed"
         )
+        self._recorder = diagnostic_name(self, recorder)
         self._precision = given.positive(
             "precision", PRECISION, "standard error over magnitude that counts as enough"
         )
