@@ -108,21 +108,22 @@ def fitted(
     point, settled = problem.initial_point() if point is None else point, False
     damping = INITIAL_DAMPING
     for _ in range(2 if patient else _ROUNDS):
+        before, weighed = point, problem
         if patient:
             solution = minimize(problem, point, _TO_THE_END)
             settled = solution.iterations < _TO_THE_END.max_iterations
             point = solution.point
         else:
-            before = point
             point = one_step(problem, before, replace(_TO_THE_END, damping=damping))
             # As in a search, without which steps creep where parameters are alike.
             damping *= _DAMPED_MORE if point is before else _LESS_DAMPED
-            less = problem.cost(before) - problem.cost(point)
-            settled = 0.0 < less <= _TO_THE_END.cost_tolerance * problem.cost(before)
         noise = dict(problem.noise)
         for name, (square, count) in squares_left(problem, point).items():
             left = math.sqrt(square / max(count, 1))
             if math.isfinite(left):
                 noise[name] = max(left, 1e-6 * noise[name])
         problem = problem.with_noise(noise)
+    if not patient:
+        cost = weighed.cost(before)
+        settled = 0.0 < cost - weighed.cost(point) <= _TO_THE_END.cost_tolerance * cost
     return problem, point, settled

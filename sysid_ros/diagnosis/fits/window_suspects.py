@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from sysid_ros.engine.attributes import lookup
-from sysid_ros.engine.elements import SCALAR
+from sysid_ros.engine.elements import SCALAR, make_explicit
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, SignalModifier
 from sysid_ros.engine.signals import ModelSequences
 
@@ -21,12 +21,17 @@ _MOST_GAIN = 5.0  # times, that an input is more or less
 
 
 def with_names(sequences: ModelSequences, names: Mapping[int, str]) -> ModelSequences:
-    """Sequences of a model whose bodies have names, by their numbers."""
-    if all(sequences.gt_model.body(number).name == name for number, name in names.items()):
-        return sequences
+    """Sequences of a model whose bodies have names, by their numbers, and inertias of their own.
+
+    Else each mass would compile the model once more, wherever it is written.
+
+    Raises:
+      ModelError: An inertia cannot be a body's own; nor could a mass be written then.
+    """
     spec = sequences.spec.copy()
     for number, name in names.items():
         spec.bodies[number].name = name
+    make_explicit(spec, [*names.values()])
     return sequences.replaced(spec=spec)
 
 

@@ -237,9 +237,9 @@ class WindowedProblem:
             yield from rows_of(batch, starts, derivatives, self.loss, self.noise)
 
     def _visited(self, point: Point) -> Visit:
-        """All that is known of a point; something is of the latest only."""
+        """All that is known of a point; something is of the latest and the linearized only."""
         if self.linearized is not None and self.linearized.is_at(point):
-            self._latest = self.linearized
+            return self.linearized
         if self._latest is None or not self._latest.is_at(point):
             self._latest = None  # makes room
             candidates = [group.builder.build(point.theta) for group in self.groups]

@@ -144,3 +144,14 @@ def test_few_windows_are_simulated_together() -> None:
     few = problem(length=5.0)
     assert len(few.windows) < FEWEST
     assert few.linearize(few.initial_point()).trial is None
+
+
+def test_a_linearized_point_and_the_one_after_it_are_simulated_once(simulated: list[int]) -> None:
+    windows = problem()
+    before = windows.initial_point()
+    windows.linearize(before)
+    after = replace(before, theta=1.01 * before.theta)
+    costs = [windows.cost(before), windows.cost(after)]
+    known = len(simulated)
+    assert [windows.cost(before), windows.cost(after)] == costs
+    assert len(simulated) == known

@@ -1,0 +1,48 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Masses that may be wrong are written into models without compiling these for each."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import mujoco
+import pytest
+
+from sysid_ros.diagnosis.fits import mass_of, with_names
+from sysid_ros.engine.elements import body_inertia
+from sysid_ros.engine.signals import ModelSequences
+
+_MODEL = """
+<mujoco><worldbody>
+  <body><joint/><inertial pos="0 0 .1" mass="2" fullinertia=".1 .2 .25 .01 .02 .03"/>
+    <body name="geom"><joint axis="0 1 0"/><geom size=".1"/></body>
+  </body>
+</worldbody></mujoco>
+"""
+
+
+class _Sequences:
+    """A spec and its model."""
+
+    def __init__(self, spec: mujoco.MjSpec) -> None:
+        self.spec, self.gt_model = spec, spec.copy().compile()
+
+    def replaced(self, spec: mujoco.MjSpec) -> _Sequences:
+        return _Sequences(spec)
+
+
+def test_a_mass_is_written_without_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = _Sequences(mujoco.MjSpec.from_string(_MODEL))
+    named = with_names(cast("ModelSequences", given), {1: "full", 2: "geom"})
+    assert named.gt_model.body_inertia == pytest.approx(given.gt_model.body_inertia, rel=1e-12)
+    masses = [mass_of(named, name) for name in ("full", "geom")]
+    monkeypatch.delattr(body_inertia, "_compiled_unfused")
+    for mass in masses:
+        mass.update_from_vector(1.5 * mass.value)
+        mass.apply_modifier(named.spec)
+    heavier = named.spec.compile()
+    assert heavier.body_mass == pytest.approx(1.5 * given.gt_model.body_mass)
+    assert heavier.body_inertia == pytest.approx(1.5 * given.gt_model.body_inertia)
+    assert heavier.body_iquat == pytest.approx(given.gt_model.body_iquat)
