@@ -28,9 +28,11 @@ from sysid_ros.processes import StopRequest
 if TYPE_CHECKING:
     from sysid_ros.experiment import Experiment
     from sysid_ros.pipeline import Resume
+    from sysid_ros.terminal import FitProgress
 
 
 _LATEST = Path()  # of --resume without a folder
+_STOPPING = "stopping; the best parameters so far are kept (again: abort)"
 
 
 def register(add_parser: AddParser) -> None:
@@ -78,27 +80,26 @@ def _run(options: argparse.Namespace) -> int:
 
     from sysid_ros.engine.least_squares import FitStatus
     from sysid_ros.pipeline import run_experiment
-    from sysid_ros.terminal import FitProgress, print_outcome
 
-    progress = FitProgress(experiment.fit.max_iterations)
-    stop = StopRequest(
-        lambda: progress.note("stopping; the best parameters so far are kept (again: abort)")
-    )
-    with nullcontext() if options.quiet else progress, stop:
+    progress = None if options.quiet else _progress(experiment)
+    stop = StopRequest(lambda: (complain if progress is None else progress.note)(_STOPPING))
+    with progress or nullcontext(), stop:
         report = run_experiment(
             experiment,
             data_dir=options.data,
             output_dir=output,
-            on_iteration=(lambda step: None) if options.quiet else progress.iteration,
+            on_iteration=progress and progress.iteration,
             should_stop=stop.requested,
-            on_stage=(lambda text: None) if options.quiet else progress.stage,
-            on_reading=None if options.quiet else progress.reading,
+            on_stage=progress and progress.stage,
+            on_reading=progress and progress.reading,
             resume=_resume(options.resume),
             workers=workers_of(options),
         )
     if options.json:
         print(report.files.result.read_text(encoding="utf-8"))
     elif not options.quiet:
+        from sysid_ros.terminal import print_outcome
+
         print_outcome(report.outcome)
         print_text(f"results: {report.files.folder}")
         if report.files.report is not None:
@@ -108,6 +109,13 @@ def _run(options: argparse.Namespace) -> int:
         complain(f"stopped by request; the best parameters so far are in {report.files.folder}")
         return int(ErrorCode.CANCELED)
     return int(ErrorCode.NONE if status is FitStatus.CONVERGED else ErrorCode.NOT_CONVERGED)
+
+
+def _progress(experiment: Experiment) -> FitProgress:
+    """Shows the fit's course; a fit that prints nothing does without importing what draws bars."""
+    from sysid_ros.terminal import FitProgress
+
+    return FitProgress(experiment.fit.max_iterations)
 
 
 def _asked_for(options: argparse.Namespace) -> Experiment:

@@ -28,7 +28,7 @@ class Alternative:
     # how many times the shift that it causes the error is that the shift shows; 0 where that is not
     # known
     order: float = 0.0
-    # whether its windows begin where those of the fit do, with the same readings
+    # whether its windows are those of the fit, with the same readings
     same_starts: bool = False
     extrapolated: bool = False  # whether its residuals are those of a time step of zero
     # the commands that go another way between their samples, and how much later those of the fit
@@ -45,8 +45,11 @@ class Alternative:
         order = power / (power - 1.0) if power else 0.0
         return replace(self, extrapolated=True, order=order)
 
-    def groups(self, params: ParameterDict) -> list[WindowGroup]:
-        """The windows to simulate."""
+    def groups(self, params: ParameterDict, of_fit: Sequence[WindowGroup]) -> list[WindowGroup]:
+        """The windows to simulate; ``of_fit`` are those of the fit as it is."""
+        if self.same_starts:
+            pairs = zip(of_fit, self.models_sequences, strict=True)
+            return [group.with_sequences(sequences, params) for group, sequences in pairs]
         given = self.models_sequences, params, self.settings
         return groups_of(*given, extrapolated=self.extrapolated)
 
@@ -67,8 +70,7 @@ def groups_of(
       extrapolated: Whether each group carries its windows at half the time step, too.
 
     Raises:
-      DataError: A recording has no usable window, which the message names, or half the time step
-        makes other windows.
+      DataError: A recording has no usable window, which the message names.
     """
     groups = [
         model_group(
@@ -82,9 +84,10 @@ def groups_of(
     ]
     if not extrapolated:
         return groups
-    finer = [sequences.with_finer_step(2) for sequences in models_sequences]
-    others = groups_of(finer, params, settings)
-    return [group.with_finer(other) for group, other in zip(groups, others, strict=True)]
+    return [
+        group.with_finer(group.with_sequences(sequences.with_finer_step(2), params))
+        for group, sequences in zip(groups, models_sequences, strict=True)
+    ]
 
 
 def alternatives(

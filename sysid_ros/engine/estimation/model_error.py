@@ -310,7 +310,7 @@ def _changed(
     base: _Base, alternative: Alternative, used: IndexArray
 ) -> tuple[WindowedProblem, IndexArray]:
     """An alternative's problem, and the window of the fit in which each of its windows begins."""
-    groups = alternative.groups(base.problem.params)
+    groups = alternative.groups(base.problem.params, base.problem.groups)
     for group, known in zip(groups, base.problem.groups, strict=True):
         group.builder.trust(known.builder)
     cuts = _places(groups)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import mujoco
 import numpy as np
@@ -56,6 +56,10 @@ class Window:
         within = self.samples.times <= (steps - BEYOND) * timestep
         samples = Samples(*(getattr(self.samples, each.name)[within] for each in fields(Samples)))
         return Window(self.start, steps, samples) if within.any() else self
+
+    def at_step(self, timestep: float) -> Window:
+        """The window with as many steps of another length as its samples need."""
+        return replace(self, steps=_steps(self.samples.times, timestep))
 
 
 @dataclass(frozen=True)
@@ -198,9 +202,13 @@ def cut(
         samples = Samples(
             sensordata.times[low:high][row] - begin, block[row, signal], signal, low + row
         )
-        steps = max(MIN_STEPS, math.ceil(float(samples.times.max()) / h) + BEYOND)
-        windows.append(Window(begin, steps, samples))
+        windows.append(Window(begin, _steps(samples.times, h), samples))
     return tuple(windows)
+
+
+def _steps(times: FloatArray, timestep: float) -> int:
+    """The simulation steps that cover samples at some times from the start, (m,) s."""
+    return max(MIN_STEPS, math.ceil(float(times.max()) / timestep) + BEYOND)
 
 
 def _is_pose(model: mujoco.MjModel, signal: SignalColumn) -> bool:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -69,16 +68,37 @@ class WindowGroup(ModelGroup[WindowBatch]):
         return chosen if self.finer is None else chosen.with_finer(self.finer.select(places))
 
     def with_finer(self, finer: WindowGroup) -> WindowGroup:
-        """The group with the same windows at half the time step.
-
-        Raises:
-          DataError: They are other windows.
-        """
-        for one, other in itertools.zip_longest(self.windows, finer.windows):
-            if one is None or other is None or one.n_samples != other.n_samples:
-                raise DataError("half the time step makes other windows")
+        """The group with the same windows at half the time step."""
         finer.builder.trust(self.builder)
         return replace(self, finer=finer)
+
+    def with_sequences(self, sequences: ModelSequences, params: ParameterDict) -> WindowGroup:
+        """The same windows of a model with another time step, or with other commands.
+
+        Nothing is read off the measurements again: samples and starts are those of this group.
+        """
+        builder, model = _built(sequences, params)
+        same: dict[int, SequenceData] = {}
+        for data in (window.sequence for window in self.windows):
+            if id(data) not in same:
+                signals = signal_columns(model, data.sensordata)
+                controls = control_integrals(model, sequences.control[data.number])
+                same[id(data)] = replace(data, signals=signals, controls=controls)
+        step = float(model.opt.timestep)
+        windows = [
+            WindowSimulation(
+                same[id(one.sequence)],
+                one.window.at_step(step),
+                one.reader,
+                model,
+                estimate_start=one.n_start > 0,
+            )
+            for one in self.windows
+        ]
+        group = WindowGroup.of(builder, windows)
+        if self.finer is None:
+            return group
+        return group.with_finer(self.finer.with_sequences(sequences.with_finer_step(2), params))
 
     def tell_by(self, seen: BoolArray) -> None:
         """Have derivatives by some of the starts' unknowns only, (n_start,)."""
@@ -107,9 +127,8 @@ def model_group(
     Raises:
       DataError: A sequence has no usable window; the message names it.
     """
+    builder, model = _built(sequences, params)
     params = params.for_robot(sequences.robot)
-    builder = CandidateBuilder(sequences.spec, params)
-    model = builder.build(params.as_vector()).model
     delays = ParameterDict({p.name: p for p in params.values() if corrects(p, "delay")})
     windows: list[WindowSimulation] = []
     for number, name in enumerate(sequences.sequence_name):
@@ -133,6 +152,15 @@ def model_group(
             )
         windows += found
     return WindowGroup.of(builder, windows)
+
+
+def _built(
+    sequences: ModelSequences, params: ParameterDict
+) -> tuple[CandidateBuilder, mujoco.MjModel]:
+    """The builder of candidates of a model, and the model with the values of parameters."""
+    own = params.for_robot(sequences.robot)
+    builder = CandidateBuilder(sequences.spec, own)
+    return builder, builder.build(own.as_vector()).model
 
 
 def error_in_shifts(integrator: int, parts: int = 2) -> float:

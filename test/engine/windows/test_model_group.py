@@ -23,7 +23,7 @@ from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.mappings import SignalType
 from sysid_ros.engine.signals.timeseries import TimeSeries
 from sysid_ros.engine.signals.trajectory import ModelSequences
-from sysid_ros.engine.windows.model_group import model_group, told_from
+from sysid_ros.engine.windows.model_group import WindowGroup, model_group, told_from
 
 LATE = 0.08  # s
 NOISE = 1e-4  # rad
@@ -111,3 +111,24 @@ def test_what_acts_after_a_gap_in_commands_was_told_in_it(lost: bool, begin: flo
     )
     starts = [one.window.start for one in group.windows]
     assert starts[4:6] == pytest.approx([begin, 6.0], abs=pendulum.TIMESTEP)
+
+
+def test_windows_at_another_time_step_are_those_that_are_cut_anew() -> None:
+    params = pendulum.parameters()
+    params.add(delay())
+    recorded = late_pendulum(3.0)
+
+    def cut(sequences: ModelSequences) -> WindowGroup:
+        return model_group(
+            sequences, params, window_length=1.0, estimate_starts=True, velocity_filter=30.0
+        )
+
+    fine = recorded.with_finer_step(3)
+    (found,), (anew,) = cut(recorded).with_sequences(fine, params).batches, cut(fine).batches
+    candidate = cut(fine).builder.build(params.as_vector())
+    deviations = np.zeros((len(anew.windows), anew.n_start))
+    assert found.steps.tolist() == anew.steps.tolist()
+    assert np.array_equal(found.starts(candidate, deviations), anew.starts(candidate, deviations))
+    assert np.array_equal(found.controls(candidate), anew.controls(candidate))
+    readings = np.random.default_rng(0).normal(size=(int(anew.steps.sum()), 1))
+    assert np.array_equal(found.residual(candidate, readings), anew.residual(candidate, readings))
