@@ -88,7 +88,8 @@ class FitProgress:
         self._lines.flush()
         if kind is None:
             self._finish()
-        self._bar.stop()
+        if self.visible:  # rich before 14 ends what it never drew with an empty line
+            self._bar.stop()
 
     @property
     def visible(self) -> bool:
@@ -237,7 +238,8 @@ class ReadingProgress:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._bar.stop()
+        if not self._bar.disable:
+            self._bar.stop()
 
     def reading(self, share: float) -> None:
         """Show how much has been read, 0 to 1."""
