@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Names of the types of arrays."""
+"""Types of arrays: their names, and numbers as the compiled functions take them."""
 
 from __future__ import annotations
 
@@ -12,3 +12,13 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+
+
+def floats(values: npt.ArrayLike) -> FloatArray:
+    """Contiguous numbers of double precision."""
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def integers(values: npt.ArrayLike) -> IntArray:
+    """Contiguous integers of 64 bits."""
+    return np.ascontiguousarray(values, dtype=np.int64)

@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import BoolArray, FloatArray, IntArray
+from sysid_ros.arrays import BoolArray, FloatArray, IntArray, integers
 from sysid_ros.engine.elements import BALL, FREE, n_actuators
 from sysid_ros.engine.mechanics.lines import line_of_crank
 from sysid_ros.engine.mechanics.muscles import MUSCLE, muscle_peaks, muscles
@@ -182,7 +182,7 @@ def actuator_lines(model: mujoco.MjModel) -> IntArray:
     lines = np.where(on_tendon, np.asarray(model.actuator_trnid)[:, 0], -1)
     for actuator in crank_actuators(model):
         lines[actuator] = line_of_crank(model, actuator)
-    return _ints(lines)
+    return integers(lines)
 
 
 def actuator_dofs(model: mujoco.MjModel) -> IntArray:
@@ -190,7 +190,7 @@ def actuator_dofs(model: mujoco.MjModel) -> IntArray:
     dofs = np.full(n_actuators(model), -1)
     joints = ~acts_on_sites(model) & (actuator_lines(model) < 0)
     dofs[joints] = np.asarray(model.jnt_dofadr)[np.asarray(model.actuator_trnid)[joints, 0]]
-    return _ints(dofs)
+    return integers(dofs)
 
 
 def site_wrenches(model: mujoco.MjModel) -> tuple[IntArray, FloatArray]:
@@ -212,7 +212,3 @@ def ranges(ranges: Any, limited: Any) -> FloatArray:
     unlimited = np.array([-np.inf, np.inf])
     applies = np.asarray(limited, dtype=bool)[:, None]
     return np.where(applies, np.asarray(ranges, dtype=float), unlimited)
-
-
-def _ints(values: Any) -> IntArray:
-    return np.ascontiguousarray(values, dtype=np.int64)

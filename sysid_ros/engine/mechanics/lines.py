@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import FloatArray, IntArray, floats, integers
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
 from sysid_ros.engine.elements import SCALAR, related_dofs
 from sysid_ros.engine.mechanics.connections import CONNECT, CONNECTS_EXACTLY, WELD
@@ -94,16 +94,16 @@ def lines_of(model: mujoco.MjModel) -> Lines:
     solref = np.asarray(model.eq_solref)[equalities]
     solimp = np.asarray(model.eq_solimp)[equalities]
     return Lines(
-        first=_ints(first),
-        dof=_ints(dofs),
-        address=_ints([int(model.jnt_qposadr[int(model.dof_jntid[dof])]) for dof in dofs]),
+        first=integers(first),
+        dof=integers(dofs),
+        address=integers([int(model.jnt_qposadr[int(model.dof_jntid[dof])]) for dof in dofs]),
         related=related_dofs(model),
-        coefficient=_floats([value for _, values in entries for value in values]),
+        coefficient=floats([value for _, values in entries for value in values]),
         fields=line_fields(model),
         relaxed=_rows(count, model.tendon_lengthspring),
-        equality=_ints(equality),
-        target=_floats(target),
-        limited=_ints(_rows(count, np.asarray(model.tendon_limited) * limits)),
+        equality=integers(equality),
+        target=floats(target),
+        limited=integers(_rows(count, np.asarray(model.tendon_limited) * limits)),
         range=_rows(count, model.tendon_range),
         margin=_rows(count, model.tendon_margin),
         solref=_rows(count, np.vstack([model.tendon_solref_lim, solref])),
@@ -236,15 +236,7 @@ def _target(model: mujoco.MjModel, k: int) -> float:
 def _rows(count: int, known: Any) -> FloatArray:
     """An array of so many lines of which the first are known and the others zero."""
     rows = np.asarray(known)
-    return _floats(np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]))]))
-
-
-def _floats(values: Any) -> FloatArray:
-    return np.ascontiguousarray(values, dtype=np.float64)
-
-
-def _ints(values: Any) -> IntArray:
-    return np.ascontiguousarray(values, dtype=np.int64)
+    return floats(np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]))]))
 
 
 @compiled

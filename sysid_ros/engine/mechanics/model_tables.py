@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import FloatArray, IntArray, floats, integers
 from sysid_ros.engine.compiled import TERMS
 from sysid_ros.engine.elements import BALL, FREE, HINGE, SLIDE, inertial_parameters
 from sysid_ros.engine.friction import friction_rows
@@ -146,8 +146,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
     eulerdamp = integrator == EULER and not disabled & int(_DISABLE.mjDSBL_EULERDAMP)
     implicit, turned = integrator in (IMPLICIT, IMPLICITFAST), turned_implicitly(model)
     fluid = fluid_fields(model)
-    copied: dict[str, Any] = {name: _ints(getattr(model, name)) for name in _INTEGERS}
-    copied |= {name: _floats(getattr(model, name)) for name in _NUMBERS}
+    copied: dict[str, Any] = {name: integers(getattr(model, name)) for name in _INTEGERS}
+    copied |= {name: floats(getattr(model, name)) for name in _NUMBERS}
     return Tables(
         **copied,
         timestep=float(model.opt.timestep),
@@ -161,8 +161,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         refsafe=not disabled & int(_DISABLE.mjDSBL_REFSAFE),
         gravity=np.zeros(3)
         if disabled & int(_DISABLE.mjDSBL_GRAVITY)
-        else _floats(model.opt.gravity),
-        gravity_compensation=_floats(model.body_gravcomp),
+        else floats(model.opt.gravity),
+        gravity_compensation=floats(model.body_gravcomp),
         compensates=bool(np.any(model.body_gravcomp)),
         body_lastdof=_last_dof(model),
         inertia=inertial_parameters(model),
@@ -171,8 +171,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         body_fluid=fluid,
         ellipsoids=ellipsoids_of(model),
         dof_first=_first_of_ball(model),
-        dof_together=_ints(np.bincount(_first_of_ball(model), minlength=model.nv)),
-        dof_turned=_ints(turned),
+        dof_together=integers(np.bincount(_first_of_ball(model), minlength=model.nv)),
+        dof_turned=integers(turned),
         dof_fields=dof_fields(model),
         jnt_forcerange=ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
         lines=lines_of(model),
@@ -182,21 +182,21 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         impratio=float(model.opt.impratio),
         actuator_dof=actuator_dofs(model),
         actuator_line=actuator_lines(model),
-        site_actuators=_ints(np.flatnonzero(acts_on_sites(model))),
-        actuator_bodyid=_ints(site_wrenches(model)[0]),
-        actuator_wrench=_floats(site_wrenches(model)[1]),
+        site_actuators=integers(np.flatnonzero(acts_on_sites(model))),
+        actuator_bodyid=integers(site_wrenches(model)[0]),
+        actuator_wrench=floats(site_wrenches(model)[1]),
         actuator_fields=actuator_fields(model),
-        actuator_muscle=_ints(muscles(model)),
+        actuator_muscle=integers(muscles(model)),
         actuator_curve=muscle_curves(model),
         actuator_times=activation_times(model),
         ctrl_range=ranges(
             model.actuator_ctrlrange,
             model.actuator_ctrllimited & (not disabled & int(_DISABLE.mjDSBL_CLAMPCTRL)),
         ),
-        actuator_act=_ints(model.actuator_actadr),
-        actuator_dynamics=_ints(model.actuator_dyntype),
+        actuator_act=integers(model.actuator_actadr),
+        actuator_dynamics=integers(model.actuator_dyntype),
         act_range=ranges(model.actuator_actrange, model.actuator_actlimited),
-        friction_dofs=_ints([int(model.jnt_dofadr[j]) for j in friction_rows(model)]),
+        friction_dofs=integers([int(model.jnt_dofadr[j]) for j in friction_rows(model)]),
         friction_fields=friction_fields(model),
         site_places=site_places(model),
     )
@@ -314,7 +314,7 @@ def _first_of_ball(model: mujoco.MjModel) -> IntArray:
         if kind in (FREE, BALL):
             ball = dof + (3 if kind == FREE else 0)
             first[ball : ball + 3] = ball
-    return _ints(first)
+    return integers(first)
 
 
 def _last_dof(model: mujoco.MjModel) -> IntArray:
@@ -334,11 +334,3 @@ def _polynomial(model: mujoco.MjModel, name: str, count: int) -> FloatArray:
     """Coefficients beyond the linear one, (2, count); zeros before MuJoCo 4."""
     values = getattr(model, name, None)
     return np.zeros((2, count)) if values is None else np.asarray(values)[:, :2].T
-
-
-def _floats(values: Any) -> FloatArray:
-    return np.ascontiguousarray(values, dtype=np.float64)
-
-
-def _ints(values: Any) -> IntArray:
-    return np.ascontiguousarray(values, dtype=np.int64)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import FloatArray, IntArray, floats, integers
 from sysid_ros.engine.elements import n_actuators
 
 STRAIGHT, AROUND_SPHERE, AROUND_CYLINDER, ROD = 0, 1, 2, 3  # kinds of segments
@@ -128,17 +128,17 @@ def paths_of(model: mujoco.MjModel, lines: list[list[Segment]], dofs: list[list[
             place += 1
     sides = [np.zeros(3) if one.side is None else one.side for one in every]
     return Paths(
-        first=_ints(np.cumsum([0] + [len(path) for path in lines])),
-        kind=_ints([one.kind for one in every]),
-        share=_floats([one.share for one in every], ()),
-        body=_ints([one.body for one in every]).reshape(-1, 3),
-        point=_floats([one.point for one in every], (2, 3)),
-        centre=_floats([one.centre for one in every], (3,)),
-        axis=_floats([one.axis for one in every], (3,)),
-        size=_floats([one.size for one in every], ()),
-        side=_floats(sides, (3,)),
-        sided=_ints([one.side is not None for one in every]),
-        carried=_ints(carried),
+        first=integers(np.cumsum([0] + [len(path) for path in lines])),
+        kind=integers([one.kind for one in every]),
+        share=floats([one.share for one in every]),
+        body=integers([one.body for one in every]).reshape(-1, 3),
+        point=floats([one.point for one in every]).reshape(-1, 2, 3),
+        centre=floats([one.centre for one in every]).reshape(-1, 3),
+        axis=floats([one.axis for one in every]).reshape(-1, 3),
+        size=floats([one.size for one in every]),
+        side=floats(sides).reshape(-1, 3),
+        sided=integers([one.side is not None for one in every]),
+        carried=integers(carried),
     )
 
 
@@ -241,11 +241,3 @@ def _rotated(quaternion: Any, vector: FloatArray) -> FloatArray:
     turned = np.zeros(3)
     mujoco.mju_rotVecQuat(turned, vector, np.asarray(quaternion, dtype=np.float64))
     return turned
-
-
-def _floats(values: Any, shape: tuple[int, ...]) -> FloatArray:
-    return np.ascontiguousarray(values, dtype=np.float64).reshape(-1, *shape)
-
-
-def _ints(values: Any) -> IntArray:
-    return np.ascontiguousarray(values, dtype=np.int64)

@@ -76,7 +76,7 @@ def histogram_chart(entry: ResidualDiagnostics) -> Markup:
         f"{unit(entry.unit)}, mean {entry.mean:.3g} {unit(entry.unit)}",
     )
     return frame.svg(
-        frame.bars(edges.tolist(), entry.density.tolist(), "fitted"),
+        frame.bars(edges.tolist(), entry.density.tolist()),
         frame.path(middles.tolist(), entry.density_initial.tolist(), "initial"),
         frame.path(middles.tolist(), normal.tolist(), "reference"),
     )
@@ -149,7 +149,7 @@ def singular_value_chart(values: FloatArray) -> Markup:
         "Singular values of the scaled Jacobian: " + ", ".join(f"{v:.3g}" for v in values),
     )
     edges = [0.5 + i for i in range(values.size + 1)]
-    return frame.svg(frame.bars(edges, values.tolist(), "fitted"))
+    return frame.svg(frame.bars(edges, values.tolist()))
 
 
 def limited_chart(

@@ -68,7 +68,7 @@ class Frame:
             if math.isfinite(x) and math.isfinite(y)
         )
 
-    def bars(self, edges: Sequence[float], heights: Sequence[float], css: str) -> Markup:
+    def bars(self, edges: Sequence[float], heights: Sequence[float]) -> Markup:
         """A histogram's bars from the lower end of the y axis; ``edges`` has one more entry."""
         return group(
             (
@@ -81,7 +81,7 @@ class Frame:
                 )
                 for low, high, height in zip(edges[:-1], edges[1:], heights, strict=True)
             ),
-            css=f"bars {css}",
+            css="bars fitted",
         )
 
     def band(self, low: float, high: float) -> Markup:
