@@ -72,6 +72,7 @@ class GrowingWindows:
         end = min(end, until)
         if end <= self.done:
             return []
+        self._told = {begin: told for begin, told in self._told.items() if begin >= self.done}
         bounds = self._known(sequences, self.bounds(end, sequences.gaps[0], ended=ended))
         windows = cut_sequence(
             sequences,
