@@ -134,7 +134,7 @@ def test_robot_moves_only_once_a_person_has_armed_it(
     assert list((tmp_path / "bags").glob("*")) == []
     client.wait_until(lambda: len(states) > 100 and moved(states[-100:]) < 0.01)  # it has settled
     del states[:-1]
-    client.spin(1.0)
+    client.wait_until(lambda: len(states) > 100)
     assert moved(states) < 0.05
     assert client.call(SetBool, "/excite/arm", SetBool.Request(data=True)).success
     client.wait_until(lambda: list((tmp_path / "bags").glob("*/*.mcap")))

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pendulum
 import pytest
+from kept_objects import kept_objects
 
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.moving_horizon.growing_windows import GrowingWindows
@@ -60,11 +61,25 @@ def test_they_begin_as_those_of_the_fit_once_it_is_known_what_acts() -> None:
     assert len(starts) > 5
 
 
-def recorded_in_motion() -> ModelSequences:
-    """A pendulum that swings when the recording begins, and commands of which a second is lost."""
-    times = pendulum.TIMESTEP * np.arange(round(8.0 / pendulum.TIMESTEP))
+def test_nothing_is_kept_of_stretches_that_are_done_with() -> None:
+    gaps = tuple((begin, begin + 0.5) for begin in np.arange(1.5, 40.0, 2.0))
+    recorded = recorded_in_motion(40.0, gaps)
+    growing = GrowingWindows(pendulum.parameters(), FitSettings(window_length=1.0))
+    kept = []
+    for now in np.arange(1.0, 40.0, 1.0):
+        known = tuple((low, min(high, float(now))) for low, high in gaps if low < now)
+        growing.cut(until(recorded, float(now)).replaced(gaps=[known]), float(now), ended=False)
+        kept.append(kept_objects(growing)[0])
+    assert max(kept[20:]) <= max(kept[5:20]) + 2
+
+
+def recorded_in_motion(
+    duration: float = 8.0, gaps: tuple[tuple[float, float], ...] = ((4.0, 5.0),)
+) -> ModelSequences:
+    """A pendulum that swings when the recording begins, and commands that are lost in gaps."""
+    times = pendulum.TIMESTEP * np.arange(round(duration / pendulum.TIMESTEP))
     command, sensor = (SignalType.MjCtrl, np.array([0])), (SignalType.MjSensor, np.array([0]))
-    kept = (times <= 4.0) | (times >= 5.0)
+    kept = np.all([(times <= begin) | (times >= end) for begin, end in gaps], axis=0)
     torque = pendulum.torque(times[kept])[:, None]
     swing = np.sin(3.0 * times)[:, None]
     return pendulum.sequences(
