@@ -20,7 +20,7 @@ from sysid_ros.judgement.outcome import Evaluation, Score, SequenceFit
 from sysid_ros.judgement.scored_fit import window_errors
 from sysid_ros.judgement.scoring import score, traces
 from sysid_ros.judgement.torque_scoring import torque_predictions, torque_score, torque_sequences
-from sysid_ros.robots import set_values
+from sysid_ros.robots import vector_of
 
 
 def evaluate(
@@ -53,9 +53,7 @@ def evaluate(
     """
     inputs = FitInputs.read(experiment, data_dir, on_reading)
     dataset, params = inputs.dataset, inputs.params
-    tried = params.copy()
-    set_values(tried, values)
-    theta = tried.as_vector()
+    theta = vector_of(params, values)
     scored = partial(_scored, inputs, theta=theta, creep=creep)
     first, training = scored(dataset.training, held_out=held_out_only)
     second, validation = scored(dataset.validation, held_out=True)

@@ -18,7 +18,7 @@ from sysid_ros.judgement import Outcome, outcome_of
 from sysid_ros.pipeline.deadline import Deadline
 from sysid_ros.pipeline.resume import inputs_of, kept_state
 from sysid_ros.results import write_state
-from sysid_ros.robots import set_values
+from sysid_ros.robots import vector_of
 from sysid_ros.search import find_start
 
 
@@ -115,9 +115,7 @@ def _start(task: FitTask, inputs: FitInputs, should_stop: Callable[[], bool]) ->
     """The task's start, or where the experiment's search finds one."""
     if not task.start and inputs.experiment.fit.search is not None:
         return find_start(inputs, task.data_dir, should_stop=should_stop).values
-    started = inputs.params.copy()
-    set_values(started, task.start)
-    return started.as_vector()
+    return vector_of(inputs.params, task.start)
 
 
 def _holding_out(experiment: Experiment, held_out: tuple[int, ...]) -> Experiment:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.robots.added_servos import with_commanded_servos, with_servos
 from sysid_ros.robots.declared_friction import with_friction_model
-from sysid_ros.robots.declared_parameters import build_parameters, set_values
+from sysid_ros.robots.declared_parameters import build_parameters, vector_of
 from sysid_ros.robots.hook import hook_file
 from sysid_ros.robots.model_text import ModelText
 from sysid_ros.robots.several_robots import check_robot, have_own_parameters, with_namespace

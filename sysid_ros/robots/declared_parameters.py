@@ -288,8 +288,8 @@ def _place(experiment: Experiment, config: ParameterConfig) -> str:
     return source if config.line is None else f"{source}:{config.line}"
 
 
-def set_values(params: ParameterDict, values: Mapping[str, float]) -> None:
-    """Put values into the free parameters, in place; others keep theirs.
+def vector_of(params: ParameterDict, values: Mapping[str, float]) -> FloatArray:
+    """The vector of the free parameters with some values given by name, (p,).
 
     Raises:
       ExperimentError: There is no free parameter of a name.
@@ -300,4 +300,4 @@ def set_values(params: ParameterDict, values: Mapping[str, float]) -> None:
         if name not in places:
             raise ExperimentError(unknown_name("parameter", name, places, limit=20))
         theta[places[name]] = value
-    params.update_from_vector(theta)
+    return theta
