@@ -30,6 +30,7 @@ from sysid_ros.nodes.printable_log import log_of
 _TRIPS = 8  # of goals that tell how long the next may take
 _STOPS = 2  # trajectories that brake, by motion
 _SILENCE = 1.0  # s without a word of the controller, in which this node was not held up itself
+_LOOKS = 2  # after which whose goal a controller follows is known: it tells once it is found
 _UNSURE = 0.1  # s that it may be ahead of what it last told
 _FOLLOWED = (
     GoalStatus.STATUS_ACCEPTED,
@@ -81,6 +82,7 @@ class ControllerMotion:
             QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT),
         )
         self._followed: list[Any] = []  # goals of anybody, by the controller's own words
+        self._looks = 0  # at who is there, since the controller was found
         node.create_subscription(
             GoalStatusArray,
             f"{self._action}/_action/status",
@@ -98,7 +100,11 @@ class ControllerMotion:
 
     @property
     def heard(self) -> bool:
-        """True if anybody would obey."""
+        """True if anybody would obey, and it is known whose goal is followed."""
+        return self._found and self._looks >= _LOOKS
+
+    @property
+    def _found(self) -> bool:
         return bool(self._client.server_is_ready())
 
     @property
@@ -110,6 +116,8 @@ class ControllerMotion:
         """Return the reason why a motion must not begin; empty if it may."""
         if self.heard:
             return self._others_goal()
+        if self._found:
+            return f"{self._action} was found just now: whether it follows a goal comes in a second"
         return (
             f"nobody offers the action {self._action}: start the controller, or name its action "
             "with the parameter action"
@@ -131,8 +139,10 @@ class ControllerMotion:
 
     def rivals(self) -> str:
         """Return nothing: who else sends a goal or trajectory ends ours, which is noticed."""
-        if not self.heard:
-            self._followed = []  # by a controller that has gone
+        if self._found:
+            self._looks += 1
+        else:
+            self._looks, self._followed = 0, []  # of a controller that has gone
         return ""
 
     def forget(self) -> None:
