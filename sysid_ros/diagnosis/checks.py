@@ -194,7 +194,17 @@ def _at_rest(state: CheckedState) -> list[Finding]:
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
     found = [*_consistency(state), *_units(state)]
-    return [*found, *_tracking(state, simulated=simulated), *torque_findings(state)]
+    found += [*_tracking(state, simulated=simulated), *torque_findings(state)]
+    return [*found, *_percent(state, found)]
+
+
+def _percent(state: CheckedState, found: Sequence[Finding]) -> list[Finding]:
+    """Commands in percent, as their size alone has it: torques tell the factor itself."""
+    scaled = {label for one in found if one.kind is FindingKind.SCALE for label in one.signals}
+    told = in_percent(state.recorded.without(scaled))
+    for change, _ in told:
+        state.repair(change)
+    return [finding_of(change, state.lines, {}, why) for change, why in told]
 
 
 def _units(state: CheckedState) -> list[Finding]:
@@ -202,7 +212,6 @@ def _units(state: CheckedState) -> list[Finding]:
     known = {label for change in state.repairs for label in change.signals}
     turned = {label: turn for label, turn in state.turned.items() if label not in known}
     found = other_units(state.recorded, state.lines.topics, turned)
-    found += in_percent(state.recorded)
     for change, _ in found:
         state.repair(change)
     return [finding_of(change, state.lines, {}, why) for change, why in found]

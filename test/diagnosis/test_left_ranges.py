@@ -12,8 +12,9 @@ import pytest
 import yaml
 
 from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis import mistaken_values
 from sysid_ros.diagnosis.checked_state import CheckedState
-from sysid_ros.diagnosis.evidence import Finding
+from sysid_ros.diagnosis.evidence import Finding, FindingKind
 from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands, in_percent
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.judgement.outcome import Judgement
@@ -28,6 +29,12 @@ FINGER = """<mujoco><compiler angle="radian"/><option timestep="0.002"/><worldbo
   <geom type="capsule" fromto="0 0 0 .03 0 0" size=".01" mass=".03" contype="0"/></body></body>
   </worldbody><equality><joint joint1="tip" joint2="knuckle" polycoef="0 -0.6 0 0 0"/></equality>
   <actuator><position name="servo" joint="knuckle" kp="8" kv=".2" {servo}/></actuator></mujoco>"""
+# Its motor takes a share of its most, in newton metres.
+ARM = """<mujoco><option timestep="0.002"/><worldbody><body>
+  <joint name="shoulder" axis="0 1 0" damping="2" armature=".05"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -.5" size=".04" mass="60" contype="0"/></body></worldbody>
+  <actuator><motor name="drive" joint="shoulder" gear="{most}" ctrlrange="-{own} {own}"/></actuator>
+</mujoco>"""
 REACH = 0.8  # of what the knuckle may turn by
 
 
@@ -109,7 +116,7 @@ def test_commands_that_the_model_would_clip_are_told(
     assert [label for one in found for label in one.signals] == ["servo"] * told
 
 
-@pytest.mark.parametrize(("kind", "scale", "told"), [("motor", 100.0, True), ("motor", 5.0, False),
+@pytest.mark.parametrize(("kind", "scale", "told"), [("motor", 100.0, True), ("motor", 24.0, False),
                                                      ("position", 100.0, False)])  # fmt: skip
 def test_a_duty_cycle_in_percent_is_told(folder: Path, kind: str, scale: float, told: bool) -> None:
     """A servo of a range of one radian may as well be told degrees, of which its joint knows."""
@@ -121,3 +128,21 @@ def test_a_duty_cycle_in_percent_is_told(folder: Path, kind: str, scale: float, 
     state = state_of(folder, text.replace("actuator: servo", f"actuator: servo\n  scale: {scale}"))
     found = [dict(change.scale) for change, _ in in_percent(state.recorded)]
     assert found == [{"servo": 0.01}] * told
+
+
+def test_newton_metres_are_not_percent_where_torques_tell_the_factor(tmp_path: Path) -> None:
+    """Of a motor that gives 250 N m, told up to some 80: percent would be 2.5 times too much."""
+    spec = mujoco.MjSpec.from_string(ARM.format(most=1, own=250))
+    plan = RecordingPlan(duration=6.0, sensors=(JointStates(position=Reading(noise=5e-5)),))
+    generate(spec, plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(ARM.format(most=250, own=1))
+    own = {"topic": "/joint_states", "field": "position[shoulder]"}
+    told = {"topic": "/position_controller/commands", "field": "data[0]"}
+    signals = [{"qpos": "shoulder", **own}, {"actuator": "drive", **told}]
+    tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
+    experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
+    dataset = load_dataset(experiment, None)
+    assert in_percent(CheckedState.of(experiment, dataset).recorded)
+    found = mistaken_values(experiment, dataset)
+    assert [one.kind for one in found] == [FindingKind.SCALE]
+    assert float(found[0].repair.partition("scale: ")[2].rstrip("}")) == pytest.approx(0.004, 0.1)

@@ -20,7 +20,7 @@ import scipy
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.correlations import correlations
+from sysid_ros.proposal.signals.correlations import correlations, decisive, followed_by_others
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import Match, match_names, similarity
@@ -38,8 +38,6 @@ from sysid_ros.proposal.signals.recorded_commands import (
 )
 from sysid_ros.recording.messages import is_asked
 
-_GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
-_BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
 _FOLLOWS = 0.7  # correlation from which the order of an array is believed
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
 
@@ -105,7 +103,9 @@ def command_lines(
             open_.take([Line("actuator", drive.name, found[0])])
     _rest_by_name(open_, open_.drives, [one for one in telling if not one.quantity])
     for called, own in called_by_topics(open_.drives, arrays):
-        _by_order(model, open_, called, own, positions, orders, last=True)
+        others = [one for one in open_.drives if one not in called]
+        fair = [one for one in own if not followed_by_others(model, positions, called, others, one)]
+        _by_order(model, open_, called, fair, positions, orders, last=False)
     groups = _groups(open_.drives)
     # What one group leaves undecided may be plain once the others have theirs.
     for group, last in [*((one, False) for one in groups), *((one, True) for one in groups)]:
@@ -300,7 +300,7 @@ def _followed(
         unexplained = 1.0 - table**2
         left.append(float(unexplained[scipy.optimize.linear_sum_assignment(unexplained)].mean()))
     best, second = np.argsort(left)[:2]
-    return arrays[best], _decisive(left[best], left[second])
+    return arrays[best], decisive(left[best], left[second])
 
 
 def _stated(
@@ -362,14 +362,10 @@ def _decided(left: FloatArray) -> list[int]:
             cycle.append(at)
             at = best[at]
         seen.update(cycle)
-        if all(_decisive(left[row, best[row]], left[row, row]) for row in cycle):
+        if all(decisive(left[row, best[row]], left[row, row]) for row in cycle):
             for row in cycle:
                 chosen[row] = best[row]
     return chosen
-
-
-def _decisive(left: float, other: float) -> bool:
-    return left < _GOOD and left < _BETTER * other
 
 
 def _by_motion(
@@ -392,7 +388,7 @@ def _by_motion(
             f"{drives[row].name} follows {channel.topic} {channel.field} with a correlation of "
             f"{table[row, column]:.2f}, the next best with {np.sqrt(1.0 - runner):.2f}"
         )
-        if _decisive(float(left[row, column]), runner):
+        if decisive(float(left[row, column]), runner):
             lines.append(Line("actuator", drives[row].name, channel, grounds))
         else:
             possible.append(Line("actuator", drives[row].name, channel, grounds))

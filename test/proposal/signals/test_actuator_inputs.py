@@ -73,6 +73,30 @@ def test_arrays_are_of_the_actuators_that_their_topics_name() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("others", "measured"), [([], True), (["/left_arm"], True), (["/left_arm"], False)]
+)
+def test_a_word_of_a_topic_does_not_outweigh_motion(others: list[str], measured: bool) -> None:
+    """The left one's gripper, of which no actuator has the word, moves what is not called left."""
+    names = ("left_shoulder", "left_elbow", "finger_a", "finger_b")
+    xml = "".join(f'<body><joint name="{n}"/><geom size=".1" mass="1"/></body>' for n in names)
+    servos = "".join(f'<position name="{n}" joint="{n}"/>' for n in names)
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{xml}</worldbody><actuator>{servos}</actuator></mujoco>"
+    )
+    values = motions(4)
+    told = [channel for topic in others for channel in array(values[:, :2], topic)]
+    told += array(values[:, 2:], "/left_gripper")
+    known = positions(values) if measured else {}
+    found = command_lines(model, drives_of(model), told, known, [])
+    lines = {line.name: line.channel.topic for line in found.lines}
+    right = dict.fromkeys(names[2:], "/left_gripper")
+    right |= {name: topic for name in names[:2] for topic in others}
+    # Where nothing tells which of the two is the arm's, neither is taken.
+    assert lines == (right if measured else {})
+    assert measured or {line.name: line.channel.topic for line in found.possible} == right
+
+
 def positions(values: FloatArray) -> dict[int, Channel]:
     kind = "sensor_msgs/msg/JointState"
     return {
