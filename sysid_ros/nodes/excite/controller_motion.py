@@ -91,6 +91,7 @@ class ControllerMotion:
         )
         self._motion: ControlledMotion | None = None
         self._goals: list[TrajectoryGoal] = []  # of this motion, the last of which counts
+        self._former: set[bytes] = set()  # goals of motions before
         self._round_trips: list[float] = []  # s, of the last goals of motions before
         self._stopping = self._canceled = False
         self._words, self._silent = 0, 0.0  # of the controller, and s since the last
@@ -128,13 +129,14 @@ class ControllerMotion:
 
         It plays that of an ``excite`` that was killed to its end. Replacing it would be a step.
         """
-        own = {goal.identity for goal in self._goals}
+        own = self._former | {goal.identity for goal in self._goals}
         if all(bytes(one.goal_info.goal_id.uuid) in own for one in self._followed):
             return ""
         return (
             "the controller still follows a goal that this node did not send; wait for its end, "
             f"or cancel it: ros2 service call {self._action}/_action/cancel_goal "
-            "action_msgs/srv/CancelGoal"
+            "action_msgs/srv/CancelGoal; of a controller that was replaced meanwhile this is "
+            "forgotten when this node is started anew"
         )
 
     def rivals(self) -> str:
@@ -165,8 +167,8 @@ class ControllerMotion:
         self._round_trips = self._trips()[-_TRIPS:]
         self._stopping = self._canceled = False
         self._words, self._silent, self._waited, self._overdue = 0, 0.0, 0.0, 0.0
-        trajectory = self._motion.trajectory
-        self._goals = [self._goal(trajectory)]
+        self._former |= {goal.identity for goal in self._goals}
+        self._goals = [self._goal(self._motion.trajectory)]
         return position
 
     def fault(self, now: float) -> str | None:
