@@ -47,14 +47,15 @@ CHAINS = st.builds(
 
 
 def parameters(root: mujoco.MjSpec, chain: Chain) -> ParameterDict:
-    """Everything about the first joint, its body and its actuator, at the model's values."""
+    """Gravity, and all about the first joint, its body and its actuator, at the model's values."""
     joint, body, actuator = root.joint("joint0"), root.body("body0"), root.actuator("actuator0")
     params = ParameterDict()
 
-    def add(element: str, name: str, attribute: str, value: float) -> None:
+    def add(element: str, name: str, attribute: str, value: float | FloatArray) -> None:
         modifier = AttributeModifier(element, name, attribute)
         params.add(Parameter(attribute, value, value - 5.0, value + 5.0, modifier=modifier))
 
+    add("option", "option", "gravity", np.array(root.option.gravity))
     add("joint", "joint0", "armature", joint.armature)
     add("joint", "joint0", "damping", float(np.ravel(joint.damping)[0]))
     add("joint", "joint0", "stiffness", float(np.ravel(joint.stiffness)[0]))
