@@ -28,6 +28,7 @@ from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirection
 from sysid_ros.engine.derivatives.displacement_changes import add_displaced_forces
 from sysid_ros.engine.derivatives.fluid_changes import add_fluid_changes
 from sysid_ros.engine.derivatives.friction_limit_changes import limit_changes
+from sysid_ros.engine.derivatives.gravity_changes import add_weight_changes
 from sysid_ros.engine.derivatives.line_changes import (
     line_changes,
     line_inertia_changes,
@@ -239,6 +240,7 @@ def _motion_changes(
                 for c in range(n):
                     out[i, c] -= by_position * dq[j, c] + by_velocity * dv[j, c]
     _inertia_changes(t, w, m, scale, out)
+    add_weight_changes(t, w, m, scale, out)
     if m.displacements.direction.size:
         add_displaced_forces(t, w, m.displacements, scale, out)
 

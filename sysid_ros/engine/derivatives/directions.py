@@ -38,6 +38,7 @@ from sysid_ros.engine.mechanics import (
     end_places,
     fluid_fields,
     friction_fields,
+    gravity_of,
     has_connections,
     has_feet,
     joint_places,
@@ -59,6 +60,7 @@ class ModelChanges(NamedTuple):
     inertia: FloatArray  # (nbody, 10, n_model)
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     compensation: FloatArray  # (nbody, n_model)
+    gravity: FloatArray  # (3, n_model)
     body_weight: FloatArray  # (nbody, 2, n_model): of inverse inertia, felt by what presses
     fluid: FloatArray  # (nbody, 18 or 0, n_model): of the medium around it
     body_places: FloatArray  # (nbody, 7, n_model)
@@ -146,6 +148,7 @@ def _changing(
         inertial_parameters(model) if inertia is None else inertia,
         friction_fields(model),
         np.array(model.body_gravcomp),
+        gravity_of(model),
         np.array(model.body_invweight0) * stands,
         fluid_fields(model),
         body_places(model),
@@ -173,6 +176,8 @@ class ModelDirections(NamedTuple):
     friction_fields: FloatArray  # (TERMS, nv, n_model)
     lifted: IntArray  # (k,): the bodies whose gravity compensation changes
     compensation: FloatArray  # (nbody, n_model)
+    pulled: IntArray  # (k,): the components of gravity that change
+    gravity: FloatArray  # (3, n_model)
     body_weight: FloatArray  # (nbody, 2, n_model)
     fluid: FloatArray  # (nbody, 18 or 0, n_model)
     displacements: Displacements
@@ -222,7 +227,8 @@ class BatchDirections(NamedTuple):
 
 def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:
     """Find what is touched of a model."""
-    dof_fields, actuator_fields, line_fields, inertia, friction_fields, compensation = changes[:6]
+    dof_fields, actuator_fields, line_fields, inertia, friction_fields, *lifts = changes[:7]
+    compensation, gravity = lifts
     body, direction = np.nonzero(np.any(inertia != 0.0, axis=1))
     return ModelDirections(
         np.ascontiguousarray(dof_fields),
@@ -237,6 +243,8 @@ def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:
         np.ascontiguousarray(friction_fields),
         np.flatnonzero(np.any(compensation != 0.0, axis=1)).astype(np.int64),
         np.ascontiguousarray(compensation),
+        np.flatnonzero(np.any(gravity != 0.0, axis=1)).astype(np.int64),
+        np.ascontiguousarray(gravity),
         np.ascontiguousarray(changes.body_weight),
         np.ascontiguousarray(changes.fluid),
         displacements_of(t, changes.body_places, changes.joint_places, changes.end_places),

@@ -57,7 +57,7 @@ _AROUND = tuple(int(getattr(mujoco.mjtWrap, f"mjWRAP_{name}")) for name in ("SPH
 # What is drawn, or touches: contacts show as a violated equation of motion.
 _UNSEEN = ("_", "bvh_", "cam_", "geom_", "key_", "light_", "mat_", "mesh_", "site_", "tex_")
 _OF_SITES = ("site_pos", "site_quat")
-_OPTIONS = ("timestep", "gravity", "magnetic", "integrator")
+_OPTIONS = ("timestep", "magnetic", "integrator")
 
 
 class FollowedModel:

@@ -71,6 +71,7 @@ from sysid_ros.engine.derivatives.frame_readings import (
     TURNING,
     FrameReadings,
 )
+from sysid_ros.engine.derivatives.gravity_changes import add_along_gravity
 from sysid_ros.engine.mechanics import Motion, Tables, Workspace, carries, force_regressor
 
 
@@ -143,6 +144,8 @@ def _read_body(
             add_scaled(out, row, dot(accelerating, load(d.w[j])), dv, j, n)
             add_scaled(out, row, dot(accelerating, s), w.d_qacc, j, n)
         j = t.dof_parentid[j]
+    if quantity in (TURNING, PULL):
+        add_along_gravity(m, accelerating, -1.0, row, out)
 
 
 @compiled
@@ -176,6 +179,7 @@ def _read_force(
         add_scaled(out, row, dot(twist, by_position), dq, j, n)
         add_scaled(out, row, dot(twist, by_velocity), dv, j, n)
         add_scaled(out, row, dot(twist, multiply_inertia(inertia, s)), w.d_qacc, j, n)
+    add_along_gravity(m, multiply_inertia(d.inertia[body], twist), -1.0, row, out)
     for behind in range(body, t.body_parentid.size):
         first, last = m.body_first[behind], m.body_first[behind + 1]
         if first == last or not carries(t, body, behind):

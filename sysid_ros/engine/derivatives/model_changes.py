@@ -148,8 +148,8 @@ class TablesReader:
             tables, read = tables_of(base.model), readings(base.model, self._addresses)
             self._latest = model_parts(tables, read), whole_model(tables, read)
             return self._latest
-        dof, actuator, line, inertia, friction, compensation, _, fluid, *places = base.tables
-        bodies, joints, *_ = places
+        dof, actuator, line, inertia, friction, compensation, gravity, *rest = base.tables
+        _, fluid, bodies, joints, *_ = rest
         dof = dof.copy()
         dof[INVWEIGHT] = base.model.dof_invweight0
         parts, whole = self._latest
@@ -159,6 +159,7 @@ class TablesReader:
             lines=whole.tables.lines._replace(fields=line),
             inertia=inertia,
             friction_fields=friction,
+            gravity=gravity,
             gravity_compensation=compensation,
             compensates=bool(np.any(compensation)),
             body_fluid=fluid,
@@ -287,9 +288,10 @@ class SharedMoves:
                 return None
         model, n_line = base.model, found.line_fields.shape[1]
         n_end = len(found.end_places)
-        sizes = (model.nv, model.nu, n_line, model.nbody, model.njnt, model.nsite, n_end)
+        sizes = (model.nv, model.nu, n_line, model.nbody, model.njnt, model.nsite, n_end, 3)
         own = marks / np.array([steps[j] for j in components])
-        dof, actuator, line, body, joint, site, end = np.split(own, np.cumsum(sizes)[:-1])
+        split = np.split(own, np.cumsum(sizes)[:-1])
+        dof, actuator, line, body, joint, site, end, gravity = split
         return ModelChanges(
             found.dof_fields[..., of] * dof,
             found.actuator_fields[..., of] * actuator,
@@ -297,6 +299,7 @@ class SharedMoves:
             found.inertia[..., of] * body[:, np.newaxis],
             found.friction_fields[..., of] * dof,
             found.compensation[..., of] * body,
+            found.gravity[..., of] * gravity,
             found.body_weight[..., of] * body[:, np.newaxis],
             found.fluid[..., of] * body[:, np.newaxis],
             found.body_places[..., of] * body[:, np.newaxis],
@@ -307,7 +310,7 @@ class SharedMoves:
 
 
 def _touched(changes: ModelChanges) -> BoolArray:
-    """Mark what changes of dofs, actuators, lines, bodies, joints, sites and ends, (k, n_model)."""
+    """Mark the dofs, actuators, ... and components of gravity that change, (k, n_model)."""
     return np.concatenate(
         [
             np.any(changes.dof_fields, axis=0) | np.any(changes.friction_fields, axis=0),
@@ -321,6 +324,7 @@ def _touched(changes: ModelChanges) -> BoolArray:
             np.any(changes.joint_places, axis=1),
             np.any(changes.site_places, axis=1),
             np.any(changes.end_places, axis=1),
+            changes.gravity != 0.0,
         ]
     )
 

@@ -161,6 +161,7 @@ def changes_of(t: Tables, changes: ModelChanges, own: Elements) -> ModelChanges:
         changes.inertia[own.bodies],
         changes.friction_fields[:, own.dofs],
         changes.compensation[own.bodies],
+        changes.gravity,
         changes.body_weight[own.bodies],
         changes.fluid[own.bodies],
         changes.body_places[own.bodies],

@@ -113,7 +113,7 @@ def differentiate_rollouts(
       violation: Written, (sum of the steps, 2).
     """
     first, shapes = 0, m.inertia_direction.size + m.lifted.size + m.displacements.direction.size
-    others = shapes + r.frames.row.size + touches.pair.size
+    others = shapes + m.pulled.size + r.frames.row.size + touches.pair.size
     lonely, room = t.integrator != RK4 and others == 0, b.workspace
     put_in_place(t, room.pose, room.motion)
     hang(t, room.pose, room.motion, room.derivatives, room.pendulum, lonely)

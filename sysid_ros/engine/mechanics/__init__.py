@@ -104,6 +104,7 @@ from sysid_ros.engine.mechanics.model_tables import (
     Tables,
     dof_fields,
     friction_fields,
+    gravity_of,
     site_places,
     tables_of,
     unsupported,

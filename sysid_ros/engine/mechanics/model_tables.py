@@ -159,9 +159,7 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         friction_enabled=not disabled & int(_DISABLE.mjDSBL_FRICTIONLOSS),
         limit_enabled=not disabled & int(_DISABLE.mjDSBL_LIMIT),
         refsafe=not disabled & int(_DISABLE.mjDSBL_REFSAFE),
-        gravity=np.zeros(3)
-        if disabled & int(_DISABLE.mjDSBL_GRAVITY)
-        else floats(model.opt.gravity),
+        gravity=gravity_of(model),
         gravity_compensation=floats(model.body_gravcomp),
         compensates=bool(np.any(model.body_gravcomp)),
         body_lastdof=_last_dof(model),
@@ -223,6 +221,12 @@ def dof_fields(model: mujoco.MjModel) -> FloatArray:
         addresses = np.asarray(model.jnt_qposadr)[joints[scalar]]
         fields[SPRINGREF, scalar] = model.qpos_spring[addresses]
     return fields
+
+
+def gravity_of(model: mujoco.MjModel) -> FloatArray:
+    """Gravity that acts, (3,), m/s^2: zero where it is switched off."""
+    off = int(model.opt.disableflags) & int(_DISABLE.mjDSBL_GRAVITY)
+    return np.zeros(3) if off else np.array(model.opt.gravity)
 
 
 def site_places(model: mujoco.MjModel) -> FloatArray:

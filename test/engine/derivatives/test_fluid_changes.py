@@ -59,7 +59,8 @@ def test_boxes_in_a_wind(integrator: str, seed: int, floating: bool) -> None:
     """Also by the medium itself, and by the places of bodies and of their boxes."""
     chain = Chain(seed, 3, integrator, False, False, True, floating=floating)
     root, params = mechanism(chain)
-    for name, value in (("density", 200.0), ("viscosity", 0.5), ("wind", [1.0, 2.0, -0.5])):
+    options = ("density", 200.0), ("viscosity", 0.5), ("wind", [1.0, 2.0, -0.5])
+    for name, value in (*options, ("gravity", root.option.gravity)):
         modifier, own = AttributeModifier("option", "option", name), np.array(value)
         params.add(Parameter(name, own, own - 5.0, own + 5.0, modifier=modifier))
     for attribute in ("ipos", "iquat", "pos", "quat"):

@@ -47,14 +47,15 @@ CHAINS = st.builds(
 
 
 def parameters(root: mujoco.MjSpec, chain: Chain) -> ParameterDict:
-    """Everything about the first joint, its body and its actuator, at the model's values."""
+    """Gravity, and all about the first joint, its body and its actuator, at the model's values."""
     joint, body, actuator = root.joint("joint0"), root.body("body0"), root.actuator("actuator0")
     params = ParameterDict()
 
-    def add(element: str, name: str, attribute: str, value: float) -> None:
+    def add(element: str, name: str, attribute: str, value: float | FloatArray) -> None:
         modifier = AttributeModifier(element, name, attribute)
         params.add(Parameter(attribute, value, value - 5.0, value + 5.0, modifier=modifier))
 
+    add("option", "option", "gravity", np.array(root.option.gravity))
     add("joint", "joint0", "armature", joint.armature)
     add("joint", "joint0", "damping", float(np.ravel(joint.damping)[0]))
     add("joint", "joint0", "stiffness", float(np.ravel(joint.stiffness)[0]))
@@ -91,8 +92,14 @@ def test_exact_derivatives_agree_with_central_differences(chain: Chain) -> None:
 def test_sticking_sliding_and_stopped_joints(
     integrator: str, friction: bool, limits: bool, servos: bool
 ) -> None:
+    """Beside an accelerometer that stands still, which measures gravity alone."""
     chain = Chain(3, 3, integrator, friction, limits, servos)
     root = chains.spec(chain)
+    root.worldbody.add_site(name="post", quat=[1, 2, -1, 0.5])
+    root.add_sensor(
+        name="still", type=mujoco.mjtSensor.mjSENS_ACCELEROMETER, objname="post",
+        objtype=mujoco.mjtObj.mjOBJ_SITE,
+    )  # fmt: skip
     assert_exact(chains.problem(root, parameters(root, chain)))
 
 

@@ -48,9 +48,11 @@ OF_MODEL = (
 
 def problem_of(text: str, attributes: tuple[tuple[str, str, str, float], ...]) -> WindowedProblem:
     params = ParameterDict()
-    for element, name, attribute, value in attributes:
+    gravity = "option", "option", "gravity", np.array([0.0, 0.0, -9.81])
+    for element, name, attribute, value in (gravity, *attributes):
         modifier = AttributeModifier(element, name, attribute)
-        params.add(Parameter(f"{name}_{attribute}", value, -5.0, 9.0, modifier=modifier))
+        low, high = value - 5.0, value + 5.0
+        params.add(Parameter(f"{name}_{attribute}", value, low, high, modifier=modifier))
     return chains.problem(mujoco.MjSpec.from_string(text), params)
 
 
