@@ -43,6 +43,11 @@ class Candidate:
         return _REVEALING[self.attribute]
 
 
+def rounded(value: float) -> float:
+    """A value as proposals write it."""
+    return float(f"{value:.3g}")
+
+
 _REVEALING = {
     "frictionloss": "slow motion with many reversals",
     "damping": "motion at different speeds",

@@ -42,7 +42,8 @@ from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
-from sysid_ros.proposal.proposed_parameters import Inputs, candidates, masses_that_gravity_names
+from sysid_ros.proposal.masses import masses_that_gravity_names
+from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import divide, find_bags, longest_gap, relative, window_length
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.proposal.servo_starts import begun_at_motion

@@ -13,20 +13,18 @@ from itertools import takewhile
 import mujoco
 import numpy as np
 
-from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_above, n_actuators
 from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import SysidError
-from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.candidate import Candidate, rounded
+from sysid_ros.proposal.masses import centre_candidate, mass_candidate
 from sysid_ros.proposal.signals import JointScale, driven_joints, joint_scales, tied_joints
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
 _GUESSED = ("kp", "kv")  # of a servo of positions, of velocities
 _SERVO_ATTRIBUTES = ("kp", "time_constant")  # kv of a servo of positions acts as damping does
 _START = 0.2  # of the typical size, where a search starts that the model starts at zero
-_GUESS = 0.3  # relative error of masses and centres of mass in a drawing
-_MASS = (0.05, 10.0)  # bounds over the model's value
 _LONGEST_DELAY = 0.1  # s
 _USUAL_DELAY = 0.01  # s
 _EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; slower ones tell more
@@ -113,29 +111,6 @@ def candidates(
     return [candidate for candidate in found if candidate is not None]
 
 
-def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) -> list[Candidate]:
-    """The bodies whose masses are not the model's, as gravity on their joints shows before any fit.
-
-    Of several that explain as much nobody knows which it is: all are free, each with a prior, so
-    that their intervals say so. Of a body without a name the finding says what to do first.
-    """
-    model, found = spec.copy().compile(), []
-    named = {str(model.body(body).name) for body in range(1, model.nbody)} - {""}
-    for finding in findings:
-        if finding.kind is not FindingKind.GRAVITY or finding.body not in named:
-            continue
-        also = f"explains as much as the mass of {finding.body!r} does"
-        for body, factor in [(finding.body, finding.evidence["mass"]), *finding.rivals]:
-            if body not in named:
-                continue
-            mass = float(model.body(body).mass[0])
-            spread = _round(max(_GUESS, abs(factor - 1.0)) * mass)
-            doubt = finding.sentence if body == finding.body else also
-            std = spread if finding.rivals else None
-            found.append(replace(_mass(body, mass), std=std, guessed=True, doubt=doubt))
-    return found
-
-
 def _of_joint(
     spec: mujoco.MjSpec, joint: str, attribute: str, scale: JointScale, gain: float | None
 ) -> Candidate | None:
@@ -166,9 +141,9 @@ def _of_joint(
         name=joint,
         attribute=attribute,
         low=0.0,
-        high=_round(most),
+        high=rounded(most),
         typical=typical,
-        initial=None if nominal > 0.0 or lacking else _round(start),
+        initial=None if nominal > 0.0 or lacking else rounded(start),
         on_demand=lacking,
         guessed=bool(gain) and (nominal == 0.0 or attribute == "damping"),  # the servo's is in it
         doubt=f"nothing drives {joint}, and the model has no {attribute} there" if lacking else "",
@@ -209,8 +184,8 @@ def _setting(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> Ca
         element=element,
         name=name,
         attribute=attribute,
-        low=_round(float(low[0])),
-        high=_round(float(high[0])),
+        low=rounded(float(low[0])),
+        high=rounded(float(high[0])),
         typical=0.1 * nominal,
         on_demand=True,
         doubt=f"the recordings contradict the model's {attribute} of {name}",
@@ -226,10 +201,10 @@ def _guessed_gains(spec: mujoco.MjSpec, guessed: Iterable[str]) -> Iterator[Cand
             element="actuator",
             name=name,
             attribute=attribute,
-            low=_round(gain * _GUESSED_GAIN[0]),
-            high=_round(gain * _GUESSED_GAIN[1]),
+            low=rounded(gain * _GUESSED_GAIN[0]),
+            high=rounded(gain * _GUESSED_GAIN[1]),
             typical=gain,
-            initial=_round(gain),
+            initial=rounded(gain),
             guessed=True,
         )
 
@@ -256,7 +231,7 @@ def _delays(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:
                 element="signal",
                 name=name,
                 attribute="delay",
-                low=0.0 - _round(early),  # no "-0.0" of trajectories
+                low=0.0 - rounded(early),  # no "-0.0" of trajectories
                 high=_LONGEST_DELAY,
                 typical=_USUAL_DELAY,
                 initial=_USUAL_DELAY,
@@ -305,7 +280,7 @@ def _payload(model: mujoco.MjModel, joints: Sequence[str]) -> Iterator[Candidate
         if is_last and len(_joints_above(model, body, joints)) >= _CHAIN:
             name, mass = str(model.body(body).name), float(model.body_mass[body])
             if name and mass > 0.0:
-                yield _mass(name, mass, "the payload counts as mass of the last body")
+                yield mass_candidate(name, mass, "the payload counts as mass of the last body")
                 return
 
 
@@ -316,7 +291,9 @@ def _loads(model: mujoco.MjModel) -> Iterator[Candidate]:
     for body in heaviest.values():
         name, mass = str(model.body(body).name), float(model.body_mass[body])
         if name and mass > 0.0 and _floats(model, body):
-            yield _mass(name, mass, "what the robot carries counts as mass of its heaviest body")
+            yield mass_candidate(
+                name, mass, "what the robot carries counts as mass of its heaviest body"
+            )
 
 
 def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
@@ -335,33 +312,11 @@ def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterato
         heaviest = int(np.argmax(np.where(fixed, model.body_mass, -1.0)))
         if not name or not moved or stands or mass <= 0.0 or body != heaviest:
             continue
-        yield _mass(name, mass)
+        yield mass_candidate(name, mass)
         axis = int(np.argmax(np.abs(model.body_ipos[body])))
         centre = float(model.body_ipos[body, axis])
         if abs(centre) > 1e-3:
-            yield Candidate(
-                element="body",
-                name=name,
-                attribute=f"com_{'xyz'[axis]}",
-                low=_round(centre - 3.0 * abs(centre)),
-                high=_round(centre + 3.0 * abs(centre)),
-                typical=_GUESS * abs(centre),
-                std=_round(_GUESS * abs(centre)),
-            )
-
-
-def _mass(name: str, mass: float, doubt: str = "") -> Candidate:
-    return Candidate(
-        element="body",
-        name=name,
-        attribute="mass",
-        low=_round(_MASS[0] * mass),
-        high=_round(_MASS[1] * mass),
-        typical=_GUESS * mass,
-        std=None if doubt else _round(_GUESS * mass),
-        on_demand=bool(doubt),
-        doubt=doubt,
-    )
+            yield centre_candidate(name, f"com_{'xyz'[axis]}", centre, abs(centre))
 
 
 def _joints_above(model: mujoco.MjModel, body: int, joints: Sequence[str]) -> list[str]:
@@ -389,7 +344,3 @@ def _gains(names: Sequence[str]) -> Iterator[Candidate]:
             on_demand=True,
             doubt="the torque's scale",
         )
-
-
-def _round(value: float) -> float:
-    return float(f"{value:.3g}")

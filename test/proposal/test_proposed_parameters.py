@@ -10,9 +10,8 @@ from dataclasses import replace
 import mujoco
 import pytest
 
-from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.proposed_parameters import Inputs, candidates, masses_that_gravity_names
+from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.signals.joint_scales import joint_scales
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
@@ -228,26 +227,6 @@ def test_masses_have_priors_where_torques_are_known() -> None:
         "min": pytest.approx(0.1), "max": pytest.approx(20.0), "prior": {"std": pytest.approx(0.6)}
     }  # fmt: skip
     assert not masses[2].on_demand
-
-
-def test_of_masses_that_explain_as_much_each_has_a_prior_as_wide_as_what_it_takes() -> None:
-    """Freed alone, the one that is named is wrong and certain wherever it is another."""
-    spec = mujoco.MjSpec.from_string(arm(2, mass=2.0))
-    finding = Finding(FindingKind.GRAVITY, (), {"mass": 2.5}, "Too light.", "", (), "b1")
-    (alone,) = masses_that_gravity_names(spec, [finding])
-    assert (alone.name, alone.std, alone.doubt) == ("b1", None, "Too light.")
-    told = masses_that_gravity_names(spec, [replace(finding, rivals=(("b0", 1.2),))])
-    assert [(one.name, one.std) for one in told] == [("b1", 1.8), ("b0", 0.6)]
-    assert all(one.guessed and not one.on_demand and one.doubt for one in [alone, *told])
-
-
-def test_a_body_without_a_name_can_be_no_parameter() -> None:
-    """Findings call it by its number; what to do first is in their repair."""
-    spec = mujoco.MjSpec.from_string(arm(2, mass=2.0).replace('<body name="b1"', "<body"))
-    finding = Finding(FindingKind.GRAVITY, (), {"mass": 2.5}, "Too light.", "", (), "body_2")
-    assert masses_that_gravity_names(spec, [finding]) == []
-    rival = replace(finding, body="b0", rivals=(("body_2", 1.2),))
-    assert [one.name for one in masses_that_gravity_names(spec, [rival])] == ["b0"]
 
 
 def test_of_bodies_that_are_fixed_to_each_other_the_heaviest_has_a_mass_to_find() -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -237,14 +237,15 @@ def gravity_entry(gravity: Sequence[float]) -> Entry:
     }
 
 
-def freed_mass(model: mujoco.MjModel, body: str) -> str:
-    """The line that frees a body's mass, after what to do first where the model has no such name.
+def freed_mass(model: mujoco.MjModel, body: str, centre: Iterable[str] = ()) -> str:
+    """The line that frees a body's mass and centre, after what to do first where it has no name.
 
     Args:
       model: The robot.
       body: As :func:`sysid_ros.engine.elements.body_label` calls it.
+      centre: The coordinates' attributes.
     """
-    line = f"- {{body: {body}, mass: null}}"
+    line = f"- {{body: {body}, {', '.join(f'{one}: null' for one in ('mass', *centre))}}}"
     names = {str(model.body(place).name) for place in range(model.nbody)}
     if body in names:
         return line

@@ -20,7 +20,7 @@ from sysid_ros.diagnosis.fits.gravity_direction import (
     turned_first_joint,
 )
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
-from sysid_ros.diagnosis.fits.one_mass import OneMass, hidden_masses, one_mass
+from sysid_ros.diagnosis.fits.one_mass import OneMass, clearly_off, hidden_masses, one_mass
 from sysid_ros.diagnosis.fits.open_loop import OpenLoop
 from sysid_ros.diagnosis.fits.point_mass_regressor import (
     BodyMotion,
@@ -52,6 +52,7 @@ from sysid_ros.diagnosis.fits.thrust_mixing import ThrustMixing, best_order
 from sysid_ros.diagnosis.fits.torque_table import TorqueTable
 from sysid_ros.diagnosis.fits.window_scores import MOST_WINDOWS, Scores, WindowScores
 from sysid_ros.diagnosis.fits.window_suspects import (
+    centre_of,
     delay_of,
     gain_of,
     gravity_of,

@@ -96,6 +96,22 @@ def one_mass(scores: Scores) -> OneMass | None:
     return OneMass(scores.names[best], step, likely, float(left[best]), signals, others)
 
 
+def clearly_off(scores: Scores) -> list[int]:
+    """Numbers of masses that explain some of what is left as another's would; the best first.
+
+    However little of itself each is off: that of a body that has moved looks like a few percent.
+    """
+    steps, gained = scores.gained(lowest=-1.0)
+    alarms = _ALARMS / len(steps)
+    return [
+        k
+        for k in np.argsort(-gained).tolist()
+        if gained[k] >= _GAINED * scores.left
+        and abs(steps[k]) > scores.reach(k, steps[k], alarms)
+        and scores.better(k, 0.0, steps[k])[1] >= _BETTER_WINDOWS
+    ]
+
+
 def hidden_masses(scores: Scores) -> list[str]:
     """Masses of which half as much more is no more than what is left, or is not felt."""
     found = []

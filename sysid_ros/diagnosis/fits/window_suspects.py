@@ -16,6 +16,7 @@ from sysid_ros.engine.signals import ModelSequences
 
 _LATEST = 0.3  # s, of an input
 _RESISTANCES = ("damping", "frictionloss", "armature")
+_FARTHEST = 0.5  # m, of a centre of mass from the model's
 _MOST_GRAVITY = 100.0  # m/s^2
 _MOST_GAIN = 5.0  # times, that an input is more or less
 
@@ -40,6 +41,17 @@ def mass_of(sequences: ModelSequences, body: str) -> Parameter:
     value = float(sequences.gt_model.body(body).mass[0])
     place = AttributeModifier("body", body, "mass")
     return Parameter(f"mass of {body}", value, 0.05 * value, 20.0 * value, modifier=place)
+
+
+def centre_of(sequences: ModelSequences, body: str) -> dict[str, Parameter]:
+    """The centre of mass of a body, by attribute."""
+    found = {}
+    for axis, value in zip("xyz", sequences.gt_model.body(body).ipos.tolist(), strict=True):
+        place = AttributeModifier("body", body, f"com_{axis}")
+        name = f"centre of {body} along {axis}"
+        low, high = value - _FARTHEST, value + _FARTHEST
+        found[place.attribute] = Parameter(name, value, low, high, modifier=place)
+    return found
 
 
 def gravity_of(sequences: ModelSequences) -> Parameter:

@@ -48,6 +48,7 @@ from sysid_ros.diagnosis.fits import (
     zero_of,
 )
 from sysid_ros.diagnosis.simulated.changed_load import changed_load
+from sysid_ros.diagnosis.simulated.moved_mass import Suspect, moved_mass, suspected_masses
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
 from sysid_ros.diagnosis.simulated.turned_gravity import turned_gravity
 from sysid_ros.engine.elements import FREE, body_label
@@ -172,9 +173,23 @@ class WindowTest:
             off, beside, springs = self._told_from_springs(windows)
         near = None if off is None else self._nearer(windows, off, beside, *springs)
         if off is None or near is None:
-            return []
+            return self._moved_masses()
         rival = self.zeros and set(_names(self.zeros)).isdisjoint(beside)
         return [self._finding(near, self._rival(windows, off.left) if rival else "")]
+
+    def _moved_masses(self) -> list[Finding]:
+        """The body that weighs differently and elsewhere, whatever springs do, if there is one."""
+        windows, tested = self._windows, _names(self.masses)
+        if windows is None or not tested:
+            return []
+        beside = [*_names(self.usual), *_names(self.zeros)]
+        bodies = map(self._body, suspected_masses(windows.scores(tested, beside)))
+        suspects = {one: Suspect.of(self.sequences, one, self.masses[one]) for one in bodies}
+        linearized = partial(self._linearized, *self.springs.values())
+        found = moved_mass(windows, suspects, tested, [*beside, *self.springs], linearized)
+        if found is None:
+            return []
+        return [found.finding(self.model, self._shown(found.felt), self.factors, self.zeros)]
 
     def _told_from_springs(
         self, windows: WindowScores
@@ -341,7 +356,7 @@ class WindowTest:
         """The finding, with the line that frees the mass."""
         body, mass = self._body(off.name), 1.0 + off.step
         low, high = mass - off.reach, mass + off.reach
-        joints = tuple(dict.fromkeys(self._moved(name) for name in off.felt))
+        joints = self._shown(off.felt)
         rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
         others = [f"{name!r} of {factor:.3g} times" for name, factor in rivals]
         also = f", or one of {listed(others, 4)}," if others else ""
@@ -360,11 +375,12 @@ class WindowTest:
             rivals,
         )
 
-    def _moved(self, signal: str) -> str:
-        """The joint that a signal is measured on, or the signal."""
-        label = sensor_of(signal)
+    def _shown(self, signals: Sequence[str]) -> tuple[str, ...]:
+        """The joints that signals are measured on, or the signals."""
         told = (*self.recorded.positions.items(), *self.recorded.velocities.items())
-        return next((self.recorded.joint_name(one) for one, own in told if own == label), label)
+        joints = {label: self.recorded.joint_name(one) for one, label in reversed(told)}
+        labels = map(sensor_of, signals)
+        return tuple(dict.fromkeys(joints.get(label, label) for label in labels))
 
 
 def _names(

@@ -10,7 +10,7 @@ from typing import cast
 import mujoco
 import pytest
 
-from sysid_ros.diagnosis.fits import mass_of, with_names
+from sysid_ros.diagnosis.fits import centre_of, mass_of, with_names
 from sysid_ros.engine.elements import body_inertia
 from sysid_ros.engine.signals import ModelSequences
 
@@ -46,3 +46,17 @@ def test_a_mass_is_written_without_compiling(monkeypatch: pytest.MonkeyPatch) ->
     assert heavier.body_mass == pytest.approx(1.5 * given.gt_model.body_mass)
     assert heavier.body_inertia == pytest.approx(1.5 * given.gt_model.body_inertia)
     assert heavier.body_iquat == pytest.approx(given.gt_model.body_iquat)
+
+
+def test_coordinates_of_a_centre_by_the_attributes_that_free_them() -> None:
+    given = _Sequences(mujoco.MjSpec.from_string(_MODEL))
+    named = with_names(cast("ModelSequences", given), {1: "full", 2: "geom"})
+    found = centre_of(named, "full")
+    values = {key: float(one.value[0]) for key, one in found.items()}
+    assert values == pytest.approx({"com_x": 0.0, "com_y": 0.0, "com_z": 0.1})
+    spec = named.spec.copy()
+    moved = found["com_x"]
+    moved.update_from_vector([0.05])
+    assert moved.modifier is not None
+    moved.modifier(spec, moved)
+    assert spec.compile().body("full").ipos == pytest.approx([0.05, 0.0, 0.1])

@@ -1,0 +1,191 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A body that weighs differently and elsewhere, as with a tool, a payload or another battery on it.
+
+Its mass alone explains little of what it does where its centre of mass has moved, so that no mass
+is told. Mass and centre of one body are four columns of the same windows then, tried together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+
+from sysid_ros.diagnosis.evidence import Finding, FindingKind, freed_mass
+from sysid_ros.diagnosis.fits import Scores, WindowScores, centre_of, clearly_off
+from sysid_ros.engine.parameters import Parameter
+from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.errors import listed
+
+_TRIED = 2  # bodies: those whose masses explain most
+_EXPLAINED = 0.25  # of what is left, that a body leaves at most
+_DECISIVE = 3.0  # times what it leaves, that the best mass alone leaves: three columns more
+_AS_GOOD = 1.2  # ratio of powers up to which another body explains as much
+_UNEXPLAINED = 0.2  # of signals' variation, from which on something else is wrong
+_OFF = 0.1  # by which a mass is another, interval included, or a centre, in radii of gyration
+_LESS = 0.95  # of what is left of a signal that shows it
+_KNOWN = 5.0  # times what is off, that an interval's half may be
+_OPEN = 1e-6  # share of an effect that nothing else has, below which nothing is known of it
+_ROUNDS = 2  # of linearizations, as centres are not linear
+
+
+@dataclass(frozen=True)
+class MovedMass:
+    """A body whose mass and centre of mass are not the model's.
+
+    Attributes:
+      body: Its name.
+      factor: How many times the model's mass, and half the width of the 95 % interval of that.
+      centre: Displacements of the centre that show and half the widths of theirs, by attribute, m.
+      felt: Signals that show it.
+      others: Other bodies that explain as much, with how many times the model's their masses are.
+    """
+
+    body: str
+    factor: tuple[float, float]
+    centre: Mapping[str, tuple[float, float]]
+    felt: tuple[str, ...]
+    others: tuple[tuple[str, float], ...] = ()
+
+    def finding(
+        self, model: mujoco.MjModel, joints: tuple[str, ...], factors: Sized, gains: Sized
+    ) -> Finding:
+        """The finding, with the line that frees mass and centre.
+
+        Args:
+          model: The robot.
+          joints: Those that show it.
+          factors: Those of forces, which would explain it too.
+          gains: Of servos, which would.
+        """
+        mass, reach = self.factor
+        figures = {"mass": mass, "mass_low": mass - reach, "mass_high": mass + reach}
+        moved = []
+        for name, (value, half) in self.centre.items():
+            figures |= {name: value, f"{name}_low": value - half, f"{name}_high": value + half}
+            moved.append(f"{name[-1]} by {1e3 * value:.3g} +- {1e3 * half:.2g} mm")
+        others = [repr(name) for name, _ in self.others]
+        also = f", or {listed(others, 4)} likewise," if others else ""
+        rival = ", and so would other factors of the forces that move it" if factors else ""
+        rival = ", and so would other gains of the servos" if gains and not rival else rival
+        return Finding(
+            FindingKind.GRAVITY,
+            joints,
+            figures,
+            f"The body {self.body!r} weighs differently and elsewhere than in the model, whatever "
+            f"friction, armature and delays there are. {mass:.4g} times the model's mass (95 % "
+            f"interval {mass - reach:.4g} to {mass + reach:.4g}) with its centre moved along "
+            f"{listed(moved, 3)}{also} would explain what no mass alone does{rival}.",
+            freed_mass(model, self.body, self.centre),
+            (),
+            self.body,
+            self.others,
+        )
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A body's columns: its mass and the coordinates of its centre.
+
+    Attributes:
+      columns: By attribute, the mass first.
+      size: The body's radius of gyration, m.
+    """
+
+    columns: Mapping[str, Parameter]
+    size: float
+
+    @classmethod
+    def of(cls, sequences: ModelSequences, body: str, mass: Parameter) -> Suspect:
+        """The columns of a body."""
+        model = sequences.gt_model
+        inertia = 0.5 * float(model.body(body).inertia.sum()) / float(model.body(body).mass[0])
+        return cls({"mass": mass, **centre_of(sequences, body)}, float(np.sqrt(inertia)))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [one.name for one in self.columns.values()]
+
+
+# Linearizes windows with some parameters elsewhere; ``None`` where they fly apart.
+Linearized = Callable[..., WindowScores | None]
+
+
+def suspected_masses(scores: Scores) -> list[str]:
+    """Columns of masses that are worth a linearization in their centres as well."""
+    return [scores.names[k] for k in clearly_off(scores)[:_TRIED]]
+
+
+def moved_mass(
+    windows: WindowScores,
+    bodies: Mapping[str, Suspect],
+    masses: Sequence[str],
+    beside: Sequence[str],
+    linearized: Linearized,
+) -> MovedMass | None:
+    """The body whose mass and centre explain decisively more than any mass; ``None`` without one.
+
+    Args:
+      windows: Linearized at the model's values.
+      bodies: Those that are suspected, by name.
+      masses: Names of all columns of masses.
+      beside: Names of what may do whatever explains most.
+      linearized: Linearizes them again, ``begun`` from others.
+    """
+    if not bodies:
+        return None
+    columns = [one for body in bodies.values() for one in body.columns.values()]
+    first = linearized(*columns, patient=True, begun=windows)
+    if first is None:
+        return None
+    scores = first.scores(masses, beside)
+    alone = 1.0 - float(scores.gained(lowest=-1.0)[1].max()) / scores.left
+    tried = {name: first.together(body.names, beside) for name, body in bodies.items()}
+    best = min(tried, key=lambda name: tried[name][1])
+    left = tried[best][1]
+    if left > _EXPLAINED or _DECISIVE * left > alone:
+        return None
+    others = tuple(
+        (name, 1.0 + float(steps[0] / bodies[name].columns["mass"].nominal[0]))
+        for name, (steps, own) in tried.items()
+        if name != best and own <= _AS_GOOD * left
+    )
+    found = _refined(first, best, bodies[best], beside, linearized)
+    return None if found is None else replace(found, others=others)
+
+
+def _refined(
+    first: WindowScores, name: str, body: Suspect, beside: Sequence[str], linearized: Linearized
+) -> MovedMass | None:
+    """The same from linearizations where it is said to be; ``None`` if that explains no more."""
+    columns, there = [one.copy() for one in body.columns.values()], first
+    for _ in range(_ROUNDS):
+        steps, _ = there.together(body.names, beside)
+        for one, step in zip(columns, steps, strict=True):
+            one.update_from_vector(np.clip(one.value + step, *one.get_bounds()))
+        nearer = linearized(*columns, patient=True, begun=there)
+        if nearer is None:
+            return None
+        there = nearer
+    felt = tuple(key for key, own in there.left.items() if own < _LESS * first.left[key])
+    if not felt or np.mean([there.left[key] ** 2 for key in felt]) > _UNEXPLAINED**2:
+        return None
+    told, off = {}, False
+    for key, one in zip(body.columns, columns, strict=True):
+        rest = [other for other in body.names if other != one.name]
+        scores = there.scores([one.name], [*beside, *rest])
+        step, unit = float(scores.gained()[0][0]), float(scores.sizes[0])
+        size = float(one.nominal[0]) if key == "mass" else body.size
+        change = (float(one.value[0]) - float(one.nominal[0]) + unit * step) / size
+        reach = unit * scores.reach(0, step) / size
+        if reach <= _KNOWN * _OFF and scores.open[0] > _OPEN:
+            told[key] = (change * size, reach * size) if key != "mass" else (1.0 + change, reach)
+            off |= abs(change) - reach > _OFF
+    if not off or "mass" not in told:
+        return None
+    return MovedMass(name, told.pop("mass"), told, felt)

@@ -1,0 +1,55 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Masses and centres that findings ask for are free, as wide as what is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import pytest
+
+from sysid_ros.diagnosis import Finding, FindingKind
+from sysid_ros.proposal.masses import masses_that_gravity_names
+
+LINK = """<body name="{0}" pos="0 0 .1"><joint name="j{0}" axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 0 0 .1" size=".03" mass="{1}"/>"""
+ARM = (
+    f"<mujoco><worldbody>{LINK.format('b0', 2.0)}{LINK.format('b1', 1.2)}</body></body>"
+    "</worldbody></mujoco>"
+)
+
+
+def test_of_masses_that_explain_as_much_each_has_a_prior_as_wide_as_what_it_takes() -> None:
+    """Freed alone, the one that is named is wrong and certain wherever it is another."""
+    spec = mujoco.MjSpec.from_string(ARM)
+    finding = Finding(FindingKind.GRAVITY, (), {"mass": 2.5}, "Too light.", "", (), "b1")
+    (alone,) = masses_that_gravity_names(spec, [finding])
+    assert (alone.name, alone.std, alone.doubt) == ("b1", None, "Too light.")
+    told = masses_that_gravity_names(spec, [replace(finding, rivals=(("b0", 1.2),))])
+    assert [(one.name, one.std) for one in told] == [("b1", 1.8), ("b0", 0.6)]
+    assert all(one.guessed and not one.on_demand and one.doubt for one in [alone, *told])
+
+
+def test_a_body_without_a_name_can_be_no_parameter() -> None:
+    """Findings call it by its number; what to do first is in their repair."""
+    spec = mujoco.MjSpec.from_string(ARM.replace('<body name="b1"', "<body"))
+    finding = Finding(FindingKind.GRAVITY, (), {"mass": 2.5}, "Too light.", "", (), "body_2")
+    assert masses_that_gravity_names(spec, [finding]) == []
+    rival = replace(finding, body="b0", rivals=(("body_2", 1.2),))
+    assert [one.name for one in masses_that_gravity_names(spec, [rival])] == ["b0"]
+
+
+def test_a_body_that_weighs_differently_and_elsewhere_has_its_centre_free_with_a_prior() -> None:
+    """A prior no narrower than what was found, else it would pull the centre back."""
+    spec = mujoco.MjSpec.from_string(ARM)
+    moved = {"mass": 1.1, "com_x": 0.2, "com_x_low": 0.19, "com_x_high": 0.21, "com_z": 0.001}
+    finding = Finding(FindingKind.GRAVITY, (), moved, "Moved.", "", (), "b1")
+    mass, x, z = masses_that_gravity_names(spec, [finding])
+    assert [one.attribute for one in (mass, x, z)] == ["mass", "com_x", "com_z"]
+    assert x.std == pytest.approx(0.2)
+    assert z.std is not None and z.std < 0.03  # of a link of 10 cm
+    assert x.low < 0.0 < 0.2 < x.high and x.guessed
+    centre = spec.copy().compile().body("b1").ipos[2]
+    assert 0.5 * (z.low + z.high) == pytest.approx(centre, rel=0.01)
