@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from ros_client import RosClient
 from std_msgs.msg import Float64
@@ -67,3 +68,24 @@ def test_events_are_taken_with_the_messages(client: RosClient) -> None:
     client.wait_until(lambda: watched.poll() or events)
     watched.poll()
     assert events == [1]
+
+
+def test_a_remapped_topic_keeps_its_name_and_its_other_name_is_told_where_nobody_publishes_it(
+    client: RosClient,
+) -> None:
+    remapped = ["--ros-args", "-r", "/watched:=/arm/watched"]
+    publisher = client.node.create_publisher(Float64, "/watched", 10)
+    node = rclpy.create_node("watching", context=client.node.context, cli_args=remapped)
+    callbacks = WatchCallbacks(*(lambda *given: None,) * 4)
+    watch = TopicWatch(node, TopicSelection(["/watched"]), callbacks, depth=10)
+    client.wait_until(lambda: node.count_publishers("/watched"))
+    watch.refresh()
+    said = "no publisher of /arm/watched, its remapping; there is /watched"
+    assert watch.health() == {"/watched": said}
+    client.node.destroy_publisher(publisher)
+    client.node.create_publisher(Float64, "/arm/watched", 10)
+    client.wait_until(lambda: watch.refresh() or watch.topics)
+    assert watch.topics["/watched"].bag_topic.name == "/watched"
+    assert watch.health() == {"/watched": None}
+    watch.close()
+    node.destroy_node()

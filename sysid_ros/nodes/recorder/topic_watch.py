@@ -181,9 +181,13 @@ class TopicWatch:
 
     def _unpublished(self, name: str) -> str:
         """Say that nobody publishes a topic, and which others may be meant."""
-        there = {one for one, _ in self._node.get_topic_names_and_types()} - {*self._names}
-        meant = [one for one in alike(name, there) if self._node.count_publishers(one)]
-        return f"no publisher; there is {', '.join(meant)}" if meant else "no publisher"
+        resolved = self._node.resolve_topic_name  # another name where it is remapped
+        heard = resolved(name)
+        there = {one for one, _ in self._node.get_topic_names_and_types()}
+        others = there - {resolved(wanted) for wanted in self._names}
+        meant = [one for one in alike(heard, others) if self._node.count_publishers(one)]
+        problem = "no publisher" if heard == name else f"no publisher of {heard}, its remapping"
+        return f"{problem}; there is {', '.join(meant)}" if meant else problem
 
     def _adapt(self, name: str, publishers: list[TopicEndpointInfo]) -> None:
         types = sorted({publisher.topic_type for publisher in publishers})
