@@ -57,6 +57,8 @@ class Robot:
         self.states = client.collect(String, "/excite/state", LATCHED)
         self.goals = 0
         self.paused = self.silent = False
+        self.slowness = 1  # periods of the timer in a tick
+        self._periods = 0
         self._next: Future | None = None
         client.node.create_timer(0.004, self._go_on)
 
@@ -64,7 +66,8 @@ class Robot:
         self.goals += 1
 
     def _go_on(self) -> None:
-        if self.paused:
+        self._periods += 1
+        if self.paused or self._periods % self.slowness:
             return
         self.ticks += 1
         stamp = START_NS + self.ticks * TICK_NS
@@ -250,11 +253,10 @@ def test_what_a_killed_node_left_to_the_controller_is_not_replaced(
     robot.states.clear()
     (tmp_path / "restarted").mkdir()
     start_excite(nodes, tmp_path / "restarted", LONG_MOTION, **GIVEN)
-    robot.paused = False
+    robot.paused, robot.slowness = False, 50  # in mid motion still, however long the start takes
     robot.wait_for("ready")
-    robot.paused = True  # in mid motion still: the first goal of many seconds
     client.wait_until(lambda: "follows a goal that this node did not send" in robot.arm().message)
-    robot.paused = False
+    robot.slowness = 1
     client.wait_until(lambda: robot.arm().success)  # once that is over
     robot.assert_softly()
 
