@@ -26,7 +26,7 @@ from sysid_ros.errors import listed
 from sysid_ros.experiment import UNITS
 
 _MOSTLY = 0.5  # of a command's samples; fewer are a limit that was run into
-_PERCENT = 50.0  # beyond which hardly any battery's volts and few newton metres go
+_PERCENT = 50.0  # beyond which no battery's volts and few newton metres go: one of all motors does
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
 
 
@@ -69,11 +69,11 @@ def in_percent(recorded: Recorded) -> list[tuple[Change, str]]:
         label: max(-lowest, highest)
         for label, (_, lowest, highest, low, high) in _clipped(recorded).items()
         if label in recorded.efforts.values()
-        if high == 1.0 and low in (-1.0, 0.0) and _PERCENT < max(-lowest, highest) <= 100.0
+        if high == 1.0 and low in (-1.0, 0.0)
     }
-    if not told:
+    first = max(told, key=lambda label: told[label], default="")
+    if not told or not _PERCENT < told[first] <= 100.0:
         return []
-    first = max(told, key=lambda label: told[label])
     grounds = f"As recorded, {first!r} goes to {told[first]:.3g}, and its ctrlrange ends at 1."
     return [(Change(FindingKind.UNIT, scale=dict.fromkeys(told, UNITS["percent"])), grounds)]
 

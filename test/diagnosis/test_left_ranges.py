@@ -130,6 +130,27 @@ def test_a_duty_cycle_in_percent_is_told(folder: Path, kind: str, scale: float, 
     assert found == [{"servo": 0.01}] * told
 
 
+def test_motors_are_in_percent_together(tmp_path: Path) -> None:
+    """One that never goes beyond half of its most is told by one that does."""
+    text = """<mujoco><option timestep="0.002"/><worldbody><body><joint name="{0}" damping="2"
+      armature=".05"/><geom size=".1" contype="0"/></body><body pos="1 0 0"><joint name="{1}"
+      damping="2" armature=".05"/><geom size=".1" contype="0"/></body></worldbody><actuator>
+      <motor name="a" joint="{0}" {2}/><motor name="b" joint="{1}" {3}/></actuator></mujoco>"""
+    ranges = ('gear="0.01" ctrlrange="-90 90"', 'gear="0.01" ctrlrange="-30 30"')
+    spec = mujoco.MjSpec.from_string(text.format("left", "right", *ranges))
+    plan = RecordingPlan(duration=6.0, sensors=(JointStates(position=Reading(noise=5e-5)),))
+    generate(spec, plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(text.format("left", "right", *['ctrlrange="-1 1"'] * 2))
+    topic = {"topic": "/position_controller/commands"}
+    signals = [{"actuator": name, **topic, "field": f"data[{k}]"} for k, name in enumerate("ab")]
+    signals.append({"qpos": "left", "topic": "/joint_states", "field": "position[left]"})
+    tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
+    experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
+    recorded = CheckedState.of(experiment, load_dataset(experiment, None)).recorded
+    assert [dict(c.scale) for c, _ in in_percent(recorded)] == [{"a": 0.01, "b": 0.01}]
+    assert [one.signals for one in clipped_commands(recorded)] == [("a", "b")]
+
+
 def test_newton_metres_are_not_percent_where_torques_tell_the_factor(tmp_path: Path) -> None:
     """Of a motor that gives 250 N m, told up to some 80: percent would be 2.5 times too much."""
     spec = mujoco.MjSpec.from_string(ARM.format(most=1, own=250))
