@@ -45,7 +45,7 @@ _SMALLEST = """<mujoco><worldbody><body><joint name="hinge"/><geom size="1"/></b
 
 COMPILING = "compiling the derivatives"
 if not OPTIONS_OF_WHOLES:
-    COMPILING += f" in ten minutes (numba {numba.__version__}; with 0.58 to 0.68 in one)"
+    COMPILING += f" for many minutes (numba {numba.__version__}; with 0.58 to 0.68 for one or two)"
 BACKGROUND, IN_TURN = "--background", "--in-turn"
 # Gives way to the nodes; much more, and on a busy machine the fit would wait for minutes.
 NICENESS = 2
