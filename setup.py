@@ -118,7 +118,7 @@ setup(
         "Jinja2>=3.0",
         "lz4>=3.1",
         "mcap>=1.1",
-        "mujoco>=3.3",
+        "mujoco>=3.3.7",
         "llvmlite>=0.41",
         "numba>=0.58,<0.69",  # engine/compiled/one_module.py
         "numpy>=1.26",
