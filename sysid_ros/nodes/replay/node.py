@@ -112,7 +112,7 @@ class Replay(Node):
             publisher.publish(robot_markers(shapes, self._framed(robot), stamp, colour))
 
     def _framed(self, robot: str) -> str:
-        """What a robot's frames begin with: nodes of all namespaces share ``/tf``."""
+        """The beginning of a robot's frames: nodes of all namespaces share ``/tf``."""
         return f"{self.get_namespace()}/{robot}".strip("/")
 
     def _publish_description(self, urdf: Path) -> None:
