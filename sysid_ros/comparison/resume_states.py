@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from sysid_ros.dataset import setting_digests
 from sysid_ros.errors import ExperimentError, OutputError, SysidError
 from sysid_ros.experiment import Experiment
 from sysid_ros.files import read_regular_text, write_json
 from sysid_ros.judgement import title_of
-from sysid_ros.pipeline import setting_digests
 from sysid_ros.processes import WorkersError
 from sysid_ros.results import STATE_FILE, claimed, discard, open_work_folder
 

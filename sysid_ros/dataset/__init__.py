@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sysid_ros.dataset.contact_free import passing, without_contacts
 from sysid_ros.dataset.fit_inputs import FitInputs, FitSource, fit_settings, torque_settings
+from sysid_ros.dataset.input_digests import compiled_digest, setting_digests
 from sysid_ros.dataset.loading import (
     load_dataset,
     mapped_recordings,

@@ -13,7 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from sysid_ros.dataset import declared_noise, fit_settings, model_of, model_sequences, unusable
+from sysid_ros.dataset import (
+    compiled_digest,
+    declared_noise,
+    fit_settings,
+    model_of,
+    model_sequences,
+    setting_digests,
+    unusable,
+)
 from sysid_ros.engine.moving_horizon import (
     HorizonEstimate,
     HorizonSettings,
@@ -35,6 +43,7 @@ from sysid_ros.robots import build_parameters, by_sensor, have_own_parameters, w
 PERIOD = 0.1  # s between estimates
 LONGEST_FAILURE = 2.0  # s after which messages that cannot be used are forgotten
 LONGEST_SILENCE = 2.0  # s after which a signal without samples is named where estimates rest
+_SIGNALS = "the setting signals"
 AT_FIRST = 0.3  # s that a robot is listened to before the first look
 
 
@@ -81,6 +90,8 @@ class LiveEstimator:
         params = build_parameters(experiment, self._spec)
         if not params.as_vector().size:
             raise ExperimentError("the experiment has no parameters to be estimated")
+        signals = setting_digests(experiment)[_SIGNALS]
+        self._inputs = {"the model": compiled_digest(self._spec), _SIGNALS: signals}
         self._name = bag.name
         self._robot = bag.robot if have_own_parameters(experiment) else None
         self._max_gap = experiment.fit.max_gap
@@ -104,21 +115,26 @@ class LiveEstimator:
         """The latest signals beside what the model makes of them."""
         return self._horizon.traces()
 
-    @property
-    def memory(self) -> Memory | TorqueMemory | None:
-        """All that is known; ``None`` before there is anything."""
-        return self._horizon.memory
-
-    def recall(self, path: Path) -> None:
-        """Go on from what another run knew, as its ``memory`` wrote it; before the first update.
+    def keep(self, path: Path) -> None:
+        """Write a file with all that is known, whole or not at all; none before there is anything.
 
         Raises:
-          DataError: The file is damaged, or of other parameters.
+          OutputError: It cannot be written.
+        """
+        memory = self._horizon.memory
+        if memory is not None:
+            memory.write(path, self._inputs)
+
+    def recall(self, path: Path) -> None:
+        """Go on from what another run has kept; before the first update.
+
+        Raises:
+          DataError: The file is damaged, or of another model, other signals or parameters.
         """
         if isinstance(self._horizon, MovingHorizon):
-            self._horizon.recall(Memory.read(path))
+            self._horizon.recall(Memory.read(path, self._inputs))
         else:
-            self._horizon.recall(TorqueMemory.read(path))
+            self._horizon.recall(TorqueMemory.read(path, self._inputs))
 
     def update(
         self, messages: Iterable[RawMessage], *, ended: bool = False, most_behind: float = math.inf

@@ -6,18 +6,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
-from enum import Enum
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import mujoco
-import numpy as np
 
-from sysid_ros.dataset import Dataset
+from sysid_ros.dataset import Dataset, compiled_digest, setting_digests
 from sysid_ros.engine.estimation import FitState
 from sysid_ros.errors import ExperimentError, listed
 from sysid_ros.experiment import Experiment
@@ -31,30 +27,6 @@ from sysid_ros.results import (
 )
 from sysid_ros.robots import hook_file
 from sysid_ros.search import Trials, read_search_state
-
-# What may change between an interrupted fit and its continuation: limits, and what comes after.
-_FREE_SETTINGS = (
-    "max_iterations",
-    "time_limit",
-    "threads",
-    "model_error",
-    "bias_check",
-    "window_check",
-    "landscapes",
-)
-_NOT_SETTINGS = (
-    "path",
-    "text",
-    "overrides",
-    "output",
-    "scoring",
-    "line",
-    "alternatives",
-    "logs",
-    "motion",
-)
-
-_OF_THE_USER = ("condition", "conditions")  # whose keys are names that users give
 
 
 @dataclass(frozen=True)
@@ -78,57 +50,12 @@ def inputs_of(experiment: Experiment, dataset: Dataset) -> dict[str, str]:
     inputs = setting_digests(experiment)
     inputs.update({f"the file {name}": digest for name, digest in dataset.hashes.items()})
     for group in dataset.training:  # what a model file includes, meshes too
-        inputs[f"the model {group.name} as compiled"] = _compiled_digest(group.spec)
+        inputs[f"the model {group.name} as compiled"] = compiled_digest(group.spec)
     hook = hook_file(experiment)
     if hook is not None:
         inputs[f"the file {hook.name}"] = hashlib.sha256(hook.read_bytes()).hexdigest()
     inputs["the version of MuJoCo"] = mujoco.__version__
     return inputs
-
-
-def _compiled_digest(spec: mujoco.MjSpec) -> str:
-    """A digest of every number of a model, with its options."""
-    model, digest = spec.copy().compile(), hashlib.sha256()
-    for part in (model, model.opt):
-        for name in sorted(dir(part)):
-            value = None if name.startswith("_") else getattr(part, name)
-            if isinstance(value, (np.ndarray, int, float)):
-                digest.update(name.encode() + np.asarray(value).tobytes())
-    return digest.hexdigest()
-
-
-def setting_digests(experiment: Experiment) -> dict[str, str]:
-    """The same of what the experiment file says, by setting."""
-    settings = _settings(experiment)
-    return {f"the setting {name}": _digest(value) for name, value in settings.items()}
-
-
-def _settings(experiment: Experiment) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    for name, value in asdict(experiment).items():
-        if name == "fit":
-            settings.update(
-                {f"fit.{key}": item for key, item in value.items() if key not in _FREE_SETTINGS}
-            )
-        elif name not in _NOT_SETTINGS:
-            settings[name] = value
-    return settings
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {
-            str(k): dict(v) if k in _OF_THE_USER and isinstance(v, Mapping) else _plain(v)
-            for k, v in value.items()
-            if k not in _NOT_SETTINGS
-        }
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value.value if isinstance(value, Enum) else value
 
 
 @dataclass(frozen=True)

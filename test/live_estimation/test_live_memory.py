@@ -1,12 +1,13 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An estimator that runs for hours keeps no more than one that has run for a minute."""
+"""The memory of an estimator: flat over hours, and another run's where it is of the same."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from kept_objects import kept_objects
 from pendulum_experiment import TRUE, write_pendulum_experiment
 
 from sysid_ros.engine.moving_horizon import HorizonSettings, arrival_cost
+from sysid_ros.errors import DataError
 from sysid_ros.experiment import SequenceConfig, load_experiment
 from sysid_ros.live_estimation import LiveEstimate, LiveEstimator
 from sysid_ros.recording.bags import open_recording
@@ -83,3 +85,31 @@ def test_what_is_kept_does_not_grow(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_is_kept_does_not_grow_in_two_hours(tmp_path: Path) -> None:
     _assert_flat(tmp_path, 900)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        ("pendulum.xml", 'damping="0.5"', 'damping="0.6"', "the model changed"),
+        ("experiment.yaml", "position[pivot]", "velocity[pivot]", "the setting signals changed"),
+        ("experiment.yaml", "windows:", "# windows:", ""),
+    ],
+)
+def test_what_was_kept_counts_for_its_own_model_and_signals(
+    tmp_path: Path, file: str, old: str, new: str, words: str
+) -> None:
+    write_pendulum_experiment(tmp_path / "a", duration=2.0)
+
+    def begun() -> LiveEstimator:
+        experiment, bag = load_experiment(tmp_path / "a/experiment.yaml"), "bags/first"
+        with open_recording(tmp_path / "a" / bag) as recording:
+            return LiveEstimator(experiment, recording, SequenceConfig(bag), HorizonSettings())
+
+    begun().keep(tmp_path / "state.json")
+    begun().recall(tmp_path / "state.json")
+    edited = tmp_path / "a" / file
+    text = edited.read_text()
+    assert old in text
+    edited.write_text(text.replace(old, new))
+    with pytest.raises(DataError, match=words) if words else nullcontext():
+        begun().recall(tmp_path / "state.json")

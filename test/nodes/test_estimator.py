@@ -26,6 +26,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import SetBool
 
+from sysid_ros.errors import DataError
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 from sysid_ros.nodes.estimator import node as estimator_node
 from sysid_ros.nodes.estimator.node import Estimator
@@ -125,7 +126,7 @@ def test_what_is_missing_is_said(
     diagnostics = client.collect(DiagnosticArray, "/diagnostics")
     client.wait_until(
         lambda: any(
-            "/joint_states" in status.message and "not published" in status.message
+            "/joint_states: no publisher" in status.message
             for message in diagnostics
             for status in message.status
         )
@@ -136,12 +137,14 @@ def test_what_stays_missing_is_logged_once(
     client: RosClient, demo_files: Path, monkeypatch: pytest.MonkeyPatch
 ):
     logged = list[str]()
+    other = client.node.create_publisher(JointState, "/left/joint_states", 10)
     log = SimpleNamespace(warning=logged.append)
     monkeypatch.setattr(estimator_node, "log_of", lambda _: log)
     experiment = Parameter("experiment", value=str(demo_files / "experiment.yaml"))
     node = Estimator(context=client.node.context, parameter_overrides=[experiment])
     for transition in (node.trigger_configure, node.trigger_activate):
         assert transition() == TransitionCallbackReturn.SUCCESS
+    client.wait_until(lambda: node.get_publishers_info_by_topic("/left/joint_states"))
     node._watch.refresh()
     node._on_time()
     assert logged == []  # it may not have been looked for long enough
@@ -149,7 +152,8 @@ def test_what_stays_missing_is_logged_once(
         node._logged_at -= 60.0
         node._on_time()
     (said,) = logged
-    assert "/joint_states" in said and "not published" in said
+    assert "/joint_states: no publisher; there is /left/joint_states" in said
+    client.node.destroy_publisher(other)
     node.destroy_node()
 
 
@@ -178,13 +182,51 @@ def test_an_update_that_fails_ends_the_node_with_what_it_knows(client: RosClient
     failed.set_exception(ZeroDivisionError())
     written: list[Path] = []
     node._watch = SimpleNamespace(poll=lambda: None, close=lambda: None)
-    node._estimator = SimpleNamespace(memory=SimpleNamespace(write=written.append))
+    node._estimator = SimpleNamespace(keep=written.append)
     node._work = failed
     node._timers_while_active = [node.create_timer(60.0, lambda: None)]
     with pytest.raises(ZeroDivisionError):
         node._go_on()
     node.stop()
     assert written == [state]
+    node.destroy_node()
+
+
+def test_a_file_that_is_no_state_of_its_own_is_not_overwritten(
+    client: RosClient, tmp_path: Path, demo_files: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As the experiment file itself, by a slip."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("model: arm.xml\n")
+    given = {"state_file": str(mine), "experiment": str(demo_files / "experiment.yaml")}
+    overrides = [Parameter(name, value=value) for name, value in given.items()]
+    node = Estimator(context=client.node.context, parameter_overrides=overrides)
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    logged = list[str]()
+    log = SimpleNamespace(warning=logged.append, info=logged.append)
+    monkeypatch.setattr(estimator_node, "log_of", lambda _: log)
+
+    def refuse(path: Path) -> None:
+        raise DataError(f"{path} holds no state")
+
+    begun = SimpleNamespace(recall=refuse, keep=lambda path: path.write_text("{}"))
+    monkeypatch.setattr(estimator_node, "LiveEstimator", lambda *_, **__: begun)
+    node._keep(node._begin({}, node._ending))
+    assert mine.read_text() == "model: arm.xml\n"
+    assert len(logged) == 1 and "that file stays as it is" in logged[0]
+    mine.unlink()
+    node._keep(node._begin({}, node._ending))
+    assert mine.read_text() == "{}"
+    node.destroy_node()
+
+
+def test_a_state_that_could_not_be_written_is_refused_before_anything_is_estimated(
+    client: RosClient, tmp_path: Path, demo_files: Path
+):
+    places = {"experiment": demo_files / "experiment.yaml", "state_file": tmp_path / "no/state"}
+    overrides = [Parameter(name, value=str(value)) for name, value in places.items()]
+    node = Estimator(context=client.node.context, parameter_overrides=overrides)
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
     node.destroy_node()
 
 

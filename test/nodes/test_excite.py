@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +28,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from sysid_ros.excitation import ExcitationError
 from sysid_ros.nodes.demo import ChildProcesses
+from sysid_ros.nodes.excite import node as excite_node
 from sysid_ros.nodes.excite.node import Excite
 
 
@@ -274,3 +279,21 @@ def test_wrong_parameters_end_the_node_with_a_sentence(
     log = (tmp_path / "logs" / "excite.log").read_text()
     assert words in log
     assert "Traceback" not in log
+
+
+def test_a_node_that_was_held_up_brakes_and_one_whose_time_stands_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    said = list[str]()
+    log = SimpleNamespace(warning=said.append)
+    monkeypatch.setattr(excite_node, "log_of", lambda node: log)
+    long_ago = time.monotonic() - 1000.0
+    node: Any = SimpleNamespace(
+        _stop=lambda reason: None, _motion=SimpleNamespace(moves=True), _ticked=long_ago
+    )
+    node._ending = math.inf
+    assert not Excite.come_to_rest(node) and not said  # as after SIGSTOP: its timer comes first
+    node._ending = long_ago
+    assert Excite.come_to_rest(node)
+    (sentence,) = said
+    assert "no time passes on /clock" in sentence

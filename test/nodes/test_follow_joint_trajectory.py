@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from excite_robot import LONG_LIMITS, LONG_MOTION, start_excite
 from patience import PATIENCE
 from rclpy.action import GoalResponse
@@ -259,6 +260,28 @@ def test_what_a_killed_node_left_to_the_controller_is_not_replaced(
     robot.slowness = 1
     client.wait_until(lambda: robot.arm().success)  # once that is over
     robot.assert_softly()
+
+
+def test_what_a_controller_told_that_has_gone_keeps_nobody_out(
+    nodes: ChildProcesses, client: RosClient, tmp_path: Path
+):
+    """One that was killed says nothing of its goal's end, nor does the next, which had none."""
+    status = "/follow_joint_trajectory/_action/status"
+    killed, next_one = (
+        client.node.create_publisher(GoalStatusArray, status, LATCHED) for _ in "ab"
+    )
+    killed.publish(GoalStatusArray(status_list=[GoalStatus(status=GoalStatus.STATUS_EXECUTING)]))
+    start_excite(nodes, tmp_path, LONG_MOTION, **GIVEN)
+    robot = Robot(client)
+    robot.wait_for("ready")
+    refused = "goal that this node did not send"
+    client.wait_until(lambda: refused in robot.arm().message)
+    next_one.publish(GoalStatusArray())  # which says nothing of what the other follows
+    client.wait_until(next_one.wait_for_all_acked)
+    assert refused in robot.arm().message
+    client.node.destroy_publisher(killed)
+    client.wait_until(lambda: robot.arm().success)
+    client.node.destroy_publisher(next_one)
 
 
 def test_without_a_controller_nothing_begins(

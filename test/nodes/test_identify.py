@@ -8,12 +8,14 @@ from __future__ import annotations
 import contextlib
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from demo_bag import write_demo_bag
 from patience import PATIENCE
 from rclpy.action import ActionServer
@@ -31,12 +33,8 @@ from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
 from sysid_ros.nodes.identify import identification
 from sysid_ros.nodes.identify import node as identify_node
-from sysid_ros.nodes.identify.identification import (
-    Identification,
-    PeerError,
-    RecordedMotion,
-    refuse_unfit,
-)
+from sysid_ros.nodes.identify.identification import Identification, PeerError
+from sysid_ros.nodes.identify.recorded_motion import RecordedMotion, refuse_unfit
 from sysid_ros.recording.bags import open_recording, read_columns
 from sysid_ros.recording.messages import parse_field
 from sysid_ros_interfaces.action import FitModel
@@ -177,6 +175,25 @@ def test_a_motion_that_began_before_is_waited_for_and_not_recorded(
     with pytest.raises(PeerError, match="seen enough"):
         node._record_motion()
     assert seen == []  # it began with the second motion, not before
+    node.close()
+
+
+def test_a_server_that_fits_for_somebody_else_is_waited_for_before_anything_moves(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch
+):
+    node = Identification(context=client.node.context)
+    awaited: dict[str, Callable[[], bool]] = {}
+    monkeypatch.setattr(node, "_wait_for", awaited.__setitem__)
+    node.wait_for_nodes(["/motor"])
+    assert any("to subscribe to /motor, as it does once somebody publish" in it for it in awaited)
+    (idle,) = (awaited[what] for what in awaited if "end another fit" in what)
+    told = "/fit_server/fit/_action/status"
+    status = client.node.create_publisher(GoalStatusArray, told, LATCHED)
+    assert idle()
+    for state, is_over in ((GoalStatus.STATUS_EXECUTING, False), (GoalStatus.STATUS_ABORTED, True)):
+        status.publish(GoalStatusArray(status_list=[GoalStatus(status=state)]))
+        client.wait_until(lambda now=is_over: (node._spin(0.05), idle() is now)[1])
+    client.node.destroy_publisher(status)
     node.close()
 
 

@@ -21,7 +21,7 @@ from sysid_ros.excitation import CommandLimits, ControlledMotion, ExcitationPath
 
 pytest.importorskip("control_msgs", reason="control_msgs comes with a ROS installation")
 
-from action_msgs.msg import GoalStatus
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 
@@ -326,3 +326,31 @@ def test_what_the_controller_holds_counts_only_if_it_is_a_place(excite) -> None:
         message.reference.positions = held
         player._on_controller_state(message)
         assert player.begin(reference, np.zeros(2), 1.0).tolist() == begins
+
+
+def test_goals_of_a_controller_that_has_gone_are_forgotten_and_of_no_other(excite) -> None:
+    """A controller that was killed says nothing of its goal's end, nor does the next."""
+    player = excite(Controller([0.05], 0.05, 0.02))
+    there = [b"first"]
+    player._node = SimpleNamespace(
+        get_publishers_info_by_topic=lambda topic: [SimpleNamespace(endpoint_gid=g) for g in there]
+    )
+    goal = GoalStatusArray(status_list=[GoalStatus(status=GoalStatus.STATUS_EXECUTING)])
+
+    def obstacle(looks: int) -> str:
+        for _ in range(looks):
+            player.rivals()
+        return player.obstacle()
+
+    assert not obstacle(looks=3)
+    player._on_status(goal, {"publisher_gid": {"data": b"first"}})
+    player._on_status(GoalStatusArray(), {"publisher_gid": {"data": b"next"}})
+    assert "this node did not send" in obstacle(looks=1)
+    there[:] = [b"next"]
+    assert "was found just now" in obstacle(looks=1)  # it may follow one that is not told of yet
+    assert not obstacle(looks=3)
+    for info in ({}, {"publisher_gid": {"data": b"whose looks otherwise on the graph"}}):
+        player._on_status(goal, info)
+        there[:] = [b"one", *there]
+        assert "this node did not send" in obstacle(looks=4)
+        player._on_status(GoalStatusArray(), info)

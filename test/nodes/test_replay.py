@@ -86,23 +86,26 @@ def test_a_planned_motion_is_shown_before_anything_moves(
     find_spec("tf2_msgs") is None or find_spec("visualization_msgs") is None,
     reason="tf2_msgs and visualization_msgs come with a ROS installation",
 )
+@pytest.mark.parametrize("inside", ["", "left/"])
 def test_frames_and_shapes_of_both_robots(
-    nodes: ChildProcesses, client: RosClient, result: Path
+    nodes: ChildProcesses, client: RosClient, result: Path, inside: str
 ) -> None:
     from tf2_msgs.msg import TFMessage
     from visualization_msgs.msg import Marker, MarkerArray
 
     messages = client.collect(TFMessage, "/tf")
-    nodes.start("replay", [MODULE, *arguments(result=result, apart=0.5)])
-    real = client.collect(MarkerArray, "/measured/robot", LATCHED)
-    ghost = client.collect(MarkerArray, "/simulated/robot", LATCHED)
+    namespace = ["-r", f"__ns:=/{inside.strip('/')}"] if inside else []
+    nodes.start("replay", [MODULE, *arguments(result=result, apart=0.5), *namespace])
+    real = client.collect(MarkerArray, f"/{inside}measured/robot", LATCHED)
+    ghost = client.collect(MarkerArray, f"/{inside}simulated/robot", LATCHED)
     client.wait_until(lambda: len(messages) > 10 and real and ghost)
     transforms = {t.child_frame_id: t for message in messages for t in message.transforms}
-    assert transforms["measured/lower"].header.frame_id == "measured/upper"
-    assert transforms["simulated/upper"].transform.translation.z == 1.0
-    assert transforms["simulated/world"].transform.translation.y == 0.5
+    assert transforms[f"{inside}measured/lower"].header.frame_id == f"{inside}measured/upper"
+    assert transforms[f"{inside}simulated/upper"].transform.translation.z == 1.0
+    assert transforms[f"{inside}simulated/world"].transform.translation.y == 0.5
+    assert transforms[f"{inside}simulated/world"].header.frame_id == "world"
     assert [m.type for m in real[0].markers[:3]] == [Marker.CYLINDER, Marker.SPHERE, Marker.SPHERE]
-    assert real[0].markers[3].header.frame_id == "measured/lower"
+    assert real[0].markers[3].header.frame_id == f"{inside}measured/lower"
     assert real[0].markers[0].color.a == 1.0
     assert 0.0 < ghost[0].markers[0].color.a < 1.0
 

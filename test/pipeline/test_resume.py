@@ -27,9 +27,9 @@ from pendulum_experiment import SLOW, write_pendulum_experiment
 from sysid_ros.cli import main
 from sysid_ros.dataset import FitInputs
 from sysid_ros.errors import DataError, ErrorCode, ExperimentError, OutputError
-from sysid_ros.experiment import load_experiment, parse_experiment, with_overrides
+from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
-from sysid_ros.pipeline.resume import Resume, inputs_of, setting_digests
+from sysid_ros.pipeline.resume import Resume, inputs_of
 from sysid_ros.results import read_results
 from sysid_ros.results.state_file import STATE_FILE, claimed, folders_with_state, read_state
 
@@ -68,18 +68,6 @@ def test_what_could_not_be_written_says_how_to_carry_on(
     report = run_experiment(load_experiment(experiment), output_dir=tmp_path, resume=Resume(kept))
     found = {p.name: p.value for p in report.outcome.fit.parameters}
     assert found == pytest.approx(undisturbed, rel=1e-6)
-
-
-def test_conditions_count_whatever_their_names_are(tmp_path: Path) -> None:
-    text = """model: arm.xml
-sequences: [{bag: a, conditions: {motion: slow}}, {bag: b, conditions: {motion: fast}}]
-signals: [{sensor: angle, topic: /a, field: x}]
-parameters: [{joint: a, damping: {max: 1.0}}]
-validation: {condition: {motion: slow}}
-"""
-    texts = (text, text.replace("condition: {motion: slow}", "condition: {motion: fast}"))
-    slow, fast = (setting_digests(parse_experiment(t, path=tmp_path / "e.yaml")) for t in texts)
-    assert [key for key in slow if slow[key] != fast[key]] == ["the setting validation"]
 
 
 def kill_after_steps(command: list[object], output: Path, steps: int) -> None:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sysid_ros.engine.moving_horizon.arrival_cost import Share, fewer
-from sysid_ros.errors import DataError
+from sysid_ros.errors import DataError, listed
 from sysid_ros.files import Form, Record, matrix, read_regular_text, several, write_json
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-FORMAT = 1
+FORMAT = 2
 # Numbers in a file at most, and shares: their scatter tells intervals, which takes more than six.
 _NUMBERS, _MOST, _LEAST = 100_000, 24, 8
 
@@ -28,25 +28,32 @@ _NUMBERS, _MOST, _LEAST = 100_000, 24, 8
 class Stored:
     """The knowledge of an estimator in a file of its own: a dataclass."""
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, inputs: Mapping[str, str]) -> None:
         """Write the file, whole or not at all.
+
+        Args:
+          path: The file.
+          inputs: A digest of everything that it is only valid for, by name.
 
         Raises:
           OutputError: It cannot be written.
         """
-        write_json(path, {"format": FORMAT, **self._record().write(self)})
+        write_json(path, {"format": FORMAT, "inputs": dict(inputs), **self._record().write(self)})
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read(cls, path: Path, inputs: Mapping[str, str]) -> Self:
         """Read a file that :meth:`write` wrote.
 
         Raises:
-          DataError: It is none, or damaged.
+          DataError: It is none, damaged, or of other inputs.
         """
         try:
             content = json.loads(read_regular_text(path))
             if content["format"] != FORMAT:
                 raise DataError(f"{path}: format {content['format']}; this version reads {FORMAT}")
+            kept = dict(content["inputs"])
+            if changed := [name for name in inputs if kept.get(name) != inputs[name]]:
+                raise DataError(f"{path} was kept before {listed(changed)} changed")
             stored: Self = cls._record().read(content, "")
             stored.check()
             return stored

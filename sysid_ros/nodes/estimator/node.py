@@ -25,6 +25,7 @@ from sysid_ros.engine.moving_horizon import HorizonEstimate
 from sysid_ros.errors import DataError, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.estimate_page import EstimateHistory
 from sysid_ros.experiment import Experiment, SequenceConfig, load_experiment, message_paths_of
+from sysid_ros.files import check_replaceable
 from sysid_ros.fit_page import LivePage
 from sysid_ros.live_estimation import PERIOD, LiveEstimate, LiveEstimator
 from sysid_ros.nodes.clocks import steady_clock, uses_simulated_time
@@ -78,6 +79,7 @@ class Estimator(LifecycleNode):
         self._done = self.create_guard_condition(self._go_on)
         self._due, self._ending = False, threading.Event()
         self._kept = -math.inf  # time.monotonic() of the latest state
+        self._foreign = False  # what state_file names is no state of this experiment's
         self._lost = 0  # messages, by what the middleware says
         self._latest = LiveEstimate(None)
         self._published: HorizonEstimate | None = None
@@ -99,6 +101,8 @@ class Estimator(LifecycleNode):
         path = str(self.get_parameter("experiment").value or "")
         if not path:
             raise ExperimentError("the parameter experiment must name a file")
+        if self._settings.state_file is not None:
+            check_replaceable(self._settings.state_file)
         self._experiment = load_experiment(Path(path).expanduser())
         self._history.begin(path)
         return TransitionCallbackReturn.SUCCESS
@@ -223,9 +227,9 @@ class Estimator(LifecycleNode):
             self._finish(work)
             if self._estimator and time.monotonic() - self._kept > _KEPT_EVERY:
                 self._keep(self._estimator)
-        missing = [name for name, problem in watch.health().items() if problem]
+        missing = [f"{name}: {problem}" for name, problem in watch.health().items() if problem]
         if self._estimator is None and (missing or not watch.topics):
-            self._say(f"{', '.join(missing)}: not published" if missing else "no topic yet")
+            self._say("; ".join(missing) or "no topic yet")
             self._messages.take()
         elif self._messages and self._due:
             self._due = False
@@ -259,22 +263,26 @@ class Estimator(LifecycleNode):
             data_dir=self._settings.data_dir,
             should_stop=ending.is_set,
         )
-        state = self._settings.state_file
+        state, self._foreign = self._settings.state_file, False
         if state is not None and state.exists():
             try:
                 estimator.recall(state)
                 log_of(self).info(f"carrying on from {state}")
             except DataError as error:
-                log_of(self).warning(f"beginning anew: {error}")
+                self._foreign = True
+                log_of(self).warning(
+                    f"beginning anew: {error}; that file stays as it is, and nothing new is kept: "
+                    "delete it or name another as state_file, and activate this node anew"
+                )
         return estimator
 
     def _keep(self, estimator: LiveEstimator) -> None:
         self._kept = time.monotonic()
-        memory, file = estimator.memory, self._settings.state_file
-        if file is None or memory is None:
+        file = self._settings.state_file
+        if file is None or self._foreign:
             return
         try:
-            memory.write(file)
+            estimator.keep(file)
         except SysidError as error:
             log_of(self).warning(str(error))
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -81,13 +82,13 @@ class ControllerMotion:
             self._on_controller_state,
             QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT),
         )
-        self._followed: list[Any] = []  # goals of anybody, by the controller's own words
-        self._looks = 0  # at who is there, since the controller was found
+        # Goals of anybody, by the words of each controller; b"" where that is not known.
+        self._followed: dict[bytes, list[Any]] = {}
+        self._looks = 0  # at who is there, since the controllers were found
+        self._tellers: set[bytes] = set()  # controllers, at the latest look
+        self._status = f"{self._action}/_action/status"
         node.create_subscription(
-            GoalStatusArray,
-            f"{self._action}/_action/status",
-            self._on_status,
-            qos_profile_action_status_default,
+            GoalStatusArray, self._status, self._on_status, qos_profile_action_status_default
         )
         self._motion: ControlledMotion | None = None
         self._goals: list[TrajectoryGoal] = []  # of this motion, the last of which counts
@@ -130,21 +131,26 @@ class ControllerMotion:
         It plays that of an ``excite`` that was killed to its end. Replacing it would be a step.
         """
         own = self._former | {goal.identity for goal in self._goals}
-        if all(bytes(one.goal_info.goal_id.uuid) in own for one in self._followed):
+        followed = chain.from_iterable(self._followed.values())
+        if all(bytes(one.goal_info.goal_id.uuid) in own for one in followed):
             return ""
         return (
             "the controller still follows a goal that this node did not send; wait for its end, "
             f"or cancel it: ros2 service call {self._action}/_action/cancel_goal "
-            "action_msgs/srv/CancelGoal; of a controller that was replaced meanwhile this is "
-            "forgotten when this node is started anew"
+            "action_msgs/srv/CancelGoal; that of a controller that was killed is forgotten within "
+            "half a minute"
         )
 
     def rivals(self) -> str:
         """Return nothing: who else sends a goal or trajectory ends ours, which is noticed."""
-        if self._found:
-            self._looks += 1
-        else:
-            self._looks, self._followed = 0, []  # of a controller that has gone
+        publishers = self._node.get_publishers_info_by_topic(self._status)
+        there = {bytes(one.endpoint_gid) for one in publishers}
+        # One that was found just now, also in the place of another, may follow a goal.
+        self._looks = self._looks + 1 if self._found and there == self._tellers else 0
+        gone = self._tellers - there if self._found else set(self._followed)
+        self._tellers = there
+        for teller in gone:
+            self._followed.pop(teller, None)
         return ""
 
     def forget(self) -> None:
@@ -296,8 +302,9 @@ class ControllerMotion:
         for goal in self._goals:
             goal.cancel()
 
-    def _on_status(self, message: GoalStatusArray) -> None:
-        self._followed = [one for one in message.status_list if one.status in _FOLLOWED]
+    def _on_status(self, message: GoalStatusArray, info: Any) -> None:
+        teller = bytes((info.get("publisher_gid") or {}).get("data", b""))
+        self._followed[teller] = [one for one in message.status_list if one.status in _FOLLOWED]
 
     def _on_controller_state(self, message: Any) -> None:
         # Before control_msgs 5 the reference was called desired.

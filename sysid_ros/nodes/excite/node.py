@@ -13,6 +13,7 @@ its own messages fall behind or the controller says nothing, and when others mov
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -49,6 +50,7 @@ class Excite(Node):
         self._monitor = self._settings.monitor()
         clock, self._now = motion_clock(self)
         self._ticked = time.monotonic()
+        self._ending = math.inf  # time.monotonic() when it was first asked to end
         self._armed = NodeParameters(self).flag(
             "armed", False, "whether to move once as soon as joint states arrive, unasked"
         )
@@ -197,7 +199,15 @@ class Excite(Node):
           Whether nothing moves any more, or the clock stands and nothing will.
         """
         self._stop("the node is ending")
-        return not self._motion.moves or time.monotonic() - self._ticked > _CLOCK_STANDS
+        now = time.monotonic()
+        self._ending = min(self._ending, now)  # it may have been held up before
+        if self._motion.moves and now - max(self._ticked, self._ending) > _CLOCK_STANDS:
+            log_of(self).warning(
+                "ended in mid motion, as no time passes on /clock: once it does, the robot may go "
+                "on with what it was told; look after it first"
+            )
+            return True
+        return not self._motion.moves
 
     def _tell(self, state: str) -> None:
         self._state = state

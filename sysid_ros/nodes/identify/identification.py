@@ -8,23 +8,24 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import rclpy
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from rclpy.action import ActionClient
 from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import qos_profile_action_status_default
 from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
-from sysid_ros.errors import DataError, ErrorCode, StopRequestedError, SysidError
-from sysid_ros.files import dumps
+from sysid_ros.errors import ErrorCode, StopRequestedError, SysidError
 from sysid_ros.judgement import forecast_path
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.identify.recorded_motion import RecordedMotion, as_yaml, refuse_unfit
 from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
@@ -33,7 +34,7 @@ from sysid_ros_interfaces.srv import Start, Stop
 
 _SERVICE_TIMEOUT = 10.0  # s
 _LAST_TIMEOUT = 4.0  # s likewise when this node is about to end: a recorder waits for 2 s
-_TOLERABLE = 0.01  # lost messages by recorded ones; gaps are masked, but not without end
+_FITTED = GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING
 _REST = 0.5  # s recorded before the motion
 _TURN = 0.05  # s between looks at what is waited for
 
@@ -46,41 +47,6 @@ class PeerError(SysidError):
 
 class PeerGoneError(PeerError):
     """Another node has ended before it answered."""
-
-
-@dataclass(frozen=True)
-class RecordedMotion:
-    """A recording of a motion."""
-
-    bag: str  # on the recorder's machine
-    motion: str | None = None  # the file of a designed motion that was played; ``None`` for others
-
-
-def as_yaml(recorded: Sequence[RecordedMotion]) -> str:
-    """Recordings as a list of sequences of an experiment, on one line of YAML."""
-    entries = [
-        {"bag": one.bag} if one.motion is None else {"bag": one.bag, "motion": one.motion}
-        for one in recorded
-    ]
-    return dumps(entries, indent=None)
-
-
-def refuse_unfit(stopped: Stop.Response) -> None:
-    """Refuse a recording that failed or has lost too much for a fit.
-
-    Args:
-      stopped: The recorder's answer at its end.
-
-    Raises:
-      DataError: Says why, in the recorder's words.
-    """
-    if not stopped.success:
-        raise DataError(f"the recording failed: {stopped.message}")
-    if stopped.lost > _TOLERABLE * stopped.messages:
-        raise DataError(
-            f"the recording lost {stopped.lost} of {stopped.lost + stopped.messages} messages, "
-            f"too many for a fit: {stopped.message}"
-        )
 
 
 class Identification(Node):
@@ -130,6 +96,13 @@ class Identification(Node):
         self._stop: Client[Any, Any] = self.create_client(Stop, f"{recorder}/stop")
         self._arm: Client[Any, Any] = self.create_client(SetBool, f"{excite}/arm")
         self._fit: Any = ActionClient(self, FitModel, f"{fit_server}/fit")
+        self._server_fits = False  # a goal of anybody's
+        self.create_subscription(
+            GoalStatusArray,
+            f"{fit_server}/fit/_action/status",
+            self._on_fits,
+            qos_profile_action_status_default,
+        )
         self._goal_service = self.resolve_service_name(f"{fit_server}/fit/_action/send_goal")
         self._motion = ""
         self._source = ""  # which motion excite plays, in its words
@@ -165,9 +138,12 @@ class Identification(Node):
         self._wait_for("joint states, without which excite does not move", self._motion_possible)
         for topic in topics:
             self._wait_for(
-                f"{self._recorder} to subscribe to {topic}",
+                f"{self._recorder} to subscribe to {topic}, as it does once somebody publishes it; "
+                "the launch argument command names the topic that excite publishes",
                 functools.partial(self._is_recorded, topic),
             )
+        # Or a motion is recorded that is not fitted; clients that were killed leave such a goal.
+        self._wait_for("the fit server to end another fit", lambda: not self._server_fits)
         # Last, when whoever else is there has been heard of.
         self._wait_for_one_each(self._goal_service, *(client.service_name for client in asked))
 
@@ -331,6 +307,9 @@ class Identification(Node):
         self._motion = message.data
         if message.data.startswith(("done", "stopped")):
             self._asked_to_move = False
+
+    def _on_fits(self, message: GoalStatusArray) -> None:
+        self._server_fits = any(one.status in _FITTED for one in message.status_list)
 
     def _on_source(self, message: String) -> None:
         self._source = message.data

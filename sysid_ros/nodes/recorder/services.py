@@ -54,6 +54,7 @@ class RecorderServices:
         self._session = session
         self._recording = recording
         self._logger = log_of(node)
+        self._stop_service = node.resolve_service_name("~/stop")
         for kind, name, answer in (
             (Start, "~/start", self._start),
             (Stop, "~/stop", self._stop),
@@ -70,7 +71,9 @@ class RecorderServices:
             if self._session.in_snapshot_mode:
                 raise OutputError("in snapshot mode a bag is written by ~/snapshot")
             if self._session.writing:
-                raise OutputError(f"already writing {self._session.last_bag}")
+                raise OutputError(
+                    f"already writing {self._session.last_bag}; {self._stop_service} completes it"
+                )
             self._recording.start_writing()
         except OutputError as error:
             response.message = str(error)

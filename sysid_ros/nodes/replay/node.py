@@ -109,7 +109,11 @@ class Replay(Node):
         }
         for robot, publisher in self._shapes.items():
             colour = GHOST if robot == "simulated" else None
-            publisher.publish(robot_markers(shapes, robot, stamp, colour))
+            publisher.publish(robot_markers(shapes, self._framed(robot), stamp, colour))
+
+    def _framed(self, robot: str) -> str:
+        """The beginning of a robot's frames: nodes of all namespaces share ``/tf``."""
+        return f"{self.get_namespace()}/{robot}".strip("/")
 
     def _publish_description(self, urdf: Path) -> None:
         """Offer the identified URDF, where the result has one, to RViz and Foxglove."""
@@ -142,7 +146,7 @@ class Replay(Node):
     def _publish_frames(self, robot: str, qpos: FloatArray, stamp: Any) -> None:
         from tf2_msgs.msg import TFMessage
 
-        shift = self._apart if robot == "simulated" else 0.0
+        shift, robot = self._apart if robot == "simulated" else 0.0, self._framed(robot)
         base = Frame(self._world, "world", np.array([0.0, shift, 0.0]), np.array([1.0, 0, 0, 0]))
         transforms = [_transform(base, self._world, f"{robot}/world", stamp)]
         transforms += [

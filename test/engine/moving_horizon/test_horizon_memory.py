@@ -34,14 +34,22 @@ def _horizon(name: str) -> MovingHorizon:
 
 def test_a_state_is_read_as_it_was_written(tmp_path: Path):
     file = tmp_path / "state.json"
-    Memory(("damping",), (KNOWN,), {"angle": 2e-4}).write(file)
+    Memory(("damping",), (KNOWN,), {"angle": 2e-4}).write(file, {})
     horizon = _horizon("damping")
-    horizon.recall(Memory.read(file))
+    horizon.recall(Memory.read(file, {}))
     kept = horizon.memory
     assert kept.names == ("damping",) and kept.noise == {"angle": 2e-4}
     (known,) = kept.known
     assert known.hessian == KNOWN.hessian and known.gradient == KNOWN.gradient
     assert known.squares == KNOWN.squares and known.windows == KNOWN.windows
+
+
+def test_what_was_kept_of_another_model_is_refused(tmp_path: Path):
+    file = tmp_path / "state.json"
+    Memory(("damping",), (KNOWN,), {}).write(file, {"the model": "1", "the signals": "2"})
+    Memory.read(file, {"the model": "1", "the signals": "2"})
+    with pytest.raises(DataError, match="was kept before the model changed"):
+        Memory.read(file, {"the model": "3", "the signals": "2"})
 
 
 def test_standard_errors_are_as_large_after_a_restart(tmp_path: Path):
@@ -52,8 +60,8 @@ def test_standard_errors_are_as_large_after_a_restart(tmp_path: Path):
         Share(0.0, theta, np.eye(1), np.array([g]), {"angle": (1.0, 1.0)})
         for g in gradients - gradients.mean()
     ]
-    Memory.of(["damping"], shares, noise).write(tmp_path / "state.json")
-    known = Memory.read(tmp_path / "state.json").known
+    Memory.of(["damping"], shares, noise).write(tmp_path / "state.json", {})
+    known = Memory.read(tmp_path / "state.json", {}).known
     assert len(known) < 30
     params = ParameterDict({"damping": Parameter("damping", 0.3, 0.0, 1.0, modifier=_nothing)})
     whole, kept = (covariance_of(params, theta, of, "clustered", noise) for of in (shares, known))
@@ -67,11 +75,12 @@ def test_a_state_of_other_parameters_is_refused(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"format": 1, "names": ["a"], "noise": {}, "known": {"theta": [1, 2]}}',
-     '{"format": 9, "names": [], "noise": {}}'],
+    ["", "[]", "{}",
+     '{"format": 2, "inputs": {}, "names": ["a"], "noise": {}, "known": {"theta": [1, 2]}}',
+     '{"format": 1, "names": [], "noise": {}}'],
 )  # fmt: skip
 def test_a_damaged_file_is_no_state(tmp_path: Path, text: str):
     file = tmp_path / "state.json"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"state\.json"):
-        Memory.read(file)
+        Memory.read(file, {})

@@ -65,14 +65,14 @@ def kept(whole: ModelSequences, tmp_path_factory: pytest.TempPathFactory) -> Pat
     file = tmp_path_factory.mktemp("state") / "state.json"
     memory = horizon.memory
     assert memory is not None
-    memory.write(file)
+    memory.write(file, {})
     return file
 
 
 def test_a_restart_in_the_middle_goes_on_as_before(whole: ModelSequences, kept: Path) -> None:
     straight = _followed(_horizon(whole), whole, 0.0, END)
     again = _horizon(whole)
-    again.recall(TorqueMemory.read(kept))
+    again.recall(TorqueMemory.read(kept, {}))
     restarted = _followed(again, whole, RESTART, END)
     assert min(restarted) - RESTART < 2.0 < min(straight)
     assert all(one.settled for one in restarted.values())
@@ -88,13 +88,13 @@ def test_a_restart_in_the_middle_goes_on_as_before(whole: ModelSequences, kept: 
 def test_a_state_of_other_parameters_is_refused(whole: ModelSequences, kept: Path) -> None:
     other = _horizon(whole, JOINT_EXPERIMENT.replace("armature: , ", ""))
     with pytest.raises(DataError, match=r"the state is of a_armature, .*; estimated are a_damping"):
-        other.recall(TorqueMemory.read(kept))
+        other.recall(TorqueMemory.read(kept, {}))
 
 
 def test_a_state_of_another_model_is_refused_and_the_run_goes_on(
     whole: ModelSequences, kept: Path
 ) -> None:
-    memory = TorqueMemory.read(kept)
+    memory = TorqueMemory.read(kept, {})
     shorter = memory.blocks[0].sums[0][:-1]
     first = type(memory.blocks[0])(memory.blocks[0].counts, (shorter, *memory.blocks[0].sums[1:]))
     horizon = _horizon(whole)
@@ -107,11 +107,12 @@ def test_a_state_of_another_model_is_refused_and_the_run_goes_on(
 @pytest.mark.parametrize(
     "change",
     [{"rows": 0.0}, {"motion": []}, {"blocks": [{"counts": [1.0], "sums": [[1.0], [2.0]]}]},
-     {"blocks": [{"counts": [1.0], "sums": [[None]]}]}, {"still": ["x"]}, {"format": 2}],
+     {"blocks": [{"counts": [1.0], "sums": [[None]]}]}, {"still": ["x"]}, {"format": 1},
+     {"inputs": 3}],
 )  # fmt: skip
 def test_a_damaged_file_is_no_state(tmp_path: Path, kept: Path, change: dict[str, object]) -> None:
     file = tmp_path / "state.json"
     content = json.loads(kept.read_text(encoding="utf-8"))
     file.write_text(json.dumps({**content, **change}), encoding="utf-8")
     with pytest.raises(DataError, match=r"state\.json"):
-        TorqueMemory.read(file)
+        TorqueMemory.read(file, {})
