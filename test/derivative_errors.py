@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
@@ -13,6 +16,23 @@ from sysid_ros.engine.problem.windowed_problem import WindowedProblem
 
 TOLERANCE = 1e-4
 STEPS = ((1e-5, 1e-5), (1e-6, 1e-6), (1e-7, 1e-7), (1e-7, 0.0), (0.0, 1e-7))  # ahead, behind
+
+
+class _Remembering:
+    """A builder that does not build the same model again for a step of a start."""
+
+    def __init__(self, builder: Any) -> None:
+        self._builder = builder
+        self._last: tuple[bytes, Any] = b"", None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._builder, name)
+
+    def build(self, theta: FloatArray) -> Any:
+        key = theta.tobytes()
+        if key != self._last[0]:
+            self._last = key, self._builder.build(theta)
+        return self._last[1]
 
 
 def assert_exact(problem: WindowedProblem, point: Point | None = None) -> None:
@@ -65,7 +85,9 @@ def largest_error(problem: WindowedProblem, point: Point) -> float:
     floors: list[FloatArray] = []
     least = np.full((len(exact), left.size), np.inf)
     for ahead, behind in STEPS:
-        tried = problem.with_groups(problem.groups)
+        tried = problem.with_groups(
+            [replace(group, builder=_Remembering(group.builder)) for group in problem.groups]
+        )
         plain = differences(tried, point, ahead, behind, left)
         floors = floors or [_floors(problem, each) for each in plain]
         errors = [

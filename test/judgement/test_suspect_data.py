@@ -20,6 +20,9 @@ from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment
 
+ALONE = ["fit.landscapes=0", "fit.model_error=false"]  # neither is in what is said first
+BRIEFLY = [*ALONE, "fit.max_iterations=2"]
+
 
 @pytest.mark.parametrize("exchanged", [(), ("position", "velocity"), ("velocity",)])
 def test_exchanged_joints_are_found_and_right_ones_are_not(
@@ -98,7 +101,7 @@ def test_the_verdict_says_exchanged_joints_first(tmp_path: Path) -> None:
     for what in ("position", "velocity"):
         recording = recording.exchanged(what, 0, 1)
     file = write_experiment(tmp_path, wrong_model(xml, 5), recording, velocities=True)
-    experiment = with_overrides(load_experiment(file), ["fit.max_iterations=2"])
+    experiment = with_overrides(load_experiment(file), BRIEFLY)
     outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
     assert outcome.judgement is Judgement.SUSPECT_DATA
     assert outcome.verdict.startswith(
@@ -112,7 +115,7 @@ def test_the_verdict_says_first_what_check_would_have_said(tmp_path: Path) -> No
     xml = arm_model(5, 2)
     recording = simulate(xml, 1, duration=6.0).changed("position", 1, lambda q: q + 0.4)
     file = write_experiment(tmp_path, wrong_model(xml, 5), recording, velocities=True)
-    experiment = with_overrides(load_experiment(file), ["fit.max_iterations=2"])
+    experiment = with_overrides(load_experiment(file), BRIEFLY)
     outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
     assert outcome.judgement is Judgement.SUSPECT_DATA
     (offset,) = re.findall(r"^Suspect data: 'p1' is off by (\S+)", outcome.verdict)
@@ -129,7 +132,7 @@ def test_the_verdict_says_first_that_a_sensor_had_stopped(tmp_path: Path) -> Non
 
     recording = simulate(xml, 1, duration=12.0).changed("position", 1, stopped)
     file = write_experiment(tmp_path, wrong_model(xml, 5), recording)
-    experiment = with_overrides(load_experiment(file), ["fit.max_iterations=2"])
+    experiment = with_overrides(load_experiment(file), BRIEFLY)
     outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
     assert outcome.judgement is Judgement.SUSPECT_DATA
     assert outcome.verdict.startswith("Suspect data: 'p1' stands still at")
@@ -151,7 +154,7 @@ def test_the_verdict_says_first_what_was_taken_up_on_the_way(tmp_path: Path, beg
     )
     file = write_experiment(tmp_path, model, ArmRecording(without.times, *parts))
     freed = "parameters+=[{body: link1, mass: {min: 0.05, max: 8}}]"
-    experiment = with_overrides(load_experiment(file), ["windows.length=1.0", freed])
+    experiment = with_overrides(load_experiment(file), [*ALONE, "windows.length=1.0", freed])
     outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
     said = r"Suspect data: From about (\S+) s on .* 'link1' carried (\S+) kg"
     told = re.match(said, outcome.verdict)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from patience import PATIENCE
+from rcl_interfaces.srv import GetParameters
 from rclpy.action import ActionClient
 from ros_client import RosClient, free_port
 from ros_parameters import ros_parameters
@@ -46,7 +47,8 @@ def test_numbers_are_plain_topics(nodes: ChildProcesses, client: RosClient, tmp_
     shares = client.collect(Float64, "/fit_server/progress/share")
     masses = client.collect(Float64, "/fit_server/progress/values/mass")
     client.wait_until(lambda: client.node.count_publishers("/fit_server/progress/cost"))
-    client.spin(0.5)
+    for _ in range(3):  # answers show that the server knows of what was subscribed to before
+        client.call(GetParameters, "/fit_server/get_parameters")
     handle = client.result(action.send_goal_async(FitModel.Goal(experiment_yaml="obedient")))
     client.wait_until(lambda: len(costs) > 5 and len(masses) > 5)
     client.result(handle.cancel_goal_async())

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from ros_client import RosClient
@@ -43,7 +43,7 @@ def test_the_node_ends_while_an_update_takes_long(
     release = threading.Event()
 
     def compiles(*given: Any, **named: Any) -> Any:
-        release.wait(60.0)
+        release.wait(PATIENCE)
 
     monkeypatch.setattr(Estimator, "_update", compiles)
     monkeypatch.setattr(estimator_node, "_LAST", 0.05)
@@ -52,10 +52,7 @@ def test_the_node_ends_while_an_update_takes_long(
     for transition in (node.trigger_configure, node.trigger_activate):
         assert transition() == TransitionCallbackReturn.SUCCESS
     node._work = node._thread.submit(node._update)
-    began = time.thread_time(), time.monotonic()
     assert node.trigger_shutdown() == TransitionCallbackReturn.SUCCESS
     node.destroy_node()
-    assert node.is_busy
-    assert not release.is_set()
-    assert time.monotonic() - began[1] < 30.0
+    assert node.is_busy  # still: nobody waited for it
     release.set()

@@ -34,6 +34,7 @@ signals:
   - {wrench: imu, topic: /wrench, field: wrench}
   - {qpos: base, topic: /odom, field: pose.pose}
 windows: {length: 0.5}
+fit: {landscapes: 0, model_error: false}
 parameters:
   - body: box
     inertia: pseudo

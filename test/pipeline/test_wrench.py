@@ -32,6 +32,7 @@ sequences: [pushed]
 signals:
   - {wrench: tip, topic: /ft_sensor, field: wrench}
   - {sensor: angle, topic: /joint_states, field: "position[hinge]"}
+fit: {landscapes: 0, model_error: false}
 parameters:
   - joint: hinge
     armature: {max: 0.2}

@@ -15,11 +15,13 @@ from arm_recording import arm_model, simulate, write_bag, wrong_model
 
 from sysid_ros.diagnosis import FindingKind, check_experiment
 from sysid_ros.errors import DataError
+from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, SignalKind
 from sysid_ros.rehearsal import Motion, RecordingPlan, generate
 
+ALONE = ["fit.landscapes=0", "fit.model_error=false"]  # without what adds to reports
 URDF = """
 <robot name="arm">
   <link name="base"/>
@@ -65,9 +67,8 @@ def held_out_gain(text: str, folder: Path) -> float:
     """Fit a proposal; the held-out error over that of the untuned model."""
     file = folder / "experiment.yaml"
     file.write_text(text)
-    from sysid_ros.experiment import load_experiment
-
-    outcome = run_experiment(load_experiment(file), output_dir=folder / "results").outcome
+    experiment = with_overrides(load_experiment(file), ALONE)
+    outcome = run_experiment(experiment, output_dir=folder / "results").outcome
     assert outcome.validation is not None
     return outcome.validation.rmse_all / outcome.validation.rmse_all_initial
 
@@ -216,7 +217,8 @@ def test_actuators_of_several_inputs_beside_a_motor(tmp_path: Path) -> None:
         "upper": "data[0]", "fore": "data[1]", "last": "data[2]",
     }  # fmt: skip
     assert proposal.findings == ()
-    outcome = run_experiment(proposal.experiment, output_dir=tmp_path / "results").outcome
+    experiment = with_overrides(proposal.experiment, ALONE)
+    outcome = run_experiment(experiment, output_dir=tmp_path / "results").outcome
     found = {one.name: one.value for one in outcome.fit.parameters}
     for joint, damping in DAMPINGS.items():
         assert found[f"{joint}_damping"] == pytest.approx(damping, rel=0.05)

@@ -36,6 +36,7 @@ signals:
   - {actuator: lift, topic: /thrust, field: "data[0]"}
   - {actuator: turn, topic: /thrust, field: "data[1]"}
 windows: {length: 0.5}
+fit: {landscapes: 0, model_error: false}
 parameters:
   - {body: base, mass: {min: 0.5, max: 3.0}}
   - {signal: "base_qpos_*", delay: {min: -0.05, max: 0.05, shared: true}}

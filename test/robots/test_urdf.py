@@ -28,6 +28,7 @@ signals:
   - {{effort: shoulder, topic: /joint_states, field: "effort[shoulder]", interpolation: hold}}
   - {{qpos: shoulder, topic: /joint_states, field: "position[shoulder]"}}
   - {{sensor: imu_rate, type: gyro, at: imu_link, topic: /imu, field: angular_velocity}}
+fit: {{landscapes: 0, model_error: false}}
 parameters:
   - {{joint: shoulder, damping: {{max: 1.0}}}}
 """

@@ -291,7 +291,7 @@ def recorded_robot(name: str, folder: Path) -> tuple[mujoco.MjSpec, Experiment]:
     robot = next(one for one in own_robots() if one.name == name)
     spec = robot.model()
     truth = hidden(spec.copy().compile(), 3)
-    plan = replace(robot.plan, truth=truth, duration=min(robot.plan.duration, 12.0))
+    plan = replace(robot.plan, truth=truth, duration=min(robot.plan.duration, 8.0))
     return spec, experiment_of(spec, plan, folder)
 
 

@@ -457,17 +457,19 @@ def test_activations(dynamics: str, integrator: str) -> None:
     assert_exact(chains.problem(root, params))
 
 
-@pytest.mark.parametrize("kind", FRAME_SENSORS, ids=lambda kind: mujoco.mjtSensor(kind).name)
-def test_every_sensor_fixed_to_a_body_agrees_with_central_differences(kind: int) -> None:
+@pytest.mark.parametrize("first", range(3))
+def test_every_sensor_fixed_to_a_body_agrees_with_central_differences(first: int) -> None:
+    """Six at a time, beside an IMU."""
     chain = Chain(3, 2, "IMPLICITFAST", True, False, True, floating=True)
     root = chains.spec(chain)
-    of_ball = kind in (mujoco.mjtSensor.mjSENS_BALLQUAT, mujoco.mjtSensor.mjSENS_BALLANGVEL)
-    root.add_sensor(
-        name="added",
-        type=mujoco.mjtSensor(kind),
-        objtype=mujoco.mjtObj.mjOBJ_JOINT if of_ball else mujoco.mjtObj.mjOBJ_SITE,
-        objname="ball" if of_ball else "imu",
-    )
+    for kind in map(mujoco.mjtSensor, [*FRAME_SENSORS][first::3]):
+        of_ball = kind in (mujoco.mjtSensor.mjSENS_BALLQUAT, mujoco.mjtSensor.mjSENS_BALLANGVEL)
+        root.add_sensor(
+            name=kind.name,
+            type=kind,
+            objtype=mujoco.mjtObj.mjOBJ_JOINT if of_ball else mujoco.mjtObj.mjOBJ_SITE,
+            objname="ball" if of_ball else "imu",
+        )
     assert_exact(chains.problem(root, parameters(root, chain)))
 
 
