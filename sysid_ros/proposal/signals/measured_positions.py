@@ -8,6 +8,8 @@ Of joints whose position nothing tells, as of wheels, the measured velocity coun
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -26,10 +28,12 @@ from sysid_ros.recording.messages import is_asked
 
 _PLAIN = "std_msgs/"
 _OF_MANY = (_PLAIN, "trajectory_msgs/", "geometry_msgs/")  # types of which topics say all
+_OF_BODIES = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
 _MEASURED = ("position", "velocity")
 _PLAIN_INTERFACE = "[position]"  # rather than position_motor of the same joint
 _SAME_NAME = 0.9  # similarity from which a part of a topic is a joint's name
 _MANY_TURNS = 2.0
+_TOLD = ("measured", "actual", "present", "feedback")  # of what was measured, beside set points
 _UNITS = ("rpm",)  # that names of topics have
 
 Positions = dict[int, tuple[Channel, bool]]  # by joint, with whether it is sure
@@ -140,12 +144,13 @@ def velocity_lines(
 
 def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:
     """The measured position of each joint, by name, or in order where no name is alike."""
-    sources = _sources([c for c in channels if c.quantity == "position" and not c.command])
+    told = [one for one in channels if one.quantity == "position" and not one.command]
+    sources = _sources([one for one in told if not one.msgtype.startswith(_OF_BODIES)])
     measured = sources[0] if sources else []
     # A joint without a name, such as a roller of a wheel, has none by which a file can map it.
     joints = [joint for joint in scalar_joints(model) if model.joint(joint).name]
     names = [str(model.joint(joint).name) for joint in joints]
-    told = Counter(channel.name for channel in measured)  # a joint may have several interfaces
+    counts = Counter(channel.name for channel in measured)  # a joint may have several interfaces
     plain = {channel.name for channel in measured if channel.field.endswith(_PLAIN_INTERFACE)}
     measured = [
         channel
@@ -154,24 +159,44 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     ]
     matches = match_names(names, [channel.name for channel in measured])
     found: Positions = {
-        joint: (measured[match.index], match.sure and told[measured[match.index].name] == 1)
+        joint: (measured[match.index], match.sure and counts[measured[match.index].name] == 1)
         for joint, name in zip(joints, names, strict=True)
         if (match := matches.get(name))
     }
     taken = {match.index for match in matches.values()}
-    rest = [channel for i, channel in enumerate(measured) if i not in taken]
     open_joints = [joint for joint in joints if joint not in found]
     driven = {joint_of(model, actuator) for actuator in range(n_actuators(model))}
-    if len(rest) != len(open_joints):  # as of a base on passive wheels
-        open_joints = [joint for joint in open_joints if joint in driven]
-    if len(rest) == len(open_joints):
-        for joint, channel in zip(_in_order(model, open_joints, rest), rest, strict=True):
-            found[joint] = (channel, False)
+    rests = [[channel for i, channel in enumerate(measured) if i not in taken]]
+    rests += [one for one in sources[1:] if len(one) > 1 and not one[0].name and not found]
+    rests += [] if found else _whole_topics(sources)
+    for rest in rests:
+        left = open_joints
+        if len(rest) != len(left):  # as of a base on passive wheels
+            left = [joint for joint in open_joints if joint in driven]
+        if len(rest) == len(left):
+            for joint, channel in zip(_in_order(model, left, rest), rest, strict=True):
+                found[joint] = (channel, False)
+            break
     singles = [source[0] for source in sources if len(source) == 1 and not source[0].name]
     alone = [replace(one, name=named_part(one.topic, names)[0]) for one in singles]
-    for source in [*sources[1:], alone]:
+    for source in [*sources[1:], alone, _of_drives(model, singles)]:
         found |= _named_in(model, [joint for joint in joints if joint not in found], source)
     return dict(sorted({**planar_positions(model, channels), **found}.items()))
+
+
+def _of_drives(model: mujoco.MjModel, singles: Sequence[Channel]) -> list[Channel]:
+    """Positions whose topics are named after actuators, under the names of their joints."""
+    moved = {
+        str(model.actuator(actuator).name): str(model.joint(joint).name)
+        for actuator in range(n_actuators(model))
+        if (joint := joint_of(model, actuator)) is not None and model.actuator(actuator).name
+    }
+    told = [(one, *named_part(one.topic, list(moved))) for one in singles]
+    return [
+        replace(one, name=moved[max(moved, key=lambda name: similarity(name, part))])
+        for one, part, score in told
+        if score >= _SAME_NAME
+    ]
 
 
 def turns_or_degrees(model: mujoco.MjModel, joint: int, channel: Channel) -> str:
@@ -228,16 +253,47 @@ def _named_in(model: mujoco.MjModel, joints: Sequence[int], source: list[Channel
 
 
 def _sources(channels: list[Channel]) -> list[list[Channel]]:
-    """The channels by topic: first JointStates, then those that have most."""
-    topics: dict[str, list[Channel]] = {}
+    """The channels by topic and array: first JointStates, then those that have most.
+
+    One that says that it was measured comes before others, and before a JointState that has the
+    same joints at less than half of its rate.
+    """
+    found: dict[tuple[str, str], list[Channel]] = {}
     for channel in channels:
-        topics.setdefault(channel.topic, []).append(channel)
+        place = re.sub(r"\[[^\]]*\]", "[]", channel.field)
+        found.setdefault((channel.topic, place if "[]" in place else ""), []).append(channel)
 
-    def rank(topic: str) -> tuple[bool, int, int]:
-        is_state = topics[topic][0].msgtype == "sensor_msgs/msg/JointState"
-        return is_state, len(topics[topic]), -len(topic)
+    def rank(key: tuple[str, str]) -> tuple[bool, int, bool, int]:
+        return _is_state(found[key]), len(found[key]), _is_told(found[key]), -len("".join(key))
 
-    return [topics[topic] for topic in sorted(topics, key=rank, reverse=True)]
+    ranked = [found[key] for key in sorted(found, key=rank, reverse=True)]
+    faster = [one for one in ranked[1:] if _is_told(one) and _outruns(one, ranked[0])]
+    return [*faster, *(one for one in ranked if one not in faster)]
+
+
+def _whole_topics(sources: Sequence[list[Channel]]) -> list[list[Channel]]:
+    """The numbers without names that topics have in several arrays, in the order of messages."""
+    found: dict[str, list[Channel]] = {}
+    for one in itertools.chain(*sources):
+        if not one.name:
+            found.setdefault(one.topic, []).append(one)
+    return [sorted(one, key=lambda channel: channel.index) for one in found.values()]
+
+
+def _is_state(source: Sequence[Channel]) -> bool:
+    return source[0].msgtype == "sensor_msgs/msg/JointState"
+
+
+def _is_told(source: Sequence[Channel]) -> bool:
+    """Tell whether the name of an array says that it was measured."""
+    return any(word in source[0].field for word in _TOLD)
+
+
+def _outruns(source: Sequence[Channel], other: Sequence[Channel]) -> bool:
+    """Tell whether a source has the joints that another has, which are named, more often."""
+    names = {one.name for one in other}
+    same = "" not in names and names <= {one.name for one in source}
+    return same and 0.0 < 2.0 * source[0].interval < other[0].interval
 
 
 def rival_topics(channels: Sequence[Channel], chosen: Sequence[tuple[Channel, bool]]) -> list[str]:

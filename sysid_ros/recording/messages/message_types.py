@@ -89,6 +89,8 @@ MESSAGE_TYPES: Mapping[str, MessageType] = {
     ),
     "*/*State*": MessageType(measured=True, commanded_fields=_COMMANDED),
     "*/*Status*": MessageType(measured=True, commanded_fields=_COMMANDED),  # as drives tell it
+    "*/*Feedback*": MessageType(measured=True, commanded_fields=_COMMANDED),
+    "*/*Telemetry*": MessageType(measured=True, commanded_fields=_COMMANDED),
 }
 _ORDINARY = MessageType()
 
