@@ -25,14 +25,15 @@ from sysid_ros.proposal.signals.further_inputs import velocity_inputs
 from sysid_ros.proposal.signals.lines import SERVOS, Line
 from sysid_ros.proposal.signals.measured_positions import (
     Positions,
+    doubted_unit,
     measured_positions,
     rival_topics,
     scalar_joints,
-    turns_or_degrees,
     velocity_lines,
     with_measured_numbers,
 )
 from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.proposal.signals.told_units import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
@@ -125,6 +126,7 @@ def map_channels(
         lines += joint_efforts(model, moving, positions)
     elif not driven:
         lines += torque_sensors(model, moving, positions)
+    lines = [replace(one, unit=one.unit or told_unit(model, one)) for one in lines]
     shown = {line.placed[1] for line in lines if line.placed}
     idle = [
         f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
@@ -284,7 +286,7 @@ def _tied(model: mujoco.MjModel, positions: Positions) -> set[int]:
 def _position_line(model: mujoco.MjModel, joint: int, channel: Channel, sure: bool) -> Line:
     name = str(model.joint(joint).name)
     doubts = [] if sure else [f"is {channel.field} the position of {name}?"]
-    doubt = "\n".join(filter(None, [*doubts, turns_or_degrees(model, joint, channel)]))
+    doubt = "\n".join(filter(None, [*doubts, doubted_unit(model, joint, channel)]))
     for sensor in range(model.nsensor):
         is_position = int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_JOINTPOS)
         if is_position and int(model.sensor_objid[sensor]) == joint and model.sensor(sensor).name:

@@ -33,8 +33,8 @@ _MEASURED = ("position", "velocity")
 _PLAIN_INTERFACE = "[position]"  # rather than position_motor of the same joint
 _SAME_NAME = 0.9  # similarity from which a part of a topic is a joint's name
 _MANY_TURNS = 2.0
+_MANY_EXTENTS = 10.0  # of the model
 _TOLD = ("measured", "actual", "present", "feedback")  # of what was measured, beside set points
-_UNITS = ("rpm",)  # that names of topics have
 
 Positions = dict[int, tuple[Channel, bool]]  # by joint, with whether it is sure
 
@@ -137,8 +137,7 @@ def velocity_lines(
         left = [joint for name, joint in joints.items() if name not in lines]
         for joint, (channel, _) in _named_in(model, left, source).items():
             name = str(model.joint(joint).name)
-            unit = next((unit for unit in _UNITS if unit in channel.topic.lower()), "")
-            lines[name] = Line("qvel", name, channel, unit=unit)
+            lines[name] = Line("qvel", name, channel)
     return list(lines.values())
 
 
@@ -199,23 +198,26 @@ def _of_drives(model: mujoco.MjModel, singles: Sequence[Channel]) -> list[Channe
     ]
 
 
-def turns_or_degrees(model: mujoco.MjModel, joint: int, channel: Channel) -> str:
-    """A doubt about the unit of a joint without a range that a position servo turns far.
+def doubted_unit(model: mujoco.MjModel, joint: int, channel: Channel) -> str:
+    """A doubt about the unit of a joint without a range that goes far.
 
-    Nothing else tells where its command is in degrees as well; what a servo drives to a place
-    hardly turns more than twice.
+    Nothing else tells where its command is in that unit as well; what a position servo drives to a
+    place hardly turns more than twice, nor does a slide go ten times as far as the robot is large.
     """
-    servos = (
-        a for a in range(n_actuators(model)) if joint_of(model, a) == joint and is_servo(model, a)
-    )
-    hinge = int(model.jnt_type[joint]) == HINGE and not model.jnt_limited[joint]
-    if not hinge or next(servos, None) is None:
+    if model.jnt_limited[joint]:
         return ""
-    turns = float(np.ptp(np.concatenate(channel.values))) / (2.0 * np.pi)
-    if not turns > _MANY_TURNS:
+    name, reach = model.joint(joint).name, float(np.ptp(np.concatenate(channel.values)))
+    if int(model.jnt_type[joint]) != HINGE:
+        far = reach > _MANY_EXTENTS * float(model.stat.extent)
+        return f"does {name} move {reach:.3g} m, or is it in mm (unit: mm)?" if far else ""
+    served = any(
+        joint_of(model, a) == joint and is_servo(model, a) for a in range(n_actuators(model))
+    )
+    turns = reach / (2.0 * np.pi)
+    if not (served and turns > _MANY_TURNS):
         return ""
     return (
-        f"does {model.joint(joint).name} turn {turns:.2g} times, or is it in degrees, and its "
+        f"does {name} turn {turns:.2g} times, or is it in degrees, and its "
         "command (unit: deg)? The model gives no range to tell by"
     )
 
