@@ -30,6 +30,7 @@ from sysid_ros.proposal.signals.recorded_commands import (
     asked_beside,
     called_by_topics,
     command_arrays,
+    in_numbered_topics,
     named_commands,
     not_repeated,
     of_one_quantity,
@@ -89,6 +90,8 @@ def command_lines(
     arrays = of_robot(command_arrays(commands), positions.values())
     singles = {found[0].topic for found in arrays.values() if len(found) == 1}
     named = named_commands(commands, drives, singles)
+    alone = [found[0] for found in arrays.values() if len(found) == 1]
+    arrays |= {f"{one[0].topic} to {one[-1].topic}": one for one in in_numbered_topics(alone)}
     open_ = _Open(list(drives))
     for quantity in dict.fromkeys(drive.quantity for drive in drives):
         _by_name(open_, quantity, of_quantity(named, quantity), spaces)

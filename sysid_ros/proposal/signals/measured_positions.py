@@ -23,7 +23,7 @@ from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import match_names, similarity
 from sysid_ros.proposal.signals.planar_bases import planar_positions
-from sysid_ros.proposal.signals.recorded_commands import is_bare, named_part
+from sysid_ros.proposal.signals.recorded_commands import in_numbered_topics, is_bare, named_part
 from sysid_ros.recording.messages import is_asked
 
 _PLAIN = "std_msgs/"
@@ -80,16 +80,23 @@ def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) ->
 
 
 def _reached(channels: list[Channel]) -> list[Channel]:
-    """The channels, arrays of positions beside others as long that are asked for as measured."""
+    """The channels, arrays beside others as long that are asked for as measured positions.
+
+    They say that they are positions, or but that they are what was reached.
+    """
     arrays = [one for one in channels if one.msgtype.startswith(_PLAIN) and "[" in one.field]
     numbers = Counter(one.topic for one in arrays)
     asked = {numbers[one.topic] for one in arrays if is_asked(one.topic)}
     told = {
         one.topic
         for one in arrays
-        if one.quantity == "position" and not is_asked(one.topic) and numbers[one.topic] in asked
+        if one.quantity == "position" or (not one.quantity and not one.command)
+        if not is_asked(one.topic) and numbers[one.topic] in asked
     }
-    return [replace(one, command=one.command and one.topic not in told) for one in channels]
+    return [
+        replace(one, command=False, quantity="position") if one.topic in told else one
+        for one in channels
+    ]
 
 
 def _of_servo(model: mujoco.MjModel, one: Channel, served: Mapping[str, int]) -> Channel:
@@ -164,23 +171,30 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     }
     taken = {match.index for match in matches.values()}
     open_joints = [joint for joint in joints if joint not in found]
-    driven = {joint_of(model, actuator) for actuator in range(n_actuators(model))}
     rests = [[channel for i, channel in enumerate(measured) if i not in taken]]
     rests += [one for one in sources[1:] if len(one) > 1 and not one[0].name and not found]
-    rests += [] if found else _whole_topics(sources)
-    for rest in rests:
-        left = open_joints
-        if len(rest) != len(left):  # as of a base on passive wheels
-            left = [joint for joint in open_joints if joint in driven]
-        if len(rest) == len(left):
-            for joint, channel in zip(_in_order(model, left, rest), rest, strict=True):
-                found[joint] = (channel, False)
-            break
+    found |= _as_many(model, open_joints, [*rests, *([] if found else _whole_topics(sources))])
     singles = [source[0] for source in sources if len(source) == 1 and not source[0].name]
     alone = [replace(one, name=named_part(one.topic, names)[0]) for one in singles]
     for source in [*sources[1:], alone, _of_drives(model, singles)]:
         found |= _named_in(model, [joint for joint in joints if joint not in found], source)
+    used = {channel.topic for channel, _ in found.values()}
+    numbered = in_numbered_topics(one for one in singles if one.topic not in used)
+    found |= _as_many(model, [joint for joint in joints if joint not in found], numbered)
     return dict(sorted({**planar_positions(model, channels), **found}.items()))
+
+
+def _as_many(
+    model: mujoco.MjModel, joints: Sequence[int], arrays: Sequence[list[Channel]]
+) -> Positions:
+    """The first of some arrays that is as long as there are joints, or driven ones, in order."""
+    driven = {joint_of(model, actuator) for actuator in range(n_actuators(model))}
+    moved = [joint for joint in joints if joint in driven]  # not a base's passive wheels
+    for array, left in itertools.product(arrays, (list(joints), moved)):
+        if len(array) == len(left):
+            ordered = _in_order(model, left, array)
+            return {joint: (one, False) for joint, one in zip(ordered, array, strict=True)}
+    return {}
 
 
 def _of_drives(model: mujoco.MjModel, singles: Sequence[Channel]) -> list[Channel]:

@@ -139,6 +139,20 @@ def called_by_topics(
     ]
 
 
+def in_numbered_topics(singles: Iterable[Channel]) -> list[list[Channel]]:
+    """Numbers whose topics differ by a number, as of motors' ids, in the order of these."""
+    found: dict[tuple[str, ...], list[Channel]] = {}
+    for one in singles:
+        alike = re.sub(r"\d+", "#", one.topic)
+        if alike != one.topic:
+            found.setdefault((one.msgtype, one.field, alike), []).append(one)
+
+    def place(one: Channel) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", one.topic)]
+
+    return [sorted(group, key=place) for group in found.values() if len(group) > 1]
+
+
 def not_repeated(arrays: Sequence[list[Channel]]) -> list[list[Channel]]:
     """The arrays without those in which states repeat what another one sent."""
     sent = [one for one in arrays if not reports_command(one[0].msgtype, one[0].field)]

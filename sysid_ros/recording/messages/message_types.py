@@ -51,6 +51,7 @@ def _numbers(names: str) -> MessageType:
 
 
 _ASKED = re.compile("(cmd|command|desired|goal|reference|setpoint|target)s?")
+_REPORTED = re.compile("(state|feedback|telemetry|measurement)s?|status|measured")
 _CRTK = re.compile("(servo|move)_[jc][a-z]")  # of the collaborative robotics toolkit, as servo_jp
 _COMMANDED = ("reference", "desired", "set_point", "output", "command")
 
@@ -114,7 +115,9 @@ def is_command(msgtype: str, field: str, topic: str) -> bool:
     hardware take it.
     """
     row = message_type(msgtype)
-    return reports_command(msgtype, field) or is_asked(topic) if row.measured else True
+    if not row.measured:
+        return is_asked(topic) or not _reports(topic)
+    return reports_command(msgtype, field) or is_asked(topic)
 
 
 def reports_command(msgtype: str, field: str) -> bool:
@@ -128,6 +131,12 @@ def reports_command(msgtype: str, field: str) -> bool:
         part.startswith(row.commanded_fields) or (row.commanded_fields and _asks(part))
         for part in parts
     )
+
+
+def _reports(topic: str) -> bool:
+    """Tell whether a topic's own name says that its messages are of what was reached."""
+    own = topic.lower().rpartition("/")[2]
+    return any(map(_REPORTED.fullmatch, re.split(r"[_\d]+", own)))
 
 
 def is_asked(topic: str) -> bool:

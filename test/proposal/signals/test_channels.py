@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from rosbags.typesys import get_types_from_msg
 
 from sysid_ros.proposal.signals.channels import Channel, read_channels
@@ -281,3 +282,17 @@ def test_feedback_and_telemetry_were_measured() -> None:
     for kind in ("kortex_driver/msg/BaseCyclic_Feedback", "rover_msgs/msg/WheelTelemetry"):
         assert not is_command(kind, "actuators[0].position", "/arm/base_cyclic")
         assert is_command(kind, "target_position", "/arm/base_cyclic")
+
+
+@pytest.mark.parametrize(
+    ("topic", "command"),
+    [
+        ("/xarm/robot_states", False),
+        ("/arm/joint_feedback", False),
+        ("/arm/state_command", True),
+        ("/state/motors", True),  # a namespace
+        ("/statement", True),
+    ],
+)
+def test_topics_of_states_and_feedback_have_no_commands(topic: str, command: bool) -> None:
+    assert is_command("xarm_msgs/msg/RobotMsg", "angle[0]", topic) == command

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
 
 from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.mapping import map_channels
 from sysid_ros.proposal.signals.measured_positions import measured_positions
 
 TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
@@ -74,3 +77,32 @@ def test_a_state_with_what_was_measured_outruns_a_slow_joint_state(
     ]
     place = ("/robot_state", "measured_joint_state.") if faster else ("/joint_states", "")
     assert found_in(channels) == {n: (place[0], f"{place[1]}position[{n}]") for n in JOINTS}
+
+
+def test_topics_that_differ_by_an_id_are_in_its_order() -> None:
+    """Neither joints nor actuators are called by it, and two digits come after one."""
+    status, asked = "can_msgs/msg/MotorStatus", "can_msgs/msg/MotorCommand"
+    ids = (9, 10, 11)
+    channels = [told(f"/can0/motor_{i}/status", status, "position") for i in reversed(ids)]
+    for i in reversed(ids):
+        one = told(f"/can0/motor_{i}/command", asked, "position")
+        channels.append(replace(one, command=True))
+    lines = map_channels(arm(), channels).lines
+    assert {(line.kind, line.name): line.channel.topic for line in lines} == {
+        **{("qpos", name): f"/can0/motor_{i}/status" for name, i in zip(JOINTS, ids, strict=True)},
+        **{("actuator", f"axis_{k}"): f"/can0/motor_{i}/command" for k, i in enumerate(ids, 1)},
+    }
+
+
+def test_an_array_that_is_called_feedback_was_reached() -> None:
+    kind = "std_msgs/msg/Float64MultiArray"
+    channels = [
+        replace(told(f"/arm/joint_{word}", kind, f"data[{i}]"), quantity="", index=i, command=asked)
+        for word, asked in (("feedback", False), ("command", True))
+        for i in range(3)
+    ]
+    lines = map_channels(arm(), channels).lines
+    assert {(line.kind, line.channel.topic) for line in lines} == {
+        ("qpos", "/arm/joint_feedback"),
+        ("actuator", "/arm/joint_command"),
+    }
