@@ -108,7 +108,8 @@ def message_type(name: str) -> MessageType:
 def is_command(msgtype: str, field: str, topic: str) -> bool:
     """Tell by type, field and topic whether an actuator's values are commands, which hold.
 
-    What sensors measured (and was published as a state) is sampled and interpolated linearly;
+    What sensors measured (and was published as a state, by its type or on a topic called state,
+    status or feedback) is sampled and interpolated linearly;
     everything else, such as ``std_msgs/msg/Float64MultiArray`` or a trajectory, stays in force
     until the next message. The reference and output of a controller's state are commands, and so
     is a state on a topic such as ``/joint_command``, as simulators and ros2_control's topic-based
