@@ -26,7 +26,12 @@ from sysid_ros.diagnosis.evidence import (
     percent,
     together,
 )
-from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands, in_percent
+from sysid_ros.diagnosis.left_ranges import (
+    beyond_ranges,
+    clipped_commands,
+    in_percent,
+    turns_away,
+)
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
@@ -214,6 +219,9 @@ def _units(state: CheckedState) -> list[Finding]:
     found = other_units(state.recorded, state.lines.topics, turned)
     for change, _ in found:
         state.repair(change)
+    for change, why in turns_away(state.recorded):
+        state.repair(change)
+        found.append((change, why))
     return [finding_of(change, state.lines, {}, why) for change, why in found]
 
 

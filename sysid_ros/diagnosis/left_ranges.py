@@ -25,7 +25,9 @@ from sysid_ros.engine.elements import BALL, FREE, control_range, n_actuators
 from sysid_ros.errors import listed
 from sysid_ros.experiment import UNITS
 
-_MOSTLY = 0.5  # of a command's samples; fewer are a limit that was run into
+_TURN = UNITS["rev"]
+_SPARE = 0.02  # of a range, by which an encoder's zero may put its ends elsewhere
+_MOSTLY = 0.5  # of samples; fewer are a limit that was run into
 _PERCENT = 50.0  # beyond which no battery's volts and few newton metres go: one of all motors does
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
 
@@ -76,6 +78,41 @@ def in_percent(recorded: Recorded) -> list[tuple[Change, str]]:
         return []
     grounds = f"As recorded, {first!r} goes to {told[first]:.3g}, and its ctrlrange ends at 1."
     return [(Change(FindingKind.UNIT, scale=dict.fromkeys(told, UNITS["percent"])), grounds)]
+
+
+def turns_away(recorded: Recorded) -> list[tuple[Change, str]]:
+    """Find angles that whole turns put into the ranges of their joints, as 0 to 360 degrees.
+
+    Returns:
+      A repair with its grounds, if there are any.
+    """
+    offset: dict[str, float] = {}
+    for joint, label in recorded.positions.items():
+        low, high = map(float, recorded.model.jnt_range[joint])
+        outside = share_outside(recorded.pooled(label), low, high)
+        if recorded.is_hinge(joint) and recorded.model.jnt_limited[joint] and outside > _MOSTLY:
+            values = positions_of(recorded, joint)
+            back = _TURN * round(0.5 * (low + high - values.min() - values.max()) / _TURN)
+            spare = _SPARE * (high - low)
+            if back and low - spare < values.min() + back and values.max() + back < high + spare:
+                offset[label] = back
+                offset |= dict.fromkeys(_asked_there(recorded, joint, float(values.mean())), back)
+    if not offset:
+        return []
+    grounds = "As recorded, beyond the model's range; with whole turns less or more, within it."
+    return [(Change(FindingKind.UNIT, offset=offset), grounds)]
+
+
+def _asked_there(recorded: Recorded, joint: int, place: float) -> list[str]:
+    """The commands of a joint's position servos that are less than half a turn from a place."""
+    model, found = recorded.model, []
+    for servo in recorded.servos:
+        label = str(model.actuator(servo).name)
+        samples = recorded.pooled(label) if recorded.joint_of(servo) == joint else []
+        told = [one.values.mean() for one in samples if len(one.values)]
+        if told and abs(float(np.mean(told)) - place) < 0.5 * _TURN:
+            found.append(label)
+    return found
 
 
 def clipped_commands(recorded: Recorded) -> list[Finding]:

@@ -26,6 +26,7 @@ from sysid_ros.diagnosis.evidence import (
     best_of,
     is_pushed,
     joint_labels,
+    load_on,
     motion_range,
     moves,
     named_degrees,
@@ -39,7 +40,9 @@ from sysid_ros.diagnosis.tracking import Tracking
 
 _VISIBLE = 0.0025  # of a command's power, from which something may be wrong
 _PROMISING = 0.5  # of the power that screening leaves without a repair
-_SMALLEST_OFFSET = 0.1  # rad, or of a slide's range, that a servo's sag does not explain
+_SMALLEST_OFFSET = 0.1  # rad, or of a slide's range, that no servo's sag explains
+_LEAST_OFFSET = 0.03  # of the same, where a stiff servo hardly sags
+_SAGS = 2.0  # times the largest load of a robot on this servo, as springs and loads may add
 _TURNS = (0.05, 20.0)  # rad, between which a joint's motion is believable
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
@@ -67,9 +70,13 @@ class _Hypothesis:
             found.append((Change(FindingKind.SIGN, scale={command[0]: -1.0}), 0.0))
         size = abs(self.slope)
         if named_degrees(size):
-            own = joint_labels(recorded, recorded.joint_of(servo))
-            wrong = command if size > 1.0 else own
-            found.append((Change(FindingKind.DEGREES, scale=dict.fromkeys(wrong, DEGREE)), 0.0))
+            joint = recorded.joint_of(servo)
+            own, factor = joint_labels(recorded, joint), DEGREE
+            if size > 1.0:
+                own = command
+            elif not _believable(recorded, joint, DEGREE):  # so small a motion is none of degrees
+                own, factor = command, 1.0 / DEGREE
+            found.append((Change(FindingKind.DEGREES, scale=dict.fromkeys(own, factor)), 0.0))
         elif size != 1.0:
             found.append((Family(FindingKind.SCALE, command, ()).change(1.0 / size), 1.0 / size))
         if self.offset:
@@ -134,14 +141,16 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
     before = test.misfit((servo,))
     if before.share**2 < _VISIBLE:
         return []
-    hypotheses = _screened(recorded, test, servo)
+    hypotheses, small = _screened(recorded, test, servo)
     plain = _scored(recorded, test, servo, hypotheses[0])
+    # A zero that a sag may explain is no finding; nor is what explains no more than it does.
+    rivals = [plain, *(_scored(recorded, test, servo, one) for one in small)]
     accepted: list[_Scored] = []
     for hypothesis in hypotheses[1 : 1 + _MOST_TRIED]:
         if hypothesis.power > _PROMISING * hypotheses[0].power:
             continue
         one = _scored(recorded, test, servo, hypothesis)
-        simpler = [plain, *(other for other in accepted if _is_part(other, one))]
+        simpler = [*rivals, *(other for other in accepted if _is_part(other, one))]
         if all(decisive(one.misfit, other.misfit) for other in simpler):
             accepted.append(one)
     limited = test.limited(servo) if accepted else None
@@ -183,8 +192,13 @@ def _scored(recorded: Recorded, test: Tracking, servo: int, hypothesis: _Hypothe
     return _Scored(hypothesis, repairs, misfit)
 
 
-def _screened(recorded: Recorded, test: Tracking, servo: int) -> list[_Hypothesis]:
-    """Every pattern of mistakes with its best sizes: none first, then the simpler first."""
+def _screened(
+    recorded: Recorded, test: Tracking, servo: int
+) -> tuple[list[_Hypothesis], list[_Hypothesis]]:
+    """Every pattern of mistakes with its best sizes: none first, then the simpler first.
+
+    The second list has the best zero that is too small, if there is one.
+    """
     joint = recorded.joint_of(servo)
     hinge, moving = recorded.is_hinge(joint), moves(recorded, joint)
     slopes = [1.0, -1.0]
@@ -197,7 +211,9 @@ def _screened(recorded: Recorded, test: Tracking, servo: int) -> list[_Hypothesi
     each = np.repeat(slopes, len(SERVO_LAGS))
     which = np.tile(np.arange(len(SERVO_LAGS)), len(slopes))
     best: dict[tuple[FindingKind, ...], _Hypothesis] = {}
+    small: list[_Hypothesis] = []
     unit = offset_unit(recorded, joint) * abs(test.asked(servo))
+    smallest = _smallest_offset(recorded, servo) * unit
     for offset in (False, True) if unit and moving else (False,):
         fits = equation.fits(commands, which, each, offset=offset)
         table = fits.powers.reshape(len(slopes), -1)
@@ -206,12 +222,25 @@ def _screened(recorded: Recorded, test: Tracking, servo: int) -> list[_Hypothesi
             one = _Hypothesis(
                 float(each[i]), float(fits.offsets[i]), SERVO_LAGS[which[i]], float(fits.powers[i])
             )
-            if offset and abs(one.offset / one.slope) < _SMALLEST_OFFSET * unit:
+            if offset and abs(one.offset / one.slope) < smallest:
+                small += [one] if one.slope == 1.0 and not small else []
                 continue
             pattern = tuple(change.kind for change, _ in one.repairs(recorded, servo))
             if len(pattern) <= 2:
                 best.setdefault(pattern, one)
-    return sorted(best.values(), key=lambda one: (_parts(one), one.power))
+    return sorted(best.values(), key=lambda one: (_parts(one), one.power)), small
+
+
+def _smallest_offset(recorded: Recorded, servo: int) -> float:
+    """The share of a joint's unit of offsets from which no sag of its servo explains one."""
+    joint = recorded.joint_of(servo)
+    stiffness = -float(recorded.model.actuator_biasprm[servo, 1]) * float(
+        recorded.model.actuator_gear[servo, 0] ** 2
+    )
+    if servo in recorded.guessed or not recorded.is_hinge(joint) or stiffness <= 0.0:
+        return _SMALLEST_OFFSET
+    most = max(load_on(recorded, one) for one in recorded.positions if recorded.is_hinge(one))
+    return min(_SMALLEST_OFFSET, max(_LEAST_OFFSET, _SAGS * most / stiffness))
 
 
 def _parts(hypothesis: _Hypothesis) -> int:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import mujoco
@@ -97,6 +98,30 @@ def test_the_verdict_tells_a_range_that_was_left(folder: Path) -> None:
     outcome = run_experiment(experiment, output_dir=folder / "results").outcome
     assert outcome.judgement is Judgement.SUSPECT_DATA
     assert "beyond the model's range of 0.1 to 1.6 rad" in outcome.verdict
+
+
+@pytest.mark.parametrize(
+    ("limits", "turned", "told"),
+    [
+        ("-1.6 1.6", ["servo", "knuckle_qpos"], True),  # as 0 to 360 degrees in both
+        ("-1.6 1.6", ["knuckle_qpos"], True),
+        ("-1.6 1.6", [], False),
+        ("0.3 1.6", ["servo", "knuckle_qpos"], False),  # nor do turns put it into the range
+    ],
+)
+def test_angles_that_are_whole_turns_away_are_told(
+    folder: Path, limits: str, turned: list[str], told: bool
+) -> None:
+    tree = yaml.safe_load(text_of(folder, knuckle=f'range="{limits}"'))
+    for line, label in zip(tree["signals"], ("knuckle_qpos", "servo"), strict=True):
+        if label in turned:
+            line["offset"] = 2.0 * math.pi
+    experiment = parse_experiment(yaml.safe_dump(tree), path=folder / "experiment.yaml")
+    found = mistaken_values(experiment, load_dataset(experiment, None))
+    assert [one.kind for one in found if one.kind is FindingKind.UNIT] == [FindingKind.UNIT] * told
+    if told:
+        assert sorted(found[0].signals) == sorted(turned)
+        assert "offset" not in found[0].repair and "whole turns" in found[0].sentence
 
 
 @pytest.mark.parametrize(

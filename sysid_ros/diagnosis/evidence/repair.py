@@ -328,6 +328,8 @@ def _claim(change: Change, interval: tuple[float, float] | None) -> str:
         return f"{names} {'were' if several else 'was'} divided by 57.3 once too often."
     if change.kind is FindingKind.MILLIMETRES:
         return f"{names} {'are' if several else 'is'} in millimetres; the model uses metres."
+    if change.kind is FindingKind.UNIT and change.offset:
+        return f"{names} {'are' if several else 'is'} told whole turns from where the model counts."
     if change.kind is FindingKind.UNIT:
         factor = next(iter(change.scale.values()))
         unit = next((name for name in TOLD_UNITS if math.isclose(factor, UNITS[name])), "")

@@ -36,7 +36,7 @@ def leaves_range(recorded: Recorded, joint: int) -> bool:
     if not _is_beyond(recorded.model, joint, values, _VISIBLE):
         return False
     beyond = np.abs(values - np.clip(values, *recorded.model.jnt_range[joint]))
-    pressed = _load(recorded, joint) + _drive(recorded, joint)
+    pressed = load_on(recorded, joint) + _drive(recorded, joint)
     deepest = float(np.percentile(beyond, _DEEPEST))
     return deepest > _BOUNCES * _give(recorded.model, joint, pressed)
 
@@ -72,7 +72,7 @@ def _give(model: mujoco.MjModel, joint: int, pressed: float) -> float:
     return max(deep, min(shallow, width))
 
 
-def _load(recorded: Recorded, joint: int) -> float:
+def load_on(recorded: Recorded, joint: int) -> float:
     """The most that weights and springs press a joint in some recorded postures, N m or N."""
     model, postures = recorded.model, recorded.postures()
     data, dof, most = mujoco.MjData(model), int(model.jnt_dofadr[joint]), 0.0

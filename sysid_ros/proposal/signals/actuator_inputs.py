@@ -30,7 +30,9 @@ from sysid_ros.proposal.signals.recorded_commands import (
     asked_beside,
     called_by_topics,
     command_arrays,
+    in_numbered_topics,
     named_commands,
+    not_repeated,
     of_one_quantity,
     of_quantity,
     of_robot,
@@ -38,6 +40,8 @@ from sysid_ros.proposal.signals.recorded_commands import (
 )
 from sysid_ros.recording.messages import is_asked
 
+TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
+_NO_NUMBERS = ("/Bool", "/String")
 _FOLLOWS = 0.7  # correlation from which the order of an array is believed
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
 
@@ -81,15 +85,13 @@ def command_lines(
       positions: Measured positions by joint.
       orders: Orders of names that the recording states.
     """
-    commands = [
-        channel
-        for channel in channels
-        if channel.command and not channel.msgtype.endswith(("/Bool", "/String"))
-    ]
+    commands = [one for one in channels if one.command and not one.msgtype.endswith(_NO_NUMBERS)]
     spaces = spaces_of(positions.values())
     arrays = of_robot(command_arrays(commands), positions.values())
     singles = {found[0].topic for found in arrays.values() if len(found) == 1}
     named = named_commands(commands, drives, singles)
+    alone = [found[0] for found in arrays.values() if len(found) == 1]
+    arrays |= {f"{one[0].topic} to {one[-1].topic}": one for one in in_numbered_topics(alone)}
     open_ = _Open(list(drives))
     for quantity in dict.fromkeys(drive.quantity for drive in drives):
         _by_name(open_, quantity, of_quantity(named, quantity), spaces)
@@ -117,6 +119,9 @@ def command_lines(
         }
         alike = of_quantity(left, group[0].quantity if of_one_quantity(group) else "")
         _by_order(model, open_, group, list(alike.values()), positions, orders, last=last)
+    speeds = [one for one in commands if one.moves and one.msgtype in TWISTS]
+    bases = [drive for drive in open_.drives if drive.quantity == "velocity"]
+    open_.take(_by_motion(model, bases, speeds, positions)[0] if speeds and bases else ())
     _of_another_kind(open_, list(arrays.values()))
     still = named_commands(commands, drives, singles, moving=False)
     _unchanging(open_, [*still.values(), *command_arrays(commands, moving=False).values()])
@@ -269,7 +274,7 @@ def _by_order(
     )
     if fitting:
         fitting = [one for one in fitting if is_asked(one[0].topic)] or fitting
-        best, decides = _followed(model, drives, fitting, positions)
+        best, decides = _followed(model, drives, not_repeated(fitting), positions)
         lines = _in_order(model, drives, best, positions)
         if decides:
             open_.take(lines)

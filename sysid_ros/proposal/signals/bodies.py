@@ -17,7 +17,7 @@ import numpy as np
 from sysid_ros.engine.elements import FREE
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import Line
-from sysid_ros.proposal.signals.names import similarity
+from sysid_ros.proposal.signals.names import similarity, words_of
 from sysid_ros.recording.messages import is_asked
 
 # By message type, or by the length of a fixed array in any, the field of a signal, which is
@@ -29,7 +29,12 @@ _POSES = {
     "geometry_msgs/msg/TransformStamped": "transform",
     "sensor_msgs/msg/MultiDOFJointState": r"transforms\[.+\]",
 }
-_FRAMES = {"tf2_msgs/msg/TFMessage": r"transforms\[.+\]\.transform"}
+_KNOWN = ("geometry_msgs/", "nav_msgs/", "sensor_msgs/", "tf2_msgs/")
+_OF_VENDORS = "*"  # any other type
+_FRAMES = {
+    "tf2_msgs/msg/TFMessage": r"transforms\[.+\]\.transform",
+    _OF_VENDORS: r"(?:.+\.)?pose",
+}
 _TWISTS = {
     "nav_msgs/msg/Odometry": r"twist\.twist",
     "sensor_msgs/msg/MultiDOFJointState": r"twist\[.+\]",
@@ -199,7 +204,8 @@ def _one(
 def _in_frames(name: str, names: Sequence[str], channels: Sequence[Channel]) -> Iterator[Line]:
     """The pose of a free joint from a frame with its name among those of a robot."""
     for one in _recorded(_FRAMES, channels):
-        if _likeness(names, one.name) >= _SAME_NAME:
+        told = one.name or one.topic
+        if _likeness(names, told) >= _SAME_NAME:
             doubt = f"is {one.field} told in a frame that stands still?"
             yield Line("qpos", name, one, doubt)
             return
@@ -230,7 +236,8 @@ def _at_site(model: mujoco.MjModel, body: int, names: Sequence[str], line: Line)
     site = max(sites, key=lambda one: _likeness([one], told), default="")
     halves = _HALVES.get(line.channel.field.rpartition(".")[2], ())
     of_site = _likeness([site], told) >= _SAME_NAME > _likeness(names, told)
-    if not (halves and of_site):
+    words = {word for part in told.split("/") for word in words_of(part)}
+    if not (halves and of_site and words_of(site) <= words):  # not a robot's of which it has parts
         yield line
         return
     doubt = f"is {line.channel.topic} told of {site}, not of {names[-1]}?"
@@ -286,6 +293,8 @@ def _recorded(types: Mapping[str, str], channels: Sequence[Channel]) -> list[Cha
     found: dict[tuple[str, str], Channel] = {}
     for channel in channels:
         key = str(channel.row) if channel.row else channel.msgtype
+        if key not in types and not channel.msgtype.startswith(_KNOWN):
+            key = _OF_VENDORS
         match = re.fullmatch(f"({types.get(key, '')}){_ANY}", channel.field)
         if key in types and match is not None and not is_asked(channel.topic):
             found.setdefault((channel.topic, match[1]), replace(channel, field=match[1]))

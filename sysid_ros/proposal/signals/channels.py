@@ -58,7 +58,8 @@ _SHARED = (
 )  # of which several nodes publish parts, at rates of their own
 _LOOKED_AT = 3_000_000_000  # ns of such a topic
 _QUANTITIES = {
-    "pos": "position", "angle": "position", "vel": "velocity", "speed": "velocity",
+    "pos(?!e)": "position", "angle": "position", "encoder": "position", "travel": "position",
+    "distance": "position", "(?<!tra)(?<!le)vel": "velocity", "speed": "velocity",
     "rpm": "velocity", "eff": "effort", "torque": "effort",
 }  # fmt: skip
 _LETTERS = {"q": "position", "dq": "velocity", "tau": "effort", "tau_est": "effort"}  # of motors
@@ -367,8 +368,8 @@ def _quantity(text: str, field: str = "") -> str:
     if (letters := text.rpartition(".")[2]) in _LETTERS and "." in text:
         return _LETTERS[letters]
     found = [
-        (text.lower().rfind(word), quantity)
+        (place.start(), quantity)
         for word, quantity in _QUANTITIES.items()
-        if word in text.lower()
+        for place in re.finditer(word, text.lower())
     ]
     return max(found)[1] if found else _USUAL.get(field.rpartition(".")[2], "")

@@ -15,7 +15,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of, takes_velocity
 from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.drives import Drive
+from sysid_ros.proposal.signals.drives import Drive, moved_by
 
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
 _BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
@@ -117,7 +117,11 @@ def _lengths(
             others.append(column)
         elif joint in measured:
             found[:, column] = measured[joint]
-    if others and len(measured) == model.nq == model.nv:
+    if not len(measured) == model.nq == model.nv:
+        told = {str(model.joint(joint).name) for joint in measured}
+        moved = {column: moved_by(model, actuators[column]) for column in others}
+        others = [column for column in others if moved[column] and moved[column] <= told]
+    if others:
         data = mujoco.MjData(model)
         for i in range(len(times)):
             for joint, values in measured.items():

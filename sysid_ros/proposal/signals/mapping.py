@@ -12,31 +12,32 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import FREE, is_effort, joint_of, n_actuators
+from sysid_ros.engine.elements import FREE, joint_of, n_actuators
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
-from sysid_ros.proposal.signals.actuator_inputs import command_lines
+from sysid_ros.proposal.signals.actuator_inputs import TWISTS, command_lines
 from sysid_ros.proposal.signals.bodies import body_lines, numbers_of_poses, tendon_lengths
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
+from sysid_ros.proposal.signals.efforts import joint_efforts, motor_efforts, torque_sensors
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
 from sysid_ros.proposal.signals.further_inputs import velocity_inputs
 from sysid_ros.proposal.signals.lines import SERVOS, Line
 from sysid_ros.proposal.signals.measured_positions import (
     Positions,
+    doubted_unit,
     measured_positions,
     rival_topics,
     scalar_joints,
-    turns_or_degrees,
     velocity_lines,
     with_measured_numbers,
 )
 from sysid_ros.proposal.signals.orders import Order
+from sysid_ros.proposal.signals.told_units import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
 _GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
-_TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def map_channels(
     ]
     unmapped += _without_positions([name for name in lacking if name not in deflected])
     lacking = [name for name in lacking if name]
-    lines += [*speeds, *_efforts(model, moving, positions)]
+    lines += [*speeds, *motor_efforts(model, moving, positions)]
     driven = {line.name for line in lines if line.kind == "actuator"}
     assigned = command_lines(
         model,
@@ -122,9 +123,10 @@ def map_channels(
     lines += [*assigned.lines, *velocity_inputs(model, assigned.lines, channels)]
     driven |= {line.name for line in assigned.lines}
     if not model.nu:
-        lines += _joint_efforts(model, moving, positions)
+        lines += joint_efforts(model, moving, positions)
     elif not driven:
-        lines += _torque_sensors(model, moving, positions)
+        lines += torque_sensors(model, moving, positions)
+    lines = [replace(one, unit=one.unit or told_unit(model, one)) for one in lines]
     shown = {line.placed[1] for line in lines if line.placed}
     idle = [
         f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
@@ -180,11 +182,11 @@ def map_commanded_speeds(
     moving = [channel for channel in channels if channel.moves]
     model = served.copy().compile()
     positions = measured_positions(model, moving)
-    efforts = {line.name for line in _joint_efforts(model, moving, positions)}
+    efforts = {line.name for line in joint_efforts(model, moving, positions)}
     commanded = {line.name for line in mapping.lines if line.kind in SERVOS}
     if not commanded or not efforts <= commanded:
         return None
-    lines = (*mapping.lines, *_torque_sensors(model, moving, positions))
+    lines = (*mapping.lines, *torque_sensors(model, moving, positions))
     return served, replace(mapping, lines=lines)
 
 
@@ -267,7 +269,7 @@ def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str
 
 def _speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:
     """Sentences about commanded speeds of a base, which no actuator of its wheels takes."""
-    topics = {one.topic for one in channels if one.command and one.msgtype in _TWISTS}
+    topics = {one.topic for one in channels if one.command and one.msgtype in TWISTS}
     return [
         f"{topic} asks for speeds of the base, of which a controller makes those of wheels; record "
         f"what it sends to them, or give the model velocity actuators on tendons of its wheels"
@@ -284,90 +286,12 @@ def _tied(model: mujoco.MjModel, positions: Positions) -> set[int]:
 def _position_line(model: mujoco.MjModel, joint: int, channel: Channel, sure: bool) -> Line:
     name = str(model.joint(joint).name)
     doubts = [] if sure else [f"is {channel.field} the position of {name}?"]
-    doubt = "\n".join(filter(None, [*doubts, turns_or_degrees(model, joint, channel)]))
+    doubt = "\n".join(filter(None, [*doubts, doubted_unit(model, joint, channel)]))
     for sensor in range(model.nsensor):
         is_position = int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_JOINTPOS)
         if is_position and int(model.sensor_objid[sensor]) == joint and model.sensor(sensor).name:
             return Line("sensor", str(model.sensor(sensor).name), channel, doubt)
     return Line("qpos", name, channel, doubt)
-
-
-def _efforts(
-    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
-) -> list[Line]:
-    """The measured efforts of joints as the inputs of their motors, before gears and gains.
-
-    Of several motors on a joint the first one gives all of it.
-    """
-    lines: dict[int, Line] = {}
-    for actuator in range(n_actuators(model)):
-        joint = joint_of(model, actuator)
-        measured = _effort_on(joint, channels, positions)
-        if joint is None or joint in lines or measured is None or not is_effort(model, actuator):
-            continue
-        force = float(model.actuator_gear[actuator, 0] * model.actuator_gainprm[actuator, 0])
-        name, scale = str(model.actuator(actuator).name), float(f"{1.0 / (force or 1.0):.10g}")
-        lines[joint] = Line("actuator", name, measured, scale=scale)
-    return list(lines.values())
-
-
-def _joint_efforts(
-    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
-) -> list[Line]:
-    """Measured efforts on the joints of a model without actuators, such as a URDF."""
-    lines = []
-    for joint in positions:
-        measured = _effort_on(joint, channels, positions)
-        if measured is not None:
-            lines.append(Line("effort", str(model.joint(joint).name), measured))
-    return lines
-
-
-def _torque_sensors(
-    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
-) -> list[Line]:
-    """Measured efforts where servos follow a reference that was not recorded."""
-    lines = []
-    taken = {str(model.sensor(s).name): s for s in range(model.nsensor)}
-    for joint in positions:
-        measured = _effort_on(joint, channels, positions)
-        if measured is None or not _is_driven(model, joint):
-            continue
-        own = next(
-            (name for name, s in taken.items() if name and _shows_torque(model, s, joint)), ""
-        )
-        name = str(model.joint(joint).name)
-        new = next(n for n in (f"{name}_torque", f"{name}_measured_torque") if n not in taken)
-        placed = () if own else ("jointactuatorfrc", name)
-        lines.append(Line("sensor", own or new, measured, placed=placed))
-    return lines
-
-
-def _shows_torque(model: mujoco.MjModel, sensor: int, joint: int) -> bool:
-    kind = int(mujoco.mjtSensor.mjSENS_JOINTACTFRC)
-    return int(model.sensor_type[sensor]) == kind and int(model.sensor_objid[sensor]) == joint
-
-
-def _is_driven(model: mujoco.MjModel, joint: int) -> bool:
-    name = str(model.joint(joint).name)
-    return any(name in moved_by(model, actuator) for actuator in range(n_actuators(model)))
-
-
-def _effort_on(
-    joint: int | None, channels: Sequence[Channel], positions: Positions
-) -> Channel | None:
-    """The measured effort in the message that has a joint's position."""
-    if joint not in positions:
-        return None
-    position = positions[joint][0]
-    for channel in channels:
-        same = channel.topic == position.topic and channel.name == position.name
-        if not position.name:  # the same motor of an array of motors
-            motor, of_motor, _ = position.field.rpartition(".")
-            same = same and bool(of_motor) and channel.field.rpartition(".")[0] == motor
-        if same and channel.quantity == "effort" and not channel.command:
-            return channel
-    return None
 
 
 def _turns_with(model: mujoco.MjModel, body: str, sensor: str) -> bool:

@@ -8,6 +8,8 @@ Of joints whose position nothing tells, as of wheels, the measured velocity coun
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -21,16 +23,18 @@ from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import match_names, similarity
 from sysid_ros.proposal.signals.planar_bases import planar_positions
-from sysid_ros.proposal.signals.recorded_commands import is_bare, named_part
+from sysid_ros.proposal.signals.recorded_commands import in_numbered_topics, is_bare, named_part
 from sysid_ros.recording.messages import is_asked
 
 _PLAIN = "std_msgs/"
 _OF_MANY = (_PLAIN, "trajectory_msgs/", "geometry_msgs/")  # types of which topics say all
+_OF_BODIES = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
 _MEASURED = ("position", "velocity")
 _PLAIN_INTERFACE = "[position]"  # rather than position_motor of the same joint
 _SAME_NAME = 0.9  # similarity from which a part of a topic is a joint's name
 _MANY_TURNS = 2.0
-_UNITS = ("rpm",)  # that names of topics have
+_MANY_EXTENTS = 10.0  # of the model
+_TOLD = ("measured", "actual", "present", "feedback")  # of what was measured, beside set points
 
 Positions = dict[int, tuple[Channel, bool]]  # by joint, with whether it is sure
 
@@ -76,16 +80,23 @@ def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) ->
 
 
 def _reached(channels: list[Channel]) -> list[Channel]:
-    """The channels, arrays of positions beside others as long that are asked for as measured."""
+    """The channels, arrays beside others as long that are asked for as measured positions.
+
+    They say that they are positions, or but that they are what was reached.
+    """
     arrays = [one for one in channels if one.msgtype.startswith(_PLAIN) and "[" in one.field]
     numbers = Counter(one.topic for one in arrays)
     asked = {numbers[one.topic] for one in arrays if is_asked(one.topic)}
     told = {
         one.topic
         for one in arrays
-        if one.quantity == "position" and not is_asked(one.topic) and numbers[one.topic] in asked
+        if one.quantity == "position" or (not one.quantity and not one.command)
+        if not is_asked(one.topic) and numbers[one.topic] in asked
     }
-    return [replace(one, command=one.command and one.topic not in told) for one in channels]
+    return [
+        replace(one, command=False, quantity="position") if one.topic in told else one
+        for one in channels
+    ]
 
 
 def _of_servo(model: mujoco.MjModel, one: Channel, served: Mapping[str, int]) -> Channel:
@@ -133,19 +144,19 @@ def velocity_lines(
         left = [joint for name, joint in joints.items() if name not in lines]
         for joint, (channel, _) in _named_in(model, left, source).items():
             name = str(model.joint(joint).name)
-            unit = next((unit for unit in _UNITS if unit in channel.topic.lower()), "")
-            lines[name] = Line("qvel", name, channel, unit=unit)
+            lines[name] = Line("qvel", name, channel)
     return list(lines.values())
 
 
 def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Positions:
     """The measured position of each joint, by name, or in order where no name is alike."""
-    sources = _sources([c for c in channels if c.quantity == "position" and not c.command])
+    told = [one for one in channels if one.quantity == "position" and not one.command]
+    sources = _sources([one for one in told if not one.msgtype.startswith(_OF_BODIES)])
     measured = sources[0] if sources else []
     # A joint without a name, such as a roller of a wheel, has none by which a file can map it.
     joints = [joint for joint in scalar_joints(model) if model.joint(joint).name]
     names = [str(model.joint(joint).name) for joint in joints]
-    told = Counter(channel.name for channel in measured)  # a joint may have several interfaces
+    counts = Counter(channel.name for channel in measured)  # a joint may have several interfaces
     plain = {channel.name for channel in measured if channel.field.endswith(_PLAIN_INTERFACE)}
     measured = [
         channel
@@ -154,43 +165,73 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     ]
     matches = match_names(names, [channel.name for channel in measured])
     found: Positions = {
-        joint: (measured[match.index], match.sure and told[measured[match.index].name] == 1)
+        joint: (measured[match.index], match.sure and counts[measured[match.index].name] == 1)
         for joint, name in zip(joints, names, strict=True)
         if (match := matches.get(name))
     }
     taken = {match.index for match in matches.values()}
-    rest = [channel for i, channel in enumerate(measured) if i not in taken]
     open_joints = [joint for joint in joints if joint not in found]
-    driven = {joint_of(model, actuator) for actuator in range(n_actuators(model))}
-    if len(rest) != len(open_joints):  # as of a base on passive wheels
-        open_joints = [joint for joint in open_joints if joint in driven]
-    if len(rest) == len(open_joints):
-        for joint, channel in zip(_in_order(model, open_joints, rest), rest, strict=True):
-            found[joint] = (channel, False)
+    rests = [[channel for i, channel in enumerate(measured) if i not in taken]]
+    rests += [one for one in sources[1:] if len(one) > 1 and not one[0].name and not found]
+    found |= _as_many(model, open_joints, [*rests, *([] if found else _whole_topics(sources))])
     singles = [source[0] for source in sources if len(source) == 1 and not source[0].name]
     alone = [replace(one, name=named_part(one.topic, names)[0]) for one in singles]
-    for source in [*sources[1:], alone]:
+    for source in [*sources[1:], alone, _of_drives(model, singles)]:
         found |= _named_in(model, [joint for joint in joints if joint not in found], source)
+    used = {channel.topic for channel, _ in found.values()}
+    numbered = in_numbered_topics(one for one in singles if one.topic not in used)
+    found |= _as_many(model, [joint for joint in joints if joint not in found], numbered)
     return dict(sorted({**planar_positions(model, channels), **found}.items()))
 
 
-def turns_or_degrees(model: mujoco.MjModel, joint: int, channel: Channel) -> str:
-    """A doubt about the unit of a joint without a range that a position servo turns far.
+def _as_many(
+    model: mujoco.MjModel, joints: Sequence[int], arrays: Sequence[list[Channel]]
+) -> Positions:
+    """The first of some arrays that is as long as there are joints, or driven ones, in order."""
+    driven = {joint_of(model, actuator) for actuator in range(n_actuators(model))}
+    moved = [joint for joint in joints if joint in driven]  # not a base's passive wheels
+    for array, left in itertools.product(arrays, (list(joints), moved)):
+        if len(array) == len(left):
+            ordered = _in_order(model, left, array)
+            return {joint: (one, False) for joint, one in zip(ordered, array, strict=True)}
+    return {}
 
-    Nothing else tells where its command is in degrees as well; what a servo drives to a place
-    hardly turns more than twice.
+
+def _of_drives(model: mujoco.MjModel, singles: Sequence[Channel]) -> list[Channel]:
+    """Positions whose topics are named after actuators, under the names of their joints."""
+    moved = {
+        str(model.actuator(actuator).name): str(model.joint(joint).name)
+        for actuator in range(n_actuators(model))
+        if (joint := joint_of(model, actuator)) is not None and model.actuator(actuator).name
+    }
+    told = [(one, *named_part(one.topic, list(moved))) for one in singles]
+    return [
+        replace(one, name=moved[max(moved, key=lambda name: similarity(name, part))])
+        for one, part, score in told
+        if score >= _SAME_NAME
+    ]
+
+
+def doubted_unit(model: mujoco.MjModel, joint: int, channel: Channel) -> str:
+    """A doubt about the unit of a joint without a range that goes far.
+
+    Nothing else tells where its command is in that unit as well; what a position servo drives to a
+    place hardly turns more than twice, nor does a slide go ten times as far as the robot is large.
     """
-    servos = (
-        a for a in range(n_actuators(model)) if joint_of(model, a) == joint and is_servo(model, a)
-    )
-    hinge = int(model.jnt_type[joint]) == HINGE and not model.jnt_limited[joint]
-    if not hinge or next(servos, None) is None:
+    if model.jnt_limited[joint]:
         return ""
-    turns = float(np.ptp(np.concatenate(channel.values))) / (2.0 * np.pi)
-    if not turns > _MANY_TURNS:
+    name, reach = model.joint(joint).name, float(np.ptp(np.concatenate(channel.values)))
+    if int(model.jnt_type[joint]) != HINGE:
+        far = reach > _MANY_EXTENTS * float(model.stat.extent)
+        return f"does {name} move {reach:.3g} m, or is it in mm (unit: mm)?" if far else ""
+    served = any(
+        joint_of(model, a) == joint and is_servo(model, a) for a in range(n_actuators(model))
+    )
+    turns = reach / (2.0 * np.pi)
+    if not (served and turns > _MANY_TURNS):
         return ""
     return (
-        f"does {model.joint(joint).name} turn {turns:.2g} times, or is it in degrees, and its "
+        f"does {name} turn {turns:.2g} times, or is it in degrees, and its "
         "command (unit: deg)? The model gives no range to tell by"
     )
 
@@ -228,16 +269,47 @@ def _named_in(model: mujoco.MjModel, joints: Sequence[int], source: list[Channel
 
 
 def _sources(channels: list[Channel]) -> list[list[Channel]]:
-    """The channels by topic: first JointStates, then those that have most."""
-    topics: dict[str, list[Channel]] = {}
+    """The channels by topic and array: first JointStates, then those that have most.
+
+    One that says that it was measured comes before others, and before a JointState that has the
+    same joints at less than half of its rate.
+    """
+    found: dict[tuple[str, str], list[Channel]] = {}
     for channel in channels:
-        topics.setdefault(channel.topic, []).append(channel)
+        place = re.sub(r"\[[^\]]*\]", "[]", channel.field)
+        found.setdefault((channel.topic, place if "[]" in place else ""), []).append(channel)
 
-    def rank(topic: str) -> tuple[bool, int, int]:
-        is_state = topics[topic][0].msgtype == "sensor_msgs/msg/JointState"
-        return is_state, len(topics[topic]), -len(topic)
+    def rank(key: tuple[str, str]) -> tuple[bool, int, bool, int]:
+        return _is_state(found[key]), len(found[key]), _is_told(found[key]), -len("".join(key))
 
-    return [topics[topic] for topic in sorted(topics, key=rank, reverse=True)]
+    ranked = [found[key] for key in sorted(found, key=rank, reverse=True)]
+    faster = [one for one in ranked[1:] if _is_told(one) and _outruns(one, ranked[0])]
+    return [*faster, *(one for one in ranked if one not in faster)]
+
+
+def _whole_topics(sources: Sequence[list[Channel]]) -> list[list[Channel]]:
+    """The numbers without names that topics have in several arrays, in the order of messages."""
+    found: dict[str, list[Channel]] = {}
+    for one in itertools.chain(*sources):
+        if not one.name:
+            found.setdefault(one.topic, []).append(one)
+    return [sorted(one, key=lambda channel: channel.index) for one in found.values()]
+
+
+def _is_state(source: Sequence[Channel]) -> bool:
+    return source[0].msgtype == "sensor_msgs/msg/JointState"
+
+
+def _is_told(source: Sequence[Channel]) -> bool:
+    """Tell whether the name of an array says that it was measured."""
+    return any(word in source[0].field for word in _TOLD)
+
+
+def _outruns(source: Sequence[Channel], other: Sequence[Channel]) -> bool:
+    """Tell whether a source has the joints that another has, which are named, more often."""
+    names = {one.name for one in other}
+    same = "" not in names and names <= {one.name for one in source}
+    return same and 0.0 < 2.0 * source[0].interval < other[0].interval
 
 
 def rival_topics(channels: Sequence[Channel], chosen: Sequence[tuple[Channel, bool]]) -> list[str]:

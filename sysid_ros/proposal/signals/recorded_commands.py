@@ -10,13 +10,18 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.names import similarity, words_of
+from sysid_ros.recording.messages import reports_command
 
 _SAME_NAME = 0.95  # similarity of names that differ in words such as joint only
 _BARE = ("data", "value")  # of a number with a header, whose meaning its topic says
 _WORD = 3  # letters, of one that names some actuators
+_REPEATED = 0.1  # of a command's deviation, that its own repetition may be late by
 _LIMITS = ("max_", "min_")  # of what is asked for, as a gripper's effort
 
 
@@ -37,7 +42,7 @@ def named_commands(
     for one in commands:
         if one.name:
             found.setdefault(one.topic, []).append(one)
-        elif _is_number(one) and ("[" not in one.field or one.topic in singles):
+        elif _is_number(one, known) and ("[" not in one.field or one.topic in singles):
             own = "" if is_bare(one) or "[" in one.field else f"/{one.field}"
             part, score = named_part(f"{one.topic}{own}", known)
             if part and ("[" not in one.field or score >= _SAME_NAME):
@@ -74,10 +79,16 @@ def is_bare(one: Channel) -> bool:
     return one.field in _BARE
 
 
-def _is_number(one: Channel) -> bool:
-    """Tell whether a message is but a number, or has one of a quantity that is not its limit."""
+def _is_number(one: Channel, known: Sequence[str] = ()) -> bool:
+    """Tell whether a message is but a number, or has one that is named as what it is for.
+
+    So is one of a quantity that is not its limit.
+    """
+    if one.field.isidentifier() and named_part(one.field, known)[1] >= _SAME_NAME:
+        return True
     told = one.quantity != "" or is_bare(one)
-    alone = one.field.isidentifier() and told and not one.field.startswith(_LIMITS)
+    field = one.field.removesuffix("[0]")  # of an array of one
+    alone = field.isidentifier() and told and not field.startswith(_LIMITS)
     return alone or one.msgtype.startswith("std_msgs/")
 
 
@@ -106,7 +117,8 @@ def called_by_topics(
     """Some of the actuators, as of one arm, and the arrays as long whose topics name just them.
 
     A topic names those that have each of its words which some have, and not all: of three letters
-    at the least, as less is in too many names.
+    at the least, as less is in too many names. One of its parts may begin their names, as of a
+    robot of several.
     """
     has = {one.name: {word for name in one.names for word in words_of(name)} for one in drives}
     every = [*has.values()]
@@ -116,13 +128,62 @@ def called_by_topics(
         parts = {word for part in channels[0].topic.split("/") for word in words_of(part)}
         told = {word for word in parts & telling if len(word) >= _WORD}
         own = tuple(name for name, words in has.items() if told <= words)
-        if told and 1 < len(own) == len(channels):
-            found.setdefault(own, {})[key] = channels
+        robots = [_begun_by(part, drives) for part in channels[0].topic.split("/") if part]
+        for named in dict.fromkeys([own if told else (), *robots]):
+            if 1 < len(named) == len(channels) and (named == own or len(named) < len(drives)):
+                found.setdefault(named, {})[key] = channels
     groups = [([one for one in drives if one.name in own], alike) for own, alike in found.items()]
     return [
         (own, list(of_quantity(alike, own[0].quantity if of_one_quantity(own) else "").values()))
         for own, alike in groups
     ]
+
+
+def in_numbered_topics(singles: Iterable[Channel]) -> list[list[Channel]]:
+    """Numbers whose topics differ by a number, as of motors' ids, in the order of these."""
+    found: dict[tuple[str, ...], list[Channel]] = {}
+    for one in singles:
+        alike = re.sub(r"\d+", "#", one.topic)
+        if alike != one.topic:
+            found.setdefault((one.msgtype, one.field, alike), []).append(one)
+
+    def place(one: Channel) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", one.topic)]
+
+    return [sorted(group, key=place) for group in found.values() if len(group) > 1]
+
+
+def not_repeated(arrays: Sequence[list[Channel]]) -> list[list[Channel]]:
+    """The arrays without those in which states repeat what another one sent."""
+    sent = [one for one in arrays if not reports_command(one[0].msgtype, one[0].field)]
+    return [one for one in arrays if one in sent or not any(_repeats(one, told) for told in sent)]
+
+
+def _repeats(shown: Sequence[Channel], sent: Sequence[Channel]) -> bool:
+    """Tell whether each number of an array is, but for its instants, what another array had."""
+    return all(
+        _is_repeated(*parts)
+        for one, told in zip(shown, sent, strict=True)
+        for parts in zip(one.times, one.values, told.times, told.values, strict=True)
+    )
+
+
+def _is_repeated(
+    times: FloatArray, values: FloatArray, sent_times: FloatArray, sent: FloatArray
+) -> bool:
+    if not len(sent) or not len(values):
+        return False
+    there = sent[np.clip(np.searchsorted(sent_times, times, side="right") - 1, 0, None)]
+    return float(np.std(values - there)) <= _REPEATED * float(np.std(sent))
+
+
+def _begun_by(part: str, drives: Sequence[Drive]) -> tuple[str, ...]:
+    """Names of the actuators whose name, or that of what they move, a part of a topic begins."""
+    return tuple(
+        one.name
+        for one in drives
+        if any(re.match(f"{re.escape(part)}[_/]", name, re.IGNORECASE) for name in one.names)
+    )
 
 
 def of_one_quantity(drives: Sequence[Drive]) -> bool:

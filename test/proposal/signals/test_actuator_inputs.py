@@ -541,3 +541,75 @@ def test_what_a_controller_s_state_has_beside_the_measured_positions_is_possible
     possible = {line.name: line.channel.field for line in found.possible}
     wanted = {f"s{i}": f"joint_state.position[j{i}]" for i in (0, 1)}
     assert possible == (wanted if kind == "asked for" else {})
+
+
+def test_what_a_state_repeats_is_taken_from_what_was_sent() -> None:
+    """Both arrays follow each other to a sample, so that motion cannot decide between them."""
+    asked = motions(2)
+    shown = [
+        replace(one, topic="/state", msgtype="lbr_fri_idl/msg/LBRState", field=f"command[{i}]",
+                values=(np.roll(asked[:, i], 1),))
+        for i, one in enumerate(array(asked))
+    ]  # fmt: skip
+    found = assigned(servos(2), late(asked), [*shown, *array(asked)])
+    assert [line.channel.topic for line in found.lines] == ["/commands", "/commands"]
+
+
+def test_fields_of_a_message_are_named_as_what_they_are_for() -> None:
+    """One of several numbers of a message, of which nothing says what quantity it is."""
+    model = mujoco.MjModel.from_xml_string(DRONE.replace('"t1"', '"thrust"'))
+    engine = [
+        Channel("/engine", "rocket_msgs/msg/EngineCommand", field, "", "", 0, True, (TIMES,),
+                (motions(1, seed)[:, 0],))
+        for seed, field in enumerate(("thrust", "t2", "mixture"))
+    ]  # fmt: skip
+    found = assigned(model, np.zeros((len(TIMES), 0)), engine)
+    assert {line.name: line.channel.field for line in found.lines} == {
+        "thrust": "thrust",
+        "t2": "t2",
+    }
+
+
+def test_arrays_are_of_the_robot_whose_name_begins_its_actuators() -> None:
+    """Two drones, whose names are too short for words that tell."""
+    sites = "".join(
+        f'<body name="{n}"><freejoint/><geom size=".1"/><site name="{n}_m1"/><site name="{n}_m2"/>'
+        "</body>"
+        for n in ("cf1", "cf2")
+    )
+    motors = "".join(f'<motor name="{n}_m{i}" site="{n}_m{i}"/>' for n in ("cf1", "cf2")
+                     for i in (1, 2))  # fmt: skip
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{sites}</worldbody><actuator>{motors}</actuator></mujoco>"
+    )
+    told = [*array(motions(2), "/cf2/thrusts"), *array(motions(2, 1), "/cf1/thrusts")]
+    found = command_lines(model, drives_of(model), told, {}, [])
+    assert {line.name: (line.channel.topic, line.channel.index) for line in found.lines} == {
+        f"{n}_m{i + 1}": (f"/{n}/thrusts", i) for n in ("cf1", "cf2") for i in (0, 1)
+    }
+
+
+def test_speeds_of_a_base_are_the_inputs_of_tendons_that_follow_them() -> None:
+    car = (
+        GRIPPER.replace('type="slide"', "")
+        .replace("<position", "<velocity")
+        .replace('kp="100"', 'kv="9"')
+    )
+    turn = '<fixed name="turn"><joint joint="left" coef="-2"/><joint joint="right" coef="2"/>' \
+        "</fixed></tendon>"  # fmt: skip
+    car = car.replace("</tendon>", turn).replace(
+        "</actuator>", '<velocity name="yaw" tendon="turn" kv="1"/></actuator>'
+    )
+    asked = motions(2)
+    moved = late(np.cumsum(asked @ np.array([[1.0, 1.0], [-0.25, 0.25]]), axis=0) * 0.01)
+    twist = [
+        Channel("/cmd_vel", "geometry_msgs/msg/TwistStamped", f"twist.{part}", "", "", 0, True,
+                (TIMES,), (values,))
+        for part, values in (("linear.x", asked[:, 0]), ("angular.z", asked[:, 1]))
+    ]  # fmt: skip
+    found = assigned(mujoco.MjModel.from_xml_string(car), moved, twist)
+    assert {line.name: line.channel.field for line in found.lines} == {
+        "fingers": "twist.linear.x",
+        "yaw": "twist.angular.z",
+    }
+    assert all("correlation" in line.doubt for line in found.lines)

@@ -297,3 +297,31 @@ def test_two_imus_are_told_apart_by_the_namespaces_of_their_topics() -> None:
             "top_imu_gyro": "/top/imu/data_raw",
             "table_imu_gyro": "/table/imu/data_raw",
         }
+
+
+def test_a_robots_namespace_names_no_site_of_which_it_has_a_part() -> None:
+    """The site ``glider_imu`` was the place of ``/qualisys/glider/pose``, which is the hull's."""
+    model = MODEL.replace('name="base"', 'name="hull"').replace('"imu"', '"glider_imu"')
+    pose = channel("/qualisys/glider/pose", "geometry_msgs/msg/PoseStamped", "pose.position.x")
+    turn = channel("/qualisys/glider/pose", "geometry_msgs/msg/PoseStamped", "pose.orientation.x")
+    (line,) = body_lines(mujoco.MjModel.from_xml_string(model), [pose, turn])
+    assert (line.kind, line.name, line.channel.field) == ("qpos", "hull", "pose")
+
+
+def test_poses_of_a_trackers_own_type_are_of_the_bodies_that_it_names() -> None:
+    bodies = "".join(
+        f'<body name="cf{i}" pos="{i} 0 0"><freejoint/><geom size=".1"/></body>' for i in (1, 2, 3)
+    )
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    kind = "motion_capture_tracking_interfaces/msg/NamedPoseArray"
+    told = [
+        replace(channel("/poses", kind, f"poses[{name}].pose.{part}.x"), name=name)
+        for name in ("cf2", "cf1", "wand")
+        for part in ("position", "orientation")
+    ]
+    lines = body_lines(model, told)
+    assert [(one.name, one.channel.field) for one in lines] == [
+        ("cf1", "poses[cf1].pose"),
+        ("cf2", "poses[cf2].pose"),
+    ]
+    assert all("stands still" in one.doubt for one in lines)

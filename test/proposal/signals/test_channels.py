@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from rosbags.typesys import get_types_from_msg
 
 from sysid_ros.proposal.signals.channels import Channel, read_channels
@@ -260,3 +261,38 @@ def test_names_of_interfaces_say_what_they_are_of(tmp_path: Path) -> None:
     assert [(one.name, one.quantity) for one in found.values()] == [
         ("elbow/position", "position"), ("elbow/velocity", "velocity"), ("io/pressure", ""),
     ]  # fmt: skip
+
+
+def test_words_within_others_are_no_quantities(tmp_path: Path) -> None:
+    """A pose is no position, and neither travel nor a level a velocity."""
+    kind, types = "example_msgs/msg/WheelFeedback", messages.types()
+    words = {
+        "measured_travel": "position", "tool_pose_x": "", "level": "", "joint_velocity": "velocity",
+        "wheel_encoder": "position", "laser_distance": "position",
+    }  # fmt: skip
+    if kind not in types.types:
+        types.register(get_types_from_msg("".join(f"float64 {one}\n" for one in words), kind))
+    data = bytes(types.serialize_cdr(types.types[kind](*np.arange(6.0)), kind))
+    found = read(written(tmp_path, [("/base/wheel", kind, 0, data)]), "/base/wheel")
+    assert {field: one.quantity for field, one in found.items()} == words
+    assert not any(one.command for one in found.values())
+
+
+def test_feedback_and_telemetry_were_measured() -> None:
+    for kind in ("kortex_driver/msg/BaseCyclic_Feedback", "rover_msgs/msg/WheelTelemetry"):
+        assert not is_command(kind, "actuators[0].position", "/arm/base_cyclic")
+        assert is_command(kind, "target_position", "/arm/base_cyclic")
+
+
+@pytest.mark.parametrize(
+    ("topic", "command"),
+    [
+        ("/xarm/robot_states", False),
+        ("/arm/joint_feedback", False),
+        ("/arm/state_command", True),
+        ("/state/motors", True),  # a namespace
+        ("/statement", True),
+    ],
+)
+def test_topics_of_states_and_feedback_have_no_commands(topic: str, command: bool) -> None:
+    assert is_command("xarm_msgs/msg/RobotMsg", "angle[0]", topic) == command

@@ -1,0 +1,106 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Efforts of joints: as what motors exert, or as what their sensors show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+
+from sysid_ros.engine.elements import is_effort, joint_of, n_actuators
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.drives import moved_by
+from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.measured_positions import Positions
+
+
+def motor_efforts(
+    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
+) -> list[Line]:
+    """The measured efforts of joints as the inputs of their motors, before gears and gains.
+
+    Of several motors on a joint the first one gives all of it.
+    """
+    lines: dict[int, Line] = {}
+    for actuator in range(n_actuators(model)):
+        joint = joint_of(model, actuator)
+        measured = _effort_on(joint, channels, positions)
+        if joint is None or joint in lines or measured is None or not is_effort(model, actuator):
+            continue
+        force = float(model.actuator_gear[actuator, 0] * model.actuator_gainprm[actuator, 0])
+        name, scale = str(model.actuator(actuator).name), float(f"{1.0 / (force or 1.0):.10g}")
+        lines[joint] = Line("actuator", name, measured, scale=scale)
+    return list(lines.values())
+
+
+def joint_efforts(
+    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
+) -> list[Line]:
+    """Efforts on the joints of a model without actuators, such as a URDF.
+
+    They are measured, or else what a controller's state says that it put out.
+    """
+    put_out = {one.name: one for one in channels if one.command and _is_output(one)}
+    lines = []
+    for joint in positions:
+        name = str(model.joint(joint).name)
+        effort = _effort_on(joint, channels, positions) or put_out.get(positions[joint][0].name)
+        if effort is not None:
+            lines.append(Line("effort", name, effort))
+    return lines
+
+
+def _is_output(one: Channel) -> bool:
+    return one.quantity == "effort" and one.field.startswith("output.") and one.name != ""
+
+
+def torque_sensors(
+    model: mujoco.MjModel, channels: Sequence[Channel], positions: Positions
+) -> list[Line]:
+    """Measured efforts where servos follow a reference that was not recorded."""
+    lines = []
+    taken = {str(model.sensor(s).name): s for s in range(model.nsensor)}
+    for joint in positions:
+        measured = _effort_on(joint, channels, positions)
+        if measured is None or not _is_driven(model, joint):
+            continue
+        own = next(
+            (name for name, s in taken.items() if name and _shows_torque(model, s, joint)), ""
+        )
+        name = str(model.joint(joint).name)
+        new = next(n for n in (f"{name}_torque", f"{name}_measured_torque") if n not in taken)
+        placed = () if own else ("jointactuatorfrc", name)
+        lines.append(Line("sensor", own or new, measured, placed=placed))
+    return lines
+
+
+def _shows_torque(model: mujoco.MjModel, sensor: int, joint: int) -> bool:
+    kind = int(mujoco.mjtSensor.mjSENS_JOINTACTFRC)
+    return int(model.sensor_type[sensor]) == kind and int(model.sensor_objid[sensor]) == joint
+
+
+def _is_driven(model: mujoco.MjModel, joint: int) -> bool:
+    name = str(model.joint(joint).name)
+    return any(name in moved_by(model, actuator) for actuator in range(n_actuators(model)))
+
+
+def _effort_on(
+    joint: int | None, channels: Sequence[Channel], positions: Positions
+) -> Channel | None:
+    """The measured effort in the message that has a joint's position."""
+    if joint not in positions:
+        return None
+    position = positions[joint][0]
+    part = position.field.rpartition(".")[0]  # a motor of an array, or a state in a message
+    efforts = [
+        one
+        for one in channels
+        if one.topic == position.topic and one.name == position.name
+        if one.quantity == "effort" and not one.command
+    ]
+    beside = [one for one in efforts if one.field.rpartition(".")[0] == part]
+    if position.name:
+        return next(iter([*beside, *efforts]), None)
+    return beside[0] if beside and part else None

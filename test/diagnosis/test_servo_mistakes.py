@@ -1,0 +1,67 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Zeros of encoders are told from as far on as no sag of their servo explains them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import pytest
+
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis import mistaken_values
+from sysid_ros.diagnosis.evidence import Finding, FindingKind
+from sysid_ros.experiment import parse_experiment
+from sysid_ros.rehearsal import Controller, Motion, RecordingPlan, generate
+
+ARM = """<mujoco><compiler angle="radian"/><option timestep="0.002" integrator="implicitfast"/>
+  <worldbody><body><joint name="lift" axis="0 1 0" damping="5" armature=".3" range="0.2 2.2"/>
+  <geom type="capsule" fromto="0 0 0 0 0 .4" size=".04" mass="{mass}"/></body></worldbody>
+  <actuator><position name="servo" joint="lift" kp="3000" kv="200"/></actuator></mujoco>"""
+MASS = {"stiff": 6.0, "sagging": 90.0}  # 12 and 180 N m on 3000 N m/rad
+
+
+@pytest.fixture(scope="module", params=list(MASS))
+def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = tmp_path_factory.mktemp(request.param)
+    text = ARM.format(mass=MASS[request.param])
+    (made / "robot.xml").write_text(text)
+    plan = RecordingPlan(
+        controllers=(Controller(delay=0.008),), duration=10.0, settle=0.0, motion=Motion(reach=0.5)
+    )
+    generate(mujoco.MjSpec.from_string(text), plan, made / "bag")
+    return made
+
+
+def found_with(folder: Path, offset: float = 0.0, asked: str = "") -> tuple[Finding, ...]:
+    """What is said of a file that has the position off by something, or a wrong command."""
+    experiment = parse_experiment(
+        f"""model: robot.xml
+sequences: [bag]
+signals:
+  - {{qpos: lift, topic: /joint_states, field: "position[lift]", offset: {offset}}}
+  - {{actuator: servo, topic: /position_controller/commands, field: "data[0]"{asked}}}
+parameters: [{{signal: servo, delay: null}}]
+""",
+        path=folder / "experiment.yaml",
+    )
+    return mistaken_values(experiment, load_dataset(experiment, None))
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.05, 0.099, 0.2])
+def test_an_offset_is_an_offset_and_nothing_else(recorded: Path, offset: float) -> None:
+    """One just too small was told as a scale of 0.86 with an offset of 0.24, which is larger."""
+    found = found_with(recorded, offset)
+    told = offset >= 0.1 or (offset > 0.0 and "stiff" in recorded.name)
+    assert [one.kind for one in found] == [FindingKind.OFFSET] * told
+    assert not told or found[0].sentence.startswith(f"'lift_qpos' is off by {offset:.3g}")
+
+
+def test_a_command_that_is_no_degrees_does_not_make_its_position_degrees(recorded: Path) -> None:
+    """The position would turn by a degree; its line had got the command's wrong unit as well."""
+    (found,) = found_with(recorded, asked=", unit: deg")
+    assert (found.kind, found.signals) == (FindingKind.DEGREES, ("servo",))
+    assert "once too often" in found.sentence
+    assert "unit" not in found.repair

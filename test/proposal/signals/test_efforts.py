@@ -1,0 +1,42 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Efforts are those beside the position, or what a controller's state says that it put out."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.efforts import joint_efforts
+
+TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
+ARM = """<mujoco><worldbody><body><joint name="elbow"/><geom size=".1" mass="1"/></body>
+  </worldbody></mujoco>"""
+
+
+def told(field: str, quantity: str, *, command: bool = False) -> Channel:
+    kind = "control_msgs/msg/JointTrajectoryControllerState"
+    values = np.sin(TIMES + len(field))
+    return Channel(
+        "/state", kind, f"{field}[elbow]", "elbow", quantity, 0, command, (TIMES,), (values,)
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "command", "taken"),
+    [
+        ("motor_state.effort", False, "measured_state.effort[elbow]"),  # beside the position
+        ("output.effort", True, "output.effort[elbow]"),
+        ("reference.effort", True, None),  # a feedforward, beside which a controller adds its own
+    ],
+)
+def test_an_effort_is_that_which_acts(field: str, command: bool, taken: str | None) -> None:
+    model = mujoco.MjModel.from_xml_string(ARM)
+    position = told("measured_state.position", "position")
+    channels = [position, told(field, "effort", command=command)]
+    channels += [] if command else [told("measured_state.effort", "effort")]
+    lines = joint_efforts(model, channels, {0: (position, True)})
+    assert [line.channel.field for line in lines] == ([] if taken is None else [taken])

@@ -1,0 +1,108 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Positions are found in messages of makers, which name no joints, and in the faster topic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.mapping import map_channels
+from sysid_ros.proposal.signals.measured_positions import measured_positions
+
+TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
+JOINTS = ("shoulder", "elbow", "wrist")
+
+
+def arm() -> mujoco.MjModel:
+    bodies = "".join(f'<body><joint name="{n}"/><geom size=".1" mass="1"/></body>' for n in JOINTS)
+    servos = "".join(
+        f'<position name="axis_{i}" joint="{n}" kp="9"/>' for i, n in enumerate(JOINTS, 1)
+    )
+    return mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{bodies}</worldbody><actuator>{servos}</actuator></mujoco>"
+    )
+
+
+def told(topic: str, msgtype: str, field: str, name: str = "", *, slower: int = 1) -> Channel:
+    times = TIMES[::slower]
+    index = sum(map(ord, name)) % 7
+    values = np.sin((index + 1.0) * times)
+    return Channel(topic, msgtype, field, name, "position", 0, False, (times,), (values,))
+
+
+def found_in(channels: list[Channel]) -> dict[str, tuple[str, str]]:
+    model = arm()
+    return {
+        str(model.joint(joint).name): (channel.topic, channel.field)
+        for joint, (channel, _) in measured_positions(model, channels).items()
+    }
+
+
+def test_an_array_that_was_measured_comes_before_one_of_set_points() -> None:
+    """Both are as long, in a message with a pose of the tool and places of joints beside them."""
+    kind, topic = "lbr_fri_idl/msg/LBRState", "/lbr/state"
+    parts = ("ipo_joint_position", "measured_joint_position")
+    channels = [told(topic, kind, f"{part}[{i}]") for part in parts for i in range(3)]
+    channels += [told("/odom", "nav_msgs/msg/Odometry", f"pose.pose.position.{a}") for a in "xyz"]
+    channels += [told(topic, kind, f"tool_position.{axis}") for axis in "xyzw"]
+    assert found_in(channels) == {
+        name: (topic, f"measured_joint_position[{i}]") for i, name in enumerate(JOINTS)
+    }
+
+
+def test_topics_named_after_actuators_have_positions_of_their_joints() -> None:
+    kind = "moteus_msgs/msg/ControllerState"
+    channels = [told(f"/axis/id_{i}/state", kind, "position") for i in (3, 1, 2)]
+    assert found_in(channels) == {
+        name: (f"/axis/id_{i}/state", "position") for i, name in enumerate(JOINTS, 1)
+    }
+
+
+@pytest.mark.parametrize(("slower", "faster"), [(4, True), (1, False)])
+def test_a_state_with_what_was_measured_outruns_a_slow_joint_state(
+    slower: int, faster: bool
+) -> None:
+    """As a Franka's at 30 Hz beside what its state broadcaster tells at 1 kHz."""
+    kind, state = "sensor_msgs/msg/JointState", "franka_msgs/msg/FrankaRobotState"
+    channels = [told("/joint_states", kind, f"position[{n}]", n, slower=slower) for n in JOINTS]
+    parts = ("measured_joint_motor_state", "measured_joint_state")
+    channels += [
+        told("/robot_state", state, f"{part}.position[{n}]", n) for part in parts for n in JOINTS
+    ]
+    place = ("/robot_state", "measured_joint_state.") if faster else ("/joint_states", "")
+    assert found_in(channels) == {n: (place[0], f"{place[1]}position[{n}]") for n in JOINTS}
+
+
+def test_topics_that_differ_by_an_id_are_in_its_order() -> None:
+    """Neither joints nor actuators are called by it, and two digits come after one."""
+    status, asked = "can_msgs/msg/MotorStatus", "can_msgs/msg/MotorCommand"
+    ids = (9, 10, 11)
+    channels = [told(f"/can0/motor_{i}/status", status, "position") for i in reversed(ids)]
+    for i in reversed(ids):
+        one = told(f"/can0/motor_{i}/command", asked, "position")
+        channels.append(replace(one, command=True))
+    lines = map_channels(arm(), channels).lines
+    assert {(line.kind, line.name): line.channel.topic for line in lines} == {
+        **{("qpos", name): f"/can0/motor_{i}/status" for name, i in zip(JOINTS, ids, strict=True)},
+        **{("actuator", f"axis_{k}"): f"/can0/motor_{i}/command" for k, i in enumerate(ids, 1)},
+    }
+
+
+def test_an_array_that_is_called_feedback_was_reached() -> None:
+    kind = "std_msgs/msg/Float64MultiArray"
+    channels = [
+        replace(told(f"/arm/joint_{word}", kind, f"data[{i}]"), quantity="", index=i, command=asked)
+        for word, asked in (("feedback", False), ("command", True))
+        for i in range(3)
+    ]
+    lines = map_channels(arm(), channels).lines
+    assert {(line.kind, line.channel.topic) for line in lines} == {
+        ("qpos", "/arm/joint_feedback"),
+        ("actuator", "/arm/joint_command"),
+    }
