@@ -172,13 +172,18 @@ class WindowTest:
                 return []
             off, beside, springs = self._told_from_springs(windows)
         near = None if off is None else self._nearer(windows, off, beside, *springs)
-        if off is None or near is None:
-            return self._moved_masses()
+        moved = self._moved_masses({} if near is None else near[1])
+        if moved or off is None or near is None:
+            return moved
         rival = self.zeros and set(_names(self.zeros)).isdisjoint(beside)
-        return [self._finding(near, self._rival(windows, off.left) if rival else "")]
+        return [self._finding(near[0], self._rival(windows, off.left) if rival else "")]
 
-    def _moved_masses(self) -> list[Finding]:
-        """The body that weighs differently and elsewhere, whatever springs do, if there is one."""
+    def _moved_masses(self, told: Mapping[str, float]) -> list[Finding]:
+        """The body that weighs differently and elsewhere, whatever springs do, if there is one.
+
+        Args:
+          told: What the one mass that is told leaves of each signal; nothing without one.
+        """
         windows, tested = self._windows, _names(self.masses)
         if windows is None or not tested:
             return []
@@ -186,7 +191,7 @@ class WindowTest:
         bodies = map(self._body, suspected_masses(windows.scores(tested, beside)))
         suspects = {one: Suspect.of(self.sequences, one, self.masses[one]) for one in bodies}
         linearized = partial(self._linearized, *self.springs.values())
-        found = moved_mass(windows, suspects, tested, [*beside, *self.springs], linearized)
+        found = moved_mass(windows, suspects, tested, [*beside, *self.springs], linearized, told)
         if found is None:
             return []
         return [found.finding(self.model, self._shown(found.felt), self.factors, self.zeros)]
@@ -326,8 +331,12 @@ class WindowTest:
 
     def _nearer(
         self, windows: WindowScores, off: OneMass, beside: list[str], *besides: Parameter
-    ) -> OneMass | None:
-        """The same from a linearization with that mass; ``None`` where that explains no more."""
+    ) -> tuple[OneMass, Mapping[str, float]] | None:
+        """The same from a linearization with that mass, and what that leaves of each signal.
+
+        Returns:
+          ``None`` where it explains no more.
+        """
         body = self._body(off.name)
         moved = self.masses[body].copy()
         moved.update_from_vector(np.clip((1.0 + off.step) * moved.nominal, *moved.get_bounds()))
@@ -336,7 +345,8 @@ class WindowTest:
             return None
         if np.mean([there.left[k] ** 2 for k in off.felt]) > _UNEXPLAINED**2:
             return None  # by the mean, as a coarse sensor leaves its noise
-        return off.refined(there.scores([off.name], beside))
+        near = off.refined(there.scores([off.name], beside))
+        return None if near is None else (near, there.left)
 
     def _rival(self, windows: WindowScores, left: float) -> str:
         """The zero of a command that explains as much as a weight, in words."""
