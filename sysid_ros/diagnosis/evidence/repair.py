@@ -237,15 +237,15 @@ def gravity_entry(gravity: Sequence[float]) -> Entry:
     }
 
 
-def freed_mass(model: mujoco.MjModel, body: str, centre: Iterable[str] = ()) -> str:
-    """The line that frees a body's mass and centre, after what to do first where it has no name.
+def freed_mass(model: mujoco.MjModel, body: str, attributes: Iterable[str] = ("mass",)) -> str:
+    """The line that frees a body's mass or centre, after what to do first where it has no name.
 
     Args:
       model: The robot.
       body: As :func:`sysid_ros.engine.elements.body_label` calls it.
-      centre: The coordinates' attributes.
+      attributes: Those that are freed.
     """
-    line = f"- {{body: {body}, {', '.join(f'{one}: null' for one in ('mass', *centre))}}}"
+    line = f"- {{body: {body}, {', '.join(f'{one}: null' for one in attributes)}}}"
     names = {str(model.body(place).name) for place in range(model.nbody)}
     if body in names:
         return line

@@ -42,7 +42,8 @@ class MovedMass:
 
     Attributes:
       body: Its name.
-      factor: How many times the model's mass, and half the width of the 95 % interval of that.
+      factor: How many times the model's mass, and half the width of the 95 % interval of that; of a
+        body whose mass is free already ``None``.
       centre: Displacements of the centre that show and half the widths of theirs, by attribute, m.
       felt: Signals that show it.
       carried: What the model's body would carry then: its mass, kg, and where that is in the body's
@@ -51,7 +52,7 @@ class MovedMass:
     """
 
     body: str
-    factor: tuple[float, float]
+    factor: tuple[float, float] | None
     centre: Mapping[str, tuple[float, float]]
     felt: tuple[str, ...]
     carried: Mapping[str, float]
@@ -68,38 +69,49 @@ class MovedMass:
           factors: Those of forces, which would explain it too.
           gains: Of servos, which would.
         """
-        mass, reach = self.factor
-        figures = {"mass": mass, "mass_low": mass - reach, "mass_high": mass + reach}
-        moved = []
+        figures, moved = {}, []
         for name, (value, half) in self.centre.items():
             figures |= {name: value, f"{name}_low": value - half, f"{name}_high": value + half}
             moved.append(f"{name[-1]} by {1e3 * value:.3g} +- {1e3 * half:.2g} mm")
+        weight, way = "has its centre elsewhere", "Its centre"
+        if self.factor is not None:
+            mass, reach = self.factor
+            low, high = mass - reach, mass + reach
+            figures |= {"mass": mass, "mass_low": low, "mass_high": high}
+            weight = "weighs differently and elsewhere"
+            way = (
+                f"{mass:.4g} times the model's mass (95 % interval {low:.4g} to {high:.4g}) with "
+                "its centre"
+            )
         others = [repr(name) for name, _ in self.others]
         also = f", or {listed(others, 4)} likewise," if others else ""
-        load = ""
-        if self.carried:
-            places = [f"{k[-1]} {v:.3g} m" for k, v in self.carried.items() if k != "mass"]
-            load = f", as if it carried {self.carried['mass']:.3g} kg at {listed(places, 3)},"
         rival = ", and so would other factors of the forces that move it" if factors else ""
         rival = ", and so would other gains of the servos" if gains and not rival else rival
         return Finding(
             FindingKind.GRAVITY,
             joints,
             figures,
-            f"The body {self.body!r} weighs differently and elsewhere than in the model, whatever "
-            f"friction, armature and delays there are. {mass:.4g} times the model's mass (95 % "
-            f"interval {mass - reach:.4g} to {mass + reach:.4g}) with its centre moved along "
-            f"{listed(moved, 3)}{load}{also} would explain what no mass alone does{rival}.",
-            freed_mass(model, self.body, self.centre),
+            f"The body {self.body!r} {weight} than in the model, whatever friction, armature and "
+            f"delays there are. {way} moved along {listed(moved, 3)}{self._load}{also} would "
+            f"explain what no mass alone does{rival}.",
+            freed_mass(model, self.body, ["mass"] * (self.factor is not None) + [*self.centre]),
             (),
             self.body,
             self.others,
         )
 
+    @property
+    def _load(self) -> str:
+        """What it would carry, in words."""
+        if not self.carried:
+            return ""
+        places = [f"{key[-1]} {at:.3g} m" for key, at in self.carried.items() if key != "mass"]
+        return f", as if it carried {self.carried['mass']:.3g} kg at {listed(places, 3)},"
+
 
 @dataclass(frozen=True)
 class Suspect:
-    """A body's columns: its mass and the coordinates of its centre.
+    """A body's columns: its mass, where a fit does not find that, and its centre's coordinates.
 
     Attributes:
       columns: By attribute, the mass first.
@@ -110,11 +122,12 @@ class Suspect:
     size: float
 
     @classmethod
-    def of(cls, sequences: ModelSequences, body: str, mass: Parameter) -> Suspect:
-        """The columns of a body."""
+    def of(cls, sequences: ModelSequences, body: str, mass: Parameter | None = None) -> Suspect:
+        """The columns of a body; without its mass where a fit finds that."""
         model = sequences.gt_model
         inertia = 0.5 * float(model.body(body).inertia.sum()) / float(model.body(body).mass[0])
-        return cls({"mass": mass, **centre_of(sequences, body)}, float(np.sqrt(inertia)))
+        columns = {} if mass is None else {"mass": mass}
+        return cls({**columns, **centre_of(sequences, body)}, float(np.sqrt(inertia)))
 
     @property
     def names(self) -> list[str]:
@@ -129,6 +142,26 @@ Linearized = Callable[..., WindowScores | None]
 def suspected_masses(scores: Scores) -> list[str]:
     """Columns of masses that are worth a linearization in their centres as well."""
     return [scores.names[k] for k in clearly_off(scores)[:_TRIED]]
+
+
+def suspected_bodies(
+    scores: Scores,
+    masses: Mapping[str, Parameter],
+    weighed: Sequence[str],
+    sequences: ModelSequences,
+) -> dict[str, Suspect]:
+    """Bodies of such masses by name and, once there is one, those whose masses are free.
+
+    Args:
+      scores: Of the masses.
+      masses: Those that a fit does not find, by body.
+      weighed: Bodies whose masses it finds.
+      sequences: With the model.
+    """
+    off = suspected_masses(scores)
+    bodies = [body for body in masses if masses[body].name in off]
+    found = {body: Suspect.of(sequences, body, masses[body]) for body in bodies}
+    return found | {body: Suspect.of(sequences, body) for body in weighed if found}
 
 
 def moved_mass(
@@ -170,17 +203,18 @@ def moved_mass(
     others = tuple(
         (name, 1.0 + float(steps[0] / bodies[name].columns["mass"].nominal[0]))
         for name, (steps, own) in tried.items()
-        if name != best and own <= _AS_GOOD * left
+        if name != best and own <= _AS_GOOD * left and "mass" in bodies[name].columns
     )
     found = _refined(first, best, bodies[best], beside, linearized, told or first.left)
     return None if found is None else replace(found, others=others)
 
 
-def _moved(columns: Sequence[Parameter], steps: FloatArray) -> None:
+def _moved(columns: Mapping[str, Parameter], steps: FloatArray) -> None:
     """Move a body's columns by steps, as its mass and first moments are linear and not centres."""
-    before = columns[0].value[0]
-    for one, step in zip(columns, steps, strict=True):
-        share = 1.0 if one is columns[0] else before / columns[0].value[0]
+    mass = columns.get("mass")
+    before = 1.0 if mass is None else mass.value[0]
+    for one, step in zip(columns.values(), steps, strict=True):
+        share = 1.0 if mass is None or one is mass else before / mass.value[0]
         one.update_from_vector(np.clip(one.value + share * step, *one.get_bounds()))
 
 
@@ -193,13 +227,13 @@ def _refined(
     told: Mapping[str, float],
 ) -> MovedMass | None:
     """The same from linearizations where it is said to be; ``None`` if that explains no more."""
-    columns, there = [one.copy() for one in body.columns.values()], first
+    columns, there = {key: one.copy() for key, one in body.columns.items()}, first
     for _ in range(_ROUNDS):
         steps, left = there.together(body.names, beside)
         if there is not first and left > _THERE:
             break
         _moved(columns, steps)
-        nearer = linearized(*columns, patient=True, begun=there)
+        nearer = linearized(*columns.values(), patient=True, begun=there)
         if nearer is None:
             return None
         there = nearer
@@ -209,7 +243,7 @@ def _refined(
     if np.mean([(told[key] / there.left[key]) ** 2 for key in felt]) < _DECISIVE:
         return None
     found, off = {}, False
-    for key, one in zip(body.columns, columns, strict=True):
+    for key, one in columns.items():
         rest = [other for other in body.names if other != one.name]
         scores = there.scores([one.name], [*beside, *rest])
         step, unit = float(scores.gained()[0][0]), float(scores.sizes[0])
@@ -219,16 +253,16 @@ def _refined(
         if reach <= _KNOWN * _OFF and scores.open[0] > _OPEN:
             found[key] = (change * size, reach * size) if key != "mass" else (1.0 + change, reach)
             off |= abs(change) - reach > _OFF
-    if not off or "mass" not in found:
+    if not off or ("mass" in columns and "mass" not in found):
         return None
     carried = _carried(body, found)
-    return MovedMass(name, found.pop("mass"), found, felt, carried)
+    return MovedMass(name, found.pop("mass", None), found, felt, carried)
 
 
 def _carried(body: Suspect, found: Mapping[str, tuple[float, float]]) -> dict[str, float]:
     """What makes the model's body what is found; empty where that is lighter."""
-    factor, reach = found["mass"]
-    if factor - reach < 1.0:
+    factor, reach = found.get("mass", (1.0, 0.0))
+    if factor - reach <= 1.0:
         return {}
     nominal = {key: float(body.columns[key].nominal[0]) for key in found}
     places = {

@@ -27,7 +27,6 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     Turned,
-    freed_mass,
     repaired_series,
     resolution_of,
     total_delays,
@@ -47,9 +46,10 @@ from sysid_ros.diagnosis.fits import (
     with_names,
     zero_of,
 )
-from sysid_ros.diagnosis.simulated.changed_load import changed_load
-from sysid_ros.diagnosis.simulated.moved_mass import Suspect, moved_mass, suspected_masses
+from sysid_ros.diagnosis.simulated.changed_load import body_of, changed_load
+from sysid_ros.diagnosis.simulated.moved_mass import moved_mass, suspected_bodies
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
+from sysid_ros.diagnosis.simulated.told_mass import told_mass
 from sysid_ros.diagnosis.simulated.turned_gravity import turned_gravity
 from sysid_ros.engine.elements import FREE, body_label
 from sysid_ros.engine.parameters import Parameter, ParameterDict
@@ -80,6 +80,7 @@ class WindowTest:
       usual: What a fit finds.
       delays: Of it, the delays of topics by their labels, and what was known of them before.
       masses: Masses that a fit does not find, each by its body's name.
+      weighed: Names of bodies whose masses it finds, and not their centres.
       zeros: Biases of servos' commands that it does not find, by label.
       factors: Those of the forces of which several move a free body, by label.
       springs: Stiffnesses of the model that it does not find, by name.
@@ -93,6 +94,7 @@ class WindowTest:
     usual: ParameterDict
     delays: Mapping[tuple[str, ...], float]
     masses: Mapping[str, Parameter]
+    weighed: tuple[str, ...]
     zeros: Mapping[str, Parameter]
     factors: Mapping[str, Parameter]
     springs: Mapping[str, Parameter]
@@ -149,6 +151,10 @@ class WindowTest:
         return cls(
             recorded, model, own, length, usual, delays,
             {name: mass_of(own, name) for name in bodies.values() if not concern("body", name)},
+            tuple(
+                name for one in declared.params.free() if (name := body_of(one)) in bodies.values()
+                and not concern("body", name, "com_", "mass_ipos")
+            ),
             {one: zero_of(one) for one in servos if not concern("signal", one, "bias")},
             {one: gain_of(one) for one in forces if not concern("signal", one, "gain")},
             {one.name: one for one in springs(own, lambda *names: concern(*names, "stiffness"))},
@@ -188,8 +194,8 @@ class WindowTest:
         if windows is None or not tested:
             return []
         beside = [*_names(self.usual), *_names(self.zeros)]
-        bodies = map(self._body, suspected_masses(windows.scores(tested, beside)))
-        suspects = {one: Suspect.of(self.sequences, one, self.masses[one]) for one in bodies}
+        scores, masses = windows.scores(tested, beside), self.masses
+        suspects = suspected_bodies(scores, masses, self.weighed, self.sequences)
         linearized = partial(self._linearized, *self.springs.values())
         found = moved_mass(windows, suspects, tested, [*beside, *self.springs], linearized, told)
         if found is None:
@@ -364,26 +370,10 @@ class WindowTest:
 
     def _finding(self, off: OneMass, rival: str) -> Finding:
         """The finding, with the line that frees the mass."""
-        body, mass = self._body(off.name), 1.0 + off.step
-        low, high = mass - off.reach, mass + off.reach
-        joints = self._shown(off.felt)
         rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
-        others = [f"{name!r} of {factor:.3g} times" for name, factor in rivals]
-        also = f", or one of {listed(others, 4)}," if others else ""
         rival = rival or (", and so would other gains of the servos" if self.zeros else "")
-        return Finding(
-            FindingKind.GRAVITY,
-            joints,
-            {"mass": mass, "mass_low": low, "mass_high": high},
-            f"The masses on {listed([repr(name) for name in joints], 3)} are not the model's, "
-            f"whatever friction, armature and delays there are. A mass of {body!r} of {mass:.3g} "
-            f"times the model's (95 % interval {low:.3g} to {high:.3g}){also} would explain "
-            f"it{rival}.",
-            freed_mass(self.model, body),
-            (),
-            body,
-            rivals,
-        )
+        joints, body = self._shown(off.felt), self._body(off.name)
+        return told_mass(self.model, body, (1.0 + off.step, off.reach), joints, rivals, rival)
 
     def _shown(self, signals: Sequence[str]) -> tuple[str, ...]:
         """The joints that signals are measured on, or the signals."""

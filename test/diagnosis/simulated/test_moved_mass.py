@@ -135,6 +135,24 @@ def test_a_lighter_body_carries_nothing() -> None:
     assert one is not None and one.factor[0] < 1.0 and not one.carried
 
 
+def test_the_centre_alone_of_a_body_whose_mass_is_free() -> None:
+    """Another body's mass explains some of it, and its centre more than that."""
+    truth = VALUES + np.array([0.0, 0.0, -0.08, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0])
+    windows, whole = Windows(truth), suspect("a")
+    free = Suspect({key: one for key, one in whole.columns.items() if key != "mass"}, 0.1)
+    bodies, beside = {"a": free, "b": suspect("b")}, ["damping", "mass of a"]
+    one = moved_mass(windows.at(), bodies, ["mass of b"], beside, windows.at)
+    assert one is not None and one.body == "a" and one.factor is None and not one.carried
+    assert one.centre["com_x"][0] == pytest.approx(-0.08, abs=1e-3)
+    spec = mujoco.MjSpec.from_string(
+        '<mujoco><worldbody><body name="a"><joint/><geom size=".1"/></body></worldbody></mujoco>'
+    )
+    finding = one.finding(spec.compile(), ("elbow",), (), ())
+    assert finding.repair == "- {body: a, com_x: null, com_y: null, com_z: null}"
+    assert "'a' has its centre elsewhere than in the model" in finding.sentence
+    assert "mass" not in finding.evidence
+
+
 def test_nothing_where_it_is_off_by_less_than_a_tenth() -> None:
     one, windows = found(**{"mass_of_a": 0.1, "a_x": -0.009})
     assert one is None and len(windows.tried) > 2  # found, and refused where it is known best
