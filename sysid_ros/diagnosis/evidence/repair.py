@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 
 from sysid_ros.diagnosis.evidence.finding import Change, Finding, FindingKind
-from sysid_ros.engine.elements import matching_names
+from sysid_ros.engine.elements import body_label, matching_names
 from sysid_ros.errors import listed
 from sysid_ros.experiment import (
     UNITS,
@@ -249,7 +249,7 @@ def freed_mass(model: mujoco.MjModel, body: str, attributes: Iterable[str] = ("m
     names = {str(model.body(place).name) for place in range(model.nbody)}
     if body in names:
         return line
-    place = int(body.removeprefix("body_"))
+    place = next(k for k in range(model.nbody) if body_label(model, k) == body)
     joints = range(
         int(model.body_jntadr[place]), model.body_jntadr[place] + model.body_jntnum[place]
     )

@@ -105,7 +105,8 @@ class MovedMass:
         """What it would carry, in words."""
         if not self.carried:
             return ""
-        places = [f"{key[-1]} {at:.3g} m" for key, at in self.carried.items() if key != "mass"]
+        told = {key[-1]: round(at, 3) + 0.0 for key, at in self.carried.items() if key != "mass"}
+        places = [f"{axis} {at:g} m" for axis, at in told.items()]
         return f", as if it carried {self.carried['mass']:.3g} kg at {listed(places, 3)},"
 
 

@@ -108,7 +108,7 @@ def test_mass_and_place_of_the_body_with_their_intervals() -> None:
     assert finding.evidence["com_x_low"] < -0.08 < finding.evidence["com_x_high"]
     assert "'a' weighs differently and elsewhere" in finding.sentence
     assert "gains of the servos" in finding.sentence
-    assert "as if it carried 0.3 kg at x -0.61" in finding.sentence  # -0.08 m of 2.3 kg
+    assert "as if it carried 0.3 kg at x -0.613 m, " in finding.sentence  # -0.08 m of 2.3 kg
 
 
 @pytest.mark.parametrize("changes", [{}, {"damping": 0.3}, {"mass_of_a": 0.6}])
