@@ -69,7 +69,8 @@ class MovedMass:
           factors: Those of forces, which would explain it too.
           gains: Of servos, which would.
         """
-        figures, moved = {}, []
+        figures: dict[str, float] = {}
+        moved = []
         for name, (value, half) in self.centre.items():
             figures |= {name: value, f"{name}_low": value - half, f"{name}_high": value + half}
             moved.append(f"{name[-1]} by {1e3 * value:.3g} +- {1e3 * half:.2g} mm")
@@ -102,7 +103,7 @@ class MovedMass:
 
     @property
     def _load(self) -> str:
-        """What it would carry, in words."""
+        """The load that it would carry, in words."""
         if not self.carried:
             return ""
         told = {key[-1]: round(at, 3) + 0.0 for key, at in self.carried.items() if key != "mass"}
@@ -261,7 +262,7 @@ def _refined(
 
 
 def _carried(body: Suspect, found: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """What makes the model's body what is found; empty where that is lighter."""
+    """The load that makes the model's body what is found; empty where that is lighter."""
     factor, reach = found.get("mass", (1.0, 0.0))
     if factor - reach <= 1.0:
         return {}
