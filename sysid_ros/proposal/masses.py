@@ -16,6 +16,7 @@ from sysid_ros.proposal.candidate import Candidate, rounded
 
 _GUESS = 0.3  # relative error of masses and centres of mass in a drawing
 _MASS = (0.05, 10.0)  # bounds over the model's value
+_FARTHER = 2.0  # times what is found, that a bound leaves open
 
 
 def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) -> list[Candidate]:
@@ -38,7 +39,9 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
             spread = rounded(max(_GUESS, abs(factor - 1.0)) * mass)
             doubt = finding.sentence if body == finding.body else also
             std = spread if finding.rivals else None
-            found.append(replace(mass_candidate(body, mass), std=std, guessed=True, doubt=doubt))
+            own = mass_candidate(body, mass)
+            high = max(own.high, rounded(_FARTHER * factor * mass))  # of a hand with a heavy tool
+            found.append(replace(own, high=high, std=std, guessed=True, doubt=doubt))
             size = float(np.sqrt(0.5 * model.body(body).inertia.sum() / mass))
             found += [
                 replace(

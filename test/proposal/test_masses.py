@@ -53,3 +53,12 @@ def test_a_body_that_weighs_differently_and_elsewhere_has_its_centre_free_with_a
     assert x.low < 0.0 < 0.2 < x.high and x.guessed
     centre = spec.copy().compile().body("b1").ipos[2]
     assert 0.5 * (z.low + z.high) == pytest.approx(centre, rel=0.01)
+
+
+def test_a_hand_that_holds_a_heavy_tool_may_weigh_what_it_seems_to() -> None:
+    spec = mujoco.MjSpec.from_string(ARM)
+    kilograms = spec.copy().compile().body("b1").mass[0]
+    for factor, most in ((2.5, 10.0), (12.0, 24.0)):
+        finding = Finding(FindingKind.GRAVITY, (), {"mass": factor}, "Heavy.", "", (), "b1")
+        (mass,) = masses_that_gravity_names(spec, [finding])
+        assert mass.high == pytest.approx(most * kilograms, rel=0.01)

@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 
 from sysid_ros.diagnosis.evidence.finding import Change, Finding, FindingKind
-from sysid_ros.engine.elements import matching_names
+from sysid_ros.engine.elements import body_label, matching_names
 from sysid_ros.errors import listed
 from sysid_ros.experiment import (
     UNITS,
@@ -237,19 +237,19 @@ def gravity_entry(gravity: Sequence[float]) -> Entry:
     }
 
 
-def freed_mass(model: mujoco.MjModel, body: str, centre: Iterable[str] = ()) -> str:
-    """The line that frees a body's mass and centre, after what to do first where it has no name.
+def freed_mass(model: mujoco.MjModel, body: str, attributes: Iterable[str] = ("mass",)) -> str:
+    """The line that frees a body's mass or centre, after what to do first where it has no name.
 
     Args:
       model: The robot.
       body: As :func:`sysid_ros.engine.elements.body_label` calls it.
-      centre: The coordinates' attributes.
+      attributes: Those that are freed.
     """
-    line = f"- {{body: {body}, {', '.join(f'{one}: null' for one in ('mass', *centre))}}}"
+    line = f"- {{body: {body}, {', '.join(f'{one}: null' for one in attributes)}}}"
     names = {str(model.body(place).name) for place in range(model.nbody)}
     if body in names:
         return line
-    place = int(body.removeprefix("body_"))
+    place = next(k for k in range(model.nbody) if body_label(model, k) == body)
     joints = range(
         int(model.body_jntadr[place]), model.body_jntadr[place] + model.body_jntnum[place]
     )

@@ -16,6 +16,7 @@ from sysid_ros.engine.signals import ModelSequences
 
 _LATEST = 0.3  # s, of an input
 _RESISTANCES = ("damping", "frictionloss", "armature")
+_HEAVIEST = 100.0  # times the model's: 0.2 kg of a wrist with a tool of 5 kg are 27
 _FARTHEST = 0.5  # m, of a centre of mass from the model's
 _MOST_GRAVITY = 100.0  # m/s^2
 _MOST_GAIN = 5.0  # times, that an input is more or less
@@ -40,7 +41,8 @@ def mass_of(sequences: ModelSequences, body: str) -> Parameter:
     """The mass of a body, with its inertia."""
     value = float(sequences.gt_model.body(body).mass[0])
     place = AttributeModifier("body", body, "mass")
-    return Parameter(f"mass of {body}", value, 0.05 * value, 20.0 * value, modifier=place)
+    low, high = 0.05 * value, _HEAVIEST * value
+    return Parameter(f"mass of {body}", value, low, high, modifier=place)
 
 
 def centre_of(sequences: ModelSequences, body: str) -> dict[str, Parameter]:

@@ -39,7 +39,7 @@ def changed_load(
         return []
     place = {name: k for k, name in enumerate(windows.names)}
     bodies = {place[one.name]: body for body, one in masses.items()}
-    bodies |= {place[one.name]: body for one in usual.free() if (body := _body_of(one))}
+    bodies |= {place[one.name]: body for one in usual.free() if (body := body_of(one))}
     own = np.array([*bodies], dtype=np.intp)
     free = {place[name] for name in usual.scalar_names() if name not in windows.held}
     numbers: dict[str, list[int]] = {}
@@ -55,8 +55,8 @@ def changed_load(
     return [of_load(ChangedLoad.of(found, "motion", bodies[column], unit, begins.__getitem__))]
 
 
-def _body_of(parameter: Parameter) -> str:
-    """The body whose mass a parameter is; empty for any other."""
+def body_of(parameter: Parameter) -> str:
+    """The body whose mass, alone, a parameter is; empty for any other."""
     place = parameter.modifier
     if not isinstance(place, AttributeModifier) or len(place.names) != 1:
         return ""

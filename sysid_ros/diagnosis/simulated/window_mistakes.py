@@ -27,7 +27,6 @@ from sysid_ros.diagnosis.evidence import (
     FindingKind,
     Recorded,
     Turned,
-    freed_mass,
     repaired_series,
     resolution_of,
     total_delays,
@@ -47,9 +46,10 @@ from sysid_ros.diagnosis.fits import (
     with_names,
     zero_of,
 )
-from sysid_ros.diagnosis.simulated.changed_load import changed_load
-from sysid_ros.diagnosis.simulated.moved_mass import Suspect, moved_mass, suspected_masses
+from sysid_ros.diagnosis.simulated.changed_load import body_of, changed_load
+from sysid_ros.diagnosis.simulated.moved_mass import moved_mass, suspected_bodies
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
+from sysid_ros.diagnosis.simulated.told_mass import told_mass
 from sysid_ros.diagnosis.simulated.turned_gravity import turned_gravity
 from sysid_ros.engine.elements import FREE, body_label
 from sysid_ros.engine.parameters import Parameter, ParameterDict
@@ -80,6 +80,7 @@ class WindowTest:
       usual: What a fit finds.
       delays: Of it, the delays of topics by their labels, and what was known of them before.
       masses: Masses that a fit does not find, each by its body's name.
+      weighed: Names of bodies whose masses it finds, and not their centres.
       zeros: Biases of servos' commands that it does not find, by label.
       factors: Those of the forces of which several move a free body, by label.
       springs: Stiffnesses of the model that it does not find, by name.
@@ -93,6 +94,7 @@ class WindowTest:
     usual: ParameterDict
     delays: Mapping[tuple[str, ...], float]
     masses: Mapping[str, Parameter]
+    weighed: tuple[str, ...]
     zeros: Mapping[str, Parameter]
     factors: Mapping[str, Parameter]
     springs: Mapping[str, Parameter]
@@ -149,6 +151,10 @@ class WindowTest:
         return cls(
             recorded, model, own, length, usual, delays,
             {name: mass_of(own, name) for name in bodies.values() if not concern("body", name)},
+            tuple(
+                name for one in declared.params.free() if (name := body_of(one)) in bodies.values()
+                and not concern("body", name, "com_", "mass_ipos")
+            ),
             {one: zero_of(one) for one in servos if not concern("signal", one, "bias")},
             {one: gain_of(one) for one in forces if not concern("signal", one, "gain")},
             {one.name: one for one in springs(own, lambda *names: concern(*names, "stiffness"))},
@@ -172,21 +178,26 @@ class WindowTest:
                 return []
             off, beside, springs = self._told_from_springs(windows)
         near = None if off is None else self._nearer(windows, off, beside, *springs)
-        if off is None or near is None:
-            return self._moved_masses()
+        moved = self._moved_masses({} if near is None else near[1])
+        if moved or off is None or near is None:
+            return moved
         rival = self.zeros and set(_names(self.zeros)).isdisjoint(beside)
-        return [self._finding(near, self._rival(windows, off.left) if rival else "")]
+        return [self._finding(near[0], self._rival(windows, off.left) if rival else "")]
 
-    def _moved_masses(self) -> list[Finding]:
-        """The body that weighs differently and elsewhere, whatever springs do, if there is one."""
+    def _moved_masses(self, told: Mapping[str, float]) -> list[Finding]:
+        """The body that weighs differently and elsewhere, whatever springs do, if there is one.
+
+        Args:
+          told: What the one mass that is told leaves of each signal; nothing without one.
+        """
         windows, tested = self._windows, _names(self.masses)
         if windows is None or not tested:
             return []
         beside = [*_names(self.usual), *_names(self.zeros)]
-        bodies = map(self._body, suspected_masses(windows.scores(tested, beside)))
-        suspects = {one: Suspect.of(self.sequences, one, self.masses[one]) for one in bodies}
+        scores, masses = windows.scores(tested, beside), self.masses
+        suspects = suspected_bodies(scores, masses, self.weighed, self.sequences)
         linearized = partial(self._linearized, *self.springs.values())
-        found = moved_mass(windows, suspects, tested, [*beside, *self.springs], linearized)
+        found = moved_mass(windows, suspects, tested, [*beside, *self.springs], linearized, told)
         if found is None:
             return []
         return [found.finding(self.model, self._shown(found.felt), self.factors, self.zeros)]
@@ -326,8 +337,12 @@ class WindowTest:
 
     def _nearer(
         self, windows: WindowScores, off: OneMass, beside: list[str], *besides: Parameter
-    ) -> OneMass | None:
-        """The same from a linearization with that mass; ``None`` where that explains no more."""
+    ) -> tuple[OneMass, Mapping[str, float]] | None:
+        """The same from a linearization with that mass, and what that leaves of each signal.
+
+        Returns:
+          ``None`` where it explains no more.
+        """
         body = self._body(off.name)
         moved = self.masses[body].copy()
         moved.update_from_vector(np.clip((1.0 + off.step) * moved.nominal, *moved.get_bounds()))
@@ -336,7 +351,8 @@ class WindowTest:
             return None
         if np.mean([there.left[k] ** 2 for k in off.felt]) > _UNEXPLAINED**2:
             return None  # by the mean, as a coarse sensor leaves its noise
-        return off.refined(there.scores([off.name], beside))
+        near = off.refined(there.scores([off.name], beside))
+        return None if near is None else (near, there.left)
 
     def _rival(self, windows: WindowScores, left: float) -> str:
         """The zero of a command that explains as much as a weight, in words."""
@@ -354,26 +370,10 @@ class WindowTest:
 
     def _finding(self, off: OneMass, rival: str) -> Finding:
         """The finding, with the line that frees the mass."""
-        body, mass = self._body(off.name), 1.0 + off.step
-        low, high = mass - off.reach, mass + off.reach
-        joints = self._shown(off.felt)
         rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
-        others = [f"{name!r} of {factor:.3g} times" for name, factor in rivals]
-        also = f", or one of {listed(others, 4)}," if others else ""
         rival = rival or (", and so would other gains of the servos" if self.zeros else "")
-        return Finding(
-            FindingKind.GRAVITY,
-            joints,
-            {"mass": mass, "mass_low": low, "mass_high": high},
-            f"The masses on {listed([repr(name) for name in joints], 3)} are not the model's, "
-            f"whatever friction, armature and delays there are. A mass of {body!r} of {mass:.3g} "
-            f"times the model's (95 % interval {low:.3g} to {high:.3g}){also} would explain "
-            f"it{rival}.",
-            freed_mass(self.model, body),
-            (),
-            body,
-            rivals,
-        )
+        joints, body = self._shown(off.felt), self._body(off.name)
+        return told_mass(self.model, body, (1.0 + off.step, off.reach), joints, rivals, rival)
 
     def _shown(self, signals: Sequence[str]) -> tuple[str, ...]:
         """The joints that signals are measured on, or the signals."""

@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray, IntArray
+from sysid_ros.files import untaken
 
 FREE = int(mujoco.mjtJoint.mjJNT_FREE)  # kinds of joints, as in ``jnt_type``
 BALL = int(mujoco.mjtJoint.mjJNT_BALL)
@@ -21,8 +22,9 @@ SCALAR = (HINGE, SLIDE)
 
 
 def body_label(model: mujoco.MjModel, body: int) -> str:
-    """The name of a body; of one without any a name that it may be given."""
-    return str(model.body(body).name) or f"body_{body}"
+    """The name of a body; of one without any a name that it may be given, as no other has it."""
+    name = str(model.body(body).name)
+    return name or untaken(f"body_{body}", [str(model.body(k).name) for k in range(model.nbody)])
 
 
 def bodies_above(model: mujoco.MjModel, body: int) -> Iterator[int]:

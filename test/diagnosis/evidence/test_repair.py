@@ -81,3 +81,7 @@ def test_a_body_without_a_name_gets_one_before_its_mass_is_freed() -> None:
     assert line == "- {body: body_1, mass: null}"
     assert first.startswith("# ")
     assert "'elbow'" in first and '<body name="body_1">' in first
+    other = f'<worldbody>{body.format("")}<body name="body_1"/></worldbody>'
+    taken = mujoco.MjModel.from_xml_string(f"<mujoco>{other}</mujoco>")
+    first, line = freed_mass(taken, body_label(taken, 1)).splitlines()
+    assert line == "- {body: body_1_2, mass: null}" and '<body name="body_1_2">' in first

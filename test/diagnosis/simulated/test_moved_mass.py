@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A body that weighs differently and elsewhere is named where no mass alone explains its windows.
+"""A body that weighs differently and elsewhere is named where no mass alone explains as much.
 
 Windows are linear here, so that what is true of them is known: effects of columns are random.
 """
@@ -78,14 +78,18 @@ def suspect(body: str) -> Suspect:
     )
 
 
-def found(**changes: float) -> tuple[MovedMass | None, Windows]:
+def found(told: float = 0.0, **changes: float) -> tuple[MovedMass | None, Windows]:
+    """What is found where columns are off; beside a mass of ``a`` that is told, if there is one."""
     truth = VALUES.copy()
     for name, change in changes.items():
         truth[COLUMNS.index(name.replace("_", " "))] += change
     windows = Windows(truth)
     bodies = {body: suspect(body) for body in "ab"}
     masses = ["mass of a", "mass of b"]
-    return moved_mass(windows.at(), bodies, masses, ["damping"], windows.at), windows
+    mass = suspect("a").columns["mass"]
+    mass.update_from_vector(np.array([told]))
+    left = windows.at(mass).left if told else {}
+    return moved_mass(windows.at(), bodies, masses, ["damping"], windows.at, left), windows
 
 
 def test_mass_and_place_of_the_body_with_their_intervals() -> None:
@@ -104,12 +108,49 @@ def test_mass_and_place_of_the_body_with_their_intervals() -> None:
     assert finding.evidence["com_x_low"] < -0.08 < finding.evidence["com_x_high"]
     assert "'a' weighs differently and elsewhere" in finding.sentence
     assert "gains of the servos" in finding.sentence
+    assert "as if it carried 0.3 kg at x -0.613 m, " in finding.sentence  # -0.08 m of 2.3 kg
 
 
 @pytest.mark.parametrize("changes", [{}, {"damping": 0.3}, {"mass_of_a": 0.6}])
 def test_nothing_where_nothing_or_a_mass_alone_explains_as_much(changes: dict[str, float]) -> None:
     """Three columns more always leave less, of noise a little."""
     assert found(**changes)[0] is None
+
+
+def test_beside_a_mass_that_is_told_only_what_leaves_decisively_less() -> None:
+    """However much a mass alone explains: what counts is what it leaves once it is refined."""
+    one, _ = found(told=2.69, **{"mass_of_a": 0.6, "a_x": 0.03})
+    assert one is not None and one.body == "a"
+    factor, reach = one.factor
+    assert abs(factor - 1.3) <= reach < 0.01
+    assert one.carried == pytest.approx(
+        {"mass": 0.6, "com_x": 0.13, "com_y": 0.0, "com_z": 0.1}, abs=5e-3
+    )  # (2.6 kg x 0.03 m) / 0.6 kg
+    assert found(told=2.6, mass_of_a=0.6)[0] is None
+    assert found(told=2.6, **{"mass_of_a": 0.6, "a_x": NOISE})[0] is None  # twice the power
+
+
+def test_a_lighter_body_carries_nothing() -> None:
+    one, _ = found(told=1.31, **{"mass_of_a": -0.6, "a_x": -0.03})
+    assert one is not None and one.factor[0] < 1.0 and not one.carried
+
+
+def test_the_centre_alone_of_a_body_whose_mass_is_free() -> None:
+    """Another body's mass explains some of it, and its centre more than that."""
+    truth = VALUES + np.array([0.0, 0.0, -0.08, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0])
+    windows, whole = Windows(truth), suspect("a")
+    free = Suspect({key: one for key, one in whole.columns.items() if key != "mass"}, 0.1)
+    bodies, beside = {"a": free, "b": suspect("b")}, ["damping", "mass of a"]
+    one = moved_mass(windows.at(), bodies, ["mass of b"], beside, windows.at)
+    assert one is not None and one.body == "a" and one.factor is None and not one.carried
+    assert one.centre["com_x"][0] == pytest.approx(-0.08, abs=1e-3)
+    spec = mujoco.MjSpec.from_string(
+        '<mujoco><worldbody><body name="a"><joint/><geom size=".1"/></body></worldbody></mujoco>'
+    )
+    finding = one.finding(spec.compile(), ("elbow",), (), ())
+    assert finding.repair == "- {body: a, com_x: null, com_y: null, com_z: null}"
+    assert "'a' has its centre elsewhere than in the model" in finding.sentence
+    assert "mass" not in finding.evidence
 
 
 def test_nothing_where_it_is_off_by_less_than_a_tenth() -> None:

@@ -23,6 +23,7 @@ from sysid_ros.diagnosis.simulated import WindowTest
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.experiment import Experiment, load_experiment, parse_experiment, with_overrides
+from sysid_ros.pipeline import run_experiment
 from sysid_ros.rehearsal import (
     Motion,
     Reading,
@@ -58,6 +59,45 @@ def test_the_link_and_how_much_heavier_it_is(tmp_path: Path, servos: bool) -> No
     assert finding.repair == "- {body: link1, mass: null}"
     free = with_overrides(experiment, ["parameters+=[{body: link1, mass: null}]"])
     assert check_experiment(free, None) == ()
+
+
+def test_what_a_link_carries_and_where_it_sits(tmp_path: Path) -> None:
+    """Another mass alone explains most of it, and freed alone it would end elsewhere."""
+    model = arm_model(1, 2, servos=True)
+    spec = mujoco.MjSpec.from_string(model)
+    body = spec.body("link1")
+    before, centre = body.mass, body.ipos.copy()
+    body.mass, body.inertia = OFF * before, OFF * body.inertia
+    body.ipos = centre + np.array([0.03, 0.0, -0.02])
+    file = write_experiment(tmp_path, model, simulate(spec.to_xml(), 1))
+    experiment = load_experiment(file)
+    (finding,) = check_experiment(experiment, None)
+    assert finding.body == "link1"
+    assert finding.evidence["mass"] == pytest.approx(OFF, rel=0.01)
+    assert finding.evidence["com_x"] == pytest.approx(0.03, abs=2e-3)
+    assert finding.evidence["com_z"] == pytest.approx(-0.02, abs=2e-3)
+    assert f"carried {(OFF - 1.0) * before:.1g}" in finding.sentence
+    free = with_overrides(experiment, [f"parameters+=[{finding.repair.removeprefix('- ')}]"])
+    assert check_experiment(free, None) == ()
+    fit = run_experiment(free, output_dir=tmp_path / "results").outcome.fit
+    found = {one.name: float(one.value) for one in fit.parameters}
+    assert found["link1_mass"] == pytest.approx(OFF * before, rel=0.01)
+    assert found["link1_com_x"] == pytest.approx(centre[0] + 0.03, abs=1e-3)
+    assert found["link1_com_z"] == pytest.approx(centre[2] - 0.02, abs=1e-3)
+
+
+def test_the_centre_of_a_link_whose_mass_is_free(tmp_path: Path) -> None:
+    """Else the mass of another link would be told, which is the model's."""
+    model = arm_model(1, 3, servos=True)
+    spec = mujoco.MjSpec.from_string(model)
+    spec.body("link2").ipos += np.array([0.05, 0.0, -0.04])
+    file = write_experiment(tmp_path, model, simulate(spec.to_xml(), 1))
+    free = ["parameters+=[{body: link2, mass: null}]"]
+    (finding,) = check_experiment(with_overrides(load_experiment(file), free), None)
+    assert finding.body == "link2" and "mass" not in finding.evidence
+    assert finding.evidence["com_x"] == pytest.approx(0.05, abs=2e-3)
+    assert finding.evidence["com_z"] == pytest.approx(-0.04, abs=2e-3)
+    assert finding.repair.startswith("- {body: link2, com_x: null")
 
 
 def test_a_fit_of_which_few_steps_are_made_accuses_no_mass(

@@ -1,0 +1,48 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The finding of one mass that is not the model's, as simulated windows tell it."""
+
+from __future__ import annotations
+
+import mujoco
+
+from sysid_ros.diagnosis.evidence import Finding, FindingKind, freed_mass
+from sysid_ros.errors import listed
+
+
+def told_mass(
+    model: mujoco.MjModel,
+    body: str,
+    factor: tuple[float, float],
+    joints: tuple[str, ...],
+    rivals: tuple[tuple[str, float], ...],
+    rival: str,
+) -> Finding:
+    """The finding, with the line that frees the mass.
+
+    Args:
+      model: The robot.
+      body: Whose mass it is.
+      factor: How many times the model's, and half the width of the 95 % interval of that.
+      joints: Those that show it.
+      rivals: Other bodies that explain as much, with how many times the model's their masses are.
+      rival: What else would explain it, in words.
+    """
+    mass, reach = factor
+    low, high = mass - reach, mass + reach
+    others = [f"{name!r} of {times:.3g} times" for name, times in rivals]
+    also = f", or one of {listed(others, 4)}," if others else ""
+    return Finding(
+        FindingKind.GRAVITY,
+        joints,
+        {"mass": mass, "mass_low": low, "mass_high": high},
+        f"The masses on {listed([repr(name) for name in joints], 3)} are not the model's, "
+        f"whatever friction, armature and delays there are. A mass of {body!r} of {mass:.3g} "
+        f"times the model's (95 % interval {low:.3g} to {high:.3g}){also} would explain "
+        f"it{rival}.",
+        freed_mass(model, body),
+        (),
+        body,
+        rivals,
+    )
