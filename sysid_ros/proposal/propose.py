@@ -143,8 +143,7 @@ def propose(
     else:
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
-    # Every question about the robot compiles a copy, which meshes would make take a hundred times
-    # as long; where geoms matter, the recordings are read with the model as it is.
+    # Every question about the robot compiles a copy, in no time without meshes.
     spec = without_visuals(spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
     recorded = recorded_signals(spec, found, msg_path, on_note)
     folders = {"package_path": package_path, "msg_path": msg_path}
@@ -181,10 +180,7 @@ def _determined(
     output: Path,
     dataset: Dataset | None,
 ) -> Proposal:
-    """The proposal with the parameters that the recordings determine, and what is left to say.
-
-    The recordings are given where they were read with these signals already.
-    """
+    """The proposal with the parameters that the recordings determine, and what is left to say."""
     spec, mapping = recorded.spec, recorded.mapping
     guessed = any(line.kind in SERVOS for line in mapping.lines)
     if guessed:  # what gravity does to a servo of unknown gain tells no mass
