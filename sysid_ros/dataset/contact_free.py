@@ -44,7 +44,7 @@ def without_contacts(
     """
     said, groups = [], []
     for group in whole:
-        model = group.spec.copy().compile()
+        model = group.gt_model
         seen = [touches(model, group, k) for k in range(len(group.sequence_name))]
         often = shares(seen)
         drawn = drawn_overlaps(model, seen)

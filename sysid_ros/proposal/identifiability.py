@@ -137,7 +137,7 @@ def _determined(
 
 def _stays_exact(problem: WindowedProblem) -> bool:
     """Return whether derivatives are exact where bodies touch too, which a Jacobian shows."""
-    problem.linearize(problem.initial_point())
+    problem.differentiate(problem.initial_point())
     return all(each is not None and each.doubted <= _DOUBTED for each in problem.exact)
 
 
@@ -164,9 +164,12 @@ def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[b
     point = problem.initial_point()
     problem = _with_levels(problem, point)
     answers = usual = [not one.on_demand for one in offered]
+    before = None
     for _ in range(_ROUNDS):
         point = _nearer(problem, point, offered)
-        problem = _with_levels(problem, point)
+        if point is before:  # where all is known already
+            break
+        before, problem = point, _with_levels(problem, point)
         answers = _tried(problem, point, offered) or usual
         if not any(
             answer and (one.on_demand or one.guessed)

@@ -13,7 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.dataset import Dataset, load_dataset, without_contacts
+from sysid_ros.dataset import Dataset, without_contacts
 from sysid_ros.diagnosis import (
     Finding,
     FindingKind,
@@ -22,10 +22,10 @@ from sysid_ros.diagnosis import (
     mistaken_units,
     motion_bandwidth,
 )
-from sysid_ros.engine.elements import FREE, discard_visuals, is_servo
+from sysid_ros.engine.elements import is_servo, without_visuals
 from sysid_ros.engine.signals import actuator_names
 from sysid_ros.engine.windows import RESTING
-from sysid_ros.errors import BagError, DataError, ExperimentError, SysidError
+from sysid_ros.errors import ExperimentError, SysidError
 from sysid_ros.experiment import (
     Experiment,
     Packages,
@@ -37,14 +37,21 @@ from sysid_ros.experiment import (
 from sysid_ros.proposal import torque_proposal
 from sysid_ros.proposal.between_commands import with_ways_between
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.contact_windows import with_windows_for_contacts
+from sysid_ros.proposal.contact_windows import fixed_with_meshes, with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.masses import masses_that_gravity_names
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
-from sysid_ros.proposal.recordings import divide, find_bags, longest_gap, relative, window_length
+from sysid_ros.proposal.recordings import (
+    divide,
+    find_bags,
+    load_some,
+    longest_gap,
+    relative,
+    window_length,
+)
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.proposal.servo_starts import begun_at_motion
 from sysid_ros.proposal.signals import (
@@ -63,7 +70,6 @@ from sysid_ros.proposal.signals import (
 )
 from sysid_ros.robots import build_parameters, description_in, load_model
 
-_MOST_TRIED = 6  # recordings that parameters are tried on
 _REPAIRED = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.MILLIMETRES, FindingKind.UNIT,
     FindingKind.SWAP, FindingKind.MOUNTING,
@@ -137,14 +143,15 @@ def propose(
     else:
         spec = load_model(model, packages).spec
     on_stage("mapping what was recorded")
-    discard_visuals(spec)  # of every copy; the spec itself holds no mesh
+    # Every question about the robot compiles a copy, in no time without meshes.
+    spec = without_visuals(spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
     recorded = recorded_signals(spec, found, msg_path, on_note)
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
     if served := at_commanded_speeds(recorded):  # efforts are no torques, and may be currents
         experiment = parse_experiment(draft.text(), path=output)
-        units = mistaken_units(experiment, _load(experiment))
+        units = mistaken_units(experiment, load_some(experiment))
         recorded = without_efforts(spec, recorded, units) or served
         draft = _drafted(model, recorded, folders, output)
     draft, findings, dataset = _tested(draft, output, recorded)
@@ -153,7 +160,7 @@ def propose(
         draft, findings, dataset = _tested(draft, output, served)
     if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):
         on_stage("looking for motors that turn with two joints")
-        dataset = dataset or _load(parse_experiment(draft.text(), path=output))
+        dataset = dataset or load_some(parse_experiment(draft.text(), path=output))
         fitted, findings = torque_proposal.fitted_to_torque(
             draft, dataset, recorded, _without_gravity(findings), output, on_stage
         )
@@ -163,12 +170,15 @@ def propose(
         recorded, draft = served, _drafted(model, served, folders, output)
         draft, findings, dataset = _tested(draft, output, served)
     on_stage("trying which parameters the recordings determine")
-    del dataset  # and its meshes, before they are loaded once more
-    return _determined(draft, recorded, findings, output)
+    return _determined(draft, recorded, findings, output, dataset)
 
 
 def _determined(
-    draft: Draft, recorded: RecordedSignals, findings: tuple[Finding, ...], output: Path
+    draft: Draft,
+    recorded: RecordedSignals,
+    findings: tuple[Finding, ...],
+    output: Path,
+    dataset: Dataset | None,
 ) -> Proposal:
     """The proposal with the parameters that the recordings determine, and what is left to say."""
     spec, mapping = recorded.spec, recorded.mapping
@@ -177,7 +187,7 @@ def _determined(
         findings = _without_gravity(findings)
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
-    draft = _with_parameters(draft, spec, repaired, output, masses)
+    draft = _with_parameters(draft, spec, repaired, output, masses, dataset)
     if set(masses) & set(draft.parameters):
         findings = _without_gravity(findings)
     return _proposal(draft, _without_free_delays(findings, draft, mapping), output)
@@ -287,7 +297,7 @@ def _tested(
     The recordings come along where nothing was repaired.
     """
     experiment = parse_experiment(draft.text(), path=output)
-    dataset = _load(experiment)
+    dataset = load_some(experiment)
     by_torque = torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping)
     findings = check_dataset(experiment, dataset, simulated=not by_torque)
     repaired = [finding for finding in findings if finding.kind in _REPAIRED]
@@ -321,29 +331,17 @@ def _label(values: dict[str, object]) -> str:
     return f"{name}_{kind}" if kind in ("qpos", "qvel", "effort", *SERVOS) else str(name)
 
 
-def _fixed_with_meshes(dataset: Dataset) -> bool:
-    """Tell whether meshes may touch and all of the robot's postures are known."""
-    models = [group.gt_model for group in dataset.training]
-    return any(one.nmesh for one in models) and not any(FREE in one.jnt_type for one in models)
-
-
-def _load(experiment: Experiment) -> Dataset:
-    """Some of the recordings, as many as a judgement needs."""
-    places = np.unique(
-        np.linspace(0, len(experiment.sequences) - 1, _MOST_TRIED).round().astype(int)
-    )
-    sequences = tuple(experiment.sequences[place] for place in places)
-    try:
-        return load_dataset(replace(experiment, sequences=sequences), None)
-    except (BagError, DataError) as error:
-        raise type(error)(f"the proposal does not fit the recordings: {error}") from error
-
-
 def _with_parameters(
-    draft: Draft, spec: mujoco.MjSpec, mapping: Mapping, output: Path, masses: Sequence[Candidate]
+    draft: Draft,
+    spec: mujoco.MjSpec,
+    mapping: Mapping,
+    output: Path,
+    masses: Sequence[Candidate],
+    dataset: Dataset | None,
 ) -> Draft:
     """Choose the parameters that the recordings determine, some masses before others."""
     resting = resting_joints(spec.copy().compile(), mapping.lines)
+    dataset = None if resting else dataset
     draft = without_comparing(draft, resting)
     inputs, floating = _inputs(mapping), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
@@ -357,13 +355,13 @@ def _with_parameters(
         return parse_experiment(replace(draft, parameters=plain).text(), path=output)
 
     try:
-        dataset = _load(experiment_with(offered))
+        dataset = dataset or load_some(experiment_with(offered))
         begun = begun_at_motion(offered, dataset, inputs)
         groups = dataset.training
         seen = contacts(groups, build_parameters(experiment_with(begun), groups[0].spec))
         offered = offered if seen.diverged[0] else begun  # no start from which it runs away
         draft = with_windows_for_contacts(
-            draft, seen, floating=floating, meshes=_fixed_with_meshes(dataset)
+            draft, seen, floating=floating, meshes=fixed_with_meshes(dataset)
         )
         experiment = experiment_with(offered)
         if draft.contacts_left_out:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sysid_ros.errors import BagError
+from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.errors import BagError, DataError
+from sysid_ros.experiment import Experiment
 from sysid_ros.recording.bags import find_bag_files
 
 _HELD_OUT_EVERY = 3
@@ -21,6 +23,7 @@ _HELD_OUT_SHARE = 0.2
 _SHORT = 3.0  # s; shorter recordings are not cut
 _SELDOM = 0.08  # s between samples; beyond 0.1 s a fit would take each interval for a gap
 _BRIDGED = 2.5  # usual intervals, one lost message among them
+_MOST_TRIED = 6  # recordings that parameters are tried on
 _WINDOWS = (0.2, 1.0)  # s, the shortest and the longest proposed
 
 
@@ -107,3 +110,19 @@ def window_length(
     shortest, longest = _WINDOWS
     third = longest if servos or not bandwidth else 1.0 / (3.0 * bandwidth)
     return float(f"{min(max(third, shortest), longest):.1g}")
+
+
+def load_some(experiment: Experiment) -> Dataset:
+    """Some of the recordings of an experiment, as many as a judgement needs.
+
+    Raises:
+      SysidError: They cannot be read, or do not fit the experiment.
+    """
+    places = np.unique(
+        np.linspace(0, len(experiment.sequences) - 1, _MOST_TRIED).round().astype(int)
+    )
+    sequences = tuple(experiment.sequences[place] for place in places)
+    try:
+        return load_dataset(replace(experiment, sequences=sequences), None)
+    except (BagError, DataError) as error:
+        raise type(error)(f"the proposal does not fit the recordings: {error}") from error

@@ -17,7 +17,7 @@ from sysid_ros.diagnosis import FindingKind, check_experiment
 from sysid_ros.errors import DataError
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.pipeline.experiment_run import run_experiment
-from sysid_ros.proposal import propose
+from sysid_ros.proposal import propose, recordings
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, SignalKind
 from sysid_ros.rehearsal import Motion, RecordingPlan, generate
 
@@ -88,6 +88,19 @@ def test_clocks_that_differ_are_told_and_translated(tmp_path: Path, behind: floa
         assert [one.overrides for one in told if one.kind is FindingKind.CLOCKS] == [
             ("clock_correction=drift",)
         ]
+
+
+def test_recordings_that_need_no_repair_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth, read, right = arm_model(1, 2), [], recordings.load_dataset
+    monkeypatch.setattr(
+        recordings, "load_dataset", lambda *given: read.append(given) or right(*given)
+    )
+    (tmp_path / "arm.xml").write_text(wrong_model(truth, 1))
+    write_bag(tmp_path / "bag", simulate(truth, 1))
+    propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    assert len(read) == 1
 
 
 def test_a_model_without_sensors_and_commands_in_order(tmp_path: Path) -> None:

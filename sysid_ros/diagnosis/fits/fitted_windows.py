@@ -57,7 +57,7 @@ def well_covered(
         exact = problem.exact[0]
         if exact is None or exact.gave_up:
             return problem, new
-        problem.linearize(problem.initial_point())
+        problem.differentiate(problem.initial_point())
         doubts |= dict(zip(new, exact.uncovered.tolist(), strict=True))
         if max(doubts.values()) <= FEW_STEPS:
             return tolerating(problem), new
@@ -107,8 +107,9 @@ def fitted(
     """
     point, settled = problem.initial_point() if point is None else point, False
     damping = INITIAL_DAMPING
-    for _ in range(2 if patient else _ROUNDS):
+    for left in reversed(range(2 if patient else _ROUNDS)):
         before, weighed = point, problem
+        cost = math.nan if patient or left else problem.cost(point)  # it was simulated just now
         if patient:
             solution = minimize(problem, point, _TO_THE_END)
             settled = solution.iterations < _TO_THE_END.max_iterations
@@ -119,11 +120,10 @@ def fitted(
             damping *= _DAMPED_MORE if point is before else _LESS_DAMPED
         noise = dict(problem.noise)
         for name, (square, count) in squares_left(problem, point).items():
-            left = math.sqrt(square / max(count, 1))
-            if math.isfinite(left):
-                noise[name] = max(left, 1e-6 * noise[name])
+            unexplained = math.sqrt(square / max(count, 1))
+            if math.isfinite(unexplained):
+                noise[name] = max(unexplained, 1e-6 * noise[name])
         problem = problem.with_noise(noise)
     if not patient:
-        cost = weighed.cost(before)
         settled = 0.0 < cost - weighed.cost(point) <= _TO_THE_END.cost_tolerance * cost
     return problem, point, settled

@@ -94,7 +94,7 @@ def contacts(
     """
     group = max(groups, key=len)
     count = len(group)
-    model = group.spec.copy().compile()
+    model = group.gt_model
     seen = [touches(model, group, k, most=max(2, _POSTURES // count)) for k in range(count)]
     overlaps = _overlaps(model, seen)
     names = {one.bodies for one in overlaps}

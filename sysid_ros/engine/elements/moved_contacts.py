@@ -36,6 +36,7 @@ COLLIDED = 1e-14, 200
 _COARSE, _COARSE_PLACE = 1e-5, 1e-3
 _SIDES = 13  # of a pair: where it is, and moved to both sides in six ways
 _AT_ONCE = 64  # pairs
+_KEPT = 1024  # pairs whose contacts to all sides are kept, of 1.5 kB each
 # Bytes for their contacts: MuJoCo leaves out those that it has no room for, and has 13 MiB by
 # default; a box on a height field has up to 50.
 _ROOM = 1 << 26
@@ -80,17 +81,20 @@ def moved_contacts(
     count = len(contacts.step)
     sound, follow = np.zeros(count, dtype=bool), np.zeros((count, 7, 6))
     change = np.diff(np.column_stack([contacts.step, contacts.geom]), axis=0, prepend=-1) != 0
-    pair = np.cumsum(change.any(axis=1))
+    begins = np.flatnonzero(change.any(axis=1))
+    sizes = np.diff(begins, append=count)
+    left = np.arange(len(begins))  # the pairs of which some contact has none yet
     with _TURN:
         twin = _Twin(model, margins)
         for step in _STEPS:
-            left = np.unique(pair[~sound])
-            for first in range(0, len(left), _AT_ONCE):
-                own = np.isin(pair, left[first : first + _AT_ONCE])
-                smooth, found = twin.differenced(contacts.some(own), pair[own], step)
-                better = np.flatnonzero(own)[smooth & ~sound[own]]
-                follow[better] = found[smooth & ~sound[own]]
-                sound[better] = True
+            for first in range(0, len(left), _KEPT):
+                some = left[first : first + _KEPT]
+                rows = np.flatnonzero(np.repeat(np.isin(np.arange(len(begins)), some), sizes))
+                smooth, found = twin.differenced(contacts.some(rows), sizes[some], step)
+                better = smooth & ~sound[rows]
+                follow[rows[better]], sound[rows[better]] = found[better], True
+            if left.size:
+                left = left[~np.logical_and.reduceat(sound, begins)[left]]
     return sound, follow
 
 
@@ -123,39 +127,50 @@ class _Twin:
                     self._turn[its] = rotation_matrix(twin.mesh_quat[number])
 
     def differenced(
-        self, contacts: Contacts, pair: IntArray, step: float
+        self, contacts: Contacts, sizes: IntArray, step: float
     ) -> tuple[BoolArray, FloatArray]:
         """Marks of contacts that have derivatives, (n,), and these, (n, 7, 6).
 
         Args:
-          contacts: Of a few pairs.
-          pair: The number of each one's pair, ascending.
+          contacts: Those of a pair behind each other.
+          sizes: How many each pair has.
           step: How far the second geom is moved, m and rad.
         """
-        _, begins, pair, counts = np.unique(
-            pair, return_index=True, return_inverse=True, return_counts=True
-        )
-        self._place(contacts.some(begins), step)
-        mujoco.mj_collision(self._twin, self._data)
-        again = self._data.contact
-        slots = np.asarray(again.geom)[:, 0]
-        number = np.bincount(slots, minlength=_AT_ONCE * _SIDES)
-        kept = number[: _SIDES * len(counts)].reshape(-1, _SIDES) == counts[:, np.newaxis]
-        sound = kept.all(axis=1)[pair]
-        slot = _SIDES * pair[sound, np.newaxis] + np.arange(_SIDES)
-        inner = (np.arange(len(pair)) - begins[pair])[sound, np.newaxis]
-        rows = np.argsort(slots, kind="stable")[(np.cumsum(number) - number)[slot] + inner]
+        begins = np.cumsum(sizes) - sizes
+        parts = []
+        for first in range(0, len(sizes), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            self._place(contacts.some(begins[some]), step)
+            mujoco.mj_collision(self._twin, self._data)
+            parts.append(self._found(sizes[some]))
+        sound, depth, place, frame = (np.concatenate(each) for each in zip(*parts, strict=True))
         own = contacts.some(sound)
-        depth, place = again.dist[rows], again.pos[rows]
         near = np.abs(depth[:, 0] - own.depth) < _COARSE
         near &= np.abs(place[:, 0] - own.place).max(axis=1, initial=0.0) < _COARSE_PLACE
-        smooth, follow = _quotients(
-            depth, place, again.frame[rows].reshape(*rows.shape, 3, 3), step
-        )
-        result = np.zeros((len(pair), 7, 6))
+        smooth, follow = _quotients(depth, place, frame, step)
+        result = np.zeros((len(sound), 7, 6))
         result[sound] = _about_origin(follow, own)
         sound[sound] = near & smooth
         return sound, result
+
+    def _found(self, sizes: IntArray) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray]:
+        """Marks of the contacts of which each side has one, and these: depth, place and frame.
+
+        Args:
+          sizes: How many contacts each pair has that is in place.
+        """
+        again = self._data.contact
+        slots = np.asarray(again.geom)[:, 0]
+        number = np.bincount(slots, minlength=_AT_ONCE * _SIDES)
+        kept = number[: _SIDES * len(sizes)].reshape(-1, _SIDES) == sizes[:, np.newaxis]
+        pair = np.repeat(np.arange(len(sizes)), sizes)
+        inner = np.arange(len(pair)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        sound = kept.all(axis=1)[pair]
+        slot = _SIDES * pair[sound, np.newaxis] + np.arange(_SIDES)
+        begins = np.cumsum(number) - number
+        rows = np.argsort(slots, kind="stable")[begins[slot] + inner[sound, np.newaxis]]
+        frame = np.asarray(again.frame)[rows].reshape(*rows.shape, 3, 3)
+        return sound, again.dist[rows], again.pos[rows], frame
 
     def _place(self, pairs: Contacts, step: float) -> None:
         """Put pairs in place, each moved to all sides, and all others out of the way."""

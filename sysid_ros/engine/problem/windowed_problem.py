@@ -294,6 +294,11 @@ class WindowedProblem:
         """The same by batch alone."""
         return list(itertools.chain.from_iterable(self._starts(point)))
 
+    def differentiate(self, point: Point) -> None:
+        """Find out what :attr:`exact` tells of a point, whose linearization is then known."""
+        for _ in self.derivatives(point):
+            pass
+
     def derivatives(self, point: Point) -> Iterator[tuple[WindowBatch, FloatArray, RunJacobian]]:
         """Every batch with its starts' deviations, residuals and Jacobian."""
         if self._finer is None:

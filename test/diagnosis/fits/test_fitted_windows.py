@@ -28,7 +28,10 @@ class _Group:
 def _problem_of(group: _Group, *_: object) -> Any:
     exact = SimpleNamespace(gave_up=False, tolerated=0.0, uncovered=np.array(group.windows))
     return SimpleNamespace(
-        exact=[exact], initial_point=lambda: None, linearize=lambda _: None, windows=group.windows
+        exact=[exact],
+        initial_point=lambda: None,
+        differentiate=lambda _: None,
+        windows=group.windows,
     )
 
 
