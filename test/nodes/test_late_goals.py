@@ -330,7 +330,8 @@ def test_what_the_controller_holds_counts_only_if_it_is_a_place(excite) -> None:
 
 def test_goals_of_a_controller_that_has_gone_are_forgotten_and_of_no_other(excite) -> None:
     """A controller that was killed says nothing of its goal's end, nor does the next."""
-    player = excite(Controller([0.05], 0.05, 0.02))
+    controller = Controller([0.05], 0.05, 0.02)
+    player = excite(controller)
     there = [b"first"]
     player._node = SimpleNamespace(
         get_publishers_info_by_topic=lambda topic: [SimpleNamespace(endpoint_gid=g) for g in there]
@@ -354,3 +355,12 @@ def test_goals_of_a_controller_that_has_gone_are_forgotten_and_of_no_other(excit
         there[:] = [b"one", *there]
         assert "this node did not send" in obstacle(looks=4)
         player._on_status(GoalStatusArray(), info)
+    ready, controller.server_is_ready = controller.server_is_ready, lambda: False
+    player._on_status(goal, {"publisher_gid": {"data": b"one"}})
+    assert "nobody offers" in obstacle(looks=1)  # its services are not found yet, or not all now
+    controller.server_is_ready = ready
+    assert "this node did not send" in obstacle(looks=4)
+    there.clear()
+    obstacle(looks=1)
+    there[:] = [b"another"]
+    assert not obstacle(looks=4)

@@ -255,8 +255,8 @@ def _refined(
         if reach <= _KNOWN * _OFF and scores.open[0] > _OPEN:
             found[key] = (change * size, reach * size) if key != "mass" else (1.0 + change, reach)
             off |= abs(change) - reach > _OFF
-    if not off or ("mass" in columns and "mass" not in found):
-        return None
+    if not off or ("mass" in columns and "mass" not in found) or not found.keys() - {"mass"}:
+        return None  # as where that its centre moved shows, and not where to
     carried = _carried(body, found)
     return MovedMass(name, found.pop("mass", None), found, felt, carried)
 

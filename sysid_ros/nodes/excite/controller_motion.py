@@ -147,7 +147,8 @@ class ControllerMotion:
         there = {bytes(one.endpoint_gid) for one in publishers}
         # One that was found just now, also in the place of another, may follow a goal.
         self._looks = self._looks + 1 if self._found and there == self._tellers else 0
-        gone = self._tellers - there if self._found else set(self._followed)
+        # Goals that no known controller told of are forgotten when none is left.
+        gone = self._tellers - there if there or not self._tellers else set(self._followed)
         self._tellers = there
         for teller in gone:
             self._followed.pop(teller, None)

@@ -120,7 +120,8 @@ def command_lines(
         alike = of_quantity(left, group[0].quantity if of_one_quantity(group) else "")
         _by_order(model, open_, group, list(alike.values()), positions, orders, last=last)
     speeds = [one for one in commands if one.moves and one.msgtype in TWISTS]
-    bases = [drive for drive in open_.drives if drive.quantity == "velocity"]
+    velocities = [drive for drive in open_.drives if drive.quantity == "velocity"]
+    bases = [one for one in velocities if joint_of(model, one.actuator) is None]  # not wheels
     open_.take(_by_motion(model, bases, speeds, positions)[0] if speeds and bases else ())
     _of_another_kind(open_, list(arrays.values()))
     still = named_commands(commands, drives, singles, moving=False)
@@ -385,9 +386,7 @@ def _by_motion(
     lines, possible = [], []
     rows, columns = scipy.optimize.linear_sum_assignment(left)
     for row, column in zip(rows, columns, strict=True):
-        others = np.delete(left[row], column)
-        second = int(np.argmin(others)) if len(others) else -1
-        runner = float(others[second]) if len(others) else 1.0
+        runner = float(np.delete(left[row], column).min(initial=1.0))
         channel = channels[column]
         grounds = (
             f"{drives[row].name} follows {channel.topic} {channel.field} with a correlation of "

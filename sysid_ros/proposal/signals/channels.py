@@ -38,9 +38,11 @@ from sysid_ros.recording.messages import (
     Text,
     TextArray,
     TopicColumns,
+    is_asked,
     is_command,
     is_expanded,
     locate,
+    message_type,
     parse_field,
     played,
 )
@@ -71,6 +73,7 @@ _USUAL = {
 _PLAYED, _LAST = f"points[{EVERY}]", "points[-1]"
 _UNITS = (1.0, 1e-9)  # s, of the parts of a duration
 _STREAMED = 0.05  # s, the latest time of a trajectory's point that is a command to be held
+_REPORTED = re.compile("(state|feedback|telemetry|measurement)s?|status|measured")
 _SKIPPED = ("header", "layout", "stamp", "covariance", "time_from_start")
 
 
@@ -214,7 +217,7 @@ class _Gathered:
     def channels(self) -> Iterator[Channel]:
         """Return those that have values."""
         for leaf, series in zip(self.leaves, self._series, strict=True):
-            command = is_command(self._msgtype, leaf.field, self.topic)
+            command = _is_command(self._msgtype, leaf.field, self.topic)
             # As the signals of an experiment; of commands only the topic says what they are.
             turns = names_angle(self.topic if command else leaf.field)
             if any(len(values) for _, values in series):
@@ -234,6 +237,14 @@ class _Gathered:
                     self._behind,
                     leaf.row,
                 )
+
+
+def _is_command(msgtype: str, field: str, topic: str) -> bool:
+    """Tell whether a field asks for something; nothing does on a topic that is called a state."""
+    own = topic.lower().rpartition("/")[2]
+    reported = any(map(_REPORTED.fullmatch, re.split(r"[_\d]+", own))) and not is_asked(topic)
+    untold = not message_type(msgtype).measured  # by the type
+    return is_command(msgtype, field, topic) and not (untold and reported)
 
 
 def _stamps(table: TopicColumns, simulation: SimulationTime | None) -> tuple[str, IntArray]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sysid_ros.experiment import added_input
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.recording.mapping import SignalKind
-from sysid_ros.recording.messages import message_type, reports_command
+from sysid_ros.recording.messages import is_command, message_type, reports_command
 
 SERVOS = (SignalKind.SERVO.value, SignalKind.VELOCITY_SERVO.value)  # that a model lacks
 
@@ -61,6 +61,8 @@ class Line:
 
         The reference that a controller's state tells moves on between two messages, unlike a
         command that holds until the next one. Held, it would be late by half the time between them.
+        So would what is measured in a type of which an experiment does not know that.
         """
-        sampled = reports_command(self.channel.msgtype, self.channel.field)
-        return "linear" if sampled and self.input else ""
+        told = self.channel.msgtype, self.channel.field
+        measured = not self.channel.command and is_command(*told, self.channel.topic)
+        return "linear" if self.input and (reports_command(*told) or measured) else ""

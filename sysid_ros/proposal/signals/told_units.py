@@ -17,6 +17,7 @@ _WORDS = {
     "dps": "deg/s", "rev": "rev", "revs": "rev", "revolutions": "rev", "turns": "rev", "mm": "mm",
     "millimeters": "mm", "millimetres": "mm",
 }  # fmt: skip
+_POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _FOR = {  # by whether a joint is a hinge, and whether a velocity is told
     (True, False): {"deg": "deg", "rev": "rev"},
     (True, True): {"deg": "deg/s", "deg/s": "deg/s", "rpm": "rpm"},
@@ -35,7 +36,7 @@ def told_unit(model: mujoco.MjModel, line: Line) -> str:
     if (joint := _joint_of(model, line)) is None:
         return ""
     own = re.sub(r"\[[^\]]*\]", "", line.channel.field).rpartition(".")[2]
-    words = re.findall("[a-z]+", f"{own} {line.channel.topic.rpartition('/')[2]}".lower())
+    words = re.split(r"[\W_]+", f"{own} {line.channel.topic.rpartition('/')[2]}".lower())
     units = _FOR[int(model.jnt_type[joint]) == HINGE, _is_rate(model, line)]
     told = (units.get(_WORDS.get(word, ""), "") for word in words)
     return next(filter(None, told), "")
@@ -48,6 +49,10 @@ def _joint_of(model: mujoco.MjModel, line: Line) -> int | None:
         joint = joint_of(model, actuator)
         served = is_servo(model, actuator) or takes_velocity(model, actuator)
         return joint if served and float(model.actuator_gear[actuator, 0]) == 1.0 else None
+    if line.kind == "sensor":
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, line.name)
+        shows = sensor >= 0 and int(model.sensor_type[sensor]) == _POSITION
+        return int(model.sensor_objid[sensor]) if shows else None
     if line.kind not in ("qpos", "qvel", *SERVOS):
         return None
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, line.name)

@@ -51,7 +51,6 @@ def _numbers(names: str) -> MessageType:
 
 
 _ASKED = re.compile("(cmd|command|desired|goal|reference|setpoint|target)s?")
-_REPORTED = re.compile("(state|feedback|telemetry|measurement)s?|status|measured")
 _CRTK = re.compile("(servo|move)_[jc][a-z]")  # of the collaborative robotics toolkit, as servo_jp
 _COMMANDED = ("reference", "desired", "set_point", "output", "command")
 
@@ -108,17 +107,14 @@ def message_type(name: str) -> MessageType:
 def is_command(msgtype: str, field: str, topic: str) -> bool:
     """Tell by type, field and topic whether an actuator's values are commands, which hold.
 
-    What sensors measured (and was published as a state, by its type or on a topic called state,
-    status or feedback) is sampled and interpolated linearly;
+    What sensors measured (and was published as a state) is sampled and interpolated linearly;
     everything else, such as ``std_msgs/msg/Float64MultiArray`` or a trajectory, stays in force
     until the next message. The reference and output of a controller's state are commands, and so
     is a state on a topic such as ``/joint_command``, as simulators and ros2_control's topic-based
     hardware take it.
     """
     row = message_type(msgtype)
-    if not row.measured:
-        return is_asked(topic) or not _reports(topic)
-    return reports_command(msgtype, field) or is_asked(topic)
+    return reports_command(msgtype, field) or is_asked(topic) if row.measured else True
 
 
 def reports_command(msgtype: str, field: str) -> bool:
@@ -132,12 +128,6 @@ def reports_command(msgtype: str, field: str) -> bool:
         part.startswith(row.commanded_fields) or (row.commanded_fields and _asks(part))
         for part in parts
     )
-
-
-def _reports(topic: str) -> bool:
-    """Tell whether a topic's own name says that its messages are of what was reached."""
-    own = topic.lower().rpartition("/")[2]
-    return any(map(_REPORTED.fullmatch, re.split(r"[_\d]+", own)))
 
 
 def is_asked(topic: str) -> bool:

@@ -130,6 +130,18 @@ def test_beside_a_mass_that_is_told_only_what_leaves_decisively_less() -> None:
     assert found(told=2.6, **{"mass_of_a": 0.6, "a_x": NOISE})[0] is None  # twice the power
 
 
+@pytest.mark.parametrize(("apart", "told"), [(1e-2, True), (1e-3, False)])
+def test_nothing_where_its_centre_moved_nobody_knows_where_to(apart: float, told: bool) -> None:
+    """Coordinates act so much alike that each is known by less than half a radius of gyration."""
+    windows = Windows(VALUES + np.array([0.0, 0.6, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    effects = windows.effects
+    effects[:, :, 1] -= 3.0 * effects[:, :, 2]
+    effects[:, :, 3:5] = effects[:, :, 2:3] + apart * effects[:, :, 3:5]
+    bodies, masses = {body: suspect(body) for body in "ab"}, ["mass of a", "mass of b"]
+    one = moved_mass(windows.at(), bodies, masses, ["damping"], windows.at)
+    assert (one is not None) == told
+
+
 def test_a_lighter_body_carries_nothing() -> None:
     one, _ = found(told=1.31, **{"mass_of_a": -0.6, "a_x": -0.03})
     assert one is not None and one.factor[0] < 1.0 and not one.carried

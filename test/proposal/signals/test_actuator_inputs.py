@@ -589,6 +589,14 @@ def test_arrays_are_of_the_robot_whose_name_begins_its_actuators() -> None:
     }
 
 
+def twist(speeds: FloatArray) -> list[Channel]:
+    kind = "geometry_msgs/msg/TwistStamped"
+    return [
+        Channel("/cmd_vel", kind, f"twist.{part}", "", "", 0, True, (TIMES,), (values,))
+        for part, values in zip(("linear.x", "angular.z"), speeds.T, strict=True)
+    ]
+
+
 def test_speeds_of_a_base_are_the_inputs_of_tendons_that_follow_them() -> None:
     car = (
         GRIPPER.replace('type="slide"', "")
@@ -602,14 +610,22 @@ def test_speeds_of_a_base_are_the_inputs_of_tendons_that_follow_them() -> None:
     )
     asked = motions(2)
     moved = late(np.cumsum(asked @ np.array([[1.0, 1.0], [-0.25, 0.25]]), axis=0) * 0.01)
-    twist = [
-        Channel("/cmd_vel", "geometry_msgs/msg/TwistStamped", f"twist.{part}", "", "", 0, True,
-                (TIMES,), (values,))
-        for part, values in (("linear.x", asked[:, 0]), ("angular.z", asked[:, 1]))
-    ]  # fmt: skip
-    found = assigned(mujoco.MjModel.from_xml_string(car), moved, twist)
+    found = assigned(mujoco.MjModel.from_xml_string(car), moved, twist(asked))
     assert {line.name: line.channel.field for line in found.lines} == {
         "fingers": "twist.linear.x",
         "yaw": "twist.angular.z",
     }
     assert all("correlation" in line.doubt for line in found.lines)
+
+
+def test_a_wheel_takes_no_speed_of_its_base_that_drives_straight_on() -> None:
+    """Which it follows as decisively, in other units."""
+    hinges = "".join(f'<body><joint name="j{i}"/><geom size=".1" mass="1"/></body>' for i in "01")
+    drives = "".join(f'<velocity name="w{i}" joint="j{i}" kv="1"/>' for i in "01")
+    wheels = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{hinges}</worldbody><actuator>{drives}</actuator></mujoco>"
+    )
+    speeds = motions(2) * [1.0, 0.1]
+    moved = late(np.cumsum(speeds @ np.array([[10.0, 10.0], [-2.0, 2.0]]), axis=0) * 0.01)
+    found = assigned(wheels, moved, twist(speeds))
+    assert not found.lines and not found.possible

@@ -12,6 +12,7 @@ import pytest
 from rosbags.typesys import get_types_from_msg
 
 from sysid_ros.proposal.signals.channels import Channel, read_channels
+from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.recording.bags import BagFolder
 from sysid_ros.recording.messages import is_command
 from sysid_ros.rehearsal import messages
@@ -294,5 +295,12 @@ def test_feedback_and_telemetry_were_measured() -> None:
         ("/statement", True),
     ],
 )
-def test_topics_of_states_and_feedback_have_no_commands(topic: str, command: bool) -> None:
-    assert is_command("xarm_msgs/msg/RobotMsg", "angle[0]", topic) == command
+def test_topics_of_states_and_feedback_have_no_commands(
+    tmp_path: Path, topic: str, command: bool
+) -> None:
+    """In a proposal, which says so; an experiment file means what its message types say."""
+    kind, types = "std_msgs/msg/Float64", messages.types()
+    data = bytes(types.serialize_cdr(types.types[kind](1.0), kind))
+    (one,) = read(written(tmp_path, [(topic, kind, 0, data)]), topic).values()
+    assert one.command == command and is_command(kind, "data", topic)
+    assert Line("effort", "elbow", one).interpolation == ("" if command else "linear")

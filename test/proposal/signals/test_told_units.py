@@ -18,7 +18,8 @@ MODEL = """<mujoco><worldbody>
   <body><joint name="hoist" type="slide"/><geom size=".1" mass="1"/></body></worldbody>
   <actuator><velocity name="winch" joint="drum" kv="9"/><motor name="brake" joint="drum"/>
   <position name="lift" joint="hoist" kp="9"/><position name="screw" joint="hoist" gear="400"/>
-  </actuator></mujoco>"""
+  </actuator><sensor><jointpos name="encoder" joint="drum"/>
+  <jointactuatorfrc name="load" joint="drum"/></sensor></mujoco>"""
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,10 @@ MODEL = """<mujoco><worldbody>
         ("qpos", "hoist", "/hoist/angle_deg data", ""),
         ("qvel", "drum", "/drum/rpm data", "rpm"),
         ("servo", "hoist", "/hoist/target position_mm", "mm"),
-        ("sensor", "drum", "/drum/angle_deg data", ""),
+        ("qpos", "drum", "/drum_rev2 data", ""),  # of hardware
+        ("sensor", "encoder", "/drum/angle_deg data", "deg"),
+        ("sensor", "load", "/drum/torque_deg data", ""),
+        ("sensor", "drum", "/drum/angle_deg data", ""),  # one that the model lacks
     ],
 )
 def test_a_unit_is_said_by_the_last_part_of_a_name(
