@@ -207,7 +207,7 @@ def moved_mass(
         for name, (steps, own) in tried.items()
         if name != best and own <= _AS_GOOD * left and "mass" in bodies[name].columns
     )
-    found = _refined(first, best, bodies[best], beside, linearized, told or first.left)
+    found = _refined(first, best, bodies[best], beside, linearized, told)
     return None if found is None else replace(found, others=others)
 
 
@@ -226,9 +226,12 @@ def _refined(
     body: Suspect,
     beside: Sequence[str],
     linearized: Linearized,
-    told: Mapping[str, float],
+    told: Mapping[str, float] | None,
 ) -> MovedMass | None:
-    """The same from linearizations where it is said to be; ``None`` if that explains no more."""
+    """The same from linearizations where it is said to be; ``None`` if that explains no more.
+
+    Beside a mass that is told, its centre is off too: else it is that mass once more.
+    """
     columns, there = {key: one.copy() for key, one in body.columns.items()}, first
     for _ in range(_ROUNDS):
         steps, left = there.together(body.names, beside)
@@ -239,10 +242,11 @@ def _refined(
         if nearer is None:
             return None
         there = nearer
-    felt = tuple(key for key, own in there.left.items() if own < _LESS * told[key])
+    before = told or first.left
+    felt = tuple(key for key, own in there.left.items() if own < _LESS * before[key])
     if not felt or np.mean([there.left[key] ** 2 for key in felt]) > _UNEXPLAINED**2:
         return None
-    if np.mean([(told[key] / there.left[key]) ** 2 for key in felt]) < _DECISIVE:
+    if np.mean([(before[key] / there.left[key]) ** 2 for key in felt]) < _DECISIVE:
         return None
     found, off = {}, False
     for key, one in columns.items():
@@ -254,7 +258,7 @@ def _refined(
         reach = unit * scores.reach(0, step) / size
         if reach <= _KNOWN * _OFF and scores.open[0] > _OPEN:
             found[key] = (change * size, reach * size) if key != "mass" else (1.0 + change, reach)
-            off |= abs(change) - reach > _OFF
+            off |= abs(change) - reach > _OFF and (key != "mass" or not told)
     if not off or ("mass" in columns and "mass" not in found) or not found.keys() - {"mass"}:
         return None  # as where that its centre moved shows, and not where to
     carried = _carried(body, found)

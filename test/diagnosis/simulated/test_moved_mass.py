@@ -128,6 +128,8 @@ def test_beside_a_mass_that_is_told_only_what_leaves_decisively_less() -> None:
     )  # (2.6 kg x 0.03 m) / 0.6 kg
     assert found(told=2.6, mass_of_a=0.6)[0] is None
     assert found(told=2.6, **{"mass_of_a": 0.6, "a_x": NOISE})[0] is None  # twice the power
+    near = 0.005  # m: a twentieth of its radius of gyration
+    assert found(told=2.69, **{"mass_of_a": 0.6, "a_x": near})[0] is None
 
 
 @pytest.mark.parametrize(("apart", "told"), [(1e-2, True), (1e-3, False)])

@@ -320,7 +320,7 @@ def test_a_link_behind_joints_that_nothing_measures_is_freed_by_its_own_name() -
     seen = Recorded(welded, (), (), {}, {}, {}, {}, frozenset(), {}, {})
     mass = Parameter("mass of tail", 1.0, 0.05, 20.0)
     test = WindowTest(
-        seen, whole, None, None, ParameterDict(), {}, {"tail": mass}, {}, {}, {}, None
+        seen, whole, None, None, ParameterDict(), {}, {"tail": mass}, (), {}, {}, {}, None
     )
     finding = test._finding(OneMass(mass.name, 0.5, 0.1, 1.0, ("p0",), {}), "")
     assert (finding.body, finding.repair) == ("tail", "- {body: tail, mass: null}")
