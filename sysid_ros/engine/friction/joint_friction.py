@@ -38,7 +38,7 @@ SOLIMP_FRICTION = (0.9999, 0.9999)
 SOLREF_FRICTION = (0.004, 1.0)
 # A friction loss of zero has no row in the solver: none that the budget could be written to, and
 # none whose derivative would tell a fit at its bound that it should leave it.
-LEAST_FRICTIONLOSS = 1e-14
+LEAST_FRICTIONLOSS = 1e-10
 
 
 def apply_friction_to_spec(spec: Any, joint: str, friction: FrictionParameters) -> None:

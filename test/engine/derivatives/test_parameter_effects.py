@@ -21,8 +21,7 @@ from sysid_ros.engine.derivatives.parameter_effects import (
     ParameterEffects,
     told_apart,
 )
-from sysid_ros.engine.mechanics import FRICTIONLOSS
-from sysid_ros.engine.parameters import AttributeModifier, ParameterDict
+from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.parameters.parameter import Parameter
 from sysid_ros.engine.simulation import CandidateBuilder, perturbed
 
@@ -191,22 +190,6 @@ def test_places_of_bodies_are_told_apart_like_all_else() -> None:
         theta = theta + step
         found, compiled = effects_at(effects, builder, theta)
         compare(found, builder, theta)
-
-
-def test_friction_that_begins_at_zero_is_told_apart_like_all_else() -> None:
-    """The little that is there beside none is nothing beside a step."""
-    params, scale = ParameterDict(), np.full(4, 0.1)
-    for joint in ("hip", "knee"):
-        for what in ("armature", "frictionloss"):
-            place = AttributeModifier("joint", joint, what)
-            params.add(Parameter(f"{what} of {joint}", 0.0, 0.0, 5.0, modifier=place))
-    builder = Counted(mujoco.MjSpec.from_string(ARM), params)
-    base, before = builder.build(np.zeros(4)), builder.compiled
-    found = ParameterEffects(np.full(4, 5.0)).at(builder, base, np.zeros(4), scale, ())
-    assert found.followed == (0, 1, 2, 3)
-    assert builder.compiled - before == 3
-    slopes = found.changes.dof_fields[FRICTIONLOSS][:, [1, 3]]
-    np.testing.assert_allclose(slopes, np.eye(2), rtol=1e-6)
 
 
 def test_what_had_no_effect_at_first_is_no_part_of_anothers() -> None:
