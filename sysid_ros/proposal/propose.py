@@ -346,8 +346,8 @@ def _with_parameters(
     inputs, floating = _inputs(mapping), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
     usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
-    named = {one.name for one in masses}
-    offered = [*masses, *(o for o in usual if o.attribute != "mass" or o.name not in named)]
+    named = {(one.name, one.attribute) for one in masses}
+    offered = [*masses, *(one for one in usual if (one.name, one.attribute) not in named)]
 
     def experiment_with(offered: Sequence[Candidate]) -> Experiment:
         # What is known beforehand is no evidence of what the recordings determine.
