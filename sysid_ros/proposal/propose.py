@@ -347,7 +347,7 @@ def _with_parameters(
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
     usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
     named = {(one.name, one.attribute) for one in masses}
-    offered = [*masses, *(o for o in usual if (o.name, o.attribute) not in named)]
+    offered = [*masses, *(one for one in usual if (one.name, one.attribute) not in named)]
 
     def experiment_with(offered: Sequence[Candidate]) -> Experiment:
         # What is known beforehand is no evidence of what the recordings determine.

@@ -31,7 +31,9 @@ from sysid_ros.nodes.printable_log import log_of
 _TRIPS = 8  # of goals that tell how long the next may take
 _STOPS = 2  # trajectories that brake, by motion
 _SILENCE = 1.0  # s without a word of the controller, in which this node was not held up itself
-_LOOKS = 2  # after which whose goal a controller follows is known: it tells once it is found
+# Looks, 4 s, after which whose goal a controller follows is known: it tells once it is found, and
+# what is missed then Fast DDS sends with its next heartbeat, up to 3 s later.
+_LOOKS = 8
 _UNSURE = 0.1  # s that it may be ahead of what it last told
 _FOLLOWED = (
     GoalStatus.STATUS_ACCEPTED,
@@ -106,6 +108,11 @@ class ControllerMotion:
         return self._found and self._looks >= _LOOKS
 
     @property
+    def settles(self) -> bool:
+        """True if somebody would obey, and it is not known yet whose goal is followed."""
+        return self._found and not self.heard
+
+    @property
     def _found(self) -> bool:
         return bool(self._client.server_is_ready())
 
@@ -119,7 +126,7 @@ class ControllerMotion:
         if self.heard:
             return self._others_goal()
         if self._found:
-            return f"{self._action} was found just now: whether it follows a goal comes in a second"
+            return f"{self._action} was found just now: whether it follows a goal comes within 4 s"
         return (
             f"nobody offers the action {self._action}: start the controller, or name its action "
             "with the parameter action"

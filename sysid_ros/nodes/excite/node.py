@@ -83,7 +83,8 @@ class Excite(Node):
             message.effort,
             stamp=stamp.sec + 1e-9 * stamp.nanosec,
         )
-        if self._state == "waiting" and self._monitor.complete:
+        possible = self._monitor.complete and not self._motion.settles
+        if self._state == "waiting" and possible:
             self._tell("ready")
 
     def _on_arm(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:

@@ -41,6 +41,11 @@ class StreamedMotion:
         return self._topic.heard
 
     @property
+    def settles(self) -> bool:
+        """False: nothing that is still to come says whether a motion may begin."""
+        return False
+
+    @property
     def moves(self) -> bool:
         """True if a motion has begun and not ended."""
         return self._motion is not None
