@@ -12,6 +12,7 @@ derivative.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -27,6 +28,9 @@ _MESH, _FIELD = int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_HFIEL
 # m and rad: small against the roundness of what touches; the longer ones are for two curved shapes,
 # whose contacts MuJoCo finds to a micrometre at best.
 _STEPS = (1e-6, 1e-5, 1e-4, 3e-4)
+# Steps by which contacts may be further apart, if they have no derivative otherwise: geoms that
+# only just touch still do so then to all sides.
+_APART = (0.0, 2.0)
 # Relative: where a contact moves otherwise to one side than to the other, it has no derivative.
 _ROUGH = 0.01
 # m, and steps: how exactly convex shapes meet in differences.
@@ -86,11 +90,13 @@ def moved_contacts(
     left = np.arange(len(begins))  # the pairs of which some contact has none yet
     with _TURN:
         twin = _Twin(model, margins)
-        for step in _STEPS:
+        for step, apart in itertools.product(_STEPS, _APART):
             for first in range(0, len(left), _KEPT):
                 some = left[first : first + _KEPT]
                 rows = np.flatnonzero(np.repeat(np.isin(np.arange(len(begins)), some), sizes))
-                smooth, found = twin.differenced(contacts.some(rows), sizes[some], step)
+                smooth, found = twin.differenced(
+                    contacts.some(rows), sizes[some], step, apart * step
+                )
                 better = smooth & ~sound[rows]
                 follow[rows[better]], sound[rows[better]] = found[better], True
             if left.size:
@@ -127,7 +133,7 @@ class _Twin:
                     self._turn[its] = rotation_matrix(twin.mesh_quat[number])
 
     def differenced(
-        self, contacts: Contacts, sizes: IntArray, step: float
+        self, contacts: Contacts, sizes: IntArray, step: float, apart: float
     ) -> tuple[BoolArray, FloatArray]:
         """Marks of contacts that have derivatives, (n,), and these, (n, 7, 6).
 
@@ -135,12 +141,13 @@ class _Twin:
           contacts: Those of a pair behind each other.
           sizes: How many each pair has.
           step: How far the second geom is moved, m and rad.
+          apart: How much further apart than pairs touch contacts may be, m.
         """
         begins = np.cumsum(sizes) - sizes
         parts = []
         for first in range(0, len(sizes), _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
-            self._place(contacts.some(begins[some]), step)
+            self._place(contacts.some(begins[some]), step, apart)
             mujoco.mj_collision(self._twin, self._data)
             parts.append(self._found(sizes[some]))
         sound, depth, place, frame = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -172,12 +179,12 @@ class _Twin:
         frame = np.asarray(again.frame)[rows].reshape(*rows.shape, 3, 3)
         return sound, again.dist[rows], again.pos[rows], frame
 
-    def _place(self, pairs: Contacts, step: float) -> None:
+    def _place(self, pairs: Contacts, step: float, apart: float) -> None:
         """Put pairs in place, each moved to all sides, and all others out of the way."""
         twin, data, n = self._twin, self._data, _SIDES * len(pairs.geom)
         total = _AT_ONCE * _SIDES
         data.geom_xpos[:total], data.geom_xpos[total:] = 0.0, 1e6
-        margins = [self._margins[a, b] for a, b in pairs.geom.tolist()]
+        margins = [self._margins[a, b] + apart for a, b in pairs.geom.tolist()]
         twin.pair_margin[:n] = np.repeat(margins, _SIDES)
         for side in range(2):
             own = slice(side * total, side * total + n)

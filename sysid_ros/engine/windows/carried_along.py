@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ _PULL = 0.15  # of the time constant of a spring, a step: as stiff as steps allo
 _OFTEN = 5  # steps after which the inertia that springs feel is computed again
 _EDGE = 0.1  # s at either end, in which a drive without its measured joint moves nothing far
 _TURNS = 1e3  # rad or m, beyond which a simulation has run away
+_NO_FRICTION = 1e-12  # N or N m, up to which friction is no more than a bound that is not zero
 
 _Key = tuple[bytes, tuple[int, ...], tuple[float, float]]  # a digest, what is known, from when on
 
@@ -51,6 +53,8 @@ _Key = tuple[bytes, tuple[int, ...], tuple[float, float]]  # a digest, what is k
 _CARRIED: WeakKeyDictionary[TimeSeries, dict[_Key, CarriedJoints | None]] = WeakKeyDictionary()
 # The same by what is simulated: a copy of a series in which another signal is changed has it.
 _ALIKE: WeakValueDictionary[_Key, CarriedJoints] = WeakValueDictionary()
+# Of these the latest, as each test of a recording has its own series.
+_LATEST: deque[CarriedJoints] = deque(maxlen=8)
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ def carried_joints(
     found = kept[key]
     if found is not None:
         _ALIKE[key] = found
+        _LATEST.append(found)
     return found
 
 
@@ -165,8 +170,12 @@ def _pulled_drives(model: mujoco.MjModel, pulls: _Pulls) -> BoolArray:
 
 
 def _without_forces(model: mujoco.MjModel, idle: BoolArray) -> mujoco.MjModel:
-    """A copy of a model in which some actuators, (n_actuators,), exert nothing."""
+    """A copy of a model in which some actuators, (n_actuators,), exert nothing.
+
+    Nor does friction that is next to none, of which each joint would be a constraint.
+    """
     plain = copy.copy(model)
+    plain.dof_frictionloss[plain.dof_frictionloss < _NO_FRICTION] = 0.0
     plain.actuator_gaintype[idle] = int(mujoco.mjtGain.mjGAIN_FIXED)
     plain.actuator_gainprm[idle] = 0.0
     plain.actuator_biastype[idle] = int(mujoco.mjtBias.mjBIAS_NONE)

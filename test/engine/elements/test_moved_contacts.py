@@ -119,6 +119,17 @@ def test_what_has_no_derivative_is_not_told() -> None:
     assert touches_of(model, q[np.newaxis], ()).pair.size == 0
 
 
+@pytest.mark.parametrize("depth", [1e-12, 3e-7, 0.999e-6])
+def test_contacts_that_only_just_touch_have_derivatives(depth: float) -> None:
+    """Wheels of light robots press floors in by a micrometre; moved up by one they leave it."""
+    model = model_of(PLANE, ELLIPSOID, still=True)
+    q = np.array(model.qpos0)
+    q[2] = 0.05 - depth
+    told = touches_of(model, q[np.newaxis], ())
+    assert told.pair.size == 1
+    np.testing.assert_allclose(told.follow[0, 6], (0, 0, 0, 0, 0, 1), atol=1e-6)
+
+
 def test_many_contacts_at_once_have_the_derivatives_of_each_alone() -> None:
     """A box on rough ground has dozens, each of which is asked for thirteen times."""
     spec = mujoco.MjSpec()
