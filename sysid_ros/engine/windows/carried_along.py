@@ -28,7 +28,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.engine.elements import actuator_moments, joint_of, joint_parts
-from sysid_ros.engine.friction import friction_callback, has_friction
+from sysid_ros.engine.friction import LEAST_FRICTIONLOSS, friction_callback, has_friction
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import (
     Piecewise,
@@ -45,7 +45,6 @@ _PULL = 0.15  # of the time constant of a spring, a step: as stiff as steps allo
 _OFTEN = 5  # steps after which the inertia that springs feel is computed again
 _EDGE = 0.1  # s at either end, in which a drive without its measured joint moves nothing far
 _TURNS = 1e3  # rad or m, beyond which a simulation has run away
-_NO_FRICTION = 1e-12  # N or N m, up to which friction is no more than a bound that is not zero
 
 _Key = tuple[bytes, tuple[int, ...], tuple[float, float]]  # a digest, what is known, from when on
 
@@ -175,7 +174,7 @@ def _without_forces(model: mujoco.MjModel, idle: BoolArray) -> mujoco.MjModel:
     Nor does friction that is next to none, of which each joint would be a constraint.
     """
     plain = copy.copy(model)
-    plain.dof_frictionloss[plain.dof_frictionloss < _NO_FRICTION] = 0.0
+    plain.dof_frictionloss[plain.dof_frictionloss <= LEAST_FRICTIONLOSS] = 0.0
     plain.actuator_gaintype[idle] = int(mujoco.mjtGain.mjGAIN_FIXED)
     plain.actuator_gainprm[idle] = 0.0
     plain.actuator_biastype[idle] = int(mujoco.mjtBias.mjBIAS_NONE)
