@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import mujoco
@@ -54,14 +55,19 @@ def array(values: FloatArray, topic: str = "/commands") -> list[Channel]:
     ]
 
 
+def driven(names: Sequence[str], drive: str) -> mujoco.MjModel:
+    """A joint of its own for each name, with a drive that is formatted with it."""
+    bodies = "".join(f'<body><joint name="{n}"/><geom size=".1" mass="1"/></body>' for n in names)
+    drives = "".join(map(drive.format, names))
+    return mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody>{bodies}</worldbody><actuator>{drives}</actuator></mujoco>"
+    )
+
+
 def test_arrays_are_of_the_actuators_that_their_topics_name() -> None:
     """Two of two motors each, of which neither the length nor a word of all of them tells which."""
     names = ("left_wheel", "main_brush", "right_wheel", "side_brush")
-    xml = "".join(f'<body><joint name="{n}"/><geom size=".1" mass="1"/></body>' for n in names)
-    motors = "".join(f'<motor name="{n}_motor" joint="{n}"/>' for n in names)
-    model = mujoco.MjModel.from_xml_string(
-        f"<mujoco><worldbody>{xml}</worldbody><actuator>{motors}</actuator></mujoco>"
-    )
+    model = driven(names, '<motor name="{0}_motor" joint="{0}"/>')
     values = motions(4)
     told = [*array(values[:, :2], "/motor_pwm/brushes"), *array(values[:, 2:], "/wheel_pwm")]
     found = command_lines(model, drives_of(model), told, {}, [])
@@ -79,11 +85,7 @@ def test_arrays_are_of_the_actuators_that_their_topics_name() -> None:
 def test_a_word_of_a_topic_does_not_outweigh_motion(others: list[str], measured: bool) -> None:
     """The left one's gripper, of which no actuator has the word, moves what is not called left."""
     names = ("left_shoulder", "left_elbow", "finger_a", "finger_b")
-    xml = "".join(f'<body><joint name="{n}"/><geom size=".1" mass="1"/></body>' for n in names)
-    servos = "".join(f'<position name="{n}" joint="{n}"/>' for n in names)
-    model = mujoco.MjModel.from_xml_string(
-        f"<mujoco><worldbody>{xml}</worldbody><actuator>{servos}</actuator></mujoco>"
-    )
+    model = driven(names, '<position name="{0}" joint="{0}"/>')
     values = motions(4)
     told = [channel for topic in others for channel in array(values[:, :2], topic)]
     told += array(values[:, 2:], "/left_gripper")
