@@ -29,6 +29,7 @@ _TURN = UNITS["rev"]
 _SPARE = 0.02  # of a range, by which an encoder's zero may put its ends elsewhere
 _MOSTLY = 0.5  # of samples; fewer are a limit that was run into
 _PERCENT = 50.0  # beyond which no battery's volts and few newton metres go: one of all motors does
+_TOO_WIDE = 2.0  # times a range that no offset puts a motion into
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
 
 
@@ -173,8 +174,13 @@ def _left_range(
         f"{name!r}{tied} went from {lowest:.3g} to {highest:.3g} {unit} and was beyond the model's "
         f"range of {low:.3g} to {high:.3g} {unit} in {100.0 * share:.3g} % of the samples. The "
         f"simulation stops it there. Correct the range in the model, or "
-        f"{'what ties it' if tied else 'give the offset of its encoder'}."
     )
+    if tied:
+        sentence += "what ties it."
+    elif highest - lowest < _TOO_WIDE * (high - low):
+        sentence += "give the offset of its encoder."
+    else:  # which no offset puts into the range
+        sentence += f"give the unit or scale{_of_counts(values)}."
     if _told_in_degrees(recorded, joint):
         sentence += (
             " The range of its servo's commands is 57 times as wide: the model file has radians "
@@ -182,6 +188,13 @@ def _left_range(
         )
     evidence = {"share": share, "lowest": lowest, "highest": highest}
     return Finding(FindingKind.RANGE, signals or (name,), evidence, sentence, "", ())
+
+
+def _of_counts(values: FloatArray) -> str:
+    """The rest of a sentence on values that are all whole numbers, as an encoder counts."""
+    if not np.array_equal(values, np.round(values)):
+        return ""
+    return f" of its encoder's counts ({_TURN / 4096:.4g} where 4096 are a turn) and its offset"
 
 
 def _told_in_degrees(recorded: Recorded, joint: int) -> bool:

@@ -155,8 +155,17 @@ class _Reach:
         """
         if self.turn:
             return self.turn == DEGREES
-        beyond = self.span > _TOO_WIDE * self.width and self.width > narrowest
-        return beyond and least < unit * self.span / (_FITS * self.width) < 1.0
+        return self._is_too_wide(narrowest) and least < self._share_in(unit) < 1.0
+
+    def is_in_neither(self, unit: float, *, narrowest: float) -> bool:
+        """Return whether a range fits a signal neither as it is nor in another unit."""
+        return not self.turn and self._is_too_wide(narrowest) and self._share_in(unit) >= 1.0
+
+    def _is_too_wide(self, narrowest: float) -> bool:
+        return self.span > _TOO_WIDE * self.width and self.width > narrowest
+
+    def _share_in(self, unit: float) -> float:
+        return unit * self.span / (_FITS * self.width)
 
 
 def other_units(
@@ -225,6 +234,8 @@ def _in_other_unit(
         )
     found = []
     for own in alike.values():
+        if any(one.is_in_neither(unit, narrowest=narrowest) for one in own):
+            continue  # the topic has another unit: an encoder's counts, say
         beyond = [one for one in own if one.is_in(unit, narrowest=narrowest, least=least)]
         most = 2 * len(beyond) > sum(one.width > 0.0 for one in own)
         found += own if beyond and most else beyond

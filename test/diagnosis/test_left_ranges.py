@@ -36,6 +36,7 @@ ARM = """<mujoco><option timestep="0.002"/><worldbody><body>
   <geom type="capsule" fromto="0 0 0 0 0 -.5" size=".04" mass="60" contype="0"/></body></worldbody>
   <actuator><motor name="drive" joint="shoulder" gear="{most}" ctrlrange="-{own} {own}"/></actuator>
 </mujoco>"""
+COUNT = 2.0**-12  # rad
 REACH = 0.8  # of what the knuckle may turn by
 
 
@@ -43,7 +44,7 @@ REACH = 0.8  # of what the knuckle may turn by
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording of the knuckle without any stops."""
     made: Path = tmp_path_factory.mktemp("finger")
-    encoder = JointStates(position=Reading(noise=5e-5), joints=("knuckle",))
+    encoder = JointStates(position=Reading(noise=5e-5, quantum=COUNT), joints=("knuckle",))
     spec = mujoco.MjSpec.from_string(FINGER.format(knuckle="", tip="", servo=""))
     generate(
         spec,
@@ -90,6 +91,27 @@ def test_joints_that_left_their_ranges_are_told(
     for one in found:
         assert one.evidence["lowest"] < float(one.sentence.partition("range of ")[2].split()[0])
         assert ("what ties it" in one.sentence) == (told == ["tip"])
+
+
+@pytest.mark.parametrize(
+    ("scale", "offset", "advice"),
+    [
+        (1.0, 2.0, "give the offset of its encoder."),
+        (
+            1.0 / COUNT,
+            2048.0,
+            "its encoder's counts (0.001534 where 4096 are a turn) and its offset.",
+        ),
+        (1000.0, 0.0, "give the unit or scale."),
+    ],
+)
+def test_what_no_offset_puts_into_a_range_is_in_another_unit(
+    folder: Path, scale: float, offset: float, advice: str
+) -> None:
+    tree = yaml.safe_load(text_of(folder, knuckle='range="-0.4 1.6"'))
+    tree["signals"][0] |= {"scale": scale, "offset": offset}
+    [finding] = beyond_ranges(state_of(folder, yaml.safe_dump(tree)).recorded)
+    assert finding.sentence.endswith(advice)
 
 
 def test_the_verdict_tells_a_range_that_was_left(folder: Path) -> None:

@@ -126,6 +126,22 @@ def test_no_ways_between_commands_are_compared_in_a_wrong_unit(
     assert not compared
 
 
+def test_a_topic_one_of_whose_ranges_is_too_narrow_for_degrees_is_in_another_unit(
+    folder: Path,
+) -> None:
+    limited = HEAD.replace('name="pan"', 'name="pan" range="-1.5 1.5"')
+    counts = {"pan": 600.0, "tilt": 60.0}  # the latter would fit as degrees
+    (folder / "limited.xml").write_text(limited)
+    asked = {"panning": 600.0, "tilting": 60.0}
+    text = experiment_text(counts, asked).replace("robot.xml", "limited.xml")
+    experiment = parse_experiment(text, path=folder / "experiment.yaml")
+    found_there = check_dataset(experiment, load_dataset(experiment, None))
+    assert FindingKind.DEGREES not in [one.kind for one in found_there]
+    [finding] = [one for one in found_there if one.signals == ("pan_qpos",)]
+    assert finding.kind is FindingKind.RANGE
+    assert finding.sentence.endswith("give the unit or scale.")
+
+
 def test_centimetres_are_left_as_a_range(folder: Path) -> None:
     [finding] = [
         one
