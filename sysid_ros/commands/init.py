@@ -48,6 +48,12 @@ def register(add_parser: AddParser) -> None:
         metavar="BAG",
         help="recordings, or folders of recordings",
     )
+    parser.add_argument(
+        "--signals",
+        type=Path,
+        metavar="FILE",
+        help="an experiment file, whose signals are taken as they are: after they were corrected",
+    )
     parser.option(
         "--output",
         "FILE",
@@ -81,6 +87,7 @@ def _run(options: argparse.Namespace) -> int:
             output,
             package_path=[Path(path) for path in options.package_path],
             msg_path=[Path(path) for path in options.msg_path],
+            signals=options.signals,
             on_stage=progress.stage,
             on_note=progress.note,
         )
@@ -96,6 +103,9 @@ def _run(options: argparse.Namespace) -> int:
         to_see.append("what is said above, whose repairs sysid_ros check gives")
     then = f"sysid_ros fit {shlex.quote(str(output))}"
     print_text(f"{output}: {' and '.join(to_see) or 'nothing'} to look at; then: {then}")
+    if to_see and options.signals is None:
+        again = f"--signals {shlex.quote(str(output))} --output NEW"
+        print_text(f"where that changed a signal, the same init {again} proposes the rest for it")
     return 0
 
 

@@ -65,6 +65,7 @@ from sysid_ros.proposal.signals import (
     at_commanded_speeds,
     recorded_signals,
     servo_sensors,
+    signals_in,
     unread,
     without_efforts,
 )
@@ -116,6 +117,7 @@ def propose(
     *,
     package_path: Sequence[Path] = (),
     msg_path: Sequence[Path] = (),
+    signals: Path | None = None,
     on_stage: Callable[[str], None] = lambda _: None,
     on_note: Callable[[str], None] = lambda _: None,
 ) -> Proposal:
@@ -127,6 +129,7 @@ def propose(
       output: Where the file will be; paths in it are relative to its folder.
       package_path: Folders of ROS packages that the model names.
       msg_path: Definitions of message types that the bags lack.
+      signals: An experiment file whose signals are taken as they are.
       on_stage: Told what is being done.
       on_note: Told the faults of recordings, such as that the end is missing.
 
@@ -137,6 +140,7 @@ def propose(
       SysidError: The model or a bag cannot be read, or no joint of the model was recorded.
     """
     found = find_bags(bags)
+    given = () if signals is None else signals_in(signals)
     packages = Packages.of(package_path, neighbours=[output.absolute().parent])
     if isinstance(model, ModelTopic):
         spec = description_in(found[0], model.topic, packages, msg_path).spec
@@ -145,7 +149,7 @@ def propose(
     on_stage("mapping what was recorded")
     # Every question about the robot compiles a copy, in no time without meshes.
     spec = without_visuals(spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
-    recorded = recorded_signals(spec, found, msg_path, on_note)
+    recorded = recorded_signals(spec, found, msg_path, on_note, given)
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
@@ -300,8 +304,9 @@ def _tested(
     dataset = load_some(experiment)
     by_torque = torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping)
     findings = check_dataset(experiment, dataset, simulated=not by_torque)
-    repaired = [finding for finding in findings if finding.kind in _REPAIRED]
-    rest = tuple(finding for finding in findings if finding.kind not in _REPAIRED)
+    kinds = {FindingKind.MOUNTING} if recorded.given else _REPAIRED
+    repaired = [finding for finding in findings if finding.kind in kinds]
+    rest = tuple(finding for finding in findings if finding.kind not in kinds)
     if not repaired:
         return draft, rest, dataset
     overrides = [one for finding in repaired for one in finding.overrides]

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from sysid_ros.experiment import added_input
 from sysid_ros.proposal.signals.channels import Channel
@@ -28,11 +30,15 @@ class Line:
     placed: tuple[str, str] | tuple[()] = ()
     scale: float = 1.0  # of the model's unit, for one of the message's
     unit: str = ""  # of the message, where a name says so
+    # the line itself, where an experiment file has it already
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
-    def values(self) -> dict[str, str | float | bool]:
+    def values(self) -> dict[str, Any]:
         """The line as the experiment file has it."""
-        found: dict[str, str | float | bool] = {self.kind: self.name}
+        if self.given:
+            return dict(self.given)
+        found: dict[str, Any] = {self.kind: self.name}
         if self.placed:
             found |= {"type": self.placed[0], "at": self.placed[1]}
         found |= {"topic": self.channel.topic, "field": self.channel.field}

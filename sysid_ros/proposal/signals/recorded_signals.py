@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Tree
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from sysid_ros.diagnosis import Finding, FindingKind
 from sysid_ros.errors import DataError
 from sysid_ros.proposal.signals.channels import Channel, read_channels, topics_of
+from sysid_ros.proposal.signals.given_signals import as_given
 from sysid_ros.proposal.signals.lines import SERVOS
 from sysid_ros.proposal.signals.mapping import Mapping, map_commanded_speeds, map_robot
 from sysid_ros.proposal.signals.orders import Order, stated_orders
@@ -40,6 +42,7 @@ class RecordedSignals:
     usable: list[Path]
     left_out: list[tuple[Path, str]]
     clocks: str = ""
+    given: bool = False  # whether someone decided for the signals, so that nothing replaces them
 
 
 def recorded_signals(
@@ -47,10 +50,12 @@ def recorded_signals(
     bags: list[Path],
     msg_path: Sequence[Path],
     on_note: Callable[[str], None] = lambda _: None,
+    signals: Sequence[Tree[str, Any]] = (),
 ) -> RecordedSignals:
     """Map the topics that most recordings share; the recordings without them are left out.
 
-    ``on_note`` is told the faults of those that are read.
+    ``on_note`` is told the faults of those that are read. ``signals``, entries of an experiment
+    file, are taken as they are.
     """
     topics = topics_of(bags, msg_path)
     counts: dict[str, int] = {}
@@ -67,13 +72,18 @@ def recorded_signals(
     channels = _channels(complete, common, msg_path, on_note=on_note)
     orders = stated_orders(complete[0], msg_path) if complete else []
     given = spec
-    spec, mapping = map_robot(given, channels, orders)
+
+    def mapped() -> tuple[mujoco.MjSpec, Mapping]:
+        found = map_robot(given, channels, orders)
+        return as_given(given, found[1], channels, signals) if signals else found
+
+    spec, mapping = mapped()
     mapped = [line.channel for line in (*mapping.signals, *mapping.possible)]
     behind = {one.topic: one.behind for one in mapped if one.behind is not None}
     clocks = differing_clocks(behind)
     if clocks:
         channels = _channels(complete, common, msg_path, corrected=True)
-        spec, mapping = map_robot(given, channels, orders)
+        spec, mapping = mapped()
     if not mapping.joints and not mapping.bodies:
         names = [joint.name for joint in spec.joints]
         raise DataError(
@@ -97,7 +107,9 @@ def recorded_signals(
             left_out.append((bag, f"without {', '.join(missing)}"))
         else:
             usable.append(bag)
-    return RecordedSignals(spec, mapping, channels, orders, usable, left_out, clocks)
+    return RecordedSignals(
+        spec, mapping, channels, orders, usable, left_out, clocks, given=bool(signals)
+    )
 
 
 def without_efforts(
@@ -111,7 +123,7 @@ def without_efforts(
                if line.kind == "effort"}  # fmt: skip
     others = [one for one in findings
               if one.kind in _NO_TORQUE and efforts & set(one.signals)]  # fmt: skip
-    if not others:
+    if not others or recorded.given:
         return None
     channels = [one for one in recorded.channels if one.quantity != "effort" or one.command]
     spec, mapping = map_robot(spec, channels, recorded.orders)
@@ -124,6 +136,8 @@ def without_efforts(
 
 def at_commanded_speeds(recorded: RecordedSignals) -> RecordedSignals | None:
     """Simulate the servos whose efforts are no mean torques, if they have commanded velocities."""
+    if recorded.given:
+        return None
     told = servo_efforts(recorded.spec, recorded.mapping, recorded.channels, recorded.orders)
     if told is None:
         return None
