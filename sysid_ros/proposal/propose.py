@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
-import numpy as np
 
 from sysid_ros.dataset import Dataset, without_contacts
 from sysid_ros.diagnosis import (
@@ -20,10 +19,8 @@ from sysid_ros.diagnosis import (
     check_dataset,
     contacts,
     mistaken_units,
-    motion_bandwidth,
 )
-from sysid_ros.engine.elements import is_servo, without_visuals
-from sysid_ros.engine.signals import actuator_names
+from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import ExperimentError, SysidError
 from sysid_ros.experiment import (
@@ -49,8 +46,8 @@ from sysid_ros.proposal.recordings import (
     find_bags,
     load_some,
     longest_gap,
+    proposed_window,
     relative,
-    window_length,
 )
 from sysid_ros.proposal.resting_joints import resting_joints, without_comparing
 from sysid_ros.proposal.servo_starts import begun_at_motion
@@ -140,7 +137,6 @@ def propose(
       SysidError: The model or a bag cannot be read, or no joint of the model was recorded.
     """
     found = find_bags(bags)
-    given = () if signals is None else signals_in(signals)
     packages = Packages.of(package_path, neighbours=[output.absolute().parent])
     if isinstance(model, ModelTopic):
         spec = description_in(found[0], model.topic, packages, msg_path).spec
@@ -149,7 +145,9 @@ def propose(
     on_stage("mapping what was recorded")
     # Every question about the robot compiles a copy, in no time without meshes.
     spec = without_visuals(spec, int(mujoco.mjtDisableBit.mjDSBL_CONTACT))
-    recorded = recorded_signals(spec, found, msg_path, on_note, given)
+    recorded = recorded_signals(
+        spec, found, msg_path, on_note, () if signals is None else signals_in(signals)
+    )
     folders = {"package_path": package_path, "msg_path": msg_path}
     draft = _drafted(model, recorded, folders, output)
     on_stage("testing the recordings against the model")
@@ -232,7 +230,7 @@ def _drafted(
         masks=masks,
         clocks=recorded.clocks,
         max_gap=longest_gap([o.channel.interval for o in mapping.signals if not o.input]),
-        window=_window(recorded.spec.copy().compile(), mapping),
+        window=proposed_window(recorded.spec.copy().compile(), mapping),
         loss="huber" if len(recorded.usable) >= MOST_READ else "linear",
     )
 
@@ -272,25 +270,6 @@ def _masks(channels: Sequence[Channel]) -> tuple[SignalEntry, ...]:
             doubt = f"does nothing count while {channel.topic} is false?"
             return (SignalEntry({"topic": channel.topic, "field": channel.field}, doubt),)
     return ()
-
-
-def _window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
-    durations, tops = [], []
-    for line in mapping.signals:
-        if line.kind not in ("sensor", "qpos"):
-            continue
-        for times, values in zip(line.channel.times, line.channel.values, strict=True):
-            if len(times) < 2:
-                continue
-            durations.append(float(times[-1] - times[0]))
-            interval = float(np.median(np.diff(times)))
-            if interval > 0.0:
-                grid = np.arange(times[0], times[-1], interval)
-                tops.append(motion_bandwidth(np.interp(grid, times, values), 1.0 / interval))
-    known = [top for top in tops if top is not None]
-    told = {name for a, name in enumerate(actuator_names(model)) if is_servo(model, a)}
-    servos = any(line.kind in SERVOS or line.input in told for line in mapping.lines)
-    return window_length(durations, float(np.median(known)) if known else None, servos=servos)
 
 
 def _tested(

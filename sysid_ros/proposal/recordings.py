@@ -11,11 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset, load_dataset
+from sysid_ros.diagnosis import motion_bandwidth
+from sysid_ros.engine.elements import is_servo
+from sysid_ros.engine.signals import actuator_names
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.experiment import Experiment
+from sysid_ros.proposal.signals import SERVOS, Mapping
 from sysid_ros.recording.bags import find_bag_files
 
 _HELD_OUT_EVERY = 3
@@ -90,6 +95,31 @@ def longest_gap(intervals: Sequence[float]) -> float | None:
     """
     seldom = [one for one in intervals if _SELDOM < one < np.inf]
     return float(f"{_BRIDGED * max(seldom):.2g}") if seldom else None
+
+
+def proposed_window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
+    """Seconds per window for what is mapped; see :func:`window_length`.
+
+    Args:
+      model: The compiled model.
+      mapping: Its signals.
+    """
+    durations, tops = [], []
+    for line in mapping.signals:
+        if line.kind not in ("sensor", "qpos"):
+            continue
+        for times, values in zip(line.channel.times, line.channel.values, strict=True):
+            if len(times) < 2:
+                continue
+            durations.append(float(times[-1] - times[0]))
+            interval = float(np.median(np.diff(times)))
+            if interval > 0.0:
+                grid = np.arange(times[0], times[-1], interval)
+                tops.append(motion_bandwidth(np.interp(grid, times, values), 1.0 / interval))
+    known = [top for top in tops if top is not None]
+    told = {name for a, name in enumerate(actuator_names(model)) if is_servo(model, a)}
+    servos = any(line.kind in SERVOS or line.input in told for line in mapping.lines)
+    return window_length(durations, float(np.median(known)) if known else None, servos=servos)
 
 
 def window_length(

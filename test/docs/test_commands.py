@@ -133,7 +133,8 @@ def test_command(command: Command, workshop: Path, request: pytest.FixtureReques
         return
     arguments = words[len(program.split()) :]
     if arguments[0] == "init":
-        Path("experiment.yaml").unlink(missing_ok=True)  # it never overwrites one
+        named = arguments[arguments.index("--output") + 1 :] if "--output" in arguments else []
+        Path([*named, "experiment.yaml"][0]).unlink(missing_ok=True)  # it never overwrites one
     with contextlib.ExitStack() as stack:
         if ">" in arguments:
             *arguments, _, output = arguments

@@ -73,17 +73,17 @@ def recorded_signals(
     orders = stated_orders(complete[0], msg_path) if complete else []
     given = spec
 
-    def mapped() -> tuple[mujoco.MjSpec, Mapping]:
+    def with_signals() -> tuple[mujoco.MjSpec, Mapping]:
         found = map_robot(given, channels, orders)
         return as_given(given, found[1], channels, signals) if signals else found
 
-    spec, mapping = mapped()
+    spec, mapping = with_signals()
     mapped = [line.channel for line in (*mapping.signals, *mapping.possible)]
     behind = {one.topic: one.behind for one in mapped if one.behind is not None}
     clocks = differing_clocks(behind)
     if clocks:
         channels = _channels(complete, common, msg_path, corrected=True)
-        spec, mapping = mapped()
+        spec, mapping = with_signals()
     if not mapping.joints and not mapping.bodies:
         names = [joint.name for joint in spec.joints]
         raise DataError(
