@@ -39,7 +39,7 @@ def read_inertia(spec: Any, name: str, model: Any = None) -> BodyInertia:
       ModelError: The model does not compile, or lacks the body.
     """
     body = find(spec, "body", name)
-    if model is None and _is_plain(body) and not _overridden(spec):
+    if model is None and _is_plain(spec, body) and not _overridden(spec):
         return BodyInertia(
             float(body.mass), np.array(body.ipos), np.array(body.iquat), np.array(body.inertia)
         )
@@ -117,7 +117,7 @@ def make_explicit(spec: Any, names: list[str]) -> None:
     bodies = {name: find(spec, "body", name) for name in names}
     if _overridden(spec):
         _make_all_explicit(spec)
-    pending = {name: body for name, body in bodies.items() if not _is_plain(body)}
+    pending = {name: body for name, body in bodies.items() if not _is_plain(spec, body)}
     if not pending:
         return
     model = _compiled_unfused(spec)
@@ -177,10 +177,13 @@ def _from_model(model: Any, name: str) -> BodyInertia:
     )
 
 
-def _is_plain(body: Any) -> bool:
+def _is_plain(spec: Any, body: Any) -> bool:
     """Return whether mass, ipos, iquat and inertia alone say what the body's inertia is."""
+    bounds = compiler_of(spec, body)
     return bool(
         body.explicitinertial
+        and body.mass >= bounds.boundmass
+        and np.all(body.inertia >= bounds.boundinertia)
         and np.isnan(body.fullinertia[0])
         and body.ialt.type == mujoco.mjtOrientation.mjORIENTATION_QUAT
         and np.all(np.isfinite(body.ipos))

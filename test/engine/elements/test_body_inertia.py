@@ -32,6 +32,7 @@ COMPILERS = {
     "auto": "<compiler/>",
     "always": '<compiler inertiafromgeom="true"/>',
     "total": '<compiler settotalmass="10"/>',
+    "bounds": '<compiler boundmass="1.1" boundinertia="0.9"/>',
 }
 
 
