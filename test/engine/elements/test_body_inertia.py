@@ -24,7 +24,9 @@ BODIES = """
     <body name="turned"><joint/><inertial pos="0 .1 0" euler="10 20 30" mass="1"
       diaginertia="1 1.5 .8"/><geom size=".1"/>
       <body name="full"><joint/><inertial pos="0 0 .1" mass="2" fullinertia="1 1.5 .8 .1 .2 .05"/>
-        <geom size=".1"/></body></body></body></worldbody>"""
+        <geom size=".1"/>
+        <body name="light"><joint/><inertial pos=".2 0 0" mass=".9" diaginertia=".8 .7 .8"/>
+        </body></body></body></body></worldbody>"""
 
 pytestmark = pytest.mark.filterwarnings("ignore:compiler attribute 'settotalmass' is deprecated")
 
@@ -57,7 +59,7 @@ def assert_same(a, b) -> None:
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", ["inferred", "turned", "full"])
+@pytest.mark.parametrize("name", ["inferred", "turned", "full", "light"])
 @pytest.mark.parametrize("attribute", ["mass", "mass_ipos", "inertia"])
 def test_writing_one_body_leaves_the_others_alone(compiler, name, attribute):
     spec = spec_with(compiler)
@@ -87,7 +89,7 @@ def test_making_inertias_explicit_changes_nothing(compiler):
 
 
 @given(
-    st.sampled_from(["inferred", "turned", "full"]),
+    st.sampled_from(["inferred", "turned", "full", "light"]),
     npst.arrays(np.float64, 10, elements=st.floats(-1.5, 1.5)),
 )
 def test_every_theta_compiles_into_the_inertia_it_stands_for(name, theta):
@@ -103,7 +105,7 @@ def test_every_theta_compiles_into_the_inertia_it_stands_for(name, theta):
 
 
 @pytest.mark.parametrize("inertia_type", list(InertiaType))
-@pytest.mark.parametrize("name", ["inferred", "turned", "full"])
+@pytest.mark.parametrize("name", ["inferred", "turned", "full", "light"])
 def test_parameter_of_an_inertia_starts_at_the_model_and_stays_within_its_bounds(
     inertia_type, name
 ):
