@@ -104,7 +104,7 @@ def simulate(
     xml: str,
     seed: int,
     *,
-    duration: float = 12.0,
+    duration: float = 8.0,
     rate: float = 200.0,
     noise: float = 5e-4,
     lag: float = 0.0,

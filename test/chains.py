@@ -32,10 +32,10 @@ STANDS = """<mujoco><option timestep="0.002" tolerance="1e-15" integrator="impli
 diaginertia="0.1 0.1 0.1"/><site name="stand"/>
 <body pos="0 0.2 0" euler="0 70 0"><geom size="0.05"/>
 <body name="upper" pos="0.1 0 0"><joint name="a" axis="0 1 0" damping="0.1" frictionloss="0.05"/>
-<inertial pos="0.2 0 0.05" mass="1" diaginertia="0.01 0.02 0.03"/>
+<inertial pos="0.2 0 0.05" mass="1" diaginertia="0.015 0.02 0.03"/>
 <body pos="0.3 0 0" euler="0 0 30"><geom size="0.03"/>
 <body name="lower" pos="0.1 0 0"><joint name="b" axis="0 0 1" damping="0.1" armature="0.01"/>
-<inertial pos="0.1 0 0" mass="0.5" diaginertia="0.01 0.02 0.03"/></body></body></body></body>
+<inertial pos="0.1 0 0" mass="0.5" diaginertia="0.015 0.02 0.03"/></body></body></body></body>
 <body pos="0 0 0.4"><inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></body>
 </worldbody><actuator><position name="a" joint="a" kp="8" kv="0.5"/>
 <motor name="b" joint="b" forcerange="-1 1"/>

@@ -47,21 +47,32 @@ def differences(
     problem: WindowedProblem, point: Point, ahead: float, behind: float, unknowns: IntArray
 ) -> list[FloatArray]:
     """Per window d residual / d unknown, (m, n), of (theta, start), from a step to either side."""
-    columns: list[list[FloatArray]] = [[] for _ in problem.windows]
-    count, n_start = len(problem.scale), problem.windows[0].n_start
-    units = np.concatenate([problem.scale, np.ones(n_start)])
-    for j in unknowns:
-        step = units * np.eye(count + n_start)[j]
-        before, after = (
-            Point(
-                point.theta + by * step[:count], tuple(s + by * step[count:] for s in point.starts)
-            )
-            for by in (-behind, ahead)
+    units = _units(problem)
+    columns = [
+        _slopes(problem, point, units * np.eye(units.size)[j], ahead, behind) for j in unknowns
+    ]
+    return [np.stack(each, axis=-1) / units[unknowns] for each in zip(*columns, strict=True)]
+
+
+def _slopes(
+    problem: WindowedProblem, point: Point, direction: FloatArray, ahead: float, behind: float
+) -> list[FloatArray]:
+    """Per window the change of its residuals, (m,), along a direction, (n,), per step of one."""
+    count = len(problem.scale)
+    before, after = (
+        Point(
+            point.theta + by * direction[:count],
+            tuple(start + by * direction[count:] for start in point.starts),
         )
-        residuals = problem.residuals(before), problem.residuals(after)
-        for column, first, last in zip(columns, *residuals, strict=True):
-            column.append((last - first) / ((ahead + behind) * units[j]))
-    return [np.stack(column, axis=-1) for column in columns]
+        for by in (-behind, ahead)
+    )
+    residuals = problem.residuals(before), problem.residuals(after)
+    return [(last - first) / (ahead + behind) for first, last in zip(*residuals, strict=True)]
+
+
+def _units(problem: WindowedProblem) -> FloatArray:
+    """What steps of the unknowns are measured in, (n,)."""
+    return np.concatenate([problem.scale, np.ones(problem.windows[0].n_start)])
 
 
 def jacobians(problem: WindowedProblem, point: Point) -> list[FloatArray]:
@@ -76,11 +87,47 @@ def jacobians(problem: WindowedProblem, point: Point) -> list[FloatArray]:
 def largest_error(problem: WindowedProblem, point: Point) -> float:
     """The largest relative error of a column, near-zero columns measured against the others.
 
-    Where a joint begins to stick or a limit to act within a difference's step, it is the
-    difference that is wrong: shorter steps are tried, then steps to the one side of the point that
-    has no such switch.
+    It is that of sums of columns where these are right, of each one alone else. Where a joint
+    begins to stick or a limit to act within a difference's step, it is the difference that is
+    wrong: shorter steps are tried, then steps to the one side of the point that has no such switch.
     """
     exact = jacobians(problem, point)
+    for ahead, behind in STEPS[:2]:
+        error = _error_of_sums(problem, point, exact, ahead, behind)
+        if error < TOLERANCE:
+            return error
+    return _error_of_each(problem, point, exact)
+
+
+def _error_of_sums(
+    problem: WindowedProblem, point: Point, exact: list[FloatArray], ahead: float, behind: float
+) -> float:
+    """The largest error of sums of the columns, each at least of size one.
+
+    The relative error of a column that is wrong is one of its sum, too, as weights of chance let no
+    two errors cancel. Columns are summed with those of about their size, so that no step is far
+    from the others in its unit.
+    """
+    columns = [np.maximum(np.linalg.norm(one, axis=0), _floors(problem, one)) for one in exact]
+    sizes, units, random = np.min(columns, axis=0), _units(problem), np.random.default_rng(0)
+    if not np.min(sizes) > 0.0:
+        return np.inf
+    weights = random.choice([-1.0, 1.0], sizes.size) * random.uniform(1.0, 2.0, sizes.size) / sizes
+    band = np.floor(np.log10(np.max(sizes * units) / (sizes * units)) / 2.0)
+    errors = []
+    for one in np.unique(band):
+        direction = np.where(band == one, weights, 0.0)
+        longest = np.max(np.abs(direction / units))
+        plain = _slopes(problem, point, direction, ahead / longest, behind / longest)
+        errors += [
+            np.linalg.norm(matrix @ direction - each)
+            for matrix, each in zip(exact, plain, strict=True)
+        ]
+    return float(np.max(errors))
+
+
+def _error_of_each(problem: WindowedProblem, point: Point, exact: list[FloatArray]) -> float:
+    """The largest relative error of a column, by the best of the steps for each."""
     left = np.arange(exact[0].shape[1])
     floors: list[FloatArray] = []
     least = np.full((len(exact), left.size), np.inf)
@@ -104,7 +151,6 @@ def largest_error(problem: WindowedProblem, point: Point) -> float:
 
 def _floors(problem: WindowedProblem, plain: FloatArray) -> FloatArray:
     """The size of each column, (n,), below which it is near zero."""
-    size = np.linalg.norm(plain, axis=0)
-    unknowns = np.concatenate([problem.scale, np.ones(size.size - len(problem.scale))])
-    floor: FloatArray = 1e-4 * np.max(size * unknowns) / unknowns
+    size, units = np.linalg.norm(plain, axis=0), _units(problem)
+    floor: FloatArray = 1e-4 * np.max(size * units) / units
     return floor

@@ -29,7 +29,7 @@ def checked(
     velocities: bool,
     lag: float = 0.0,
     servos: bool = False,
-    duration: float = 5.0,
+    duration: float = 4.0,
 ) -> tuple[Finding, ...]:
     """The findings for one mistake, whose repairs are shown to work."""
     truth = arm_model(seed, joints, servos=servos)

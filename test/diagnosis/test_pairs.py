@@ -24,7 +24,7 @@ def experiment_of(
     folder: Path, change: Change, *, servos: bool, lag: float = 0.0, joints: int = 2
 ) -> Path:
     truth = arm_model(1, joints, servos=servos)
-    recording = change(simulate(truth, 1, lag=lag, duration=6.0))
+    recording = change(simulate(truth, 1, lag=lag, duration=5.0))
     return write_experiment(folder, wrong_model(truth, 1), recording, free_inertia=True)
 
 

@@ -57,8 +57,7 @@ def identified(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     [
         "double_pendulum/double_pendulum.xml",
         "servo/robot.xml",
-        "models/franka_emika_panda/panda.xml",
-        "models/franka_emika_panda/scene.xml",
+        "models/franka_emika_panda/scene.xml",  # includes panda.xml
         "models/trs_so_arm100/so_arm100.xml",
     ],
 )

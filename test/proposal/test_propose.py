@@ -222,7 +222,7 @@ def test_actuators_of_several_inputs_beside_a_motor(tmp_path: Path) -> None:
     (tmp_path / "arm.xml").write_text(MIXED)
     for joint, damping in DAMPINGS.items():
         spec.joint(joint).damping[0] = damping
-    plan = RecordingPlan(duration=10.0, motion=Motion(reach=0.6), settle=0.5)
+    plan = RecordingPlan(duration=6.0, motion=Motion(reach=0.6), settle=0.5)
     generate(spec, plan, tmp_path / "bag")
     proposal = propose(tmp_path / "arm.xml", [tmp_path / "bag"], tmp_path / "experiment.yaml")
     inputs = [one for one in proposal.experiment.signals if one.kind is SignalKind.ACTUATOR]

@@ -84,7 +84,7 @@ def finger(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
 def cart(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     """A driven cart with a pole that nothing drives, and that hardly feels the cart."""
     spec = mujoco.MjSpec.from_string(CART_POLE)
-    plan = replace(ARM_PLAN, duration=12.0, motion=Motion(reach=0.3))
+    plan = replace(ARM_PLAN, duration=8.0, motion=Motion(reach=0.3))
     return _hidden(spec, plan, tmp_path_factory.mktemp("cart"))
 
 

@@ -77,7 +77,7 @@ def made(folder: Path, xml: str, text: str = EXPERIMENT) -> Experiment:
     (folder / "arm.xml").write_text(xml)
     states = JointStates(position=Reading(noise=NOISE), timing=Timing(rate=250.0, jitter=3e-4))
     plan = RecordingPlan(
-        sensors=(states,), controllers=(Controller(delay=0.01),), duration=12.0,
+        sensors=(states,), controllers=(Controller(delay=0.01),), duration=8.0,
         motion=Motion(reach=1.0, highest=3.0, acceleration=80.0, speed=8.0),
     )  # fmt: skip
     generate(mujoco.MjSpec.from_string(xml), plan, folder / "bag")
@@ -115,14 +115,14 @@ def test_a_retold_recording_differs_in_its_measurements_only(
 
 
 def test_what_the_recording_shows_can_be_had(experiment: Experiment) -> None:
-    attempts = rehearse(experiment, None, repeats=3, seed=1)
+    attempts = rehearse(experiment, None, repeats=2, seed=1)
     assert not [attempt.failure for attempt in attempts if attempt.failure]
     found = {one.name: one for one in prospects(attempts)}
     assert set(found) == {"a_frictionloss", "a_damping", "a_armature", "m_delay"}
     assert found["a_armature"].can_be_had and found["m_delay"].can_be_had
-    assert sum(one.covered for one in found.values()) >= 9  # of 12
+    assert sum(one.covered for one in found.values()) >= 6  # of 8
     truths = [attempt.truth["a_armature"] for attempt in attempts]
-    assert len(set(truths)) == 3 and all(0.01 <= value <= 0.04 for value in truths)
+    assert len(set(truths)) == 2 and all(0.01 <= value <= 0.04 for value in truths)
     assert rehearse(experiment, None, repeats=1, seed=2)[0] == attempts[1]
 
 

@@ -59,7 +59,7 @@ def recorded(request, tmp_path_factory) -> tuple[Path, str, str, str]:
     changes, controller, truth, other = RECORDED[request.param]
     folder, spec = tmp_path_factory.mktemp("robot"), of_text(robot_kinds.SCARA)()
     plan = replace(
-        PLAN, duration=8.0, timestep=5e-4, controllers=(controller,),
+        PLAN, duration=6.0, timestep=5e-4, controllers=(controller,),
         truth=hidden(spec.compile(), 7), **changes,
     )  # fmt: skip
     made = generate(spec, plan, folder / "bag")
@@ -186,7 +186,7 @@ def test_topics_share_the_fit_as_recorded(tmp_path: Path, monkeypatch) -> None:
         for part, own in (("shoulder", names[:2]), ("wrist", names[2:]))
     )
     plan = replace(
-        PLAN, duration=8.0, rate=50.0, controllers=controllers, truth=hidden(spec.compile(), 7)
+        PLAN, duration=6.0, rate=50.0, controllers=controllers, truth=hidden(spec.compile(), 7)
     )
     made = generate(spec, plan, tmp_path / "bag")
     (tmp_path / "robot.xml").write_text(spec.to_xml())

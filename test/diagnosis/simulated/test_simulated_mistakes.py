@@ -104,7 +104,7 @@ def test_what_moved_a_joint_that_the_model_neither_drives_nor_holds_is_asked_for
     waves = "" if held else '<position name="waves" joint="heave" kp="90000" kv="9000"/>'
     truth = DECK.format(**parts, waves=waves)
     (tmp_path / "robot.xml").write_text(DECK.format(**parts, waves=""))
-    plan = RecordingPlan(duration=8.0, motion=Motion(reach=0.3), settle=0.0)
+    plan = RecordingPlan(duration=6.0, motion=Motion(reach=0.3), settle=0.0)
     generate(mujoco.MjSpec.from_string(truth), plan, tmp_path / "bag")
     text = "model: robot.xml\nsequences: [bag]\nparameters: []\nsignals:\n"
     for joint in ("heave", "turn"):

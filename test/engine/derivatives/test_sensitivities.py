@@ -819,7 +819,7 @@ LINKAGE = """<mujoco><option timestep="{timestep}" integrator="{integrator}" tol
   frictionloss="0.05" pos="0.02 0 0"/><inertial mass="1" pos="0.1 0.02 0.05"
   fullinertia="0.02 0.03 0.04 0.001 0.002 -0.003"/>
    <body name="body1" pos="0.2 0 0"><joint name="joint1" {ball} damping="0.1"/>
-   <inertial mass="0.5" pos="0.1 0 0.1" diaginertia="0.01 0.02 0.03"/>
+   <inertial mass="0.5" pos="0.1 0 0.1" diaginertia="0.015 0.02 0.03"/>
    <site name="tip" pos="0.25 0.02 0.1"/></body></body>
   <body name="body2" pos="0.4 0 0"><joint name="joint2" axis="0 1 0.2" damping="0.2"
   stiffness="3"/><inertial mass="0.7" pos="0 0 0.1" diaginertia="0.02 0.02 0.01"/>
