@@ -243,24 +243,25 @@ class Recorder(LifecycleNode):
     def _selection(self) -> TopicSelection:
         path = str(self.get_parameter("experiment").value or "")
         given = NodeParameters(self)
-        listed = given.current_texts("topics")
-        names = [self._absolute(name) for name in listed]
+        names: list[str] = []
         if path:
             self._experiment = load_experiment(Path(path).expanduser())
             robot = str(self.get_parameter("robot").value or "")
-            names += topics_of(self._experiment, robot)
+            names = topics_of(self._experiment, robot)
+        heard = {self._absolute(name, remapped=True) for name in names}
+        further = (self._absolute(name) for name in given.current_texts("topics"))
         return TopicSelection(
-            names,
+            [*names, *(name for name in further if name not in heard)],
             regex=str(self.get_parameter("regex").value or ""),
             exclude=given.current_texts("exclude"),
         )
 
-    def _absolute(self, name: str) -> str:
+    def _absolute(self, name: str, *, remapped: bool = False) -> str:
         if not is_pattern(name):
             try:
-                return str(self.resolve_topic_name(name))
+                return str(self.resolve_topic_name(name, only_expand=not remapped))
             except RuntimeError as error:
-                raise ExperimentError(f"parameter topics of recorder: {name!r}: {error}") from error
+                raise ExperimentError(f"topics of recorder: {name!r}: {error}") from error
         return name if name.startswith("/") else f"{self.get_namespace().rstrip('/')}/{name}"
 
     def _start(self) -> None:
