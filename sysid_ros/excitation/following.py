@@ -41,7 +41,7 @@ class FollowingWatch:
           is_effort: Whether commands are efforts rather than positions.
         """
         self._joints = joints
-        self._tolerance = tolerance
+        self.tolerance = tolerance
         self._delay = delay
         self._is_effort = is_effort
         self.start(0.0, np.zeros(len(joints)))
@@ -84,11 +84,11 @@ class FollowingWatch:
         low, high = window.min(axis=0), window.max(axis=0)
         away = np.maximum(low - position, position - high)
         self.farthest = np.maximum(self.farthest, away)
-        for i in np.flatnonzero(away > self._tolerance)[:1]:
+        for i in np.flatnonzero(away > self.tolerance)[:1]:
             return (
                 f"joint {self._joints[i]!r} does not follow: it is at {position[i]:.4g}, "
                 f"{away[i]:.4g} from its commands of the last {self._delay:.2g} s "
-                f"(tolerance {self._tolerance[i]:.4g})"
+                f"(tolerance {self.tolerance[i]:.4g})"
             )
         return self._frozen(now, position, self._high - self._low, "its command moved")
 
@@ -107,7 +107,7 @@ class FollowingWatch:
 
     def _frozen(self, now: float, position: FloatArray, way: FloatArray, words: str) -> str | None:
         still = now - self._since
-        for i in np.flatnonzero((still > self._delay) & (way > 0.5 * self._tolerance))[:1]:
+        for i in np.flatnonzero((still > self._delay) & (way > 0.5 * self.tolerance))[:1]:
             return (
                 f"position of joint {self._joints[i]!r} is frozen: it has stayed at exactly "
                 f"{position[i]:.4g} for {still[i]:.2f} s while {words} by {way[i]:.3g}"

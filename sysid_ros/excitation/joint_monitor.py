@@ -15,14 +15,16 @@ from sysid_ros.excitation.limits import MotionLimits
 
 _POSITION, _VELOCITY, _EFFORT = range(3)
 _KINDS = ("position", "velocity", "effort")
+_LEAP = 1.0  # s for which a position that leapt at rest is not believed
 
 
 class JointMonitor:
     """Joins the joint states of all parts of a robot, and says why a motion must stop.
 
-    At rest the latest measurement counts. From :meth:`start` to :meth:`end` a fault stays, what was
-    measured at the start must go on being measured, and header stamps must keep up with the clock
-    as they did at the start (the clocks of two computers may differ).
+    At rest the latest measurement counts, unless the one before was elsewhere. From :meth:`start`
+    to :meth:`end` a fault stays, what was measured at the start must go on being measured, and
+    header stamps must keep up with the clock as they did at the start (the clocks of two computers
+    may differ).
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class JointMonitor:
         self._values = np.full((3, n), np.nan)
         self._instants = np.full((3, n), -np.inf)  # when they were measured, by this clock
         self._received = np.full(n, -np.inf)
+        self._leapt = np.full(n, -np.inf)  # when a position was last far from the one before
         self._offsets = np.full(n, np.inf)  # from header stamps to this clock
         self._expected = np.zeros((3, n), dtype=bool)  # measured at the start
         self._fault: str | None = None
@@ -95,6 +98,10 @@ class JointMonitor:
                 continue
             instant = self._dated(joint, now, stamp)
             self._received[joint] = now
+            if index < len(position) and not self._moving:
+                way = abs(position[index] - self._values[_POSITION, joint])
+                if way > self._following.tolerance[joint]:
+                    self._leapt[joint] = now
             for kind, data in enumerate((position, velocity, effort)):
                 if index < len(data):
                     self._values[kind, joint] = data[index]
@@ -127,7 +134,7 @@ class JointMonitor:
             if found is None and self._moving:
                 found = self._following.fault(now, self._values)
             if not self._moving:
-                return found
+                return found or self._leap(now)
             self._fault = found
         return self._fault
 
@@ -162,6 +169,15 @@ class JointMonitor:
             return (
                 f"{_KINDS[kind]} of joint {self._joints[joint]!r} is {ages[kind, joint]:.2f} s "
                 "old, by the stamps of its messages or because the latest do not have it"
+            )
+        return None
+
+    def _leap(self, now: float) -> str | None:
+        """Say which position is not known: a motion that began at a wrong one would be a step."""
+        for i in np.flatnonzero(np.abs(now - self._leapt) <= _LEAP)[:1]:
+            return (
+                f"position of joint {self._joints[i]!r} leaps by more than its tolerance "
+                f"{self._following.tolerance[i]:.4g}: do two nodes publish its joint states?"
             )
         return None
 

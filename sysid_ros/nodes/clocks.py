@@ -42,7 +42,6 @@ class ClockWatch:
         self._node = node
         self._clock = node.get_clock()
         self._offset = self._system_offset()
-        self._begun = False
         self._jump: float | None = None  # s, of the simulation's clock since the last look
         self.jumps = 0
         self._handle = self._clock.create_jump_callback(
@@ -79,10 +78,8 @@ class ClockWatch:
         return f"{said}; {nodes} nodes publish {CLOCK_TOPIC}" if nodes > 1 else said
 
     def _on_jump(self, jump: TimeJump) -> None:
-        if not self._begun:  # from zero to the simulation's first time
-            self._begun = True
-            return
-        self._jump = 1e-9 * float(jump.delta.nanoseconds)
+        if self._clock.now().nanoseconds != jump.delta.nanoseconds:  # from zero time only begins
+            self._jump = 1e-9 * float(jump.delta.nanoseconds)
 
     @staticmethod
     def _system_offset() -> float:

@@ -10,6 +10,8 @@ import re
 import secrets
 import shutil
 import tempfile
+import time
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from sysid_ros.files import check_utf8, rename_folder
 
 _WORK_SUFFIX = ".partial"
 _MAX_SUFFIX = 1000  # results of one title that may start within one second
+_ABANDONED = 86400.0  # s: no process that lives leaves a work folder empty for that long
 
 
 def check_writable(output_dir: str | os.PathLike[str]) -> None:
@@ -47,6 +50,8 @@ def check_writable(output_dir: str | os.PathLike[str]) -> None:
 def open_work_folder(output_dir: str | os.PathLike[str], title: str) -> Path:
     """Create the hidden folder in which one result is put together.
 
+    Empty ones that processes left behind which were killed go.
+
     Args:
       output_dir: The folder that holds the result folders; created if missing.
       title: Names the result; any text.
@@ -66,6 +71,7 @@ def open_work_folder(output_dir: str | os.PathLike[str], title: str) -> Path:
         # Not mkdtemp: its mode 0700 would keep colleagues out of the published folder.
         folder = parent / f"{name}{secrets.token_hex(4)}{_WORK_SUFFIX}"
         folder.mkdir()
+        _remove_abandoned(parent)
     except OSError as error:
         raise OutputError(_unwritable(parent, error)) from error
     except UnicodeError as error:
@@ -111,6 +117,13 @@ def discard(work_folder: Path) -> None:
     """Remove an unpublished work folder; anything else is left alone."""
     if is_work_folder(work_folder):
         shutil.rmtree(work_folder, ignore_errors=True)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    for folder in parent.glob(f".*{_WORK_SUFFIX}"):
+        with suppress(OSError):  # it holds something to carry on with, or went meanwhile
+            if time.time() - folder.stat().st_mtime > _ABANDONED:
+                folder.rmdir()
 
 
 def _unwritable(folder: Path, error: OSError, *, tried: Path | None = None) -> str:

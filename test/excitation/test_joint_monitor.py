@@ -67,7 +67,22 @@ def test_at_rest_the_latest_measurement_counts():
     watch.observe(0.0, JOINTS, [0.0, 0.9])
     assert "above its limit" in (watch.fault(0.0) or "")
     watch.observe(0.1, JOINTS, ZERO)
-    assert watch.fault(0.1) is None
+    assert "leaps" in (watch.fault(0.1) or "")
+    watch.observe(1.2, JOINTS, ZERO)
+    assert watch.fault(1.2) is None
+
+
+def test_no_motion_begins_where_two_nodes_say_otherwise_of_one_joint():
+    """As a node with sliders beside the robot's driver: to begin at its word would be a step."""
+    watch = monitor(tolerance=0.2)
+    for step in range(5):
+        watch.observe(0.1 * step, JOINTS, [0.0, 0.3])
+        watch.observe(0.1 * step + 0.01, JOINTS, ZERO)
+        assert "position of joint 'elbow' leaps" in (watch.fault(0.1 * step + 0.01) or "")
+    for now in (0.6, 0.7):
+        watch.observe(now, JOINTS, [0.15, 0.0])  # no more than a joint may be off
+    watch.observe(1.5, JOINTS, [0.15, 0.0])
+    assert watch.fault(1.5) is None
 
 
 def test_monitor_notices_joint_states_that_stop_or_never_come():

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,13 +27,21 @@ Change = Callable[[RawMessage, float], RawMessage | None]  # of a message, s sin
 
 
 def _follow(
-    folder: Path, change: Change, *, bag: str = "first", every: float = 0.5
+    folder: Path,
+    change: Change,
+    *,
+    bag: str = "first",
+    every: float = 0.5,
+    search_time: float = math.inf,
 ) -> Iterator[LiveEstimate]:
     """Estimates from a bag whose messages are changed or left out."""
     experiment = load_experiment(folder / "experiment.yaml")
     with open_recording(folder / "bags" / bag) as recording:
         estimator = LiveEstimator(
-            experiment, recording, SequenceConfig(f"bags/{bag}"), HorizonSettings(length=2.0)
+            experiment,
+            recording,
+            SequenceConfig(f"bags/{bag}"),
+            HorizonSettings(length=2.0, search_time=search_time),
         )
         messages = list(recording.messages(estimator.topics))
     first, new, until = messages[0].log_ns, [], every
@@ -95,6 +104,23 @@ def test_when_this_computers_clock_or_a_simulation_is_set_back_estimates_go_on(f
     last = found[-1].estimate
     assert last is not None and last.windows >= 6  # a window is lost
     assert last.time == pytest.approx(5.8, abs=0.1)  # on the new axis
+    assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)
+
+
+def test_a_search_that_a_restart_interrupts_or_a_slow_computer_draws_out_leaves_nothing_wrong(
+    folder: Path,
+):
+    """One evaluation an update: windows must not leave as they were where the search began."""
+
+    def set_back(message: RawMessage, at: float) -> RawMessage:
+        if at < 2.2:
+            return message
+        return _set_back(message, 100.0)._replace(log_ns=message.log_ns - 100 * NS)
+
+    found = list(_follow(folder, set_back, every=0.3, search_time=0.0))
+    estimates = [one.estimate for one in found if one.estimate is not None]
+    assert estimates[0].searching and any(not one.searching for one in estimates)
+    assert estimates[-1].thinned >= 1.0
     assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)
 
 

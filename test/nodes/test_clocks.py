@@ -12,6 +12,23 @@ from rosgraph_msgs.msg import Clock
 from sysid_ros.nodes.clocks import ClockWatch
 
 
+def test_the_first_jump_of_a_simulation_that_began_near_zero_is_said(client: RosClient):
+    node = client.node
+    node.set_parameters([Parameter("use_sim_time", value=True)])
+    watch = ClockWatch(node)
+    clock = node.create_publisher(Clock, "/clock", 10)
+    client.wait_until(lambda: clock.get_subscription_count() == 1)
+    said = []
+    for instant in (10, 900, 20):  # ms; the last by one that has begun anew
+        message = Clock()
+        message.clock.nanosec = 10**6 * instant
+        clock.publish(message)
+        now = node.get_clock().now
+        client.wait_until(lambda at=instant, now=now: now().nanoseconds == 10**6 * at)
+        said.append(watch.look())
+    assert said == ["", "", "the clock jumped back by 0.88 s; recording goes on"]
+
+
 def test_two_simulations_at_once_are_named(client: RosClient):
     node = client.node
     node.set_parameters([Parameter("use_sim_time", value=True)])

@@ -18,8 +18,10 @@ from typing import Any
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from patience import PATIENCE
+from rclpy.clock import ClockType
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.time import Time
 from ros_client import LATCHED, RosClient, free_port
 from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
@@ -51,6 +53,24 @@ def on_page(port: int) -> Any:
 def listens(client: RosClient, node: str, topic: str) -> bool:
     infos = client.node.get_subscriptions_info_by_topic(topic)
     return any(info.node_name == node for info in infos)
+
+
+def test_in_simulated_time_commands_keep_their_order_among_ticks_of_the_clock(client: RosClient):
+    """However many of both are taken at once, at one instant of this node's clock."""
+    overrides = [Parameter("use_sim_time", value=True), Parameter("autostart", value=False)]
+    node = Estimator(context=client.node.context, parameter_overrides=overrides)
+    node._watch = SimpleNamespace(topics={"/clock": None})
+    topics = {name: SimpleNamespace(bag_topic=SimpleNamespace(name=name)) for name in "ct"}
+    sent = [("t", 10), ("c", 20), ("t", 30), ("c", 40)]
+    for now in (0, 7):  # what comes before the clock does not count
+        node.get_clock().set_ros_time_override(Time(nanoseconds=now, clock_type=ClockType.ROS_TIME))
+        for name, at in sent:
+            info = {"received_timestamp": 50, "source_timestamp": at}
+            node._on_message(topics[name], b"", info)
+    taken = {(one.topic, one.log_ns, one.publish_ns) for one in node._messages.take()}
+    assert taken == {(name, 7, at) for name, at in sent}
+    node._watch = None
+    node.destroy_node()
 
 
 def test_parameters_are_published_while_the_robot_moves(

@@ -233,7 +233,7 @@ def test_a_full_pass_that_is_refused_leaves_no_fault_behind(
 
     def measured(elbow: float) -> str | None:
         excite._on_joint_states(JointState(name=list(JOINTS), position=[0.0, elbow]))
-        return excite._monitor.fault(excite._now())
+        return excite._monitor.fault(excite._now() + 2.0)  # by then a leap is forgotten
 
     monkeypatch.setattr(excite._motion, "begin", refuse)
     measured(0.0)

@@ -19,6 +19,7 @@ from action_msgs.msg import GoalStatus, GoalStatusArray
 from demo_bag import write_demo_bag
 from patience import PATIENCE
 from rclpy.action import ActionServer
+from rclpy.parameter import Parameter
 from rclpy.task import Future
 from ros_client import LATCHED, RosClient
 from ros_parameters import ros_parameters
@@ -138,21 +139,70 @@ def test_robot_moves_only_once_a_person_has_armed_it(
     client.wait_until(lambda: list((tmp_path / "bags").glob("*/*.mcap")))
 
 
-def test_two_nodes_that_would_both_obey_are_refused(
-    nodes: ChildProcesses, client: RosClient, tmp_path: Path, demo_files: Path
-):
+def identifying(client: RosClient, **given: object) -> Identification:
+    overrides = [Parameter(name, value=value) for name, value in given.items()]
+    return Identification(context=client.node.context, parameter_overrides=overrides)
+
+
+def test_two_nodes_that_would_both_obey_are_refused(client: RosClient):
     def ignore(handle: Any) -> FitModel.Result:
         raise AssertionError("a goal was sent")
 
     servers = [ActionServer(client.node, FitModel, "/fit_server/fit", ignore) for _ in range(2)]
-    experiment = str(demo_files / "experiment.yaml")
-    process = start_identify(nodes, experiment=experiment, bag="/bag", patience="1.0")
-    client.wait_until(lambda: process.poll() is not None)
-    assert process.returncode == 4
-    log = (tmp_path / "logs" / "identify.log").read_text()
-    assert "in vain for all nodes but one that offer /fit_server/fit to end" in log
+    node = identifying(client, bag="/bag", patience=0.0)
+    service = "/fit_server/fit/_action/send_goal"
+    client.wait_until(lambda: node._fit.server_is_ready() and node.count_services(service) == 2)
+    said = "in vain for all nodes but one that offer /fit_server/fit to end"
+    with pytest.raises(PeerError, match=said):
+        node.wait_for_nodes([])
+    node.close()
     for server in servers:
         server.destroy()
+
+
+def test_a_fit_server_in_the_place_of_the_one_that_has_the_goal_is_not_waited_for(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch
+):
+    node = identifying(client, bag="/bag")
+    told = "/fit_server/fit/_action/status"
+    first = client.node.create_publisher(GoalStatusArray, told, LATCHED)
+    client.wait_until(lambda: len(node._fit_servers()) == 1)
+    accepted: Future[Any] = Future()
+    handle = SimpleNamespace(accepted=True, get_result_async=Future)
+    accepted.set_result(handle)
+    server = SimpleNamespace(
+        send_goal_async=lambda goal, feedback_callback: accepted,
+        server_is_ready=lambda: True,
+        destroy=bool,
+    )
+    monkeypatch.setattr(node, "_fit", server)
+    before = node._fit_servers()
+
+    def spin(seconds: float) -> None:
+        """As if the server were killed, and another started at once."""
+        client.node.create_publisher(GoalStatusArray, told, LATCHED)
+        client.wait_until(lambda: len(node._fit_servers()) == 2)
+        client.node.destroy_publisher(first)
+        client.wait_until(lambda: not before & node._fit_servers())
+
+    monkeypatch.setattr(node, "_spin", spin)
+    with pytest.raises(PeerError, match="has gone while it was fitting"):
+        node.fit([RecordedMotion("bag")], lambda feedback: None)
+    node.close()
+
+
+def test_an_excite_that_begins_anew_in_mid_motion_is_not_waited_for(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch
+):
+    node = identifying(client)
+    states = iter(["running", "waiting", "ready"])
+    monkeypatch.setattr(node, "_spin", lambda seconds: setattr(node, "_motion", next(states)))
+    monkeypatch.setattr(node, "_wait_for_arming", lambda: None)
+    monkeypatch.setattr(node, "_start_recording", lambda: None)
+    monkeypatch.setattr(node, "_arm", SimpleNamespace(service_is_ready=lambda: True))
+    with pytest.raises(PeerError, match="begun anew while the robot was moving"):
+        node._record_motion()
+    node.close()
 
 
 def test_a_motion_that_began_before_is_waited_for_and_not_recorded(

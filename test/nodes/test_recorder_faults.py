@@ -112,6 +112,7 @@ def test_full_disk_ends_the_bag_in_good_order(
     refused = client.call(Stop, "/recorder/stop")
     assert not refused.success
     assert refused.message == message
+    assert refused.messages == len(texts)
     shutil.rmtree(bag)  # with room again, recording is possible again
     assert client.call(Start, "/recorder/start").success
 
@@ -295,6 +296,26 @@ def test_a_recorder_that_cannot_begin_hears_nothing(recorder: Callable[..., Reco
     node = recorder(record_on_activate=True, min_free_disk=1e9)
     assert node.trigger_activate() == TransitionCallbackReturn.FAILURE
     assert [one for one in node.subscriptions if one.topic_name == "/joint_states"] == []
+
+
+def test_a_topic_that_is_named_twice_is_recorded_once_by_the_name_that_the_experiment_has(
+    client: RosClient, tmp_path: Path
+):
+    experiment = tmp_path / "experiment.yaml"
+    experiment.write_text(
+        "model: arm.xml\nsequences: [bag]\n"
+        'signals: [{qpos: elbow, topic: /joint_states, field: "position[0]"}]\n'
+    )
+    listed = ["/joint_states", "/robot/joint_states", "joint_states", "/motor"]
+    given = {"experiment": str(experiment), "topics": listed, "robot_description": ""}
+    node = Recorder(
+        context=client.node.context,
+        parameter_overrides=[Parameter(name, value=value) for name, value in given.items()],
+        cli_args=["--ros-args", "-r", "/joint_states:=/robot/joint_states"],
+    )
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert list(node._watch.health()) == ["/joint_states", "/motor"]
+    node.destroy_node()
 
 
 def test_a_stop_that_fails_leaves_no_end_that_the_next_bag_would_have(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,17 @@ def test_each_parameter_has_the_level_of_its_trend(tmp_path: Path) -> None:
     written(file, 10.0)  # a later look at the same robot
     assert levels(status.statuses()) == [DiagnosticStatus.ERROR, ok, ok]
     assert "the limit is 10 %" in status.statuses()[0].message
+
+
+def test_a_file_of_equal_size_and_date_is_read_again(tmp_path: Path) -> None:
+    file, ok = tmp_path / "trend.json", DiagnosticStatus.OK
+    written(file, None)
+    status, before = TrendStatus("estimator", file), file.stat()
+    assert levels(status.statuses()) == [DiagnosticStatus.WARN, ok, ok]
+    file.write_text(file.read_text().replace('"WARN"', '"OK"  '), encoding="utf-8")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert file.stat().st_size == before.st_size
+    assert levels(status.statuses()) == [ok, ok, ok]
 
 
 def test_too_few_results_are_no_fault(tmp_path: Path) -> None:

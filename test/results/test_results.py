@@ -201,6 +201,15 @@ def step(number: int, cost: float, value: float) -> Iteration:
     return Iteration(number, cost, 1.0, ("mass", "damping"), np.array([value, 0.1]), 0.5 * number)
 
 
+def test_empty_work_folders_of_killed_processes_go_with_the_next(tmp_path: Path) -> None:
+    empty, kept, new = (open_work_folder(tmp_path, title) for title in ("empty", "kept", "new"))
+    (kept / "state.npz").write_bytes(b"to carry on with")
+    for folder in (empty, kept):
+        os.utime(folder, (0.0, 0.0))
+    last = open_work_folder(tmp_path, "last")
+    assert set(tmp_path.iterdir()) == {kept, new, last}
+
+
 def test_checkpoint_becomes_a_result(tmp_path: Path) -> None:
     work = open_work_folder(tmp_path, "arm")
     checkpoint = Checkpoint(work)

@@ -117,6 +117,8 @@ class MovingHorizon:
 
     def begin_anew(self) -> None:
         """Keep what is known, and await a recording on another time axis."""
+        if self._search is not None:  # models hold where it began, not where it would have led
+            self._thinned, self._windows = self._thinned + len(self._windows), []
         self._leave_until(math.inf)
         self._search = None
         self._held.end()
@@ -165,7 +167,8 @@ class MovingHorizon:
                 return None
             self._move(simulator, ended=ended)
         found = self._estimate(ended=ended)
-        self._leave_until(min(self._now - self._horizon.length, self._growing.done))
+        if self._search is None:  # which is to simulate them anew where it ends
+            self._leave_until(min(self._now - self._horizon.length, self._growing.done))
         return found
 
     def _take(self, new: Sequence[Cut], grown_from: float, simulator: Simulator) -> None:

@@ -41,8 +41,10 @@ from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node, stand_back
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, topics_of
+from sysid_ros.nodes.recorder.topic_statistics import message_times
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
 from sysid_ros.recording.bags import LiveTopics
+from sysid_ros.recording.mapping import CLOCK_TOPIC
 from sysid_ros.recording.messages import RawMessage
 
 # s between takings of messages that are dated when they are taken. All others wait for the estimate
@@ -197,12 +199,10 @@ class Estimator(LifecycleNode):
         return self._experiment
 
     def _on_message(self, topic: WatchedTopic, data: bytes, info: Any) -> None:
-        log_ns = info["received_timestamp"] or time.time_ns()
-        publish_ns = info["source_timestamp"] or log_ns
-        if uses_simulated_time(self):
-            log_ns = publish_ns = int(self.get_clock().now().nanoseconds)
-            if not log_ns:  # nothing came on /clock yet
-                return
+        has_clock = self._watch is not None and CLOCK_TOPIC in self._watch.topics
+        log_ns, publish_ns = message_times(self, info, 0, has_clock=has_clock)
+        if not log_ns:  # nothing came on /clock yet
+            return
         self._messages.add(RawMessage(topic.bag_topic.name, log_ns, publish_ns, data))
 
     def _on_lost(self, name: str, count: int) -> None:

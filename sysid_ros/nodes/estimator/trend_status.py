@@ -23,32 +23,24 @@ _LEVELS = {
 
 
 class TrendStatus:
-    """The judgements in a file, which is read again when it has changed."""
+    """The judgements in a file, which is read each time: no date tells that it has not changed."""
 
     def __init__(self, node: str, file: Path) -> None:
-        """Begin without having read it.
+        """Prepare to read it.
 
         Args:
           node: Whose diagnostics they are.
           file: What ``sysid_ros trend --json`` printed.
         """
         self._node, self._file = node, file
-        self._read: tuple[int, int] | None = None  # time of change in ns, and size
-        self._found: list[DiagnosticStatus] = []
 
     def statuses(self) -> list[DiagnosticStatus]:
         """Return a status for every parameter, or one that says why there is none."""
         try:
-            found = self._file.stat()
-            version = found.st_mtime_ns, found.st_size
-            if version != self._read:
-                self._found = trend_statuses(self._node, self._file)
-                self._read = version
+            return trend_statuses(self._node, self._file)
         except (OSError, DataError) as error:
-            self._read = None
             name, message = f"{self._node}: trend", f"no trend to show: {error}"
             return [DiagnosticStatus(level=DiagnosticStatus.WARN, name=name, message=message)]
-        return self._found
 
 
 def trend_statuses(node: str, file: Path) -> list[DiagnosticStatus]:

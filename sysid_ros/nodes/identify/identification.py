@@ -97,12 +97,9 @@ class Identification(Node):
         self._arm: Client[Any, Any] = self.create_client(SetBool, f"{excite}/arm")
         self._fit: Any = ActionClient(self, FitModel, f"{fit_server}/fit")
         self._server_fits = False  # a goal of anybody's
-        self.create_subscription(
-            GoalStatusArray,
-            f"{fit_server}/fit/_action/status",
-            self._on_fits,
-            qos_profile_action_status_default,
-        )
+        self._fits_topic = f"{fit_server}/fit/_action/status"
+        qos = qos_profile_action_status_default
+        self.create_subscription(GoalStatusArray, self._fits_topic, self._on_fits, qos)
         self._goal_service = self.resolve_service_name(f"{fit_server}/fit/_action/send_goal")
         self._motion = ""
         self._source = ""  # which motion excite plays, in its words
@@ -190,8 +187,8 @@ class Identification(Node):
             self._start_recording()
         while not self._motion.startswith(("done", "stopped")):
             self._spin(_TURN)
-            if not self._arm.service_is_ready():
-                raise PeerError("excite has gone while the robot was moving")
+            if not self._arm.service_is_ready() or self._motion in ("waiting", "ready"):
+                raise PeerError("excite has gone or begun anew while the robot was moving")
         if self._motion != "done":
             raise PeerError(f"the motion {self._motion}")
         return self._stop_recording()
@@ -223,21 +220,27 @@ class Identification(Node):
                 *self._overrides,
             ],
         )
+        servers = self._fit_servers()
         sent = self._fit.send_goal_async(
             goal, feedback_callback=lambda message: on_feedback(message.feedback)
         )
         self._goal = sent
-        handle = self._await(sent, _SERVICE_TIMEOUT, "the fit server")
+        handle = self._await(sent, _SERVICE_TIMEOUT, "the fit server", self._fit.server_is_ready)
         if not handle.accepted:
             self._goal = None
             return failed_result(ErrorCode.BUSY, "the fit server is busy with another goal")
         result = handle.get_result_async()
         while not result.done():
             self._spin(_TURN)
-            if not self._fit.server_is_ready():
+            if not servers <= self._fit_servers():  # another in its place knows nothing of the goal
                 raise PeerError("the fit server has gone while it was fitting")
         self._goal = None
         return result.result().result
+
+    def _fit_servers(self) -> set[bytes]:
+        """The fit servers that are there, by what tells of their goals."""
+        told = self.get_publishers_info_by_topic(self._fits_topic)
+        return {bytes(publisher.endpoint_gid) for publisher in told}
 
     def call_off(self) -> None:
         """Stop what this node has started and not ended, as far as the other nodes are there."""

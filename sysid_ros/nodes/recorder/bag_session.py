@@ -85,7 +85,7 @@ class BagSession:
         self._began = self._file_began = 0.0
         self.paused = False
         self.last_bag = ""
-        self.last_count = 0  # messages in the last bag that was completed
+        self.last_count = 0  # messages in the last bag that has ended
         self.error = ""  # why the last bag ended early: a fault
         self.limit = ""  # the limit that ended the last bag: as intended
         self.warning = ""  # what happened to the bag that goes on
@@ -300,7 +300,9 @@ class BagSession:
         """Write no more; what is on the disk stays readable there."""
         if self._bag is None:
             return
+        taken = self._bag.message_count
         dropped = self._bag.end_early()
+        self.last_count = taken - dropped
         lost = f"; the last {dropped} messages are not in the bag" if dropped else ""
         self.error = f"{error}{lost}"
         self._bag = None

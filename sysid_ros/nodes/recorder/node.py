@@ -43,7 +43,11 @@ from sysid_ros.nodes.recorder.services import RecorderServices
 from sysid_ros.nodes.recorder.settings import READ_WHEN_CONFIGURED, declare_recorder
 from sysid_ros.nodes.recorder.snapshot_buffer import OVERHEAD, SnapshotBuffer
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, is_pattern, topics_of
-from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics, header_stamp, times_of
+from sysid_ros.nodes.recorder.topic_statistics import (
+    TopicStatistics,
+    header_stamp,
+    message_times,
+)
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
 from sysid_ros.recording.mapping import CLOCK_TOPIC
 
@@ -243,24 +247,25 @@ class Recorder(LifecycleNode):
     def _selection(self) -> TopicSelection:
         path = str(self.get_parameter("experiment").value or "")
         given = NodeParameters(self)
-        listed = given.current_texts("topics")
-        names = [self._absolute(name) for name in listed]
+        names: list[str] = []
         if path:
             self._experiment = load_experiment(Path(path).expanduser())
             robot = str(self.get_parameter("robot").value or "")
-            names += topics_of(self._experiment, robot)
+            names = topics_of(self._experiment, robot)
+        heard = {self._absolute(name, remapped=True) for name in names}
+        further = (self._absolute(name) for name in given.current_texts("topics"))
         return TopicSelection(
-            names,
+            [*names, *(name for name in further if name not in heard)],
             regex=str(self.get_parameter("regex").value or ""),
             exclude=given.current_texts("exclude"),
         )
 
-    def _absolute(self, name: str) -> str:
+    def _absolute(self, name: str, *, remapped: bool = False) -> str:
         if not is_pattern(name):
             try:
-                return str(self.resolve_topic_name(name))
+                return str(self.resolve_topic_name(name, only_expand=not remapped))
             except RuntimeError as error:
-                raise ExperimentError(f"parameter topics of recorder: {name!r}: {error}") from error
+                raise ExperimentError(f"topics of recorder: {name!r}: {error}") from error
         return name if name.startswith("/") else f"{self.get_namespace().rstrip('/')}/{name}"
 
     def _start(self) -> None:
@@ -318,22 +323,7 @@ class Recorder(LifecycleNode):
             self._say_how_it_ended()
 
     def _times(self, info: Any, last_ns: int) -> tuple[int, int]:
-        """Return a message's times of receipt and publication.
-
-        Simulated time goes in steps, of which this node hears at its own pace, so that a command
-        and the ``/clock`` that answers it may be received at the same instant. Where ``/clock`` is
-        recorded, publication is dated by the computers, as rosbag2 does it: that order remains.
-
-        Args:
-          info: From the middleware.
-          last_ns: When the topic's message before it was received.
-        """
-        if uses_simulated_time(self):
-            now = self._now_ns()
-            if CLOCK_TOPIC not in self._statistics:
-                return now, now
-            return now, times_of(info, last_ns, time.time_ns())[1]
-        return times_of(info, last_ns, time.time_ns())
+        return message_times(self, info, last_ns, has_clock=CLOCK_TOPIC in self._statistics)
 
     def _now_ns(self) -> int:
         return int(self.get_clock().now().nanoseconds)

@@ -90,10 +90,10 @@ class RecorderServices:
             reasons = [session.error or empty, str(losses)]
             response.success = not reasons[0]
             response.message = "; ".join(reason for reason in reasons if reason)
-            response.messages, response.lost = session.last_count, losses.count
+            response.lost = losses.count
         else:
             response.message = session.error or session.limit or "nothing is being written"
-        response.bag_path = session.last_bag
+        response.bag_path, response.messages = session.last_bag, session.last_count
         return response
 
     def _pause(self, request: Any, response: Any) -> Any:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from array import array
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from rclpy.node import Node
 
+from sysid_ros.nodes.clocks import uses_simulated_time
 from sysid_ros.recording.bags import ClockRelation, relate
 
 _STAMP = {0: struct.Struct(">iI"), 1: struct.Struct("<iI")}  # by the CDR's byte order
@@ -55,6 +58,28 @@ def times_of(info: Mapping[str, Any], last_ns: int, now_ns: int) -> tuple[int, i
     received, published = info["received_timestamp"], info["source_timestamp"]
     log_ns = receipt_in_order(received if received > 0 else now_ns, last_ns, now_ns)
     return log_ns, published if published > 0 else log_ns
+
+
+def message_times(
+    node: Node, info: Mapping[str, Any], last_ns: int, *, has_clock: bool
+) -> tuple[int, int]:
+    """Return a message's times of receipt and publication, ns, by the clock of a node.
+
+    Simulated time goes in steps, of which the node hears at its own pace, so that a command and the
+    ``/clock`` that answers it may be received at the same instant. Where ``/clock`` is taken down
+    beside it, publication is dated by the computers, as rosbag2 does it: that order remains.
+
+    Args:
+      node: Takes the message.
+      info: From the middleware.
+      last_ns: When the topic's message before it was received.
+      has_clock: Whether ``/clock`` is taken down, too.
+    """
+    by_computers = times_of(info, last_ns, time.time_ns())
+    if not uses_simulated_time(node):
+        return by_computers
+    now = int(node.get_clock().now().nanoseconds)
+    return now, by_computers[1] if has_clock else now
 
 
 def receipt_in_order(received_ns: int, last_ns: int, now_ns: int) -> int:

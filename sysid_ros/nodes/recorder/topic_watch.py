@@ -112,6 +112,8 @@ class TopicWatch:
         self._group = _PolledGroup()
         self._subscriptions: dict[str, Subscription[Any]] = {}
         self._names: tuple[str, ...] = selection.names if selection else ()
+        # What patterns need not find: it may be recorded by the name that is remapped to it.
+        self._heard = {node.resolve_topic_name(name) for name in self._names}
         self.topics: dict[str, WatchedTopic] = {}
         self.problems: dict[str, str] = {}
 
@@ -134,8 +136,8 @@ class TopicWatch:
         if self._selection is None:
             return
         if self._selection.has_patterns:
-            present = [name for name, _ in self._node.get_topic_names_and_types()]
-            self._names = self._selection.matching([*present, *self.topics])
+            present = {name for name, _ in self._node.get_topic_names_and_types()}
+            self._names = self._selection.matching({*present, *self.topics} - self._heard)
         for name in self._names:
             publishers = self._node.get_publishers_info_by_topic(name)
             if not publishers:

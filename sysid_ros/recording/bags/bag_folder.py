@@ -112,8 +112,9 @@ class BagFolder:
     @property
     def message_count(self) -> int:
         """Messages taken so far."""
-        on_disk = sum(self._file.counts.values()) + sum(file.messages for file in self._complete)
-        return on_disk + self._file.pending
+        # A file that was completed is counted with those, also where no next one could be begun.
+        last = 0 if self._file.closed else sum(self._file.counts.values()) + self._file.pending
+        return last + sum(file.messages for file in self._complete)
 
     @property
     def file_size(self) -> int:

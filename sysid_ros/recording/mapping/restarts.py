@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sysid_ros.arrays import IntArray
 from sysid_ros.errors import BagError, DataError, listed
 from sysid_ros.recording.bags import (
     LARGEST_DISORDER_NS,
@@ -35,7 +36,7 @@ from sysid_ros.recording.messages import CLOCK, RawMessage, TopicColumns
 _CLOCK_BACK_NS = 100_000_000  # as much of /clock, which has one publisher, is no message overtaken
 _AT_ONCE_NS = 2_000_000_000  # within which all topics are seen to start over
 
-# by topic, when the first message after each restart was received
+# by topic, when the first message after each restart was received, or published
 Cuts = Mapping[str, Sequence[int]]
 
 
@@ -65,7 +66,8 @@ def split_at_restarts(
     with open_recording(path, msg_paths=msg_paths) as recording, ExitStack() as undo:
         if recording.format == "rosbag1":
             raise BagError(f"{path} is a bag of ROS 1, which is not split")
-        cuts = _cuts(recording)
+        published = _is_received_by_simulation(recording)
+        cuts = _cuts(recording, published)
         if not cuts[CLOCK_TOPIC]:
             raise BagError(f"bag {path}: no stamps jump back; there is nothing to split it at")
         latched = {name for name, topic in recording.topics.items() if _is_latched(topic.qos)}
@@ -76,7 +78,7 @@ def split_at_restarts(
             name = f"{begins.name}_{part + 1}"
             copy = BagCopy(BagFolder(begins.parent, name, compression, dated=False))
             undo.callback(shutil.rmtree, begins.parent / name, ignore_errors=True)
-            chosen = partial(_is_in, part=part, cuts=cuts, latched=latched)
+            chosen = partial(_is_in, part=part, cuts=cuts, latched=latched, published=published)
             complaints = copy.take(recording, extras, chosen)
             found.append(copy.close())
             found[-1].warnings = complaints
@@ -84,9 +86,22 @@ def split_at_restarts(
     return found
 
 
-def _is_in(message: RawMessage, *, part: int, cuts: Cuts, latched: Container[str]) -> bool:
+def _is_received_by_simulation(recording: Recording) -> bool:
+    """Return whether receipt is dated by /clock itself, so that only publication tells restarts."""
+    with suppress(BagError, DataError):
+        columns = read_columns(recording, {CLOCK_TOPIC: CLOCK_FIELDS})[CLOCK_TOPIC]
+        if columns.publish_ns is not None and len(columns.log_ns):
+            apart = np.abs(columns.log_ns - _clock_ns(columns))
+            return bool(np.median(apart) < _AT_ONCE_NS)
+    return False
+
+
+def _is_in(
+    message: RawMessage, *, part: int, cuts: Cuts, latched: Container[str], published: bool
+) -> bool:
     """Return whether a message belongs to a stretch; what is latched still holds in later ones."""
-    own = bisect_right(cuts.get(message.topic, cuts[CLOCK_TOPIC]), message.log_ns)
+    wall_ns = message.publish_ns if published and message.publish_ns else message.log_ns
+    own = bisect_right(cuts.get(message.topic, cuts[CLOCK_TOPIC]), wall_ns)
     return own == part or (own < part and message.topic in latched)
 
 
@@ -94,9 +109,10 @@ def _is_latched(qos: str) -> bool:
     return any(one.durability == "transient_local" for one in read_profiles(qos))
 
 
-def _cuts(recording: Recording) -> Cuts:
-    """Receipt times at which each topic starts over; without a stamp it does so with ``/clock``.
+def _cuts(recording: Recording, published: bool) -> Cuts:
+    """Times at which each topic starts over, of publication if ``published``, else of receipt.
 
+    Without a stamp it does so with ``/clock``.
     A topic that jumps back again and again, as one of two publishers, tells no restart.
 
     Raises:
@@ -107,7 +123,7 @@ def _cuts(recording: Recording) -> Cuts:
         fields = CLOCK_FIELDS if topic.msgtype == CLOCK else ()
         with suppress(BagError, DataError):  # of a topic that nobody can read
             columns = read_columns(recording, {name: fields})[name]
-            jumps[name] = _jumps(columns)
+            jumps[name] = _jumps(columns, published)
     unruly = [n for n, own in jumps.items() if len(own) > 1 and np.diff(own).min() < _AT_ONCE_NS]
     jumps.update({name: [] for name in unruly})
     if unruly and not any(jumps.values()):
@@ -131,19 +147,27 @@ def _nearest(own: Sequence[int], instant: int) -> int:
     return min(near, key=lambda at: abs(at - instant)) if near else instant
 
 
-def _jumps(columns: TopicColumns) -> list[int]:
-    """Receipt times of messages whose stamps lie far before those of the message before."""
-    stamps, least = columns.header_ns, LARGEST_DISORDER_NS
-    if columns.msgtype == CLOCK:
-        least = _CLOCK_BACK_NS
-        seconds, nanoseconds = (
-            columns.values[:, columns.paths.index(path)].astype(np.int64) for path in CLOCK_FIELDS
-        )
-        stamps = seconds * 1_000_000_000 + nanoseconds
+def _jumps(columns: TopicColumns, published: bool) -> list[int]:
+    """Times of messages whose stamps lie far before those of the message before."""
+    is_clock = columns.msgtype == CLOCK
+    least = _CLOCK_BACK_NS if is_clock else LARGEST_DISORDER_NS
+    stamps = _clock_ns(columns) if is_clock else columns.header_ns
     if stamps is None:
         return []
+    wall = columns.publish_ns if published else None
+    wall = columns.log_ns if wall is None else wall
+    order = np.argsort(wall, kind="stable")
+    stamps, wall = stamps[order], wall[order]
     # Zero is a stamp that was not filled in, or where time starts over: it begins what follows it.
     filled_in = np.flatnonzero(stamps)
     back = filled_in[:-1][np.diff(stamps[filled_in]) < -least] + 1
-    received: list[int] = columns.log_ns[back].tolist()
-    return received
+    found: list[int] = wall[back].tolist()
+    return found
+
+
+def _clock_ns(columns: TopicColumns) -> IntArray:
+    """The time, ns, that each message of ``/clock`` says, (n,)."""
+    seconds, nanoseconds = (
+        columns.values[:, columns.paths.index(path)].astype(np.int64) for path in CLOCK_FIELDS
+    )
+    return np.asarray(seconds * 1_000_000_000 + nanoseconds)

@@ -98,6 +98,21 @@ def test_every_file_of_a_split_bag_counts_its_own_messages(tmp_path: Path):
     assert counts == [[20], [20, 30]]
 
 
+def test_messages_are_counted_once_where_a_full_disk_has_no_room_for_the_next_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def full() -> None:
+        raise OSError(28, "No space left on device")
+
+    bag = BagFolder(tmp_path, "demo")
+    bag.write(bag.add_topic(topic()), message(1.0), log_ns=1000, publish_ns=1000)
+    monkeypatch.setattr(bag, "_open", full)
+    with pytest.raises(OutputError, match="No space left"):
+        bag.split()
+    assert bag.message_count == 1
+    assert bag.end_early() == 0
+
+
 def test_a_closed_bag_outlives_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     synced: list[Path] = []
     sync = os.fsync

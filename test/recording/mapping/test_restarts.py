@@ -60,6 +60,33 @@ def test_each_stretch_can_be_mapped_and_no_message_is_lost(twice: Path, tmp_path
         assert len(found.controls[0].times) == len(times)
 
 
+def test_where_the_simulation_dates_receipt_too_publication_tells_the_stretches(
+    twice: Path, tmp_path: Path
+) -> None:
+    """As a recorder with use_sim_time has it: sorted by receipt both stretches are interleaved."""
+    bag = BagFolder(tmp_path, "simulated", dated=False)
+    with open_recording(twice) as recording:
+        channels = {
+            name: bag.add_topic(messages_of.topic_of(name, topic.msgtype))
+            for name, topic in recording.topics.items()
+        }
+        now = 0
+        for one in recording.messages():
+            seconds, nanoseconds = struct.unpack_from("<iI", one.data, 4)  # of most a stamp
+            stamp = seconds * 10**9 + nanoseconds
+            if one.topic == "/clock":
+                now = stamp
+            elif one.topic == "/joint_states" and stamp > now:
+                continue  # such a simulation leaves nothing that comes late
+            bag.write(channels[one.topic], bytes(one.data), log_ns=now, publish_ns=one.log_ns)
+    bag.close()
+    parts = split_at_restarts(bag.path)
+    assert sum((messages(part.path) for part in parts), Counter()) == messages(bag.path)
+    for part, ticks in zip(parts, (RESTART, 700 - RESTART), strict=True):
+        times = mapped(part.path, COMMAND, SHOULDER).measured[0].times
+        assert ticks - LATE <= len(times) <= ticks
+
+
 def test_what_is_latched_is_in_every_stretch(tmp_path: Path) -> None:
     bag = BagFolder(tmp_path, "bag", dated=False)
     clock = bag.add_topic(messages_of.topic_of("/clock", "rosgraph_msgs/msg/Clock"))
