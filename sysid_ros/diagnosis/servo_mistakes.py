@@ -325,9 +325,9 @@ def _attributed(recorded: Recorded, test: _Fixed, servo: int, found: Explanation
 
 def _in_degrees(recorded: Recorded, test: _Fixed, servo: int, found: Explanation) -> Explanation:
     """The unit of a command, or the opposite one of its position where that surely fits better."""
-    (factor,), command = {*found.change.scale.values()}, (recorded.commands[servo],)
-    joint, other = recorded.joint_of(servo), command
-    if found.change.signals == command:
+    (factor,), joint = {*found.change.scale.values()}, recorded.joint_of(servo)
+    other: tuple[str, ...] = (recorded.commands[servo],)
+    if found.change.signals == other:
         other = joint_labels(recorded, joint)
         if not _believable(recorded, joint, 1.0 / factor):
             return found
