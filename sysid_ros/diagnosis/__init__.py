@@ -10,6 +10,7 @@ from sysid_ros.diagnosis.checks import (
     changed_loads,
     check_dataset,
     joints_beyond_ranges,
+    masses_off,
     mistaken_units,
     mistaken_values,
 )

@@ -132,6 +132,21 @@ def check_dataset(
     return (*told, *contradictions(dataset.quality))
 
 
+def masses_off(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+    """Test only whether masses are not the model's, beside all parameters of the experiment.
+
+    Args:
+      experiment: The experiment, signs, units and exchanges repaired.
+      dataset: Its recordings.
+    """
+    with single_blas_thread():
+        state = CheckedState.of(experiment, dataset)
+        if not _gains_are_open(state):
+            return ()
+        seen = contacts(dataset.whole, state.declared.params, simulated=True)
+        return tuple(_window_test(state, experiment, dataset, seen).masses_off())
+
+
 def _kinds(findings: Sequence[Finding]) -> str:
     """Name the kinds of findings, as they are told."""
     return listed(dict.fromkeys(repr(one.kind.value) for one in findings))
@@ -343,10 +358,17 @@ def _in_windows(
         return found
     if turned := test.turned():
         return [state.mounting(turned, leaning_grounds(turned))]
-    found = test.loads() or test.masses_off()
+    if not (found := test.loads()) and _gains_are_open(state):
+        found = test.masses_off()
     if not found and (note := test.note()):
         on_note(note)
     return found
+
+
+def _gains_are_open(state: CheckedState) -> bool:
+    """Return whether all gains that nobody knows are free; else masses are made of these."""
+    names = [str(state.recorded.model.actuator(one).name) for one in state.recorded.guessed]
+    return all(state.declared.concern("actuator", name, "kp", "kv") for name in names)
 
 
 def _is_of_servo(state: CheckedState, finding: Finding) -> bool:

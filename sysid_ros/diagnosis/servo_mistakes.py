@@ -295,7 +295,7 @@ def _attributed(recorded: Recorded, test: _Fixed, servo: int, found: Explanation
     """
     kind, joint = found.change.kind, recorded.joint_of(servo)
     if kind is FindingKind.DEGREES:
-        return found
+        return _in_degrees(recorded, test, servo, found)
     if kind is FindingKind.SIGN:
         return _signed(recorded, test, joint, found)
     for factor in _of_joints(recorded, test.test, servo) if kind is FindingKind.SCALE else ():
@@ -321,6 +321,20 @@ def _attributed(recorded: Recorded, test: _Fixed, servo: int, found: Explanation
         size_interval(other, size, test.misfit),
         (found.change,) if ratio >= _DECISIVE else (),
     )
+
+
+def _in_degrees(recorded: Recorded, test: _Fixed, servo: int, found: Explanation) -> Explanation:
+    """The unit of a command, or the opposite one of its position where that surely fits better."""
+    (factor,), joint = {*found.change.scale.values()}, recorded.joint_of(servo)
+    other: tuple[str, ...] = (recorded.commands[servo],)
+    if found.change.signals == other:
+        other = joint_labels(recorded, joint)
+        if not _believable(recorded, joint, 1.0 / factor):
+            return found
+    change = Change(FindingKind.DEGREES, scale=dict.fromkeys(other, 1.0 / factor))
+    misfit = test.misfit(change)
+    surely = misfit.ratio(test.misfit(found.change)) < _DECISIVE
+    return Explanation(change, 0.0, found.before, misfit.share) if surely else found
 
 
 def _of_joints(recorded: Recorded, test: Tracking, servo: int) -> tuple[float, ...]:

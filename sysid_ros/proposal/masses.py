@@ -11,11 +11,14 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.diagnosis import Finding, FindingKind
+from sysid_ros.dataset import Dataset
+from sysid_ros.diagnosis import Finding, FindingKind, masses_off
+from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate, rounded
 
 _GUESS = 0.3  # relative error of masses and centres of mass in a drawing
 _MASS = (0.05, 10.0)  # bounds over the model's value
+_LIKE_MASSES = {FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE}
 _FARTHER = 2.0  # times what is found, that a bound leaves open
 
 
@@ -55,6 +58,22 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
                 if f"com_{axis}" in finding.evidence
             ]  # fmt: skip
     return found
+
+
+def masses_beside_gains(
+    spec: mujoco.MjSpec, experiment: Experiment, dataset: Dataset, findings: Sequence[Finding]
+) -> list[Candidate]:
+    """The same of servos whose gains nobody knows, beside which alone gravity tells of masses.
+
+    Args:
+      spec: The model.
+      experiment: With all parameters that the recordings determine.
+      dataset: Its recordings.
+      findings: What is left of mistakes; some look like masses.
+    """
+    if _LIKE_MASSES & {one.kind for one in findings}:
+        return []
+    return masses_that_gravity_names(spec, masses_off(experiment, dataset))
 
 
 def mass_candidate(name: str, mass: float, doubt: str = "") -> Candidate:

@@ -39,7 +39,7 @@ from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
-from sysid_ros.proposal.masses import masses_that_gravity_names
+from sysid_ros.proposal.masses import masses_beside_gains, masses_that_gravity_names
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import (
     divide,
@@ -185,19 +185,20 @@ def _determined(
     """The proposal with the parameters that the recordings determine, and what is left to say."""
     spec, mapping = recorded.spec, recorded.mapping
     guessed = any(line.kind in SERVOS for line in mapping.lines)
-    if guessed:  # what gravity does to a servo of unknown gain tells no mass
-        findings = _without_gravity(findings)
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
     draft = _with_parameters(draft, spec, repaired, output, masses, dataset)
     if set(masses) & set(draft.parameters):
         findings = _without_gravity(findings)
+    if guessed:  # recordings are read anew, as commands may be joined by lines by now
+        experiment = parse_experiment(draft.text(), path=output)
+        masses = masses_beside_gains(spec, experiment, load_some(experiment), findings)
+        draft = replace(draft, parameters=(*masses, *draft.parameters))
     return _proposal(draft, _without_free_delays(findings, draft, mapping), output)
 
 
 def _proposal(draft: Draft, findings: tuple[Finding, ...], output: Path) -> Proposal:
-    text = draft.text()
-    return Proposal(text, parse_experiment(text, path=output), findings, draft)
+    return Proposal(draft.text(), parse_experiment(draft.text(), path=output), findings, draft)
 
 
 def _drafted(

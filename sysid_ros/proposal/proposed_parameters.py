@@ -16,7 +16,7 @@ import numpy as np
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_above, n_actuators
 from sysid_ros.engine.estimation import sliding_inertia
-from sysid_ros.errors import SysidError
+from sysid_ros.errors import SysidError, listed
 from sysid_ros.proposal.candidate import Candidate, rounded
 from sysid_ros.proposal.masses import centre_candidate, mass_candidate
 from sysid_ros.proposal.signals import JointScale, driven_joints, joint_scales, tied_joints
@@ -108,7 +108,19 @@ def candidates(
     else:
         found += _masses(model, joints, free)
         found += _gains([name for name in inputs.held if name not in speeds][1:])
-    return [candidate for candidate in found if candidate is not None]
+    return [_with_tied(candidate, tied) for candidate in found if candidate is not None]
+
+
+def _with_tied(one: Candidate, tied: Mapping[str, str]) -> Candidate:
+    """A joint's candidate that says for which others, of those tied to one, it stands as well."""
+    others = [joint for joint, stands in tied.items() if stands == one.name]
+    if one.element != "joint" or not others:
+        return one
+    said = (
+        f"{one.name} moves with {listed(others)}, so that only what they have together shows: "
+        f"values of {one.name} are what is left beside the model's of {listed(others)}"
+    )
+    return replace(one, doubt="\n".join(filter(None, (one.doubt, said))))
 
 
 def _of_joint(

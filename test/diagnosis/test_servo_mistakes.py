@@ -35,13 +35,15 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return made
 
 
-def found_with(folder: Path, offset: float = 0.0, asked: str = "") -> tuple[Finding, ...]:
+def found_with(
+    folder: Path, offset: float = 0.0, asked: str = "", told: str = ""
+) -> tuple[Finding, ...]:
     """What is said of a file that has the position off by something, or a wrong command."""
     experiment = parse_experiment(
         f"""model: robot.xml
 sequences: [bag]
 signals:
-  - {{qpos: lift, topic: /joint_states, field: "position[lift]", offset: {offset}}}
+  - {{qpos: lift, topic: /joint_states, field: "position[lift]", offset: {offset}{told}}}
   - {{actuator: servo, topic: /position_controller/commands, field: "data[0]"{asked}}}
 parameters: [{{signal: servo, delay: null}}]
 """,
@@ -63,5 +65,13 @@ def test_a_command_that_is_no_degrees_does_not_make_its_position_degrees(recorde
     """The position would turn by a degree; its line had got the command's wrong unit as well."""
     (found,) = found_with(recorded, asked=", unit: deg")
     assert (found.kind, found.signals) == (FindingKind.DEGREES, ("servo",))
+    assert "once too often" in found.sentence
+    assert "unit" not in found.repair
+
+
+def test_a_position_that_is_no_degrees_is_wrong_and_not_its_command(recorded: Path) -> None:
+    """What the joint's friction and load put on the servo is of the size of its command."""
+    (found,) = found_with(recorded, told=", unit: deg")
+    assert (found.kind, found.signals) == (FindingKind.DEGREES, ("lift_qpos",))
     assert "once too often" in found.sentence
     assert "unit" not in found.repair

@@ -200,6 +200,27 @@ def test_the_body_that_gravity_names_is_free(tmp_path: Path) -> None:
     assert proposal.findings == ()
 
 
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_beside_gains_that_nobody_knows_gravity_names_a_body_once_they_are_free(
+    tmp_path: Path, factor: float
+) -> None:
+    """With guessed ones any body may be named; with free ones "upper" explains as much."""
+    (tmp_path / "arm.urdf").write_text(URDF)
+    spec = mujoco.MjSpec.from_string(URDF)
+    for name, gain in (("shoulder_joint", 80.0), ("elbow_joint", 25.0)):
+        spec.joint(name).damping[0], spec.joint(name).armature = 0.05, 0.02
+        servo = spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
+        servo.set_to_position(kp=gain, kv=0.05 * gain)
+    spec.body("fore").mass *= factor
+    spec.body("fore").inertia = factor * spec.body("fore").inertia
+    spec.option.timestep = 0.001
+    generate(spec, RecordingPlan(duration=12.0, motion=Motion(reach=0.6)), tmp_path / "bag")
+    proposal = propose(tmp_path / "arm.urdf", [tmp_path / "bag"], tmp_path / "experiment.yaml")
+    free = [one.pattern for one in proposal.experiment.parameters if one.attribute == "mass"]
+    assert set(free) == ({"fore", "upper"} if factor > 1.0 else set())
+    assert FindingKind.GRAVITY not in {one.kind for one in proposal.findings}
+
+
 def test_an_arm_under_servos_that_leans_has_its_gravity_in_the_file(tmp_path: Path) -> None:
     model = arm_model(1, 2, servos=True)
     spec = mujoco.MjSpec.from_string(model)

@@ -127,22 +127,29 @@ def coarse_step(recorded: Recorded, label: str, kind: str) -> float | None:
 
 
 def stuck_limit(recorded: Recorded, label: str) -> Saturation | None:
-    """The limit that a signal is cut off at; none where the model has it, too.
+    """The limit that a signal is cut off at; none where the model or the command has it, too.
 
-    Such are the stop that a joint rests on, and the largest command that an actuator takes.
+    Such are the stop that a joint rests on, the largest command that an actuator takes, and the
+    farthest that a joint's servo was asked for, where friction holds it.
     """
     found = saturation([part.values for part in recorded.pooled(label)])
     return None if found is not None and _is_modelled(recorded, label, found.limit) else found
 
 
 def _is_modelled(recorded: Recorded, label: str, limit: float) -> bool:
-    """Return whether a value is an end of the range of a position's joint, or of a command."""
+    """Return whether a value is an end of a joint's range, of a command's, or of what was asked."""
     model = recorded.model
+    asked = [
+        [part.values for part in recorded.pooled(command)]
+        for actuator, command in recorded.servos.items()
+        if recorded.positions.get(recorded.joint_of(actuator)) == label
+    ]
     ranges = [
         model.jnt_range[joint]
         for joint, own in recorded.positions.items()
         if own == label and model.jnt_limited[joint]
     ]
+    ranges += [np.array([min(map(np.min, v)), max(map(np.max, v))]) for v in asked if v]
     actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, label)
     if actuator >= 0 and np.isfinite(control_range(model, actuator)).all():
         ranges.append(control_range(model, actuator))

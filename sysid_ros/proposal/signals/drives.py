@@ -63,8 +63,8 @@ def driven_joints(model: mujoco.MjModel) -> set[str]:
     return {str(model.joint(joint).name) for joint in range(model.njnt)}
 
 
-def tied_joints(model: mujoco.MjModel, joints: Collection[str]) -> set[str]:
-    """Those of some joints that equalities move with another one of them.
+def tied_joints(model: mujoco.MjModel, joints: Collection[str]) -> dict[str, str]:
+    """Those of some joints that equalities move with another one of them, and which that is.
 
     What is in one of them acts on the others as well, so that one stands for all: the one that has
     an actuator of its own, else the first.
@@ -78,11 +78,11 @@ def tied_joints(model: mujoco.MjModel, joints: Collection[str]) -> set[str]:
             groups = [group for group in groups if group not in met]
             groups.append({first, other}.union(*met))
     own = {joint_of(model, actuator) for actuator in range(n_actuators(model))}
-    found: set[str] = set()
+    found: dict[str, str] = {}
     for group in groups:
         ranked = sorted(group, key=lambda joint: (joint not in own, joint))
         names = [name for joint in ranked if (name := str(model.joint(joint).name)) in joints]
-        found.update(names[1:])
+        found.update((name, names[0]) for name in names[1:])
     return found
 
 

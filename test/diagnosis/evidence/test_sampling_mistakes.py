@@ -57,3 +57,23 @@ def test_a_command_at_the_end_of_what_its_actuator_takes_is_not_cut_off(
     start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
     group = sysid.ModelSequences("robot", spec, "run", start, control, measured)
     assert (stuck_limit(recorded([group]), "push") is not None) == told
+
+
+@pytest.mark.parametrize(("farthest", "told"), [(0.8, False), (1.0, True)])
+def test_a_joint_that_waits_where_its_servo_was_asked_to_is_not_cut_off(
+    farthest: float, told: bool
+) -> None:
+    """A servo that is asked for more says that the sensor has an end there."""
+    servo = '<actuator><position name="hold" joint="stage" kp="900"/></actuator><sensor>'
+    spec = mujoco.MjSpec.from_string(STAGE.format("").replace("<sensor>", servo))
+    model = spec.compile()
+    times = np.arange(0.0, 20.0, 0.01)
+    asked = np.minimum(np.sin(2.0 * times), farthest)
+    places = np.round(np.minimum(np.sin(2.0 * times), 0.8) / 1e-3) * 1e-3
+    control = sysid.TimeSeries(
+        times, asked[:, None], {"hold": (sysid.SignalType.MjCtrl, np.array([0]))}
+    )
+    measured = sysid.TimeSeries.from_names(times, places[:, None], model)
+    start = sysid.create_initial_state(model, model.qpos0, np.zeros(model.nv))
+    group = sysid.ModelSequences("robot", spec, "run", start, control, measured)
+    assert (stuck_limit(recorded([group]), "place") is not None) == told
