@@ -100,6 +100,11 @@ class WindowGroup(ModelGroup[WindowBatch]):
             return group
         return group.with_finer(self.finer.with_sequences(sequences.with_finer_step(2), params))
 
+    def with_parameters(self, sequences: ModelSequences, params: ParameterDict) -> WindowGroup:
+        """The same windows, which begin where they did, of models with other parameters."""
+        builder = CandidateBuilder(sequences.spec, params.for_robot(sequences.robot))
+        return WindowGroup.of(builder, self.windows)
+
     def tell_by(self, seen: BoolArray) -> None:
         """Have derivatives by some of the starts' unknowns only, (n_start,)."""
         for window in self.windows:
