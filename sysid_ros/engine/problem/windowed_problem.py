@@ -216,8 +216,8 @@ class WindowedProblem:
         if visit.rollouts is None and self._trials is not None:
             change = self._priors.cost(point.theta) - own
             after = visit.candidates, self._flat_starts(point), change
-            how = parts(), expected, self.loss, self.noise
-            visit.rollouts = self._trials.simulated(*after, *how)
+            run = self._trials.simulated
+            visit.rollouts = run(*after, parts(), expected, self.loss, self.noise)
             if visit.rollouts is None:
                 self.evaluations += 1
                 return np.inf
