@@ -140,7 +140,7 @@ class RecordedFit:
         if count < _FEWEST:
             return None
         problem, places = well_covered(group, min(most, count), params, pool)
-        group = group.select(places)
+        (group,) = problem.groups
 
         def chosen(others: ModelSequences) -> WindowGroup:
             told = _driven_otherwise(group, others)

@@ -120,8 +120,8 @@ class WindowScores:
       noise: Standard deviation that it left of each signal, in its unit.
       patient: Whether the fit could go on to its end.
       settled: Whether it came to its end.
-      places: By window, its recording's name and its start, s.
-      chosen: The windows' numbers among all.
+      group: The windows, as they were cut before the fit: what it found of starts is where they
+        are beside those.
     """
 
     names: tuple[str, ...]
@@ -136,8 +136,7 @@ class WindowScores:
     noise: Mapping[str, float]
     patient: bool
     settled: bool
-    places: tuple[tuple[str, float], ...]
-    chosen: list[int]
+    group: WindowGroup
 
     @classmethod
     def of(
@@ -169,26 +168,26 @@ class WindowScores:
         whole = ParameterDict({**found.copy().parameters, **suspected.copy().parameters})
         for name in suspected:
             whole[name].frozen = True
-        length = min(length or _LENGTH, _LENGTH)
-        group, length, most = _afforded(sequences, whole, suspected.size, length, pool)
-        if most < _FEWEST or len(group.windows) < _FEWEST:
-            return None
         if begun is None:
-            problem, chosen = well_covered(group, most, whole, pool)
+            length = min(length or _LENGTH, _LENGTH)
+            group, most = _afforded(sequences, whole, suspected.size, length, pool)
+            if most < _FEWEST or len(group.windows) < _FEWEST:
+                return None
+            problem, point = well_covered(group, most, whole, pool)[0], None
         else:
-            problem, chosen = problem_of(group.select(begun.chosen), whole, pool), begun.chosen
-        point = None if begun is None else begun.resumed(problem)
-        problem = problem if begun is None else problem.with_noise(begun.noise)
+            group = begun.group.with_parameters(sequences, whole)
+            problem = problem_of(group, whole, pool, begun.noise)
+            point = begun.resumed(problem)
         problem, point, settled = fitted(problem, point, patient=patient)
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected
-        group = windows_of(sequences, whole, length)
-        noise = problem.noise
-        problem = problem_of(group.select(chosen), whole, pool, noise)
+        # Cut anew, windows would begin where the parameters that were found bring them.
+        group, noise = problem.groups[0].with_parameters(sequences, whole), problem.noise
+        problem = problem_of(group, whole, pool, noise)
         full = Point(whole.as_vector(), point.starts)
         rows, windows, spreads = [*problem.window_rows(full)], problem.windows, problem.spreads
-        del problem, group  # with all that is kept of points
+        del problem  # with all that is kept of points
         names = [[signal.name for signal in one.sequence.signals] for one in windows]
         signals = tuple(dict.fromkeys(name for own in names for name in own))
         kinds = [
@@ -205,11 +204,15 @@ class WindowScores:
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
         # none of a sensor's axis that is zero throughout
         left = {name: noise[name] / own if own else 0.0 for name, own in spreads.items()}
-        starts = tuple((one.sequence.name, one.window.start) for one in windows)
         return cls(
             columns, held, full.theta, scale, signals, left, *grams, point, noise, patient, settled,
-            starts, chosen,
+            group,
         )  # fmt: skip
+
+    @property
+    def places(self) -> tuple[tuple[str, float], ...]:
+        """By window, its recording's name and its start, s."""
+        return tuple((one.sequence.name, one.window.start) for one in self.group.windows)
 
     def resumed(self, problem: WindowedProblem) -> Point:
         """The point from which a fit of the same windows goes on.
@@ -317,19 +320,19 @@ def _alone(grams: FloatArray, chosen: FloatArray) -> tuple[FloatArray, FloatArra
 def _afforded(
     sequences: ModelSequences, params: ParameterDict, suspects: int, length: float,
     pool: RolloutPool,
-) -> tuple[WindowGroup, float, int]:  # fmt: skip
-    """Windows of a length at most, this length, and how many of them time allows."""
+) -> tuple[WindowGroup, int]:  # fmt: skip
+    """Windows of a length at most, and how many of them time allows."""
     group = windows_of(sequences, params, length)
     problem = problem_of(group.select([0]), params, pool)
     columns = params.size + suspects + group.batches[0].spread.shape[1]
     step = float(group.batches[0].model.opt.timestep)
     if any(exact is not None and not exact.gave_up for exact in problem.exact):
         most = round(_STEPS * step / (columns * length))
-        return group, length, min(max(most, _FEWEST), MOST_WINDOWS)
+        return group, min(max(most, _FEWEST), MOST_WINDOWS)
     length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
     if length < _SHORTEST:
-        return group, length, 0
-    return windows_of(sequences, params, length), length, _FEWEST
+        return group, 0
+    return windows_of(sequences, params, length), _FEWEST
 
 
 def _grams(

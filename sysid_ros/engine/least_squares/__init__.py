@@ -10,6 +10,7 @@ from sysid_ros.engine.least_squares.gauss_newton import (
     Linearization,
     Point,
     ReducedSystem,
+    Trial,
     bounded_quadratic_step,
     eliminate_starts,
     start_solutions,

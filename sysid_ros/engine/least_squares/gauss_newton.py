@@ -31,6 +31,10 @@ class Point:
     starts: tuple[FloatArray, ...] = ()
 
 
+# The objective at another point, which linear models expect to fall by window, (n_windows,).
+Trial = Callable[[Point, FloatArray], float]
+
+
 @dataclass(frozen=True)
 class Linearization:
     """The objective and its Gauss-Newton model around one point.
@@ -53,7 +57,7 @@ class Linearization:
     prior: FloatArray
     squares: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     pull: Callable[[FloatArray], FloatArray] | None = None
-    trial: Callable[[Point, FloatArray], float] | None = None
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True)

@@ -187,19 +187,55 @@ def follow_plane(t: Tables, pose: Pose, k: int, center: Three, depth: float, out
 
 
 @compiled
-def reach_rim(t: Tables, rotation: FloatArray, k: int, out: Footing) -> None:
-    """Write where a point of a cylinder is from its centre, and how that turns with the body."""
+def reach_around(t: Tables, rotation: FloatArray, k: int, out: Footing) -> None:
+    """Write where a point that goes around is from its centre, and how that turns with the body."""
     out.reach[:] = 0.0
     out.roll[:] = 0.0
+    axes, rim = t.feet.axes[k], t.feet.rim[k]
+    if rim[0] != 0.0 or rim[1] != 0.0 or rim[2] != 0.0:
+        _reach_rim(t, rotation, k, out)
+    elif axes[0, 0] != 0.0 or axes[0, 1] != 0.0 or axes[0, 2] != 0.0:
+        _reach_lowest(t, rotation, k, out)
+
+
+@compiled
+def _reach_lowest(t: Tables, rotation: FloatArray, k: int, out: Footing) -> None:
+    """The same of an ellipsoid, with half axes a and their sum S of a a^T: -S n / sqrt(n S n)."""
+    normal = t.feet.frame[k, 0]
+    g = _below(t, rotation, k, normal[0], normal[1], normal[2])
+    extent = np.sqrt(g[0] * normal[0] + g[1] * normal[1] + g[2] * normal[2])
+    for i in range(3):
+        out.reach[i] = -g[i] / extent
+    for j in range(3):
+        about = (1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0)
+        turned = cross(about, (normal[0], normal[1], normal[2]))
+        one, two = cross(about, g), _below(t, rotation, k, turned[0], turned[1], turned[2])
+        longer = (one[0] * normal[0] + one[1] * normal[1] + one[2] * normal[2]) / extent
+        for i in range(3):
+            out.roll[i, j] = -(one[i] - two[i] + longer * out.reach[i]) / extent
+
+
+@compiled
+def _below(t: Tables, rotation: FloatArray, k: int, x: float, y: float, z: float) -> Three:
+    """The matrix S of an ellipsoid in the world times a vector."""
+    found = (0.0, 0.0, 0.0)
+    for row in range(3):
+        a = rotated(rotation, t.feet.axes[k, row])
+        along = a[0] * x + a[1] * y + a[2] * z
+        found = (found[0] + along * a[0], found[1] + along * a[1], found[2] + along * a[2])
+    return found
+
+
+@compiled
+def _reach_rim(t: Tables, rotation: FloatArray, k: int, out: Footing) -> None:
+    """The same of a cylinder."""
     axle, across, normal, rim = (
-        t.feet.axle[k, 0],
-        t.feet.axle[k, 1],
+        t.feet.axes[k, 0],
+        t.feet.axes[k, 1],
         t.feet.frame[k, 0],
         t.feet.rim[k],
     )
     a = rotated(rotation, axle)
-    if a[0] == 0.0 and a[1] == 0.0 and a[2] == 0.0:
-        return
     along = a[0] * normal[0] + a[1] * normal[1] + a[2] * normal[2]
     if along > 0.0:
         a, along = (-a[0], -a[1], -a[2]), -along

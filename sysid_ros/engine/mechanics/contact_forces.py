@@ -28,7 +28,7 @@ from sysid_ros.engine.mechanics.contact_changes import (
     couple_bodies,
     displace,
     follow_plane,
-    reach_rim,
+    reach_around,
     through,
 )
 from sysid_ros.engine.mechanics.displacements import Displacements, carries, moved_along
@@ -97,7 +97,7 @@ def _meet(
     rotation, position = pose.rotation[body], pose.position[body]
     x, y, z = rotated(rotation, t.feet.local[k])
     center = position[0] + x, position[1] + y, position[2] + z
-    reach_rim(t, rotation, k, out)
+    reach_around(t, rotation, k, out)
     depth = -t.feet.radius[k]
     for i in range(3):
         depth += normal[i] * (center[i] + out.reach[i] - t.feet.point[k, i])

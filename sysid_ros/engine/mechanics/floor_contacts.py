@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of spheres, capsules, cylinders and boxes with fixed planes: feet on a floor.
+"""Contacts of spheres, capsules, cylinders, ellipsoids and boxes with fixed planes: feet.
 
 At a given acceleration the force of a contact follows from MuJoCo's dual problem: with the rows J
 of the normal and both tangents, and of rotations about them where these have friction, its
@@ -11,10 +11,11 @@ acceleration has three parts: J moves along with the bodies, the depth changes, 
 velocity and the acceleration of one body against the other. The rest, -J^T (df/du) J dqacc, is a
 stiffness as that of a joint's rows. How place, frame and depth move with both bodies is written
 here for feet; of all other contacts MuJoCo tells it (:mod:`.touches`). Tangents are those of the
-plane, but turn with a capsule's axis. The points of a cylinder are not fixed to it: the lowest of
-each rim, and two more on the lower one, go around as its axis tilts. See MuJoCo's documentation,
-Computation, "Constraint model", and mj_instantiateContact, mj_makeImpedance, mj_constraintUpdate
-and mjc_PlaneCylinder for the formulas.
+plane, but turn with a capsule's axis. The points of a cylinder and an ellipsoid are not fixed to
+them: the lowest of each rim, and two more on the lower one, go around as the axis tilts, and the
+lowest of an ellipsoid as it turns. See MuJoCo's documentation, Computation, "Constraint model", and
+mj_instantiateContact, mj_makeImpedance, mj_constraintUpdate, mjc_PlaneCylinder and mjc_PlaneConvex
+for the formulas.
 
 What presses otherwise violates the equation of motion, which is checked at every step.
 """
@@ -33,8 +34,9 @@ from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.mechanics.touches import Pairs, floats, frame_of
 
 _GEOM = mujoco.mjtGeom
-_PLANE, _SPHERE, _CAPSULE, _CYLINDER, _BOX = (
-    int(getattr(_GEOM, f"mjGEOM_{n}")) for n in ("PLANE", "SPHERE", "CAPSULE", "CYLINDER", "BOX")
+_PLANE, _SPHERE, _CAPSULE, _CYLINDER, _ELLIPSOID, _BOX = (
+    int(getattr(_GEOM, f"mjGEOM_{n}"))
+    for n in ("PLANE", "SPHERE", "CAPSULE", "CYLINDER", "ELLIPSOID", "BOX")
 )
 # Switches that leave out contacts, or make them in another way than is written here.
 _WITHOUT = ("mjDSBL_CONTACT", "mjDSBL_CONSTRAINT")
@@ -58,10 +60,12 @@ class Feet(NamedTuple):
     local: FloatArray  # (k, 3): in the body's frame, m
     radius: FloatArray  # (k,), m
     axis: FloatArray  # (k, 3): of a capsule, in the body's frame; else zero
-    axle: FloatArray  # (k, 2, 3): of a cylinder the axis and one across it, likewise; else zero
-    rim: (
-        FloatArray  # (k, 3): from its centre along the axis, down across it, and along both's cross
-    )
+    # (k, 3, 3): of an ellipsoid its half axes, of a cylinder its axis, one across it and none,
+    # likewise; else zero
+    axes: FloatArray
+    # (k, 3): from a cylinder's centre along the axis, down across it, and along both's cross; zero
+    # of an ellipsoid
+    rim: FloatArray
     point: FloatArray  # (k, 3): of the plane
     frame: FloatArray  # (k, 3, 3): its normal and two tangents, in rows
     pairs: Pairs  # the world and the foot's body
@@ -83,7 +87,7 @@ class Footing(NamedTuple):
     frame: FloatArray  # (3, 3): its normal and tangents, in rows
     follow: FloatArray  # (7, 6): the twist of its frame, and its depth, by the bodies' own against
     spin: FloatArray  # (3,): how it turns about the normal as both bodies turn, beyond their turn
-    reach: FloatArray  # (3,): from the centre of a cylinder to the point; else zero
+    reach: FloatArray  # (3,): from the centre of a cylinder or ellipsoid to the point; else zero
     roll: FloatArray  # (3, 3): its derivative by the body's rotation; else zero
     step: FloatArray  # (3,): by how much the point of a foot moves
     turn: FloatArray  # (3,): how the tangents turn about the normal with the body's rotation
@@ -124,7 +128,7 @@ def feet_of(model: mujoco.MjModel) -> Feet:
     count = len(rows)
     *geometry, margin, friction, dimension, solref, solimp, body = columns
     bodies = np.stack([np.zeros(count), body], axis=1).astype(np.int64)
-    shapes = ((3,), (), (3,), (2, 3), (3,), (3,), (3, 3))
+    shapes = ((3,), (), (3,), (3, 3), (3,), (3,), (3, 3))
     tables: list[Any] = [
         floats(one, (count, *shape)) for one, shape in zip(geometry, shapes, strict=True)
     ]
@@ -196,7 +200,9 @@ def _touching_pairs(model: mujoco.MjModel) -> list[tuple[int, int, int]]:
     fixed = np.asarray(model.body_weldid)[model.geom_bodyid] == 0
     kinds = np.asarray(model.geom_type)
     planes = np.flatnonzero(fixed & (kinds == _PLANE))
-    others = np.flatnonzero(~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _CYLINDER, _BOX)))
+    others = np.flatnonzero(
+        ~fixed & np.isin(kinds, (_SPHERE, _CAPSULE, _CYLINDER, _ELLIPSOID, _BOX))
+    )
     both = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)
     numbers = {frozenset(pair): number for number, pair in enumerate(both)}
     pairs = itertools.product(planes.tolist(), others.tolist())
@@ -226,24 +232,26 @@ _Point = tuple[FloatArray, float, FloatArray, FloatArray, FloatArray]
 
 
 def _points(model: mujoco.MjModel, geom: int) -> list[_Point]:
-    """The points of a geom in its body's frame: where, radius, axis, axle and rim."""
+    """The points of a geom in its body's frame: where, radius, axis, axes and rim."""
     size, center = np.asarray(model.geom_size[geom]), np.array(model.geom_pos[geom])
-    kind, none, no_axle = int(model.geom_type[geom]), np.zeros(3), np.zeros((2, 3))
+    kind, none, no_axes = int(model.geom_type[geom]), np.zeros(3), np.zeros((3, 3))
     flat = np.zeros(9)
     mujoco.mju_quat2Mat(flat, model.geom_quat[geom])
     x, _, z = axes = flat.reshape(3, 3).T
     radius, half = float(size[0]), float(size[1])
     if kind == _SPHERE:
-        return [(center, radius, none, no_axle, none)]
+        return [(center, radius, none, no_axes, none)]
     if kind == _CAPSULE:
-        return [(center + end * z, radius, z, no_axle, none) for end in (half, -half)]
+        return [(center + end * z, radius, z, no_axes, none) for end in (half, -half)]
     if kind == _CYLINDER:
         back, aside = -0.5 * radius, math.sqrt(0.75) * radius
         rims = (half, radius, 0.0), (-half, radius, 0.0), (half, back, aside), (half, back, -aside)
-        return [(center, 0.0, none, np.stack([z, x]), np.array(rim)) for rim in rims]
+        return [(center, 0.0, none, np.stack([z, x, none]), np.array(rim)) for rim in rims]
+    if kind == _ELLIPSOID:
+        return [(center, 0.0, none, size[:, np.newaxis] * axes, none)]
     signs = itertools.product((-1.0, 1.0), repeat=3)
     corners = [center + (np.array(each) * size) @ axes for each in signs]
-    return [(corner, 0.0, none, no_axle, none) for corner in corners]
+    return [(corner, 0.0, none, no_axes, none) for corner in corners]
 
 
 def _shared(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -67,3 +67,10 @@ def rows_of_gram(gram: FloatArray) -> FloatArray:
     """As many rows as columns with a given Gram matrix, (n, n)."""
     sizes, vectors = np.linalg.eigh(gram)
     return np.asarray((np.sqrt(np.maximum(sizes, 0.0)) * vectors).T)
+
+
+def add_grams(grams: Sequence[FloatArray], added: Iterable[FloatArray]) -> None:
+    """Add those of such rows, (p + 1, p + 1) each, to those with starts, whose residual is last."""
+    for gram, own in zip(grams, added, strict=True):
+        use = np.append(np.arange(len(own) - 1), len(gram) - 1)
+        gram[np.ix_(use, use)] += own

@@ -50,7 +50,8 @@ class Chord:
             square[-1, -1] = weighed @ weighed
         prior = self._problem.prior_rows(point.theta)
         grams = tuple(one.copy() for one in self._squares)
-        return Linearization(self.cost(point), grams, prior.T @ prior)
+        cost, trial = self.cost(point), self._problem.trial(point)
+        return Linearization(cost, grams, prior.T @ prior, trial=trial)
 
 
 def in_units_of_noise(problem: WindowedProblem, point: Point) -> list[FloatArray]:

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.least_squares import Linearization, Loss, Point
+from sysid_ros.engine.least_squares import Linearization, Loss, Point, Trial
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem.added_rows import AddedRows, Span, rows_of_gram
+from sysid_ros.engine.problem.added_rows import AddedRows, Span, add_grams, rows_of_gram
 from sysid_ros.engine.problem.exact import Simulator, exact_derivatives
 from sysid_ros.engine.problem.parameter_priors import ParameterPriors
 from sysid_ros.engine.problem.trials import FEWEST, Trials
@@ -109,8 +109,8 @@ class WindowedProblem:
         size = sum(bytes_at_a_point(group, self.lower.size) for group in self.groups)
         self._keeps, self._keeps_two = size <= KEPT_BYTES, size <= TWICE_KEPT_BYTES
         plain = self._keeps and self.added is None and self._finer is None
-        many = plain and len(self.windows) >= FEWEST
-        self._trials = Trials(groups, self.simulator) if many else None
+        plain &= len(self.windows) >= FEWEST
+        self._trials = Trials(groups, self.simulator) if plain else None
 
     @property
     def windows(self) -> tuple[WindowSimulation, ...]:
@@ -182,8 +182,7 @@ class WindowedProblem:
         """The Gauss-Newton model around ``point``."""
         self.jacobians += 1
         cost, squares = self._prior_cost(point), dict.fromkeys(self.noise, (0.0, 0))
-        grams: list[FloatArray] = []
-        residuals: list[FloatArray] = []
+        grams, residuals = list[FloatArray](), list[FloatArray]()
         for batch, starts, derivatives in self.derivatives(point):
             residuals += [] if self._trials is None else [derivatives.residual]
             grams += grams_of(batch, starts, derivatives, self.loss, self.noise)
@@ -191,17 +190,20 @@ class WindowedProblem:
             for name, (total, count) in batch.squares(derivatives.residual).items():
                 squares[name] = (squares[name][0] + total, squares[name][1] + count)
         if self.added is not None:
-            for gram, own in zip(grams, self.added.grams(point.theta, self.noise), strict=True):
-                use = np.append(np.arange(len(own) - 1), len(gram) - 1)
-                gram[np.ix_(use, use)] += own
+            add_grams(grams, self.added.grams(point.theta, self.noise))
             cost += float(self.added_costs(point.theta).sum())
             squares |= self.added.squares(point.theta)
-        prior, trial = self.prior_rows(point.theta), None
-        if self._trials is not None:
-            here = residuals, self._flat_starts(point), self.loss, self.noise
-            known = cache(partial(self._trials.costs, *here))  # of many problems no step is tried
-            trial = partial(self._tried, known, self._priors.cost(point.theta))
+        prior, trial = self.prior_rows(point.theta), self.trial(point, residuals)
         return Linearization(cost, tuple(grams), prior.T @ prior, squares, trial=trial)
+
+    def trial(self, point: Point, residuals: Sequence[FloatArray] = ()) -> Trial | None:
+        """As :attr:`Linearization.trial` at a point, with its residuals by batch if known."""
+        if self._trials is None:
+            return None
+        own = residuals or [each for _, each in self._residuals(point)]
+        here = own, self._flat_starts(point), self.loss, self.noise
+        known = cache(partial(self._trials.costs, *here))  # of many problems no step is tried
+        return partial(self._tried, known, self._priors.cost(point.theta))
 
     def _tried(
         self, parts: Callable[[], FloatArray], own: float, point: Point, expected: FloatArray
@@ -214,9 +216,8 @@ class WindowedProblem:
         if visit.rollouts is None and self._trials is not None:
             change = self._priors.cost(point.theta) - own
             after = visit.candidates, self._flat_starts(point), change
-            visit.rollouts = self._trials.simulated(
-                *after, parts(), expected, self.loss, self.noise
-            )
+            run = self._trials.simulated
+            visit.rollouts = run(*after, parts(), expected, self.loss, self.noise)
             if visit.rollouts is None:
                 self.evaluations += 1
                 return np.inf

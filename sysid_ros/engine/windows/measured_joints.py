@@ -130,14 +130,20 @@ def _measured_joint(
 ) -> MeasuredJoint:
     places = sensordata.known(sensor)
     rates = None if velocity is None else sensordata.known(velocity)
-    samples = hashlib.blake2b(f"{sensor} {velocity} {cutoff!r}".encode(), digest_size=16)
-    for part in (*places, *(rates or ())):
-        samples.update(f"{part.shape}".encode())
-        samples.update(part.tobytes())
-    alike = _ALIKE.get(samples.digest())
+    samples = digest(f"{sensor} {velocity} {cutoff!r}", *places, *(rates or ()))
+    alike = _ALIKE.get(samples)
     if alike is None:
-        alike = _ALIKE[samples.digest()] = _read_off(sensor, velocity, cutoff, places, rates)
+        alike = _ALIKE[samples] = _read_off(sensor, velocity, cutoff, places, rates)
     return alike
+
+
+def digest(name: str, *samples: FloatArray) -> bytes:
+    """A short name of some samples, and of what is read off them."""
+    found = hashlib.blake2b(name.encode(), digest_size=16)
+    for part in samples:
+        found.update(f"{part.shape}".encode())
+        found.update(part.tobytes())
+    return found.digest()
 
 
 def _read_off(

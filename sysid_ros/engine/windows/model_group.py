@@ -50,15 +50,7 @@ class WindowGroup(ModelGroup[WindowBatch]):
     @classmethod
     def of(cls, builder: CandidateBuilder, windows: Sequence[WindowSimulation]) -> WindowGroup:
         """Put windows, at least one, into batches."""
-        model, first = windows[0].model, windows[0]
-        columns = builder.size + first.n_start
-        own = np.unique([signal.column for signal in first.sequence.signals]).size
-        per_step = 1 + model.nq + model.nv + model.nsensordata + model.nu + own * columns
-        sizes = [
-            8 * (each.window.steps * int(per_step) + each.window.samples.times.size * columns)
-            for each in windows
-        ]
-        parts = portions(sizes, BATCH_BYTES)
+        parts = _portions(builder, windows)
         return cls(builder, tuple(WindowBatch(windows[part]) for part in parts))
 
     def select(self, places: Sequence[int]) -> WindowGroup:
@@ -99,6 +91,13 @@ class WindowGroup(ModelGroup[WindowBatch]):
         if self.finer is None:
             return group
         return group.with_finer(self.finer.with_sequences(sequences.with_finer_step(2), params))
+
+    def with_parameters(self, sequences: ModelSequences, params: ParameterDict) -> WindowGroup:
+        """The same windows, which begin where they did, of models with other parameters."""
+        builder, windows = _builder(sequences, params), self.windows
+        if len(_portions(builder, windows)) > len(self.batches):
+            return WindowGroup.of(builder, windows)
+        return replace(self, builder=builder, finer=None)  # with what is known of starts
 
     def tell_by(self, seen: BoolArray) -> None:
         """Have derivatives by some of the starts' unknowns only, (n_start,)."""
@@ -158,9 +157,25 @@ def _built(
     sequences: ModelSequences, params: ParameterDict
 ) -> tuple[CandidateBuilder, mujoco.MjModel]:
     """The builder of candidates of a model, and the model with the values of parameters."""
-    own = params.for_robot(sequences.robot)
-    builder = CandidateBuilder(sequences.spec, own)
-    return builder, builder.build(own.as_vector()).model
+    builder = _builder(sequences, params)
+    return builder, builder.build(params.for_robot(sequences.robot).as_vector()).model
+
+
+def _builder(sequences: ModelSequences, params: ParameterDict) -> CandidateBuilder:
+    return CandidateBuilder(sequences.spec, params.for_robot(sequences.robot))
+
+
+def _portions(builder: CandidateBuilder, windows: Sequence[WindowSimulation]) -> list[slice]:
+    """Windows, at least one, in batches that memory allows."""
+    model, first = windows[0].model, windows[0]
+    columns = builder.size + first.n_start
+    own = np.unique([signal.column for signal in first.sequence.signals]).size
+    per_step = 1 + model.nq + model.nv + model.nsensordata + model.nu + own * columns
+    sizes = [
+        8 * (each.window.steps * int(per_step) + each.window.samples.times.size * columns)
+        for each in windows
+    ]
+    return [*portions(sizes, BATCH_BYTES)]
 
 
 def error_in_shifts(integrator: int, parts: int = 2) -> float:

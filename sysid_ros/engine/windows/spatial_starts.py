@@ -10,6 +10,7 @@ velocities are in the body's own frame: ``omega = 2 vec(conj(q) dq/dt)``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 import mujoco
 import numpy as np
@@ -27,7 +28,7 @@ from sysid_ros.engine.signals import (
     quaternion_product,
     without_sign_jumps,
 )
-from sysid_ros.engine.windows.measured_joints import filtered_velocity
+from sysid_ros.engine.windows.measured_joints import digest, filtered_velocity
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ class MeasuredPose:
     def sensors(self) -> tuple[str, ...]:
         """The sensors that the pose is read from."""
         return tuple(motion.sensor for motion in (self.position, self.orientation) if motion)
+
+
+# By the samples: a copy of a series in which another signal is changed has the same.
+_ALIKE: WeakValueDictionary[bytes, Motion] = WeakValueDictionary()
 
 
 def orientation_at(motion: Motion, t: FloatArray) -> FloatArray:
@@ -119,11 +124,16 @@ def measured_poses(
 
 
 def _motion(name: str, times: FloatArray, values: FloatArray, cutoff: float) -> Motion:
-    slopes = (
-        piecewise(times, column, cutoff, lambda t, x: filtered_velocity(t, x, cutoff))
-        for column in values.T
-    )
-    return Motion(name, piecewise(times, values, cutoff, Line), tuple(slopes), times)
+    samples = digest(f"{name} {cutoff!r}", times, values)
+    alike = _ALIKE.get(samples)
+    if alike is None:
+        slopes = (
+            piecewise(times, column, cutoff, lambda t, x: filtered_velocity(t, x, cutoff))
+            for column in values.T
+        )
+        alike = Motion(name, piecewise(times, values, cutoff, Line), tuple(slopes), times)
+        _ALIKE[samples] = alike
+    return alike
 
 
 def _spread(motion: Motion | None) -> float:

@@ -99,15 +99,12 @@ def _orientation_samples(sequence: SequenceData, window: Window) -> OrientationS
     if not turning.any():
         return NO_ORIENTATIONS
     chosen = np.flatnonzero(turning[window.samples.signals])
-    signals = [sequence.signals[i] for i in window.samples.signals[chosen]]
+    own, rows = window.samples.signals[chosen], window.samples.rows[chosen]
     mapping = sequence.sensordata.signal_mapping or {}
-    measured = [
-        sequence.sensordata.data[row, mapping[signal.sensor][1]]
-        for signal, row in zip(signals, window.samples.rows[chosen], strict=True)
-    ]
-    return OrientationSamples(
-        chosen,
-        np.array([signal.column for signal in signals], dtype=np.intp),
-        np.array([signal.rotation for signal in signals], dtype=np.intp),
-        np.array(measured).reshape(-1, 4),
-    )
+    measured = np.empty((len(chosen), 4))
+    columns, rotations = np.zeros((2, len(chosen)), dtype=np.intp)
+    for number in np.unique(own).tolist():
+        signal, its = sequence.signals[number], own == number
+        columns[its], rotations[its] = signal.column, signal.rotation
+        measured[its] = sequence.sensordata.data[rows[its]][:, mapping[signal.sensor][1]]
+    return OrientationSamples(chosen, columns, rotations, measured)

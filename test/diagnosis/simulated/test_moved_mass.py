@@ -9,6 +9,7 @@ Windows are linear here, so that what is true of them is known: effects of colum
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import mujoco
 import numpy as np
@@ -24,6 +25,7 @@ from sysid_ros.diagnosis.simulated.moved_mass import (
 )
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.parameters import Parameter
+from sysid_ros.engine.windows import WindowGroup
 
 WINDOWS, ROWS, NOISE = 12, 40, 1e-3
 COLUMNS = ("damping", "mass of a", "a x", "a y", "a z", "mass of b", "b x", "b y", "b z")
@@ -61,7 +63,7 @@ class Windows:
         ended = Point(values, ())
         return WindowScores(
             COLUMNS, frozenset(), values, scale, ("q",), left, grams, grams.sum(axis=0)[None],
-            ended, {}, True, True, (), [],
+            ended, {}, True, True, cast("WindowGroup", None),
         )  # fmt: skip
 
 

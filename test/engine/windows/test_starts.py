@@ -12,6 +12,7 @@ import pytest
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import SignalIntegral, SignalType, TimeSeries
 from sysid_ros.engine.windows.integrated_inputs import integrated_inputs
+from sysid_ros.engine.windows.spatial_starts import measured_poses
 from sysid_ros.engine.windows.starts import StartReader
 
 JOINT = """
@@ -200,3 +201,22 @@ def test_a_pose_is_read_off_the_sensor_that_has_samples() -> None:
     state = reader.state(0.5, 0.0, {})
     assert state[1:4] == pytest.approx([0.5, 0.0, 1.0], abs=1e-6)
     assert state[8:11] == pytest.approx([1.0, 0.0, 2.0], rel=1e-3, abs=1e-6)
+
+
+def test_a_pose_is_read_off_once_whatever_else_of_the_recording_is_repaired() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body name="base"><freejoint/><geom size="0.1"/></body></worldbody>
+        <sensor><framepos name="place" objtype="xbody" objname="base"/>
+        <framequat name="turn" objtype="xbody" objname="base"/></sensor></mujoco>"""
+    )
+    times, names = 0.01 * np.arange(100), ["place", "turn"]
+    turn = np.column_stack([np.cos(times), np.sin(times), 0.0 * times, 0.0 * times])
+    poses = []
+    for scale in (1.0, 1.0, 2.0):
+        place = scale * np.column_stack([times, 0.0 * times, times**2])
+        series = TimeSeries.from_names(times, np.hstack([place, turn]), model, names)
+        poses.append(measured_poses(model, series, 30.0)[0])
+    assert poses[1].position is poses[0].position
+    assert poses[2].position is not poses[0].position
+    assert poses[2].position is not None
+    assert poses[2].position.values(0.5)[0] == pytest.approx(1.0)
