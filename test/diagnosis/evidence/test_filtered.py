@@ -5,11 +5,19 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 import scipy.signal
 
-from sysid_ros.diagnosis.evidence.filtered import Filtered, _low_passed, _Stretch, motion_bandwidth
+from sysid_ros.diagnosis.evidence.filtered import (
+    Filtered,
+    _low_passed,
+    _Stretch,
+    filtered,
+    motion_bandwidth,
+)
+from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
 
 RATE = 200.0  # Hz
 
@@ -60,3 +68,23 @@ def test_a_low_pass_begins_at_rest_and_does_what_scipy_does() -> None:
     wanted = scipy.signal.lfilter(*law, values, zi=rest)[0]
     np.testing.assert_allclose(_low_passed(values, 0.3), wanted, rtol=1e-12)
     assert _low_passed(values, 0.3)[0] == values[0]
+
+
+def test_instants_of_several_topics_next_to_each_other_make_no_finer_grid() -> None:
+    """Where three controllers are told within 0.1 ms, the grid was 200 times as fine."""
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body><joint name="hinge"/><geom size=".1"/></body></worldbody>
+        <actuator><position name="servo" joint="hinge"/></actuator></mujoco>"""
+    )
+    states, told = np.arange(0.0, 20.0, 0.01), np.arange(0.0, 20.0, 0.02)
+    alone = Samples(told, np.sin(told), "zoh")
+    together = np.concatenate([told, told + 5e-5, told + 1e-4])
+    together = Samples(np.sort(together), np.repeat(alone.values, 3), "zoh")
+    grids = []
+    for commands in (alone, together):
+        signals = {"hinge_qpos": Samples(states, np.sin(states)), "servo": commands}
+        recorded = Recorded(model, (signals,), ({},), {0: "hinge_qpos"}, {}, {}, {0: "servo"})
+        found = filtered(recorded, ["hinge_qpos", "servo"])
+        assert found is not None
+        grids.append(len(found.stretches[0].value["servo"]))
+    assert grids[1] <= 2 * grids[0]
