@@ -87,7 +87,7 @@ class Motion:
         made anew. One that is ready less than half a period after the last is none.
 
         Args:
-          sent: When the last message went out (:meth:`sent`), in s.
+          sent: When the last message was ready, in s.
           now: Tells the time in s.
         """
         instant = now()
@@ -101,18 +101,6 @@ class Motion:
         if 0.0 <= instant - sent < 0.5 * self._period:
             return None  # after a late message the next one comes at once: nobody needs both
         return TimelyMessage(following, commands, instant)
-
-    def sent(self, ready: float, published: float) -> float:
-        """The instant in s from which the next message counts.
-
-        Publishing may be held up, too, before the message leaves or after. A little is lateness; if
-        it is a gap, it counts as one after the message, so that the next begins from rest.
-
-        Args:
-          ready: When the message was ready, in s.
-          published: When it had been published, in s.
-        """
-        return ready if missed_messages(published - ready, self._period) else published
 
     def advance(self, gap: float) -> FloatArray:
         """The next command and what it announces, (m, n), ``gap`` seconds after the last."""

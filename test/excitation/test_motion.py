@@ -73,17 +73,6 @@ def test_a_message_ready_within_half_a_period_of_the_last_is_not_sent():
     assert message is not None and message.commands[0] - last == pytest.approx(0.01)
 
 
-def test_publishing_that_was_held_up_is_lateness_or_a_gap():
-    motion = at_full_speed()
-    last = motion.last
-    late, stalled = motion.sent(0.0, 0.8 * PERIOD), motion.sent(0.0, 0.3)
-    assert motion.message(late, HeldUp(PERIOD)) is None  # 0.2 periods after it left
-    message = motion.message(late, HeldUp(2.0 * PERIOD))
-    assert message is not None and message.commands[0] - last == pytest.approx(0.01)
-    message = motion.message(stalled, HeldUp(0.3 + PERIOD))
-    assert message is not None and message.commands[0] - last <= TURN
-
-
 def test_a_stall_beyond_the_timeout_is_named_wherever_it_came():
     message = at_full_speed(timeout=0.2).message(0.0, HeldUp(PERIOD, 0.3))
     assert message is not None

@@ -33,7 +33,7 @@ class StreamedMotion:
         self._motion: Motion | None = None
         self._held: FloatArray | None = None  # (n,) the command that the last motion ended with
         self._alone = True  # since that motion began: nobody else may have commanded the robot
-        self._sent = 0.0  # when the last command went out
+        self._sent = 0.0  # when the last command was ready
 
     @property
     def heard(self) -> bool:
@@ -100,9 +100,8 @@ class StreamedMotion:
         message = self._motion.message(self._sent, self._now) if self._motion else None
         if message is None:
             return None
-        self._motion = message.motion
-        self._topic.publish(message.commands, self._motion.before)
-        self._sent = self._motion.sent(message.instant, self._now())
+        self._motion, self._sent = message.motion, message.instant
+        self._topic.publish(message.commands, message.motion.before)
         return np.asarray(message.commands[0])
 
     def ended(self) -> bool:
