@@ -5,11 +5,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.guard import CommandGuard
 from sysid_ros.excitation.playback import Playback, missed_messages
 
 _MANY = 50  # messages in a row that were late
+_TRIES = 3  # to make a message before what it was made for has passed
+
+
+@dataclass(frozen=True)
+class TimelyMessage:
+    """A message to publish at an instant, and the motion once that is published."""
+
+    motion: Motion
+    commands: FloatArray  # (m, n), the command and what it announces
+    instant: float  # s
 
 
 class Motion:
@@ -59,6 +73,35 @@ class Motion:
         """Begin a soft stop."""
         self._playback.stop()
 
+    def __copy__(self) -> Motion:
+        """Return a motion at the same place that goes on by itself."""
+        twin = object.__new__(Motion)
+        twin.__dict__.update(self.__dict__)
+        twin._playback, twin._guard = copy(self._playback), copy(self._guard)
+        return twin
+
+    def message(self, sent: float, now: Callable[[], float]) -> TimelyMessage | None:
+        """Make the next message for the instant at which it is ready; the motion stays as it is.
+
+        One that was held up while it was made is for a receiver that has stopped meanwhile: it is
+        made anew. One that is ready less than half a period after the last is none.
+
+        Args:
+          sent: When the last message was ready, in s.
+          now: Tells the time in s.
+        """
+        instant = now()
+        for _ in range(_TRIES):
+            gap, following = instant - sent, copy(self)
+            commands = following.advance(gap)
+            instant = now()
+            missed = missed_messages(instant - sent, self._period)
+            if missed == missed_messages(gap, self._period):
+                break
+        if 0.0 <= instant - sent < 0.5 * self._period:
+            return None  # after a late message the next one comes at once: nobody needs both
+        return TimelyMessage(following, commands, instant)
+
     def advance(self, gap: float) -> FloatArray:
         """The next command and what it announces, (m, n), ``gap`` seconds after the last."""
         if missed := missed_messages(gap, self._period):
@@ -70,10 +113,11 @@ class Motion:
 
     def fault(self, gap: float) -> str | None:
         """The reason to stop ``gap`` seconds after the last message; ``None`` without one."""
-        if gap < 0.0:
-            return f"the clock was set back by {-gap:.2f} s"
-        if gap > self._timeout:
-            return f"no command went out for {gap:.2f} s"
+        for without in (gap, self._gap):  # it may have been held up as it made the last message
+            if without < 0.0:
+                return f"the clock was set back by {-without:.2f} s"
+            if without > self._timeout:
+                return f"no command went out for {without:.2f} s"
         if self._late >= _MANY:
             return (
                 f"commands go out {self._gap:.3g} s apart where {self._period:.3g} s are asked "

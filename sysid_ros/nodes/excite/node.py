@@ -165,7 +165,7 @@ class Excite(Node):
         self._note(now, self._motion.reached(now))
         self._stop(self._motion.fault(now) or self._monitor.fault(now))
         self._note(now, self._motion.go_on(now))
-        self._stop(self._motion.fault(now))
+        self._stop(self._motion.fault(self._now()))  # sending takes time
         if self._motion.ended():
             self._end_pass()
 

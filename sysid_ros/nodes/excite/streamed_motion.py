@@ -33,7 +33,7 @@ class StreamedMotion:
         self._motion: Motion | None = None
         self._held: FloatArray | None = None  # (n,) the command that the last motion ended with
         self._alone = True  # since that motion began: nobody else may have commanded the robot
-        self._sent = 0.0  # when the last command was due
+        self._sent = 0.0  # when the last command was ready
 
     @property
     def heard(self) -> bool:
@@ -96,14 +96,13 @@ class StreamedMotion:
         return None
 
     def go_on(self, now: float) -> FloatArray | None:
-        """Publish the next command if it is due, and return it, (n,)."""
-        gap = now - self._sent
-        if self._motion is None or 0.0 <= gap < 0.5 * self._settings.period:
-            return None  # after a late tick the next one comes at once: nobody needs both
-        self._sent = now
-        commands = self._motion.advance(gap)
-        self._topic.publish(commands, self._motion.before)
-        return np.asarray(commands[0])
+        """Publish the next command if it is due, whenever the tick began, and return it, (n,)."""
+        message = self._motion.message(self._sent, self._now) if self._motion else None
+        if message is None:
+            return None
+        self._motion, self._sent = message.motion, message.instant
+        self._topic.publish(message.commands, message.motion.before)
+        return np.asarray(message.commands[0])
 
     def ended(self) -> bool:
         """Return whether the motion is over now, and forget it then."""
