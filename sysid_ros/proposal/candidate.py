@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,3 +66,12 @@ _REVEALING = {
     "com_y": "different postures about horizontal axes",
     "com_z": "different postures about horizontal axes",
 }
+
+
+def with_first(named: Sequence[Candidate], others: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates that evidence names, and those of the others that are none of these again."""
+    own = {(one.element, one.name, one.attribute) for one in named}
+    return (
+        *named,
+        *(one for one in others if (one.element, one.name, one.attribute) not in own),
+    )

@@ -33,7 +33,7 @@ from sysid_ros.experiment import (
 )
 from sysid_ros.proposal import torque_proposal
 from sysid_ros.proposal.between_commands import with_ways_between
-from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.candidate import Candidate, with_first
 from sysid_ros.proposal.contact_windows import fixed_with_meshes, with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
@@ -193,7 +193,7 @@ def _determined(
     if guessed:  # recordings are read anew, as commands may be joined by lines by now
         experiment = parse_experiment(draft.text(), path=output)
         masses = masses_beside_gains(spec, experiment, load_some(experiment), findings)
-        draft = replace(draft, parameters=(*masses, *draft.parameters))
+        draft = replace(draft, parameters=with_first(masses, draft.parameters))
     return _proposal(draft, _without_free_delays(findings, draft, mapping), output)
 
 
@@ -331,8 +331,7 @@ def _with_parameters(
     inputs, floating = _inputs(mapping), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
     usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
-    named = {(one.name, one.attribute) for one in masses}
-    offered = [*masses, *(one for one in usual if (one.name, one.attribute) not in named)]
+    offered: Sequence[Candidate] = with_first(masses, usual)
 
     def experiment_with(offered: Sequence[Candidate]) -> Experiment:
         # What is known beforehand is no evidence of what the recordings determine.
