@@ -68,11 +68,13 @@ def signals_in(file: Path) -> list[dict[str, Any]]:
     """The entries of ``signals`` in an experiment file, as written.
 
     Raises:
-      ExperimentError: It is no valid experiment.
+      ExperimentError: It is no valid experiment, or has none.
     """
     load_experiment(file)
     tree = without_places(parse_yaml(read_regular_text(file, "utf-8-sig"), str(file)))
     found: list[dict[str, Any]] = tree["signals"]
+    if not found:
+        raise ExperimentError(f"{file}: there are no signals to take")
     return found
 
 
@@ -108,9 +110,11 @@ def _channel(channels: Sequence[Channel], topic: str, field: str) -> Channel:
 
 def _joint_at(model: mujoco.MjModel, line: Line) -> str:
     """The hinge or slide whose position a line measures; empty for none."""
-    if line.kind == "qpos":
-        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, line.name)
-        return line.name if joint >= 0 and int(model.jnt_type[joint]) in SCALAR else ""
+    told = line.placed[1] if "jointpos" in line.placed else ""  # several are those of a spring
+    if line.kind == "qpos" or told:
+        name = told or line.name
+        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+        return name if joint >= 0 and int(model.jnt_type[joint]) in SCALAR else ""
     if line.kind == "sensor" and not line.placed:
         sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, line.name)
         if sensor >= 0 and int(model.sensor_type[sensor]) == _POSITION:

@@ -105,6 +105,13 @@ def test_what_the_recordings_lack_is_named(
         proposal(folder, file)
 
 
+def test_a_file_without_signals_is_refused(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "experiment.yaml"
+    file.write_text("model: arm.xml\nsequences: [bag]\nsignals: []\nparameters: []\n")
+    with pytest.raises(ExperimentError, match="no signals to take"):
+        proposal(folder, file)
+
+
 def test_a_signal_that_was_taken_out_is_left_out(folder: Path, tmp_path: Path) -> None:
     tree = yaml.safe_load(proposal(folder).text)
     lines = [line for line in tree["signals"] if "actuator" not in line or line["actuator"] != "m1"]
@@ -112,3 +119,16 @@ def test_a_signal_that_was_taken_out_is_left_out(folder: Path, tmp_path: Path) -
     file.write_text(yaml.safe_dump({**tree, "signals": lines}))
     found = proposal(folder, file)
     assert [one.values for one in found.draft.signals] == lines
+
+
+def test_a_sensor_that_the_model_lacks_may_tell_a_position(folder: Path, tmp_path: Path) -> None:
+    tree = yaml.safe_load(proposal(folder).text)
+    for line in tree["signals"]:
+        line |= {"scale": COUNT, "offset": -ZERO * COUNT}
+        if name := line.pop("sensor", line.pop("qpos", None)):
+            joint = f"j{name[-1]}"
+            line |= {"sensor": f"{joint}_encoder", "type": "jointpos", "at": joint}
+    file = tmp_path / "experiment.yaml"
+    file.write_text(yaml.safe_dump(tree))
+    free = {(one.name, one.attribute) for one in proposal(folder, file).draft.parameters}
+    assert {("j0", "armature"), ("j1", "armature")} <= free
