@@ -110,7 +110,7 @@ def _channel(channels: Sequence[Channel], topic: str, field: str) -> Channel:
 
 def _joint_at(model: mujoco.MjModel, line: Line) -> str:
     """The hinge or slide whose position a line measures; empty for none."""
-    told = line.placed[1] if "jointpos" in line.placed else ""  # several are those of a spring
+    told = line.placed[-1] if line.placed and "jointpos" in line.placed else ""  # or of a spring
     if line.kind == "qpos" or told:
         name = told or line.name
         joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
