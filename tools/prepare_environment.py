@@ -134,15 +134,15 @@ def prepare(*, ros: bool, develop: bool, start_compiling: bool) -> bool:
     sources = (*INTERFACES, *(FOR_TESTS if develop else ())) if ros else ()
     built = [interfaces_stage(wheels, source) for source in sources]
     last = [*built, package_stage(wheels), *([] if start_compiling else [engine])]
-    added = [develop_stage(wheels, ros=ros)] if develop else []
+    if develop:
+        last.append(develop_stage(wheels, ros=ros))
     stages = Stages(STAMPS, LOGS, VENV / "bin", Progress())
     with _only_one():
-        if all(PYTHON.exists() and stages.is_done(stage) for stage in [wheels, *added, *last]):
+        if all(PYTHON.exists() and stages.is_done(stage) for stage in [wheels, *last]):
             return False
         _require_machine(ros=ros)
         with _passing_folder():
             stages.make([wheels])
-            stages.make(added)
             if start_compiling and not stages.is_done(engine):
                 _start_compiling()
             stages.make(last)
