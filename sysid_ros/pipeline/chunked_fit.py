@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from sysid_ros.dataset import FitInputs, FitSource
@@ -99,8 +98,9 @@ def fitted_in_chunks(
             return pool.run(run_chunk_task, tasks, should_stop=should_stop)
 
         surveys = pool.run(survey_chunk, chunks, should_stop=should_stop)
-        fit = partial(fit_in_chunks, surveys, evaluate, inputs.params, settings, inputs.known)
-        return fit(on_iteration=on_iteration)
+        return fit_in_chunks(
+            surveys, evaluate, inputs.params, settings, inputs.known, on_iteration=on_iteration
+        )
 
 
 def _fitted(experiment: Experiment) -> tuple[SequenceConfig, ...]:

@@ -23,8 +23,8 @@ def joint_attributes() -> list[Attribute]:
         number("joint", "frictionloss", "N m", 5.0),
         first("joint", "damping", "N m s/rad", 10.0),
         first("joint", "stiffness", "N m/rad", 100.0),
-        higher("joint", "damping", "N m s^2/rad^2, N m s^3/rad^3"),
-        higher("joint", "stiffness", "N m/rad^2, N m/rad^3"),
+        higher("damping", "N m s^2/rad^2, N m s^3/rad^3"),
+        higher("stiffness", "N m/rad^2, N m/rad^3"),
         Attribute("joint", "springref", "rad", 1, around(np.pi), _read_springref, _write_springref),
         Attribute("joint", "torque_offset", "N m", 1, around(10.0), _read_offset, _write_offset),
     ]

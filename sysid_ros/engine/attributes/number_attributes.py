@@ -56,14 +56,14 @@ def first(element: str, name: str, unit: str, at_least: float) -> Attribute:
     return Attribute(element, name, unit, 1, non_negative(at_least), read, write)
 
 
-def higher(element: str, name: str, unit: str) -> Attribute:
-    """The row of the quadratic and cubic coefficients: f(v) = -(a v + b v |v| + c v^3)."""
+def higher(name: str, unit: str) -> Attribute:
+    """The row of a joint's quadratic and cubic coefficients: f(v) = -(a v + b v |v| + c v^3)."""
 
     def coefficients(spec: Any, target: str) -> FloatArray:
-        values = np.array(getattr(find(spec, element, target), name), dtype=np.float64)
+        values = np.array(getattr(find(spec, "joint", target), name), dtype=np.float64)
         if values.ndim == 0:
             raise ModelError(
-                f"{name}_poly of {element} {target!r}: MuJoCo {mujoco.__version__} has no "
+                f"{name}_poly of joint {target!r}: MuJoCo {mujoco.__version__} has no "
                 f"polynomial {name}"
             )
         return values
@@ -74,10 +74,10 @@ def higher(element: str, name: str, unit: str) -> Attribute:
     def write(spec: Any, target: str, value: FloatArray) -> None:
         values = coefficients(spec, target)
         values[1:] = value
-        setattr(find(spec, element, target), name, values)
+        setattr(find(spec, "joint", target), name, values)
 
     return Attribute(
-        element, f"{name}_poly", unit, 2, around(10.0), read, write, ("quadratic", "cubic")
+        "joint", f"{name}_poly", unit, 2, around(10.0), read, write, ("quadratic", "cubic")
     )
 
 

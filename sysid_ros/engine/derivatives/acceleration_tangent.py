@@ -24,7 +24,7 @@ from sysid_ros.engine.compiled import (
     solve_rows,
 )
 from sysid_ros.engine.derivatives.actuator_changes import add_input_change
-from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
+from sysid_ros.engine.derivatives.directions import ModelDirections, StateChanges
 from sysid_ros.engine.derivatives.displacement_changes import add_displaced_forces
 from sysid_ros.engine.derivatives.fluid_changes import add_fluid_changes
 from sysid_ros.engine.derivatives.friction_limit_changes import limit_changes
@@ -67,9 +67,7 @@ def tangent(
     m: ModelDirections,
     v: FloatArray,
     a: FloatArray,
-    dq: FloatArray,
-    dv: FloatArray,
-    inputs: InputChanges,
+    dx: StateChanges,
     h: float,
     solver_too: bool,
     out: FloatArray,
@@ -82,9 +80,7 @@ def tangent(
       m: Directions of the model.
       v: Joint velocities, (nv,).
       a: The integrated acceleration, (nv,).
-      dq: Derivatives of the positions, (nv, n).
-      dv: Derivatives of the velocities, (nv, n).
-      inputs: How what drives the actuators changes.
+      dx: Derivatives of the state.
       h: The timestep where damping is implicit, 0 where it is not, s.
       solver_too: Whether ``w.d_qacc`` must become the derivative of ``qacc``, and ``w.motion`` and
         ``w.derivatives`` the motion with it: what accelerometers measure.
@@ -93,8 +89,8 @@ def tangent(
     Returns:
       Whether the linear systems could be solved.
     """
-    nv, n = dq.shape
-    move_lines(t, w, v, dq, dv)
+    nv, n = dx.q.shape
+    move_lines(t, w, v, dx)
     quadratic, damped = w.footing.pressed[0] > 0, t.holds and h != 0.0
     for i in range(nv):
         quadratic |= w.rows.stiffness[i] > 0.0
@@ -113,14 +109,14 @@ def tangent(
             acceleration, target, step = w.qacc, w.d_qacc, 0.0
         if part == 2 or t.friction_dofs.size:
             set_acceleration(t, w, v, acceleration, step)
-        _force_changes(t, w, m, v, acceleration, dq, dv, inputs, step, target)
+        _force_changes(t, w, m, v, acceleration, dx, step, target)
         if part == 0:
-            limit_changes(t, w.forces, m, v, dq, dv, w.moved_lines, inputs, w.friction)
+            limit_changes(t, w, m, v, dx)
     if not separate:
         copy_matrix(out, w.d_qacc)
         if t.turns and h != 0.0:
             set_acceleration(t, w, v, a, h)
-    _row_changes(t, w, m, dq, dv)
+    _row_changes(t, w, m, dx)
     if quadratic or separate:
         for i in range(nv):
             add_scaled(w.d_qacc, i, 1.0, w.d_rows, i, n)
@@ -131,7 +127,7 @@ def tangent(
             add_scaled(w.d_rows, i, -w.rows.stiffness[i], w.d_qacc, i, n)
         for k in range(t.lines.equality.size):
             w.line_change[:] = 0.0
-            add_along(t.lines, k, -w.line_rows.stiffness[k], w.d_qacc, w.line_change, 0, n)
+            add_along(t.lines, k, -w.line_rows.stiffness[k], w.d_qacc, w.line_change)
             spread_changes(t.lines, k, 0.0, w.moved_lines.turned, w.line_change, w.d_rows)
         if w.footing.pressed[0] > 0:
             add_product(w.footing.stiffness, -1.0, w.d_qacc, w.d_rows)
@@ -148,16 +144,14 @@ def tangent(
 
 
 @compiled
-def _row_changes(
-    t: Tables, w: Workspace, m: ModelDirections, dq: FloatArray, dv: FloatArray
-) -> None:
+def _row_changes(t: Tables, w: Workspace, m: ModelDirections, dx: StateChanges) -> None:
     """Derivative of the constraint forces at a fixed acceleration, into ``w.d_rows``."""
-    nv, n = dq.shape
+    nv, n = dx.q.shape
     clear_matrix(w.d_rows)
     n_model = m.dof_fields.shape[2]
     for i in range(nv):
-        add_scaled(w.d_rows, i, w.rows.by_position[i], dq, i, n)
-        add_scaled(w.d_rows, i, w.rows.by_velocity[i], dv, i, n)
+        add_scaled(w.d_rows, i, w.rows.by_position[i], dx.q, i, n)
+        add_scaled(w.d_rows, i, w.rows.by_velocity[i], dx.v, i, n)
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], m.dof_fields[FRICTIONLOSS], i, n_model)
         add_scaled(w.d_rows, i, w.rows.by_invweight[i], m.dof_fields[INVWEIGHT], i, n_model)
     for k in range(t.lines.equality.size):
@@ -171,7 +165,7 @@ def _row_changes(
         add_scaled(change, 0, rows.by_frictionloss[k], m.line_fields[LINE_FRICTIONLOSS], k, n_model)
         add_scaled(change, 0, rows.by_invweight[k], m.line_fields[LINE_INVWEIGHT], k, n_model)
         spread_changes(t.lines, k, rows.force[k], moved.turned, change, w.d_rows)
-    add_footing_changes(w.footing, m.body_weight, m.displacements, dq, dv, w.d_rows)
+    add_footing_changes(w.footing, m.body_weight, m.displacements, dx.q, dx.v, w.d_rows)
     for k in range(t.friction_dofs.size):
         i = t.friction_dofs[k]
         add_scaled(w.d_rows, i, w.rows.by_frictionloss[i], w.friction.change, i, n)
@@ -184,9 +178,7 @@ def _force_changes(
     m: ModelDirections,
     v: FloatArray,
     a: FloatArray,
-    dq: FloatArray,
-    dv: FloatArray,
-    inputs: InputChanges,
+    dx: StateChanges,
     h: float,
     out: FloatArray,
 ) -> None:
@@ -194,15 +186,15 @@ def _force_changes(
 
     ``h`` is the timestep where damping is implicit, and 0 where it is not.
     """
-    nv, n = dq.shape
+    nv, n = dx.q.shape
     f = w.forces
     clear_matrix(out)
-    _motion_changes(t, w, m, 1.0, dq, dv, out)
+    _motion_changes(t, w, m, 1.0, dx, out)
     for i in range(nv):
         by_position = f.by_position[i] - h * a[i] * f.implicit_by_position[i]
         by_velocity = f.by_velocity[i] - h * a[i] * f.implicit_by_velocity[i]
-        add_scaled(out, i, by_position, dq, i, n)
-        add_scaled(out, i, by_velocity, dv, i, n)
+        add_scaled(out, i, by_position, dx.q, i, n)
+        add_scaled(out, i, by_velocity, dx.v, i, n)
     n_model = m.dof_fields.shape[2]
     for k in range(m.dof_touched.shape[0]):
         field, i = m.dof_touched[k]
@@ -210,15 +202,15 @@ def _force_changes(
         if field == ARMATURE:
             scale -= a[i]
         add_scaled(out, i, scale, m.dof_fields[field], i, n_model)
-    _actuator_changes(t, w, m, a, inputs, h, out)
+    _actuator_changes(t, w, m, a, dx, h, out)
     for k in range(t.lines.equality.size):
-        line_changes(t, w, m, k, dq, dv, inputs)
+        line_changes(t, w, m, k, dx)
         spread_changes(t.lines, k, f.line.force[k], w.moved_lines.turned, w.line_change, out)
-        line_inertia_changes(t, w, m, k, a, inputs, h, out)
+        line_inertia_changes(t, w, m, k, a, dx, h, out)
     if t.in_fluid:
         add_fluid_changes(t, w, m, out)
     if t.turns and h != 0.0 and not w.pendulum.alone[0]:  # nothing turns one joint alone
-        _turning_changes(t, w, m, v, a, dq, dv, h, out)
+        _turning_changes(t, w, m, v, a, dx, h, out)
 
 
 @compiled_apart
@@ -227,18 +219,17 @@ def _motion_changes(
     w: Workspace,
     m: ModelDirections,
     scale: float,
-    dq: FloatArray,
-    dv: FloatArray,
+    dx: StateChanges,
     out: FloatArray,
 ) -> None:
     """Subtract ``scale`` times the derivative of the inverse dynamics."""
-    nv, n, d = dq.shape[0], dq.shape[1], w.derivatives
+    nv, n, d = dx.q.shape[0], dx.q.shape[1], w.derivatives
     for i in range(nv):
         for j in range(nv):
             by_position, by_velocity = scale * d.by_position[i, j], scale * d.by_velocity[i, j]
             if by_position != 0.0 or by_velocity != 0.0:
                 for c in range(n):
-                    out[i, c] -= by_position * dq[j, c] + by_velocity * dv[j, c]
+                    out[i, c] -= by_position * dx.q[j, c] + by_velocity * dx.v[j, c]
     _inertia_changes(t, w, m, scale, out)
     add_weight_changes(t, w, m, scale, out)
     if m.displacements.direction.size:
@@ -252,8 +243,7 @@ def _turning_changes(
     m: ModelDirections,
     v: FloatArray,
     a: FloatArray,
-    dq: FloatArray,
-    dv: FloatArray,
+    dx: StateChanges,
     h: float,
     out: FloatArray,
 ) -> None:
@@ -272,7 +262,7 @@ def _turning_changes(
         w.step[:] = 0.0
         propagate(t, w.pose, w.ahead, w.step, w.motion)
         differentiate(t, w.pose, w.motion, w.forces.actuator.force, w.derivatives)
-        _motion_changes(t, w, m, 0.5 * sign, dq, dv, out)
+        _motion_changes(t, w, m, 0.5 * sign, dx, out)
 
 
 @compiled
@@ -281,7 +271,7 @@ def _actuator_changes(
     w: Workspace,
     m: ModelDirections,
     a: FloatArray,
-    inputs: InputChanges,
+    dx: StateChanges,
     h: float,
     out: FloatArray,
 ) -> None:
@@ -303,14 +293,14 @@ def _actuator_changes(
             held = h * a[t.actuator_dof[u]] * actuator.implicit_by_control[u]
             by_control = passed * actuator.by_control[u] - held
             by_input = by_control, passed * actuator.by_activation[u] - held
-            add_input_change(t, u, by_input, inputs, out, t.actuator_dof[u])
+            add_input_change(t, u, by_input, dx, out, t.actuator_dof[u])
     for k in range(t.site_actuators.size):
         u = t.site_actuators[k]
         wrench, i = site_wrench(t, w.pose, u), t.body_lastdof[t.actuator_bodyid[u]]
         while i >= 0:
             share = dot(load(w.pose.subspace[i]), wrench)
             by_input = share * actuator.by_control[u], share * actuator.by_activation[u]
-            add_input_change(t, u, by_input, inputs, out, i)
+            add_input_change(t, u, by_input, dx, out, i)
             for j in range(m.actuator_touched.shape[0]):
                 field, other = m.actuator_touched[j]
                 if other == u:

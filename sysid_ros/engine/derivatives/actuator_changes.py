@@ -9,7 +9,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled, compiled_apart
-from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
+from sysid_ros.engine.derivatives.directions import ModelDirections, StateChanges
 from sysid_ros.engine.mechanics import (
     CURRENT,
     DCMOTOR,
@@ -18,9 +18,8 @@ from sysid_ros.engine.mechanics import (
     INTEGRATOR,
     MUSCLE,
     TIME,
-    Forces,
-    MovedLines,
     Tables,
+    Workspace,
     muscle_rate,
 )
 
@@ -40,27 +39,25 @@ def drive(t: Tables, control: FloatArray, activation: FloatArray, out: FloatArra
 @compiled_apart
 def add_actuator_force(
     t: Tables,
-    f: Forces,
+    w: Workspace,
     m: ModelDirections,
     u: int,
     scale: float,
     by_gear: float,
-    dq: FloatArray,
-    dv: FloatArray,
-    lines: MovedLines,
-    inputs: InputChanges,
+    dx: StateChanges,
     out: FloatArray,
     row: int,
 ) -> None:
     """Add ``scale`` times an actuator force's derivative, and ``by_gear`` that of its gear."""
-    actuator, dof, n = f.actuator, t.actuator_dof[u], dq.shape[1]
-    n_model = m.dof_fields.shape[2]
+    actuator, dof, line = w.forces.actuator, t.actuator_dof[u], t.actuator_line[u]
+    by_position, by_velocity = actuator.by_position[u], actuator.by_velocity[u]
+    n, n_model = dx.q.shape[1], m.dof_fields.shape[2]
     if dof >= 0:
-        add_scaled(out, row, scale * actuator.by_position[u], dq, dof, n)
-        add_scaled(out, row, scale * actuator.by_velocity[u], dv, dof, n)
-    elif t.actuator_line[u] >= 0:
-        add_scaled(out, row, scale * actuator.by_position[u], lines.extent, t.actuator_line[u], n)
-        add_scaled(out, row, scale * actuator.by_velocity[u], lines.speed, t.actuator_line[u], n)
+        add_scaled(out, row, scale * by_position, dx.q, dof, n)
+        add_scaled(out, row, scale * by_velocity, dx.v, dof, n)
+    elif line >= 0:
+        add_scaled(out, row, scale * by_position, w.moved_lines.extent, line, n)
+        add_scaled(out, row, scale * by_velocity, w.moved_lines.speed, line, n)
     for k in range(m.actuator_touched.shape[0]):
         field, other = m.actuator_touched[k]
         if other == u:
@@ -69,7 +66,7 @@ def add_actuator_force(
                 change += by_gear
             add_scaled(out, row, change, m.actuator_fields[field], u, n_model)
     by_input = scale * actuator.by_control[u], scale * actuator.by_activation[u]
-    add_input_change(t, u, by_input, inputs, out, row)
+    add_input_change(t, u, by_input, dx, out, row)
 
 
 @compiled
@@ -77,18 +74,18 @@ def add_input_change(
     t: Tables,
     u: int,
     by_input: tuple[float, float],
-    inputs: InputChanges,
+    dx: StateChanges,
     out: FloatArray,
     row: int,
 ) -> None:
     """Add the derivative by an actuator's control, where this drives it, and its activation."""
     by_control, by_activation = by_input
     if t.actuator_act[u] >= 0:
-        add_scaled(out, row, by_activation, inputs.activation, t.actuator_act[u], out.shape[1])
+        add_scaled(out, row, by_activation, dx.activation, t.actuator_act[u], out.shape[1])
         if t.actuator_dynamics[u] != DCMOTOR:
             return
-    for k in range(inputs.direction.size):
-        out[row, inputs.direction[k]] += by_control * inputs.change[k, u]
+    for k in range(dx.control_direction.size):
+        out[row, dx.control_direction[k]] += by_control * dx.control[k, u]
 
 
 @compiled
@@ -142,31 +139,23 @@ def _motor_constant(t: Tables, u: int) -> tuple[float, float, float]:
 @compiled
 def advance_activations(
     t: Tables,
-    f: Forces,
+    w: Workspace,
     m: ModelDirections,
     control: FloatArray,
     activation: FloatArray,
-    dq: FloatArray,
-    dv: FloatArray,
-    lines: MovedLines,
-    inputs: InputChanges,
-    scratch: FloatArray,
+    dx: StateChanges,
 ) -> None:
-    """Advance ``inputs.activation`` by a step; see mj_nextActivation.
+    """Advance ``dx.activation`` by a step; see mj_nextActivation.
 
     Args:
       t: The model.
-      f: The forces before the step.
+      w: The instant before the step.
       m: Directions of the model.
       control: Controls of the step, (nu,).
       activation: Before the step, (na,).
-      dq: Derivatives of the positions before the step, (nv, n).
-      dv: Derivatives of the velocities, (nv, n).
-      lines: How lines change.
-      inputs: How controls and activations change; the latter are overwritten.
-      scratch: Shape (1, n).
+      dx: Derivatives before the step; those of the activations are overwritten.
     """
-    change, n_model = inputs.activation, m.dof_fields.shape[2]
+    change, scratch, n_model = dx.activation, w.line_change, m.dof_fields.shape[2]
     for u in range(t.actuator_act.size):
         i = t.actuator_act[u]
         if i < 0:
@@ -174,10 +163,8 @@ def advance_activations(
         if t.actuator_dynamics[u] == DCMOTOR:
             constant, by_share, by_time = _motor_constant(t, u)
             scratch[:] = 0.0
-            add_actuator_force(
-                t, f, m, u, 1.0 / constant, 0.0, dq, dv, lines, inputs, scratch, 0
-            )  # fmt: skip
-            less = -f.actuator.force[u] / (constant * constant)
+            add_actuator_force(t, w, m, u, 1.0 / constant, 0.0, dx, scratch, 0)
+            less = -w.forces.actuator.force[u] / (constant * constant)
             add_scaled(scratch, 0, less * by_share, m.actuator_fields[CURRENT], u, n_model)
             add_scaled(scratch, 0, less * by_time, m.actuator_fields[TIME], u, n_model)
             for c in range(change.shape[1]):
@@ -190,5 +177,5 @@ def advance_activations(
             change[i, c] = kept * change[i, c] if inside else 0.0
         if inside:
             add_scaled(change, i, by_time, m.actuator_fields[TIME], u, n_model)
-            for k in range(inputs.direction.size):
-                change[i, inputs.direction[k]] += driven * inputs.change[k, u]
+            for k in range(dx.control_direction.size):
+                change[i, dx.control_direction[k]] += driven * dx.control[k, u]

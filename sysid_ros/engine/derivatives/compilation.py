@@ -124,24 +124,12 @@ def _kept_on_disk(apart: Callable[[], object] | None) -> EntryPoints:
     digest = files.hexdigest()
 
     def differentiate_rollouts(  # type: ignore[no-untyped-def]
-        tables,
-        model,
-        readings,
-        directions,
-        slopes,
-        touches,
-        steps,
-        states,
-        control,
-        buffers,
-        out,
-        violation,
+        tables, model, readings, directions, rollouts, buffers, out, violation
     ):
         len(digest)
         rollout.differentiate_rollouts(
-            tables, model, readings, directions, slopes, touches, steps, states, control, buffers,
-            out, violation,
-        )  # fmt: skip
+            tables, model, readings, directions, rollouts, buffers, out, violation
+        )
 
     def interpolate(  # type: ignore[no-untyped-def]
         derivatives, rows, weights, slots, samples, columns, total, out
@@ -183,11 +171,7 @@ def _run_once(
         model_directions(tables, model_derivative(ChangingTables.of(model), [], [])),
         read,
         directions,
-        all_covered(steps),
-        no_touches(steps),
-        one,
-        states,
-        control,
+        rollout.Rollouts(one, states, control, no_touches(steps), all_covered(steps)),
         rollout.new_buffers(tables, 1, 0),
         derivatives,
         np.zeros((steps, 2)),

@@ -201,28 +201,22 @@ def all_covered(steps: int) -> StepSlopes:
     return StepSlopes(np.full(steps, -1, dtype=np.int64), nothing, nothing)
 
 
-class InputChanges(NamedTuple):
-    """The change of what drives the actuators at one instant."""
+class StateChanges(NamedTuple):
+    """Derivatives of the state at one instant, and of the controls."""
 
-    direction: IntArray  # (n_control,): directions that change the controls
-    change: FloatArray  # (n_control, nu): derivatives of the controls
-    activation: FloatArray  # (na, n): derivatives of the activations
-
-
-class RolloutDirections(NamedTuple):
-    """The directions of derivatives of one rollout; those of the model come first."""
-
-    start: FloatArray  # (2 nv + na, n): of positions, velocities and activations at the start
+    q: FloatArray  # (nv, n): of the positions
+    v: FloatArray  # (nv, n)
+    activation: FloatArray  # (na, n)
     control_direction: IntArray  # (n_control,): directions that change the controls
-    control_change: FloatArray  # (steps, n_control, nu)
+    control: FloatArray  # (n_control, nu)
 
 
 class BatchDirections(NamedTuple):
-    """The same of several rollouts, steps one behind the other."""
+    """The directions of derivatives of rollouts; those of the model come first."""
 
-    start: FloatArray  # (w, 2 nv, n)
-    control_direction: IntArray  # (n_control,)
-    control_change: FloatArray  # (steps, n_control, nu)
+    start: FloatArray  # (w, 2 nv + na, n): of positions, velocities and activations
+    control_direction: IntArray  # (n_control,): directions that change the controls
+    control_change: FloatArray  # (steps, n_control, nu): steps one behind the other
 
 
 def model_directions(t: Tables, changes: ModelChanges) -> ModelDirections:

@@ -50,7 +50,7 @@ from sysid_ros.engine.compiled import (
     quaternion_to_matrix,
     scale,
 )
-from sysid_ros.engine.derivatives.directions import ModelDirections
+from sysid_ros.engine.derivatives.directions import ModelDirections, StateChanges
 from sysid_ros.engine.derivatives.displacement_changes import (
     add_displaced_force,
     add_displaced_reading,
@@ -82,38 +82,37 @@ def read_frames(
     m: ModelDirections,
     r: FrameReadings,
     q: FloatArray,
-    dq: FloatArray,
-    dv: FloatArray,
+    dx: StateChanges,
     out: FloatArray,
 ) -> None:
     """Write the derivatives of all readings at one instant into their rows, (n_reading, n).
 
     Accelerations need ``w.d_qacc`` and the motion that belongs to it.
     """
-    n = dq.shape[1]
+    n = dx.q.shape[1]
     for k in range(r.row.size):
         row, quantity, item = r.row[k], r.quantity[k], r.item[k]
         if quantity == BALL_SPIN:
-            add_scaled(out, row, 1.0, dv, item + r.component[k], n)
+            add_scaled(out, row, 1.0, dx.v, item + r.component[k], n)
             continue
         if quantity == BALL_ORIENTATION:
             address = t.jnt_qposadr[t.dof_jntid[item]]
             turn = q[address : address + 4]
             for i in range(3):
                 share = _quaternion_slope(turn[0], turn[1], turn[2], turn[3], r.component[k], i)
-                add_scaled(out, row, share, dq, item + i, n)
+                add_scaled(out, row, share, dx.q, item + i, n)
             continue
         if quantity in (INTERACTION_FORCE, INTERACTION_TORQUE):
             along = _measured_along(r, k, w)
             add_displaced_force(t, w, m, item, r.site[k], along, row, out)
-            _read_force(t, w, m, along, item, row, dq, dv, out)
+            _read_force(t, w, m, along, item, row, dx, out)
             continue
         f, u, d = _covectors(r, k, w)
-        _read_body(t, w, m, (f, u, d), item, r.site[k], quantity, row, dq, dv, out)
+        _read_body(t, w, m, (f, u, d), item, r.site[k], quantity, row, dx, out)
         if r.reference[k] >= 0:
             less = scale(f, -1.0), scale(u, -1.0), scale(d, -1.0)
             body, site = r.reference[k], r.reference_site[k]
-            _read_body(t, w, m, less, body, site, quantity, row, dq, dv, out)
+            _read_body(t, w, m, less, body, site, quantity, row, dx, out)
 
 
 @compiled_apart
@@ -126,22 +125,21 @@ def _read_body(
     site: int,
     quantity: int,
     row: int,
-    dq: FloatArray,
-    dv: FloatArray,
+    dx: StateChanges,
     out: FloatArray,
 ) -> None:
     """Add what the motion of one body, and of its site, does to a component."""
     accelerating, moving, displacing = covectors
     add_displaced_reading(t, w, m, body, site, covectors, row, out)
-    d, n = w.derivatives, dq.shape[1]
+    d, n = w.derivatives, dx.q.shape[1]
     j = t.body_lastdof[body]
     while j >= 0:
         s, p = load(w.pose.subspace[j]), load(d.p[j])
-        add_scaled(out, row, dot(moving, p) + dot(displacing, s), dq, j, n)
-        add_scaled(out, row, dot(moving, s), dv, j, n)
+        add_scaled(out, row, dot(moving, p) + dot(displacing, s), dx.q, j, n)
+        add_scaled(out, row, dot(moving, s), dx.v, j, n)
         if quantity in (TURNING, PULL):
-            add_scaled(out, row, dot(accelerating, load(d.r[j])), dq, j, n)
-            add_scaled(out, row, dot(accelerating, load(d.w[j])), dv, j, n)
+            add_scaled(out, row, dot(accelerating, load(d.r[j])), dx.q, j, n)
+            add_scaled(out, row, dot(accelerating, load(d.w[j])), dx.v, j, n)
             add_scaled(out, row, dot(accelerating, s), w.d_qacc, j, n)
         j = t.dof_parentid[j]
     if quantity in (TURNING, PULL):
@@ -156,16 +154,15 @@ def _read_force(
     twist: Six,
     body: int,
     row: int,
-    dq: FloatArray,
-    dv: FloatArray,
+    dx: StateChanges,
     out: FloatArray,
 ) -> None:
     """Add the derivative of the force between a body and its parent along ``twist``.
 
     MuJoCo counts weight whether or not it is compensated.
     """
-    d, n = w.derivatives, dq.shape[1]
-    for j in range(dq.shape[0]):
+    d, n = w.derivatives, dx.q.shape[1]
+    for j in range(dx.q.shape[0]):
         carried = t.dof_bodyid[j]
         outer = max(carried, body)
         if not carries(t, min(carried, body), outer):
@@ -176,8 +173,8 @@ def _read_force(
         if carried > body:
             by_position = add(by_position, cross_force(s, force_behind(t, w, outer)))
         by_velocity = add(multiply_product(product, s), multiply_inertia(inertia, load(d.w[j])))
-        add_scaled(out, row, dot(twist, by_position), dq, j, n)
-        add_scaled(out, row, dot(twist, by_velocity), dv, j, n)
+        add_scaled(out, row, dot(twist, by_position), dx.q, j, n)
+        add_scaled(out, row, dot(twist, by_velocity), dx.v, j, n)
         add_scaled(out, row, dot(twist, multiply_inertia(inertia, s)), w.d_qacc, j, n)
     add_along_gravity(m, multiply_inertia(d.inertia[body], twist), -1.0, row, out)
     for behind in range(body, t.body_parentid.size):

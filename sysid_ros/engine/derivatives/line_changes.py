@@ -8,7 +8,7 @@ from __future__ import annotations
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import add_scaled, compiled
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force, add_input_change
-from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
+from sysid_ros.engine.derivatives.directions import ModelDirections, StateChanges
 from sysid_ros.engine.mechanics import (
     LINE_ARMATURE,
     LINE_DAMPING,
@@ -19,9 +19,9 @@ from sysid_ros.engine.mechanics import (
 
 
 @compiled
-def move_lines(t: Tables, w: Workspace, v: FloatArray, dq: FloatArray, dv: FloatArray) -> None:
+def move_lines(t: Tables, w: Workspace, v: FloatArray, dx: StateChanges) -> None:
     """Derivatives of lengths, of their speeds and of the coefficients of paths."""
-    lines, moved, n = t.lines, w.moved_lines, dq.shape[1]
+    lines, moved, n = t.lines, w.moved_lines, dx.q.shape[1]
     for k in range(lines.equality.size):
         moved.extent[k] = 0.0
         moved.speed[k] = 0.0
@@ -30,25 +30,17 @@ def move_lines(t: Tables, w: Workspace, v: FloatArray, dq: FloatArray, dv: Float
         for i in range(first, last):
             moved.turned[i] = 0.0
             for j in range(last - first if bends else 0):
-                add_scaled(moved.turned, i, lines.course.bend[i, j], dq, lines.dof[first + j], n)
+                add_scaled(moved.turned, i, lines.course.bend[i, j], dx.q, lines.dof[first + j], n)
             dof, coefficient = lines.dof[i], lines.coefficient[i]
             for c in range(n):
-                moved.extent[k, c] += coefficient * dq[dof, c]
-                moved.speed[k, c] += coefficient * dv[dof, c] + v[dof] * moved.turned[i, c]
+                moved.extent[k, c] += coefficient * dx.q[dof, c]
+                moved.speed[k, c] += coefficient * dx.v[dof, c] + v[dof] * moved.turned[i, c]
 
 
 @compiled
-def line_changes(
-    t: Tables,
-    w: Workspace,
-    m: ModelDirections,
-    line: int,
-    dq: FloatArray,
-    dv: FloatArray,
-    inputs: InputChanges,
-) -> None:
+def line_changes(t: Tables, w: Workspace, m: ModelDirections, line: int, dx: StateChanges) -> None:
     """Derivative of the force along a line, into scratch."""
-    f, change, moved, n = w.forces, w.line_change, w.moved_lines, dq.shape[1]
+    f, change, moved, n = w.forces, w.line_change, w.moved_lines, dx.q.shape[1]
     n_model = m.dof_fields.shape[2]
     change[:] = 0.0
     add_scaled(change, 0, f.line.by_position[line], moved.extent, line, n)
@@ -59,13 +51,9 @@ def line_changes(
             continue
         add_scaled(change, 0, f.line.by_field[field, line], m.line_fields[field], line, n_model)
     for u in range(t.actuator_line.size):
-        if t.actuator_line[u] != line:
-            continue
-        actuator = f.actuator
-        add_actuator_force(
-            t, f, m, u, actuator.transmitted[u], actuator.transmitted_by_gear[u], dq, dv, moved,
-            inputs, change, 0,
-        )  # fmt: skip
+        if t.actuator_line[u] == line:
+            by_gear = f.actuator.transmitted_by_gear[u]
+            add_actuator_force(t, w, m, u, f.actuator.transmitted[u], by_gear, dx, change, 0)
 
 
 @compiled
@@ -75,13 +63,13 @@ def line_inertia_changes(
     m: ModelDirections,
     line: int,
     a: FloatArray,
-    inputs: InputChanges,
+    dx: StateChanges,
     h: float,
     out: FloatArray,
 ) -> None:
     """Add the derivative of armature and implicit damping along a line, at a fixed acceleration."""
     lines, turned, n = t.lines, w.moved_lines.turned, out.shape[1]
-    _held_changes(t, w, m, line, inputs, h)
+    _held_changes(t, w, m, line, dx, h)
     bends = lines.path.first[line] < lines.path.first[line + 1]
     held = h * w.forces.line.implicit[line]
     for i in range(lines.first[line], lines.first[line + 1]):
@@ -97,7 +85,7 @@ def line_inertia_changes(
 
 @compiled
 def _held_changes(
-    t: Tables, w: Workspace, m: ModelDirections, line: int, inputs: InputChanges, h: float
+    t: Tables, w: Workspace, m: ModelDirections, line: int, dx: StateChanges, h: float
 ) -> None:
     """Derivative of armature and ``h`` times implicit damping along a line, into scratch."""
     moved, change, f = w.moved_lines, w.line_change, w.forces.actuator
@@ -119,4 +107,4 @@ def _held_changes(
             add_scaled(change, 0, h * f.implicit_by_position[u], moved.extent, line, n)
             add_scaled(change, 0, h * f.implicit_by_velocity[u], moved.speed, line, n)
             held = h * f.implicit_by_control[u]
-            add_input_change(t, u, (held, held), inputs, change, 0)
+            add_input_change(t, u, (held, held), dx, change, 0)

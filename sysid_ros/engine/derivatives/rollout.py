@@ -15,9 +15,8 @@ from sysid_ros.engine.derivatives.acceleration_tangent import tangent
 from sysid_ros.engine.derivatives.actuator_changes import advance_activations, drive
 from sysid_ros.engine.derivatives.directions import (
     BatchDirections,
-    InputChanges,
     ModelDirections,
-    RolloutDirections,
+    StateChanges,
     StepSlopes,
 )
 from sysid_ros.engine.derivatives.frame_sensors import read_frames
@@ -35,6 +34,17 @@ from sysid_ros.engine.mechanics import (
     put_in_place,
     solve,
 )
+
+
+class Rollouts(NamedTuple):
+    """Rollouts that were simulated, one behind the other."""
+
+    steps: IntArray  # of each, (w,)
+    # positions, velocities and activations at the start and after every step
+    states: FloatArray  # (sum of the steps + w, nq + nv + na)
+    control: FloatArray  # (sum of the steps, nu)
+    touches: Touches  # before each step
+    slopes: StepSlopes  # of steps that are not covered, which violate nothing
 
 
 class Stage(NamedTuple):
@@ -86,106 +96,70 @@ def differentiate_rollouts(
     m: ModelDirections,
     r: Readings,
     d: BatchDirections,
-    slopes: StepSlopes,
-    touches: Touches,
-    steps: IntArray,
-    states: FloatArray,
-    control: FloatArray,
+    rollouts: Rollouts,
     b: Buffers,
     out: FloatArray,
     violation: FloatArray,
 ) -> None:
-    """Derivatives of all readings of rollouts; see :func:`differentiate_steps`.
+    """Derivatives of all readings of rollouts.
 
     Args:
       t: The model.
       m: Directions of the model; the first of all directions.
       r: The readings.
       d: Starts and controls in all directions.
-      slopes: Of steps that are not covered.
-      touches: Of all steps.
-      steps: Of each rollout, (w,).
-      states: Positions and velocities at the start and after every step, rollout after rollout,
-        (sum of the steps + w, nq + nv).
-      control: Controls of every step, (sum of the steps, nu).
+      rollouts: What was simulated.
       b: Room to work in.
-      out: Written, (sum of the steps, n_sensor, n).
-      violation: Written, (sum of the steps, 2).
+      out: Written, (sum of the steps, n_sensor, n): a step's are the derivatives before it.
+      violation: Written, (sum of the steps, 2): by what force or acceleration the equation of
+        motion is violated, and the largest in it. Large where the rollout contains what the pass
+        does not know; infinite where it could not be evaluated, and nothing is written behind that.
     """
     first, shapes = 0, m.inertia_direction.size + m.lifted.size + m.displacements.direction.size
-    others = shapes + m.pulled.size + r.frames.row.size + touches.pair.size
+    others = shapes + m.pulled.size + r.frames.row.size + rollouts.touches.pair.size
     lonely, room = t.integrator != RK4 and others == 0, b.workspace
     put_in_place(t, room.pose, room.motion)
     hang(t, room.pose, room.motion, room.derivatives, room.pendulum, lonely)
-    for w in range(steps.size):
-        last = first + steps[w]
-        own = RolloutDirections(d.start[w], d.control_direction, d.control_change[first:last])
-        known = StepSlopes(slopes.place[first:last], slopes.by_state, slopes.direct)
-        pressed = Touches(
-            touches.first[first : last + 1], touches.pair, touches.depth, touches.place,
-            touches.frame, touches.follow, touches.spin, touches.pairs,
-        )  # fmt: skip
-        differentiate_steps(
-            t, m, r, own, known, pressed, states[first + w : last + w + 1], control[first:last],
-            b, out[first:last], violation[first:last],
-        )  # fmt: skip
-        first = last
+    for w in range(rollouts.steps.size):
+        _differentiate_steps(t, m, r, d, rollouts, w, first, b, out, violation)
+        first += rollouts.steps[w]
 
 
 @compiled
-def differentiate_steps(
+def _differentiate_steps(
     t: Tables,
     m: ModelDirections,
     r: Readings,
-    d: RolloutDirections,
-    slopes: StepSlopes,
-    touches: Touches,
-    states: FloatArray,
-    control: FloatArray,
+    d: BatchDirections,
+    rollouts: Rollouts,
+    w: int,
+    first: int,
     b: Buffers,
     out: FloatArray,
     violation: FloatArray,
 ) -> None:
-    """Derivatives of all readings of a rollout.
-
-    Args:
-      t: The model.
-      m: Directions of the model; the first of all directions.
-      r: The readings.
-      d: Start and controls in all directions.
-      slopes: Of steps that are not covered, which violate nothing.
-      touches: Of its steps.
-      states: Positions, velocities and activations at the start and after every step,
-        (steps + 1, nq + nv + na).
-      control: Controls of every step, (steps, nu).
-      b: Room to work in.
-      out: Written, (steps, n_sensor, n): row k is the derivative before step k.
-      violation: Written, (steps, 2): by what force or acceleration the equation of motion is
-        violated, and the largest in it. Large where the rollout contains what the pass does not
-        know; infinite where it could not be evaluated, and nothing is written behind that.
-    """
-    nq, nv = t.qpos0.size, t.dof_bodyid.size
-    copy_matrix(d.start[:nv], b.now.dq)
-    copy_matrix(d.start[nv : 2 * nv], b.now.dv)
-    copy_matrix(d.start[2 * nv :], b.activation)
-    for k in range(control.shape[0]):
+    """The derivatives of rollout ``w``, which begins with step ``first``."""
+    nq, nv, slopes = t.qpos0.size, t.dof_bodyid.size, rollouts.slopes
+    copy_matrix(d.start[w, :nv], b.now.dq)
+    copy_matrix(d.start[w, nv : 2 * nv], b.now.dv)
+    copy_matrix(d.start[w, 2 * nv :], b.activation)
+    for k in range(first, first + rollouts.steps[w]):
         place = slopes.place[k]
         if place >= 0:
             _follow_slopes(slopes.by_state[place], slopes.direct[place], b, out[k])
             violation[k, 0], violation[k, 1] = 0.0, 1.0
             continue
-        q, v, after = states[k, :nq], states[k, nq : nq + nv], states[k + 1, nq : nq + nv]
-        activation = states[k, nq + nv :]
-        drive(t, control[k], activation, b.drive)
+        before, after = rollouts.states[k + w], rollouts.states[k + w + 1]
+        drive(t, rollouts.control[k], before[nq + nv :], b.drive)
         for i in range(nv):
-            b.now.a[i] = (after[i] - v[i]) / t.timestep
+            b.now.a[i] = (after[nq + i] - before[nq + i]) / t.timestep
+        dx = StateChanges(
+            b.now.dq, b.now.dv, b.activation, d.control_direction, d.control_change[k]
+        )
         if t.integrator == RK4:
-            followed = _runge_kutta(t, m, r, d, k, q, v, b, out[k], violation[k])
+            followed = _runge_kutta(t, m, r, dx, before, b, out[k], violation[k])
         else:
-            followed = _semi_implicit(
-                t, m, r, d, touches, k, q, v, (control[k], activation), after, b, out[k],
-                violation[k],
-            )  # fmt: skip
+            followed = _semi_implicit(t, m, r, dx, rollouts, k, w, b, out[k], violation[k])
         if not (followed and violation[k, 0] < np.inf):
             violation[k, 0] = np.inf
             return
@@ -222,36 +196,29 @@ def _semi_implicit(
     t: Tables,
     m: ModelDirections,
     r: Readings,
-    d: RolloutDirections,
-    touches: Touches,
+    dx: StateChanges,
+    rollouts: Rollouts,
     k: int,
-    q: FloatArray,
-    v: FloatArray,
-    driven: tuple[FloatArray, FloatArray],
-    after: FloatArray,
+    before: int,
     b: Buffers,
     out: FloatArray,
     violation: FloatArray,
 ) -> bool:
-    """Advance ``b.now`` by step ``k``; returns whether that could be.
-
-    ``driven`` are its controls and the activations before it.
-    """
-    w, now = b.workspace, b.now
-    inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
+    """Advance ``b.now`` by step ``k`` of rollout ``before``; returns whether that could be."""
+    w, now, nq, nv = b.workspace, b.now, t.qpos0.size, t.dof_bodyid.size
+    state, after = rollouts.states[k + before], rollouts.states[k + before + 1, nq : nq + nv]
+    q, v, touches = state[:nq], state[nq : nq + nv], rollouts.touches
     if not evaluate(t, w, q, v, b.drive, now.a, touches, k, m.displacements, violation):
         return False
     if r.frames.loaded and w.footing.pressed[0] > 0:  # what presses is not in these readings
         violation[0] = max(violation[0], violation[1])
     wants = r.frames.accelerated
-    if not tangent(t, w, m, v, now.a, now.dq, now.dv, inputs, t.timestep, wants, now.da):
+    if not tangent(t, w, m, v, now.a, dx, t.timestep, wants, now.da):
         return False
-    read(t, w.forces, m, r, q, v, now.dq, now.dv, w.moved_lines, inputs, out)
+    read(t, w, m, r, q, v, dx, out)
     if r.frames.row.size:
-        read_frames(t, w, m, r.frames, q, now.dq, now.dv, out)
-    advance_activations(
-        t, w.forces, m, driven[0], driven[1], now.dq, now.dv, w.moved_lines, inputs, w.line_change
-    )
+        read_frames(t, w, m, r.frames, q, dx, out)
+    advance_activations(t, w, m, rollouts.control[k], state[nq + nv :], dx)
     for i in range(now.dq.shape[0]):
         for c in range(now.dq.shape[1]):
             now.dv[i, c] += t.timestep * now.da[i, c]
@@ -264,18 +231,17 @@ def _runge_kutta(
     t: Tables,
     m: ModelDirections,
     r: Readings,
-    d: RolloutDirections,
-    k: int,
-    q: FloatArray,
-    v: FloatArray,
+    dx: StateChanges,
+    state: FloatArray,
     b: Buffers,
     out: FloatArray,
     violation: FloatArray,
 ) -> bool:
     """The same by one step of the classical Runge-Kutta method, whose stages are solved again."""
     w, now, stage, mean = b.workspace, b.now, b.stage, b.mean
-    inputs = InputChanges(d.control_direction, d.control_change[k], b.activation)
-    nv, n = now.dq.shape
+    nq, (nv, n) = t.qpos0.size, now.dq.shape
+    q, v = state[:nq], state[nq : nq + nv]
+    moved = StateChanges(stage.dq, stage.dv, dx.activation, dx.control_direction, dx.control)
     copy_vector(q, stage.q)
     copy_vector(v, stage.v)
     copy_vector(now.a, stage.a)
@@ -288,13 +254,12 @@ def _runge_kutta(
     for part in range(4):
         if not solve(t, w, stage.q, stage.v, b.drive, stage.a):
             return False
-        s = stage
         wants = r.frames.accelerated
-        if not tangent(t, w, m, s.v, s.a, s.dq, s.dv, inputs, 0.0, wants, s.da):
+        if not tangent(t, w, m, stage.v, stage.a, moved, 0.0, wants, stage.da):
             return False
         if part == 0:
-            read(t, w.forces, m, r, q, v, now.dq, now.dv, w.moved_lines, inputs, out)
-            read_frames(t, w, m, r.frames, q, now.dq, now.dv, out)
+            read(t, w, m, r, q, v, dx, out)
+            read_frames(t, w, m, r.frames, q, dx, out)
         weight = 1.0 / 6.0 if part == 0 or part == 3 else 1.0 / 3.0
         ahead = t.timestep if part == 2 else 0.5 * t.timestep
         for i in range(nv):

@@ -26,7 +26,7 @@ from sysid_ros.engine.derivatives.directions import (
     start_directions,
 )
 from sysid_ros.engine.derivatives.model_parts import ModelPart, changes_of
-from sysid_ros.engine.derivatives.rollout import new_buffers
+from sysid_ros.engine.derivatives.rollout import Rollouts, new_buffers
 from sysid_ros.engine.mechanics import (
     EXACT,
     Touches,
@@ -111,11 +111,8 @@ class _PartOfBatch:
     part: ModelPart
     model: ModelDirections  # how it changes in its directions
     directions: BatchDirections  # how starts and controls change in them
-    slopes: StepSlopes  # of steps that are not covered
-    touches: Touches  # what MuJoCo tells of contacts
+    rollouts: Rollouts
     columns: IntArray  # where they belong in the Jacobian, (n,)
-    states: FloatArray  # from each start on, (steps + w, nq + nv + na)
-    control: FloatArray  # of every step, (steps, nu)
     samples: IndexArray  # the residuals that compare its readings, ascending
     violation: FloatArray  # written, (steps, 2)
 
@@ -155,13 +152,14 @@ class BatchPass:
         self._first_sample = np.append(begins, len(self._residual))
         states = np.insert(rollouts.states[:, 1:], firsts, starts, axis=0)
         readings = np.searchsorted(pass_.addresses, self._slope.columns)
+        simulated = Rollouts(
+            self._steps, states, control, _touches(pass_, states, self._steps),
+            slopes or all_covered(len(control)),
+        )  # fmt: skip
         self._parts = [
-            _part_of_batch(
-                pass_, k, base.model, directions, slopes or all_covered(len(control)),
-                _touches(pass_, states, self._steps), states, control, readings,
-            )
+            _part_of_batch(pass_, k, base.model, directions, simulated, readings)
             for k in range(len(pass_.parts))
-        ]  # fmt: skip
+        ]
         n = len(pass_.columns.moved) + batch.spread.shape[1]
         self._jacobian = np.zeros((len(self._residual), n))
 
@@ -179,7 +177,7 @@ class BatchPass:
 
     def follow(self, part: int, runs: slice) -> None:
         """Differentiate the rollouts of some runs in a part of the model, on any thread."""
-        own = self._parts[part]
+        own, rollouts = self._parts[part], self._parts[part].rollouts
         first, last = self._first_step[[runs.start, runs.stop]].tolist()
         out = np.empty((last - first, own.part.rows.size, own.columns.size))
         tables = own.part.tables._replace(lines=with_own_course(own.part.tables.lines))
@@ -192,11 +190,13 @@ class BatchPass:
                 own.directions.control_direction,
                 own.directions.control_change[first:last],
             ),
-            own.slopes._replace(place=own.slopes.place[first:last]),
-            own.touches._replace(first=own.touches.first[first : last + 1]),
-            self._steps[runs],
-            own.states[first + runs.start : last + runs.stop],
-            own.control[first:last],
+            Rollouts(
+                rollouts.steps[runs],
+                rollouts.states[first + runs.start : last + runs.stop],
+                rollouts.control[first:last],
+                rollouts.touches._replace(first=rollouts.touches.first[first : last + 1]),
+                rollouts.slopes._replace(place=rollouts.slopes.place[first:last]),
+            ),
             new_buffers(tables, own.columns.size, own.model.displacements.direction.size),
             out,
             own.violation[first:last],
@@ -272,10 +272,7 @@ def _part_of_batch(
     number: int,
     model: Any,
     directions: BatchDirections,
-    slopes: StepSlopes,
-    touches: Touches,
-    states: FloatArray,
-    control: FloatArray,
+    rollouts: Rollouts,
     readings: IndexArray,
 ) -> _PartOfBatch:
     """A part of a batch, in the directions that change anything in it.
@@ -285,16 +282,14 @@ def _part_of_batch(
       number: Of the part.
       model: The whole model.
       directions: Of the whole model, in all directions.
-      slopes: Of the whole model, in all directions.
-      touches: Of the whole model, which is one part where any are.
-      states: Of the whole model, from each start on.
-      control: Of the whole model.
+      rollouts: Of the whole model, which is one part where anything touches, in all directions.
       readings: Which reading each residual compares, (m,).
     """
     part = pass_.parts[number]
     own, p, n_followed = part.elements, len(pass_.columns.moved), len(pass_.followed)
     n_start = directions.start.shape[2] - n_followed
     nq, nv = model.nq, model.nv
+    own_states = [*own.positions, *nq + own.dofs, *nq + nv + own.activations]
     start = _columns(directions.start, [*own.dofs, *nv + own.dofs, *2 * nv + own.activations])
     driven = directions.control_change[:, :, own.actuators]
     chosen = np.append(pass_.touched[number], np.zeros(n_start, dtype=bool))
@@ -312,13 +307,14 @@ def _part_of_batch(
             np.searchsorted(places, directions.control_direction[driving]).astype(np.int64),
             np.ascontiguousarray(driven[:, driving]),
         ),
-        slopes._replace(direct=_chosen(slopes.direct, places)),
-        touches,
+        rollouts._replace(
+            states=compilable(_columns(rollouts.states, own_states)),
+            control=compilable(_columns(rollouts.control, own.actuators)),
+            slopes=rollouts.slopes._replace(direct=_chosen(rollouts.slopes.direct, places)),
+        ),
         np.array([*pass_.followed, *range(p, p + n_start)], dtype=np.int64)[places],
-        compilable(_columns(states, [*own.positions, *nq + own.dofs, *nq + nv + own.activations])),
-        compilable(_columns(control, own.actuators)),
         _samples(readings, part.rows, pass_.addresses.size),
-        np.ones((len(control), 2)),
+        np.ones((len(rollouts.control), 2)),
     )
 
 

@@ -19,14 +19,14 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import add_scaled, compiled_apart
 from sysid_ros.engine.derivatives.actuator_changes import add_actuator_force
-from sysid_ros.engine.derivatives.directions import InputChanges, ModelDirections
+from sysid_ros.engine.derivatives.directions import ModelDirections, StateChanges
 from sysid_ros.engine.derivatives.frame_readings import (
     FRAME_SENSORS,
     FrameReadings,
     frame_readings,
     unsupported_frame,
 )
-from sysid_ros.engine.mechanics import GEAR, Forces, MovedLines, Tables, along
+from sysid_ros.engine.mechanics import GEAR, Tables, Workspace, along
 
 # The quantities that are read.
 POSITION, VELOCITY, FORCE = 0, 1, 2
@@ -134,33 +134,28 @@ def readings(model: mujoco.MjModel, addresses: IntArray) -> Readings:
 @compiled_apart
 def read(
     t: Tables,
-    f: Forces,
+    w: Workspace,
     m: ModelDirections,
     r: Readings,
     q: FloatArray,
     v: FloatArray,
-    dq: FloatArray,
-    dv: FloatArray,
-    lines: MovedLines,
-    inputs: InputChanges,
+    dx: StateChanges,
     out: FloatArray,
 ) -> None:
     """Write the derivatives of scalar sensors at one instant, (n_reading, n); others are zero."""
     out[:] = 0.0
-    n = dq.shape[1]
+    lines, actuator, n = w.moved_lines, w.forces.actuator, dx.q.shape[1]
     for i in range(r.item.size):
         k, quantity, element, item = r.row[i], r.quantity[i], r.element[i], r.item[i]
-        source = dq if quantity == POSITION else dv
+        source = dx.q if quantity == POSITION else dx.v
         along_line = lines.extent if quantity == POSITION else lines.speed
         if quantity == FORCE and element == ACTUATOR:
-            add_actuator_force(t, f, m, item, 1.0, 0.0, dq, dv, lines, inputs, out, k)
+            add_actuator_force(t, w, m, item, 1.0, 0.0, dx, out, k)
         elif quantity == FORCE:
             for u in range(t.actuator_dof.size):
                 if t.actuator_dof[u] == item:
-                    add_actuator_force(
-                        t, f, m, u, f.actuator.transmitted[u], f.actuator.transmitted_by_gear[u],
-                        dq, dv, lines, inputs, out, k,
-                    )  # fmt: skip
+                    by_gear = actuator.transmitted_by_gear[u]
+                    add_actuator_force(t, w, m, u, actuator.transmitted[u], by_gear, dx, out, k)
         elif element == ACTUATOR:
             dof, line, gear = (
                 t.actuator_dof[item],

@@ -41,8 +41,12 @@ Four = tuple[float, float, float, float]
 
 
 class Held(NamedTuple):
-    """Both ends of a connection at one instant."""
+    """A connection at one instant, and the joints' motion."""
 
+    k: int  # which it is
+    v: FloatArray  # joint velocities, (nv,)
+    a: FloatArray  # joint accelerations, (nv,)
+    damping: float  # of its reference acceleration
     points: tuple[Three, Three]  # m
     accelerations: tuple[Six, Six]  # of the bodies, without gravity
     spin: Three  # the difference of their angular velocities
@@ -139,7 +143,8 @@ def accelerated(
     pose: Pose,
     motion: Motion,
     body: int,
-    rates: tuple[FloatArray, FloatArray],
+    v: FloatArray,
+    a: FloatArray,
     first: int,
 ) -> Six:
     """The acceleration of a body without gravity, by its degrees of freedom before the ``first``.
@@ -149,7 +154,8 @@ def accelerated(
       pose: Where everything is.
       motion: Velocities of all bodies.
       body: The body.
-      rates: Joint velocities and accelerations, (nv,) each.
+      v: Joint velocities, (nv,).
+      a: Joint accelerations, (nv,).
       first: The degree of freedom.
     """
     result = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -157,8 +163,8 @@ def accelerated(
     while i >= 0:
         if t.dof_first[i] < first:
             s = load(pose.subspace[i])
-            turning = scale(cross_motion(load(motion.velocity_behind[i]), s), rates[0][i])
-            result = add(result, add(scale(s, rates[1][i]), turning))
+            turning = scale(cross_motion(load(motion.velocity_behind[i]), s), v[i])
+            result = add(result, add(scale(s, a[i]), turning))
         i = t.dof_parentid[i]
     return result
 
@@ -187,10 +193,7 @@ def change_violation(
     t: Tables,
     pose: Pose,
     motion: Motion,
-    k: int,
     held: Held,
-    rates: tuple[FloatArray, FloatArray],
-    damping: float,
     x: Displaced,
     position: bool,
     out: Footing,
@@ -204,10 +207,7 @@ def change_violation(
       t: The model.
       pose: Where everything is.
       motion: Velocities of all bodies.
-      k: The connection.
-      held: Its ends.
-      rates: Joint velocities and accelerations, (nv,) each.
-      damping: Of the connection.
+      held: The connection.
       x: What moves.
       position: Whether its position does, rather than its velocity.
       out: N and n; written.
@@ -221,15 +221,15 @@ def change_violation(
     for side in range(2):
         if not x.carried[side]:
             continue
-        sign, body = 1.0 - 2.0 * side, t.connections.body[k, side]
+        sign, body = 1.0 - 2.0 * side, t.connections.body[held.k, side]
         v, a, point = load(motion.velocity[body]), held.accelerations[side], held.points[side]
         step, about, dv, da = still, still, x.s, add(x.w, cross_motion(x.s, v))
         if position:
-            r = cross_motion(accelerated(t, pose, motion, body, rates, x.first), x.s)
+            r = cross_motion(accelerated(t, pose, motion, body, held.v, held.a, x.first), x.s)
             r = add(r, cross_motion(x.before, x.p))
             step, about, dv = at_point(x.s, point), angular(x.s), add(x.p, cross_motion(x.s, v))
             da = add(add(r, cross_motion(x.p, v)), cross_motion(x.s, a))
-        change = plus(change, sign, _rate_changes(v, a, dv, da, point, step, damping))
+        change = plus(change, sign, _rate_changes(v, a, dv, da, point, step, held.damping))
         way, turned, summed = (
             plus(way, sign, step),
             plus(turned, sign, about),
@@ -240,9 +240,9 @@ def change_violation(
     for d in range(3):
         out.gradient[d] = change[d]
     error = still
-    if t.connections.weld[k]:
+    if t.connections.weld[held.k]:
         bent = plus(cross(spun, held.spins), 1.0, cross(held.spin, spins))
-        vector = plus(plus(faster, 0.5, bent), damping, spun)
+        vector = plus(plus(faster, 0.5, bent), held.damping, spun)
         bent = plus(cross(held.turning, summed), held.straight, turned)
         first = -scalar(held.spin, spun) - 0.5 * scalar(held.turning, turned)
         change = error_rate(out, first, plus(vector, 0.5, bent))
@@ -256,7 +256,6 @@ def change_violation(
 def spread_change(
     t: Tables,
     pose: Pose,
-    k: int,
     held: Held,
     x: Displaced,
     out: Footing,
@@ -268,8 +267,7 @@ def spread_change(
     Args:
       t: The model.
       pose: Where everything is.
-      k: The connection.
-      held: Its ends.
+      held: The connection.
       x: What moves.
       out: The force, and its derivative in ``gradient``.
       changes: Added to, (nv, columns).
@@ -278,7 +276,7 @@ def spread_change(
     f, df, n = out.force, out.gradient, out.reach
     about, still = angular(x.s), (0.0, 0.0, 0.0)
     torque, twisted = still, still
-    if t.connections.weld[k]:
+    if t.connections.weld[held.k]:
         one, two = 1.0 if x.carried[0] else 0.0, 1.0 if x.carried[1] else 0.0
         turned, summed = plus(still, one - two, about), plus(still, one + two, about)
         torque, twisted = torque_of(out, f[3:]), torque_of(out, df[3:])
@@ -286,7 +284,7 @@ def spread_change(
         twisted = plus(twisted, -0.5 * along, turned)
         twisted = plus(twisted, 0.5, cross(summed, torque))
     for side in range(2):
-        sign, body, point = 1.0 - 2.0 * side, t.connections.body[k, side], held.points[side]
+        sign, body, point = 1.0 - 2.0 * side, t.connections.body[held.k, side], held.points[side]
         pull = sign * f[0], sign * f[1], sign * f[2]
         push = add(force_at(point, pull), couple(plus(still, sign, torque)))
         change = force_at(point, (sign * df[0], sign * df[1], sign * df[2]))

@@ -71,7 +71,7 @@ def connect(
       out: Added to.
     """
     for k in range(t.connections.weld.size):
-        _hold(t, pose, motion, derivatives, k, (v, acceleration), displacements, total, out)
+        _hold(t, pose, motion, derivatives, k, v, acceleration, displacements, total, out)
 
 
 @compiled
@@ -81,7 +81,8 @@ def _hold(
     motion: Motion,
     derivatives: Derivatives,
     k: int,
-    rates: tuple[FloatArray, FloatArray],
+    v: FloatArray,
+    a: FloatArray,
     displacements: Displacements,
     total: FloatArray,
     out: Footing,
@@ -90,10 +91,8 @@ def _hold(
     n, f = 6 if t.connections.weld[k] else 3, out.force
     stiffness, damping = reference(t, t.connections.solref[k], t.connections.solimp[k])
     points = _point(t, pose, k, 0), _point(t, pose, k, 1)
-    accelerations, spin, spins, straight, turning = _turning(
-        t, pose, motion, k, rates, damping, out
-    )
-    held = Held(points, accelerations, spin, spins, straight, turning)
+    accelerations, spin, spins, straight, turning = _turning(t, pose, motion, k, v, a, damping, out)
+    held = Held(k, v, a, damping, points, accelerations, spin, spins, straight, turning)
     out.violation[:] = 0.0
     square = 0.0
     for d in range(n):
@@ -121,7 +120,22 @@ def _hold(
     # What the gap alone changes: the reference acceleration, and the regularization.
     softer = slope / (share * (1.0 - share))
     pulls = stiffness * share, stiffness * slope, softer, gap
-    nv = total.size
+    _differentiate(t, pose, motion, derivatives, held, pulls, displacements, out)
+
+
+@compiled
+def _differentiate(
+    t: Tables,
+    pose: Pose,
+    motion: Motion,
+    derivatives: Derivatives,
+    held: Held,
+    pulls: tuple[float, float, float, float],
+    displacements: Displacements,
+    out: Footing,
+) -> None:
+    """Add how the forces change as joints move, and parameters displace bodies."""
+    nv, k, bodies = held.v.size, held.k, t.connections.body[held.k]
     for j in range(nv):
         moved = t.dof_bodyid[j]
         carried = carries(t, moved, bodies[0]), carries(t, moved, bodies[1])
@@ -131,22 +145,21 @@ def _hold(
             t.dof_first[j], carried, load(pose.subspace[j]), load(derivatives.p[j]),
             load(motion.velocity_before[j]), load(derivatives.w[j]),
         )  # fmt: skip
-        _displace(t, pose, motion, k, held, rates, damping, pulls, x, out, out.by_position, j)
-        change_violation(t, pose, motion, k, held, rates, damping, x, False, out)
-        for d in range(n):
+        _displace(t, pose, motion, held, pulls, x, out, out.by_position, j)
+        change_violation(t, pose, motion, held, x, False, out)
+        for d in range(6 if t.connections.weld[k] else 3):
             faster = out.gradient[d] / out.softness[d]
             for i in range(nv):
                 out.by_velocity[i, j] -= out.rows[d, i] * faster
     for e in range(displacements.direction.size):
-        body = displacements.body[e]
+        body, end = displacements.body[e], displacements.end[e]
         s, before = moved_along(pose, displacements, e), motion_before(t, motion, displacements, e)
         p = cross_motion(before[0], s)
-        end = displacements.end[e]
         carried = carries(t, body, bodies[0]), carries(t, body, bodies[1])
         if end >= 0:
             carried = end == 2 * k, end == 2 * k + 1
         x = Displaced(displacements.first[e], carried, s, p, before[0], p)
-        _displace(t, pose, motion, k, held, rates, damping, pulls, x, out, out.by_displacement, e)
+        _displace(t, pose, motion, held, pulls, x, out, out.by_displacement, e)
 
 
 @compiled
@@ -155,15 +168,16 @@ def _turning(
     pose: Pose,
     motion: Motion,
     k: int,
-    rates: tuple[FloatArray, FloatArray],
+    v: FloatArray,
+    a: FloatArray,
     damping: float,
     out: Footing,
 ) -> tuple[tuple[Six, Six], Three, Three, float, Three]:
-    """The fields of :class:`Held` but for the points; of a weld N and n into ``out``."""
-    nv, bodies = rates[0].size, t.connections.body[k]
+    """The last fields of :class:`Held`; of a weld N and n into ``out``."""
+    bodies = t.connections.body[k]
     accelerations = (
-        accelerated(t, pose, motion, bodies[0], rates, nv),
-        accelerated(t, pose, motion, bodies[1], rates, nv),
+        accelerated(t, pose, motion, bodies[0], v, a, v.size),
+        accelerated(t, pose, motion, bodies[1], v, a, v.size),
     )
     spin, spins, straight, turning = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (0.0, 0.0, 0.0)
     if t.connections.weld[k]:
@@ -226,10 +240,7 @@ def _displace(
     t: Tables,
     pose: Pose,
     motion: Motion,
-    k: int,
     held: Held,
-    rates: tuple[FloatArray, FloatArray],
-    damping: float,
     pulls: tuple[float, float, float, float],
     x: Displaced,
     out: Footing,
@@ -240,15 +251,15 @@ def _displace(
 
     ``out.violation`` is the way between the points and the error.
     """
-    moved = change_violation(t, pose, motion, k, held, rates, damping, x, True, out)
+    moved = change_violation(t, pose, motion, held, x, True, out)
     stretch, bend, softer, gap = pulls
     wider, way = 0.0, out.violation
     if gap > MIN_VALUE:
         for d in range(6):
             wider += way[d] * moved[d] / gap
-    for d in range(6 if t.connections.weld[k] else 3):
+    for d in range(6 if t.connections.weld[held.k] else 3):
         change = out.gradient[d] + stretch * moved[d] + bend * wider * way[d]
         out.gradient[d] = -change / out.softness[d]
         if out.softness[d] > MIN_VALUE:
             out.gradient[d] += out.force[d] * softer * wider
-    spread_change(t, pose, k, held, x, out, changes, column)
+    spread_change(t, pose, held, x, out, changes, column)

@@ -11,9 +11,11 @@ world. See :mod:`.floor_contacts`.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.compiled import (
     Six,
     Three,
@@ -31,6 +33,19 @@ from sysid_ros.engine.compiled import (
 from sysid_ros.engine.mechanics.floor_contacts import Footing
 from sysid_ros.engine.mechanics.kinematics import Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
+
+
+class Contact(NamedTuple):
+    """A contact that presses; the rest of it is in :class:`Footing`."""
+
+    body: IntArray  # (2,)
+    dimension: int
+    n_dof: int  # how many degrees of freedom move its bodies
+    motion: Six  # of the second body against the first, by ``Footing.rate``
+    push: Six  # the force
+    # what the depth alone changes
+    deeper: float  # of the reference acceleration
+    softer: float  # of the regularization
 
 
 @compiled
@@ -74,14 +89,10 @@ def _displaced(t: Tables, i: int, first: int, carried: tuple[bool, bool], out: F
 def displace(
     t: Tables,
     pose: Pose,
-    n: int,
-    count: int,
+    contact: Contact,
     s: Six,
     first: int,
     carried: tuple[bool, bool],
-    by_depth: tuple[float, float],
-    motion: Six,
-    push: Six,
     out: Footing,
     changes: FloatArray,
     column: int,
@@ -91,32 +102,29 @@ def displace(
     Args:
       t: The model.
       pose: Where everything is.
-      n: The contact's dimension.
-      count: How many degrees of freedom move its bodies.
+      contact: The contact.
       s: The twist of the displacement.
       first: The first degree of freedom that is displaced.
       carried: Whether each of both bodies is.
-      by_depth: What the depth alone changes: reference acceleration, and regularization.
-      motion: Of the second body against the first, by ``out.rate``.
-      push: The contact's force.
-      out: The contact; its ``violation`` is written.
+      out: The contact, too; its ``violation`` is written.
       changes: Added to, (nv, columns).
       column: Where.
     """
+    n, push = contact.dimension, contact.push
     frame, deeper = _follow(s, carried, out)
-    own = cross_motion(s, approach(t, pose, count, first, carried, out))
-    turning = add(own, scale(cross_motion(frame, motion), -1.0))
+    own = cross_motion(s, approach(t, pose, contact.n_dof, first, carried, out))
+    turning = add(own, scale(cross_motion(frame, contact.motion), -1.0))
     change = out.violation
     for d in range(n):
         change[d] = dot(turning, load(out.wrench[d]))
-    change[0] += by_depth[0] * deeper
+    change[0] += contact.deeper * deeper
     shifted = cross_force(frame, push)
     for d in range(n):
-        more = out.force[d] * by_depth[1] * deeper
+        more = out.force[d] * contact.softer * deeper
         for e in range(n):
             more -= out.curvature[d, e] * change[e]
         shifted = add(shifted, scale(load(out.wrench[d]), more))
-    for c in range(count):
+    for c in range(contact.n_dof):
         i = out.dofs[c]
         other = load(pose.subspace[i])
         entry = dot(other, shifted)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IntArray
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.compiled import (
     Six,
     add,
@@ -24,6 +24,7 @@ from sysid_ros.engine.compiled import (
 )
 from sysid_ros.engine.mechanics.constraint_rows import impedance, reference
 from sysid_ros.engine.mechanics.contact_changes import (
+    Contact,
     approach,
     couple_bodies,
     displace,
@@ -140,46 +141,31 @@ def _press(
     if not _respond(t, pairs.friction[k], n, resistance, out):
         return
     out.pressed[0] += 1
+    deeper, softer = stiffness * (share + depth * slope), slope / (share * (1.0 - share))
     push = _combined(out.wrench, out.force, n)
-    _add_rows(pose, count, n, bodies, pairs.weight[k], push, damping, total, out)
-    # What the depth alone changes: the reference acceleration, and the regularization.
-    by_depth = stiffness * (share + depth * slope), slope / (share * (1.0 - share))
-    _differentiate(t, pose, n, count, bodies, by_depth, motion, push, displacements, out)
+    contact = Contact(bodies, n, count, motion, push, deeper, softer)
+    _add_rows(pose, contact, pairs.weight[k], damping, total, out)
+    _differentiate(t, pose, contact, displacements, out)
 
 
 @compiled
 def _differentiate(
-    t: Tables,
-    pose: Pose,
-    n: int,
-    count: int,
-    bodies: IntArray,
-    by_depth: tuple[float, float],
-    motion: Six,
-    push: Six,
-    displacements: Displacements,
-    out: Footing,
+    t: Tables, pose: Pose, contact: Contact, displacements: Displacements, out: Footing
 ) -> None:
     """Add how the force changes as joints move, and parameters displace bodies."""
     spins = out.spin[0] != 0.0 or out.spin[1] != 0.0 or out.spin[2] != 0.0
-    for c in range(count):
+    for c in range(contact.n_dof):
         j = out.dofs[c]
         side = out.side[j]
         if side != 0 or spins:
             s, first, carried = load(pose.subspace[j]), t.dof_first[j], (side <= 0, side >= 0)
-            displace(
-                t, pose, n, count, s, first, carried, by_depth, motion, push, out,
-                out.by_position, j,
-            )  # fmt: skip
+            displace(t, pose, contact, s, first, carried, out, out.by_position, j)
     for e in range(displacements.moving):
         moved = displacements.body[e]
-        carried = carries(t, moved, bodies[0]), carries(t, moved, bodies[1])
+        carried = carries(t, moved, contact.body[0]), carries(t, moved, contact.body[1])
         if carried[0] != carried[1] or (carried[0] and spins):
             s, first = moved_along(pose, displacements, e), displacements.first[e]
-            displace(
-                t, pose, n, count, s, first, carried, by_depth, motion, push, out,
-                out.by_displacement, e,
-            )  # fmt: skip
+            displace(t, pose, contact, s, first, carried, out, out.by_displacement, e)
 
 
 @compiled
@@ -262,23 +248,16 @@ def _elliptic(
 
 @compiled
 def _add_rows(
-    pose: Pose,
-    count: int,
-    n: int,
-    bodies: IntArray,
-    weight: float,
-    push: Six,
-    damping: float,
-    total: FloatArray,
-    out: Footing,
+    pose: Pose, contact: Contact, weight: float, damping: float, total: FloatArray, out: Footing
 ) -> None:
     """Add the force, and how it changes with acceleration, velocity and weight."""
+    n, count = contact.dimension, contact.n_dof
     for c in range(count):
         i = out.dofs[c]
         s = scale(load(pose.subspace[i]), float(out.side[i]))
-        pull = dot(s, push)
+        pull = dot(s, contact.push)
         total[i] += pull
-        for body in bodies:
+        for body in contact.body:
             out.by_weight[body, 0, i] -= pull / weight
         for d in range(n):
             out.rows[d, i] = dot(s, load(out.wrench[d]))

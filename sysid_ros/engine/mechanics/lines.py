@@ -249,12 +249,10 @@ def along(lines: Lines, k: int, x: FloatArray) -> float:
 
 
 @compiled
-def add_along(
-    lines: Lines, k: int, scale: float, x: FloatArray, out: FloatArray, row: int, columns: int
-) -> None:
-    """``out[row, :columns] += scale * (c . x)``, with x of shape (nv, columns)."""
+def add_along(lines: Lines, k: int, scale: float, x: FloatArray, out: FloatArray) -> None:
+    """``out += scale * (c . x)``, (1, n), with x of shape (nv, n)."""
     for i in range(lines.first[k], lines.first[k + 1]):
-        add_scaled(out, row, scale * lines.coefficient[i], x, lines.dof[i], columns)
+        add_scaled(out, 0, scale * lines.coefficient[i], x, lines.dof[i], x.shape[1])
 
 
 @compiled

@@ -58,7 +58,6 @@ BEFORE = 2.0  # s before the first window that is still needed, for filters and 
 # from which on a search takes the place of a step.
 NEAR = 0.02, 0.3
 FAR = 0.2, 3.0
-INSET = 0.01  # magnitudes to the bounds: where a friction is zero, nothing shows its size
 ROUNDS = 3  # in which windows are simulated anew, in one update
 SEARCH = SolverSettings(max_iterations=20, cost_tolerance=1e-4)
 # Where models did not hold, the longest steps fail, and twice as many windows will tell more.
@@ -193,8 +192,8 @@ class MovingHorizon:
     def _point_of_new(self) -> FloatArray:
         """The point for new windows: that of those before as long as models hold there."""
         if self._held.at is not None:
-            return self._bounds.inset(self._held.at, INSET)
-        theta = self._bounds.inset(self._theta, INSET)
+            return self._bounds.inset(self._held.at)
+        theta = self._bounds.inset(self._theta)
         latest = self._windows[-1].theta if self._windows else theta
         return theta if apart(self._bounds, latest, theta, self._errors, NEAR) else latest
 
@@ -218,7 +217,7 @@ class MovingHorizon:
                 if not self._goes_on(simulator, ended=ended):
                     break
                 continue
-            point = self._bounds.inset(found, INSET)
+            point = self._bounds.inset(found)
             stale = [
                 k
                 for k, w in enumerate(self._windows)
@@ -257,11 +256,11 @@ class MovingHorizon:
     def _begin_search(self, simulator: Simulator) -> None:
         """Look for the optimum of the horizon step by step, while the estimate rests."""
         self._held.wait(self._theta)
-        theta = self._bounds.inset(self._theta, INSET)
+        theta = self._bounds.inset(self._theta)
         starts = tuple(window.start_at(theta, self._noise) for window in self._windows)
         cuts = [(w.window, w.end) for w in self._windows]
         own = HorizonProblem(simulator.problem(cuts, self._noise), self._before(theta), theta)
-        first = self._bounds.inset(self._params.as_nominal_vector(), INSET)
+        first = self._bounds.inset(self._params.as_nominal_vector())
         points = [Point(theta, starts)]
         if apart(self._bounds, theta, first, self._errors, NEAR):
             points.append(Point(first, tuple(np.zeros_like(start) for start in starts)))
@@ -276,7 +275,7 @@ class MovingHorizon:
             return False
         self._theta = found.point.theta
         self._searches += 1
-        theta = self._bounds.inset(self._theta, INSET)
+        theta = self._bounds.inset(self._theta)
         known = self._search.starts(found)
         self._simulate_anew(range(len(self._windows)), theta, simulator, known)
         self._simulated += len(known) * (found.iterations + 1)

@@ -16,6 +16,9 @@ _AT = 1e-4  # share of the bounds' width within which a value counts as at the b
 _CLEAR = 4.0  # ... but not so many standard errors away: a small friction is not none
 
 
+_INSET = 0.01  # magnitudes to the bounds: where a friction is zero, nothing shows its size
+
+
 @dataclass(frozen=True)
 class Bounds:
     """Bounds of free scalars."""
@@ -39,9 +42,9 @@ class Bounds:
         """A typical magnitude of each parameter at a point, (p,)."""
         return parameter_scale(self.lower, self.upper, theta)
 
-    def inset(self, theta: FloatArray, share: float) -> FloatArray:
-        """The nearest point that is a share of the magnitudes inside the bounds, (p,)."""
-        wanted = np.minimum(share * self.scale_at(theta), 0.5 * (self.upper - self.lower))
+    def inset(self, theta: FloatArray) -> FloatArray:
+        """The nearest point that is clearly inside the bounds, (p,)."""
+        wanted = np.minimum(_INSET * self.scale_at(theta), 0.5 * (self.upper - self.lower))
         return np.asarray(np.clip(theta, self.lower + wanted, self.upper - wanted))
 
     def near(self, theta: FloatArray, reach: FloatArray) -> Bounds:

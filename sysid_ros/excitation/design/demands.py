@@ -14,6 +14,9 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import places_in_qpos
 from sysid_ros.excitation import ExcitationError, MotionLimits
 
+# Of the limits of effort, what the model's torque may need; the rest is for what it does not know.
+_TORQUE_SHARE = 0.85
+
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:
@@ -22,9 +25,6 @@ class Demands:
     limits: MotionLimits  # of position, velocity, acceleration and effort
     jerk: FloatArray  # (n,) rad/s^3 or m/s^3, infinite where there is no limit
     clearance: float = 0.02  # m that geoms keep from each other
-    # share of the limits of effort that the model's torque may need; the rest is for what the model
-    # does not know
-    torque_share: float = 0.85
     # share of the robot's own limits of position (about their middle), velocity and acceleration
     # that ``limits`` are; the rest is for what servos do
     fill: float = 1.0
@@ -41,11 +41,8 @@ class Demands:
                 "a design needs limits of acceleration for every joint (limits.acceleration, or "
                 "max_acceleration in joint_limits.yaml): they decide how fast motion may turn"
             )
-        if not np.all(self.jerk > 0.0) or not 0.0 < self.torque_share <= 1.0:
-            raise ExcitationError(
-                f"jerk {self.jerk} must be positive and torque_share {self.torque_share} within "
-                "(0, 1]"
-            )
+        if not np.all(self.jerk > 0.0):
+            raise ExcitationError(f"jerk {self.jerk} must be positive")
         if not 0.0 < self.fill <= 1.0:
             raise ExcitationError(f"fill is {self.fill:g}; it must be above 0 and at most 1")
         if self.clearance < 0.0:
@@ -59,7 +56,7 @@ class Demands:
     @property
     def effort(self) -> FloatArray:
         """Magnitudes (n,) that the model's torque may have."""
-        return np.asarray(self.torque_share * self.limits.effort)
+        return np.asarray(_TORQUE_SHARE * self.limits.effort)
 
 
 @dataclass(frozen=True)

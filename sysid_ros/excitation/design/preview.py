@@ -54,7 +54,7 @@ def render_preview(
     times = np.linspace(0.0, motion.duration, _LOOKS)
     nearest = clearance.nearest(motion.values(times), _HORIZON)
     try:
-        followed = servo_motion(model, motion.joints, home, motion)
+        followed = servo_motion(model, motion.joints, home, motion.duration, motion.values)
     except NoServoError:
         followed = None
     video = motion_video(spec, home, motion, followed)

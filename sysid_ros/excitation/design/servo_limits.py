@@ -64,24 +64,6 @@ def servo_excess(
     return max(found, key=lambda one: one.share)
 
 
-@dataclass(frozen=True)
-class _Motion:
-    """Motions with control points (k, n) about a posture (n,)."""
-
-    spline: MotionFamily
-    start: FloatArray
-    control: FloatArray
-
-    @property
-    def duration(self) -> float:
-        """Length in seconds."""
-        return self.spline.duration
-
-    def values(self, times: FloatArray) -> FloatArray:
-        """Commands (m, n) at ``times`` (m,) in seconds."""
-        return np.asarray(self.start + self.spline.basis(times) @ self.control)
-
-
 def kept_by_servos(
     model: mujoco.MjModel, joints: tuple[str, ...], home: FloatArray, demands: Demands,
     spline: MotionFamily, control: FloatArray,
@@ -104,9 +86,13 @@ def kept_by_servos(
     """
     start = home[places_in_qpos(model, joints)]
     share = 1.0
+
+    def commands(times: FloatArray) -> FloatArray:
+        return np.asarray(start + spline.basis(times) @ (share * control))
+
     for _ in range(_TRIES):
         try:
-            made = servo_motion(model, joints, home, _Motion(spline, start, share * control))
+            made = servo_motion(model, joints, home, spline.duration, commands)
         except NoServoError:
             return control
         excess = servo_excess(model, joints, home, demands, made)

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import mujoco
 import numpy as np
@@ -29,17 +29,6 @@ _EVERY = 5e-3  # s between the instants that a simulated motion is kept at
 
 class NoServoError(ExcitationError):
     """A joint that is to move has no position servo, or its position is not measured."""
-
-
-class Commands(Protocol):
-    """Positions of joints that are told to a robot."""
-
-    @property
-    def duration(self) -> float:
-        """Length in seconds."""
-
-    def values(self, times: FloatArray) -> FloatArray:
-        """Commands (m, n) at ``times`` (m,) in seconds."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +89,17 @@ def settled(model: mujoco.MjModel, home: FloatArray, held: FloatArray) -> mujoco
 
 
 def servo_motion(
-    model: mujoco.MjModel, joints: tuple[str, ...], home: FloatArray, motion: Commands
-) -> ServoMotion:
+    model: mujoco.MjModel, joints: tuple[str, ...], home: FloatArray, duration: float,
+    commands: Callable[[FloatArray], FloatArray],
+) -> ServoMotion:  # fmt: skip
     """Simulate a model that is told a motion.
 
     Args:
       model: Compiled.
       joints: n joints that move, each with a position servo.
       home: Posture of the whole model, (nq,); the other joints are told to stay there.
-      motion: What the joints are told at every step.
+      duration: Of the motion, s.
+      commands: What the joints are told, (m, n), at times (m,) in s.
 
     Raises:
       NoServoError: A joint has no servo.
@@ -119,12 +110,12 @@ def servo_motion(
     qpos = places_in_qpos(model, joints)
     dofs = places_in_qvel(model, joints)
     start = home.copy()
-    start[qpos] = first = motion.values(np.zeros(1))[0]
+    start[qpos] = first = commands(np.zeros(1))[0]
     at_rest = held.copy()
     at_rest[servos] += slope[servos] * (first - home[qpos])
     data = settled(model, start, at_rest)
-    steps = round(motion.duration / model.opt.timestep)
-    told = motion.values(model.opt.timestep * np.arange(steps + 1))
+    steps = round(duration / model.opt.timestep)
+    told = commands(model.opt.timestep * np.arange(steps + 1))
     stride = max(1, round(_EVERY / model.opt.timestep))
     rows = []
     for step, command in enumerate(told):

@@ -44,7 +44,7 @@ def shown_motion(model: mujoco.MjModel, table: TrajectoryTable, name: str) -> Ro
     qpos = np.tile(home, (len(times), 1))
     qpos[:, places_in_qpos(model, table.joints)] = planned
     try:
-        followed = servo_motion(model, table.joints, home, reference)
+        followed = servo_motion(model, table.joints, home, reference.duration, reference.values)
     except NoServoError:
         simulated_qpos, simulated = qpos, planned
     else:

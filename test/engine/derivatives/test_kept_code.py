@@ -21,7 +21,8 @@ from patience import PATIENCE
 from sysid_ros.engine.compiled import kept_code
 from sysid_ros.engine.compiled.kept_code import keeping, private_folder, turn
 from sysid_ros.engine.derivatives.compilation import hashed_files, start_compiling
-from sysid_ros.engine.derivatives.directions import BatchDirections, StepSlopes
+from sysid_ros.engine.derivatives.directions import StepSlopes
+from sysid_ros.engine.derivatives.rollout import Rollouts
 from sysid_ros.engine.mechanics.floor_contacts import Feet
 from sysid_ros.engine.mechanics.model_tables import Tables
 
@@ -171,5 +172,5 @@ def test_a_process_waits_for_one_that_compiles() -> None:
 
 def test_kept_code_is_of_the_named_tuples_that_it_takes() -> None:
     """Fields of equal types that change places would be read at their old ones."""
-    taken = [Tables, Feet, StepSlopes, BatchDirections]
+    taken = [Tables, Feet, StepSlopes, Rollouts]
     assert {Path(inspect.getfile(each)) for each in taken} <= {*hashed_files()}

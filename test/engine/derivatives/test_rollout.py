@@ -18,7 +18,7 @@ from sysid_ros.engine.derivatives.directions import (
     model_directions,
 )
 from sysid_ros.engine.derivatives.model_changes import model_derivative
-from sysid_ros.engine.derivatives.rollout import new_buffers
+from sysid_ros.engine.derivatives.rollout import Rollouts, new_buffers
 from sysid_ros.engine.derivatives.sensors import readings
 from sysid_ros.engine.mechanics import EXACT, no_touches, tables_of
 
@@ -35,11 +35,14 @@ def violations(model: mujoco.MjModel, states: FloatArray) -> FloatArray:
     directions = BatchDirections(
         np.zeros((1, 2, 1)), np.zeros(0, dtype=np.int64), np.zeros((steps, 0, model.nu))
     )
+    rollouts = Rollouts(
+        np.array([steps]), states, np.zeros((steps, model.nu)), no_touches(steps),
+        all_covered(steps),
+    )  # fmt: skip
     violation = np.zeros((steps, 2))
     entry_points().differentiate_rollouts(
         tables, model_directions(tables, changes), readings(model, np.zeros(1, dtype=np.int64)),
-        directions, all_covered(steps), no_touches(steps), np.array([steps]), states,
-        np.zeros((steps, model.nu)), new_buffers(tables, 1, 0), np.zeros((steps, 1, 1)), violation,
+        directions, rollouts, new_buffers(tables, 1, 0), np.zeros((steps, 1, 1)), violation,
     )  # fmt: skip
     return violation
 

@@ -23,7 +23,7 @@ from sysid_ros.engine.derivatives.directions import (
     model_directions,
 )
 from sysid_ros.engine.derivatives.model_changes import model_derivative
-from sysid_ros.engine.derivatives.rollout import new_buffers
+from sysid_ros.engine.derivatives.rollout import Rollouts, new_buffers
 from sysid_ros.engine.derivatives.sensors import readings
 from sysid_ros.engine.mechanics import no_touches
 from sysid_ros.engine.mechanics.lines import with_own_course
@@ -73,9 +73,11 @@ def laying(model: mujoco.MjModel) -> Callable[[FloatArray], Laid]:
     start, states = np.zeros((1, 2 * model.nv, 1)), np.zeros((2, model.nq + model.nv))
     given = (
         tables, model_directions(tables, changes), readings(model, none),
-        BatchDirections(start, none, np.zeros((1, 0, model.nu))), all_covered(1), no_touches(1),
-        np.array([1]), states, np.zeros((1, model.nu)), new_buffers(tables, 1, 0),
-        np.zeros((1, 0, 1)), np.zeros((1, 2)),
+        BatchDirections(start, none, np.zeros((1, 0, model.nu))),
+        Rollouts(
+            np.array([1]), states, np.zeros((1, model.nu)), no_touches(1), all_covered(1)
+        ),
+        new_buffers(tables, 1, 0), np.zeros((1, 0, 1)), np.zeros((1, 2)),
     )  # fmt: skip
 
     def laid(position: FloatArray) -> Laid:

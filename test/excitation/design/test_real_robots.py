@@ -67,7 +67,7 @@ def test_no_limit_is_exceeded(name: str, shared_data: Path) -> None:
     assert near.distance.min(initial=np.inf) > demands.clearance - 1e-3
     assert np.abs(v).max() > 0.3  # it does move
     try:
-        made = servo_motion(model, joints, home, motion)
+        made = servo_motion(model, joints, home, motion.duration, motion.values)
     except NoServoError:
         assert name in ("tx40", "go2")
     else:

@@ -71,7 +71,7 @@ def test_no_design_exceeds_a_limit_when_the_servos_follow_it(
     np.testing.assert_allclose(demands.robot.upper, limits.upper)
     short = DesignSettings(duration=6.0, starts=1, steps=4, seed=seed)
     motion = design_motion(MovingRobot(model, JOINTS, demands, np.zeros(2)), short)
-    made = servo_motion(model, JOINTS, np.zeros(2), motion)
+    made = servo_motion(model, JOINTS, np.zeros(2), motion.duration, motion.values)
     most = servo_excess(model, JOINTS, np.zeros(2), demands, made)
     assert 0.2 < most.share <= 1.0, most
     assert np.all(made.position >= limits.lower) and np.all(made.position <= limits.upper)
