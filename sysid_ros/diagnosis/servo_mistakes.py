@@ -26,7 +26,7 @@ from sysid_ros.diagnosis.evidence import (
     best_of,
     is_pushed,
     joint_labels,
-    load_on,
+    loads,
     motion_range,
     moves,
     named_degrees,
@@ -239,7 +239,8 @@ def _smallest_offset(recorded: Recorded, servo: int) -> float:
     )
     if servo in recorded.guessed or not recorded.is_hinge(joint) or stiffness <= 0.0:
         return _SMALLEST_OFFSET
-    most = max(load_on(recorded, one) for one in recorded.positions if recorded.is_hinge(one))
+    hinges = [one for one in recorded.positions if recorded.is_hinge(one)]
+    most = float(loads(recorded)[recorded.model.jnt_dofadr[hinges]].max())
     return min(_SMALLEST_OFFSET, max(_LEAST_OFFSET, _SAGS * most / stiffness))
 
 

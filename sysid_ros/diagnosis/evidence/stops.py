@@ -36,7 +36,7 @@ def leaves_range(recorded: Recorded, joint: int) -> bool:
     if not _is_beyond(recorded.model, joint, values, _VISIBLE):
         return False
     beyond = np.abs(values - np.clip(values, *recorded.model.jnt_range[joint]))
-    pressed = load_on(recorded, joint) + _drive(recorded, joint)
+    pressed = float(loads(recorded)[recorded.model.jnt_dofadr[joint]]) + _drive(recorded, joint)
     deepest = float(np.percentile(beyond, _DEEPEST))
     return deepest > _BOUNCES * _give(recorded.model, joint, pressed)
 
@@ -72,15 +72,15 @@ def _give(model: mujoco.MjModel, joint: int, pressed: float) -> float:
     return max(deep, min(shallow, width))
 
 
-def load_on(recorded: Recorded, joint: int) -> float:
-    """The most that weights and springs press a joint in some recorded postures, N m or N."""
+def loads(recorded: Recorded) -> FloatArray:
+    """What weights and springs press degrees of freedom at most as recorded, (nv,) N m or N."""
     model, postures = recorded.model, recorded.postures()
-    data, dof, most = mujoco.MjData(model), int(model.jnt_dofadr[joint]), 0.0
+    data, most = mujoco.MjData(model), np.zeros(model.nv)
     for posture in postures[:: max(1, len(postures) // _LOOKS)]:
         data.qpos[:] = posture
         mujoco.mj_fwdPosition(model, data)
         mujoco.mj_fwdVelocity(model, data)
-        most = max(most, abs(float(data.qfrc_passive[dof] - data.qfrc_bias[dof])))
+        most = np.maximum(most, np.abs(data.qfrc_passive - data.qfrc_bias))
     return most
 
 
