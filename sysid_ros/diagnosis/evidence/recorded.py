@@ -95,6 +95,7 @@ class Recorded:
       others: The same of velocities, and of lengths of tendons that are linear in joint positions.
       guessed: Servos that the model lacked, by actuator number: nobody knows their gains.
       poses: Labels of the seven coordinates of each free joint whose pose is measured.
+      ranges: What is known of joints' motion already; hypotheses ask for it again and again.
     """
 
     model: mujoco.MjModel
@@ -107,6 +108,7 @@ class Recorded:
     guessed: frozenset[int] = frozenset()
     others: Mapping[int, str] = field(default_factory=dict)
     poses: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    ranges: dict[int, tuple[float, float]] = field(default_factory=dict, init=False, compare=False)
 
     @property
     def commands(self) -> dict[int, str]:

@@ -158,6 +158,13 @@ def _is_modelled(recorded: Recorded, label: str, limit: float) -> bool:
 
 def motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
     """Return the range of a joint's motion in all recordings, and the least that would do."""
+    if joint not in recorded.ranges:
+        recorded.ranges[joint] = _motion_range(recorded, joint)
+    return recorded.ranges[joint]
+
+
+def _motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
+    """Return the same, which takes a look at the spectrum of every recording."""
     parts = recorded.pooled(recorded.positions[joint])
     low, high = np.percentile(np.concatenate([part.values for part in parts]), [1.0, 99.0])
     sampled = sampling_of(parts)
