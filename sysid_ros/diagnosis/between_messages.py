@@ -15,15 +15,7 @@ import numpy as np
 
 from sysid_ros.dataset import Dataset, mapped_recordings, refers_to_geoms
 from sysid_ros.diagnosis.evidence import Declared, ExperimentLines, Finding, FindingKind, joined
-from sysid_ros.diagnosis.fits import (
-    UNKNOWN,
-    DearError,
-    FoundValues,
-    RecordedFit,
-    Ways,
-    delay_of,
-    resistances,
-)
+from sysid_ros.diagnosis.fits import DearError, RecordedFit, Ways, delay_of, resistances
 from sysid_ros.diagnosis.simulated import contacts, without_geoms
 from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
 from sysid_ros.engine.parameters import ParameterDict, corrects
@@ -133,10 +125,7 @@ class CommandSampling:
 
 
 def command_samplings(
-    experiment: Experiment,
-    dataset: Dataset,
-    data_dir: Path | None,
-    known: FoundValues = UNKNOWN,
+    experiment: Experiment, dataset: Dataset, data_dir: Path | None
 ) -> tuple[CommandSampling, ...]:
     """The way of commands between messages, topic by topic, of those that the motion may tell.
 
@@ -147,7 +136,6 @@ def command_samplings(
       experiment: With parameters; delays, friction, damping and armature are found besides.
       dataset: Its recordings, of a few of which windows are fitted.
       data_dir: Where bags are found first.
-      known: Where a fit begins.
     """
     group = max(dataset.training, key=len)
     places = np.unique(np.linspace(0, len(group) - 1, min(len(group), _RECORDINGS)).round())
@@ -164,25 +152,24 @@ def command_samplings(
         few = without_geoms(few)
     found: list[CommandSampling] = []
     with suppress(SysidError):  # the model cannot follow the recordings
-        for one in _compared(experiment, few, data_dir, topics, known):
+        for one in _compared(experiment, few, data_dir, topics):
             found.append(one)
     return tuple(found)
 
 
 def _compared(
     experiment: Experiment, sequences: ModelSequences, data_dir: Path | None,
-    topics: Sequence[CommandSampling], known: FoundValues,
+    topics: Sequence[CommandSampling],
 ) -> Iterator[CommandSampling]:  # fmt: skip
     """The topics with their ways, from one fit as recorded; without where that is too dear."""
     recordings = mapped_recordings(experiment, sequences.sequence_name, data_dir, sequences.spec)
     whole = _joined(sequences, recordings, {})
     params = _params(experiment, whole, topics)
-    near = known.begin(params)
     # What ways differ by grows with the square of the interval; errors of the model do not.
     worth = min((max(one.interval for one in topics) / _OFTEN) ** 4, 1.0)
     with RolloutPool(1) as pool, single_blas_thread():
         try:
-            fit = RecordedFit.of(whole, params, pool, worth, near=near)
+            fit = RecordedFit.of(whole, params, pool, worth)
         except DearError:
             yield from topics
             return

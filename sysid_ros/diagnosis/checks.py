@@ -12,18 +12,20 @@ from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
-from sysid_ros.diagnosis.consistency_findings import consistency_findings
 from sysid_ros.diagnosis.constant_commands import constant_command_findings
+from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
+    DECISIVE,
+    Change,
     Explanation,
     Finding,
     FindingKind,
+    Recorded,
     finding_of,
     leaning_grounds,
     percent,
     together,
 )
-from sysid_ros.diagnosis.fits import FoundValues
 from sysid_ros.diagnosis.left_ranges import (
     beyond_ranges,
     clipped_commands,
@@ -31,7 +33,7 @@ from sysid_ros.diagnosis.left_ranges import (
     turns_away,
 )
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
-from sysid_ros.diagnosis.position_consistency import other_units
+from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.repeated_commands import repeated_command_findings
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
@@ -49,7 +51,7 @@ from sysid_ros.diagnosis.simulated import (
     without_geoms,
 )
 from sysid_ros.diagnosis.standstills import standstill_findings
-from sysid_ros.diagnosis.torque_checks import torque_findings, unit_of_torques
+from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
@@ -68,7 +70,6 @@ def check_dataset(
     *,
     simulated: bool | None = None,
     on_note: Callable[[str], None] = lambda _: None,
-    on_fit: Callable[[FoundValues], None] = lambda _: None,
 ) -> tuple[Finding, ...]:
     """Test recordings against the model before any fit.
 
@@ -79,7 +80,6 @@ def check_dataset(
       dataset: Its recordings.
       simulated: Whether robots will be simulated; by default as the experiment's fit does.
       on_note: Told which masses cannot be tested.
-      on_fit: Told what windows were fitted with, where any were.
 
     Returns:
       The mistakes found, those of values first.
@@ -118,9 +118,7 @@ def check_dataset(
             if masses:
                 # Behind the name of another joint a mass looks like another.
                 doubtful = [one for one in findings if one.ambiguous]
-                test = _window_test(state, experiment, dataset, seen)
-                findings += _in_windows(state, test, on_note, doubtful)
-                on_fit(FoundValues.of(test.windows, test.usual))
+                findings += _in_windows(state, experiment, dataset, on_note, doubtful, seen)
             elif (
                 alone
                 and all(_is_of_servo(state, one) for one in rough)
@@ -215,7 +213,7 @@ def _at_rest(state: CheckedState) -> list[Finding]:
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
-    found = [*consistency_findings(state), *_units(state)]
+    found = [*_consistency(state), *_units(state)]
     found += [*_tracking(state, simulated=simulated), *torque_findings(state)]
     return [*found, *_percent(state, found)]
 
@@ -280,6 +278,44 @@ def _without_undone(findings: Sequence[Finding]) -> list[Finding]:
     return [one for one in findings if not any(one in pair for pair in undone)]
 
 
+def _consistency(state: CheckedState) -> list[Finding]:
+    """Contradictions between measured positions and velocities."""
+    found: list[Finding] = []
+    while len(found) < MOST:
+        contradiction = disagreement(state.recorded)
+        if contradiction is None:
+            break
+        change, others = _decided(state.recorded, contradiction.candidates)
+        found.append(
+            finding_of(
+                change,
+                state.lines,
+                {
+                    "correlation": contradiction.correlation,
+                    "velocity_per_derivative": contradiction.slope,
+                },
+                contradiction.sentence(change),
+                alternatives=others,
+            )
+        )
+        state.repair(change)
+    return found
+
+
+def _decided(
+    recorded: Recorded, candidates: tuple[Change, ...]
+) -> tuple[Change, tuple[Change, ...]]:
+    """The candidate that inverse dynamics prefers, and those it cannot rule out."""
+    dynamics = Dynamics.of(recorded) if len(candidates) > 1 else None
+    if dynamics is not None:
+        misfits = [dynamics.misfit(candidate) for candidate in candidates]
+        order = sorted(range(len(candidates)), key=lambda i: misfits[i].share)
+        best, second = order[0], order[1]
+        if misfits[best].ratio(misfits[second]) < DECISIVE:
+            return candidates[best], ()
+    return candidates[0], candidates[1:]
+
+
 def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
     """Servos that do something else than they are asked for."""
     found: list[Explanation] = []
@@ -305,11 +341,14 @@ def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
 
 def _in_windows(
     state: CheckedState,
-    test: WindowTest,
+    experiment: Experiment,
+    dataset: Dataset,
     on_note: Callable[[str], None],
     doubtful: Sequence[Finding],
+    seen: Contacts,
 ) -> list[Finding]:
     """Inputs that are late and forces that are others, or else a mass, that no fit finds."""
+    test = _window_test(state, experiment, dataset, seen)
     asked = state.undeclared([*test.late_inputs(), *test.factors_off()])
     found = [state.finding(one, _WINDOW_GROUNDS) for one in asked]
     if found or doubtful:

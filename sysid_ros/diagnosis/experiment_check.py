@@ -25,7 +25,6 @@ from sysid_ros.diagnosis.evidence import (
     recorded,
     sampling_of,
 )
-from sysid_ros.diagnosis.fits import FoundValues
 from sysid_ros.engine.elements import n_actuators
 from sysid_ros.errors import DataError, SysidError, as_sentence, listed
 from sysid_ros.experiment import (
@@ -88,12 +87,11 @@ def check_experiment(
         on_note(warning)
     if left_out := not_tested(recorded(dataset.training)):
         on_note(left_out)
-    fits: list[FoundValues] = []
-    findings = check_dataset(experiment, dataset, on_note=on_note, on_fit=fits.append)
+    findings = check_dataset(experiment, dataset, on_note=on_note)
     lines = ExperimentLines(experiment)
     by_torque = experiment.fit.method == "inverse_dynamics"  # without a simulation to drive
     if not (by_torque or {one.kind for one in findings} & _COMES_FIRST):
-        for one in command_samplings(experiment, dataset, data_dir, *fits):
+        for one in command_samplings(experiment, dataset, data_dir):
             if finding := one.finding(lines):
                 findings = (*findings, finding)
             elif one.doubt:

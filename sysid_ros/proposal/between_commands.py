@@ -9,24 +9,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from sysid_ros.dataset import Dataset
-from sysid_ros.diagnosis import FoundValues, command_samplings
+from sysid_ros.diagnosis import command_samplings
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal.experiment_text import Draft
 
 
-def with_ways_between(draft: Draft, dataset: Dataset, output: Path, known: FoundValues) -> Draft:
+def with_ways_between(draft: Draft, dataset: Dataset, output: Path) -> Draft:
     """The proposal with commands joined as the motion tells it, and what it leaves open.
 
     Args:
       draft: With its parameters.
       dataset: Its recordings.
       output: Where the file will be.
-      known: Where fits begin.
     """
     experiment = parse_experiment(draft.text(), path=output)
     places = {signal.label: k for k, signal in enumerate(experiment.signals)}
     signals = list(draft.signals)
-    for one in command_samplings(experiment, dataset, None, known):
+    for one in command_samplings(experiment, dataset, None):
         for label in one.labels if one.best is not one.present else ():
             entry = signals[places[label]]
             values = {**entry.values, "interpolation": one.best.value}

@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
-from sysid_ros.diagnosis import FoundValues, recorded, still_joints
+from sysid_ros.diagnosis import recorded, still_joints
 from sysid_ros.engine.derivatives import EXACT
 from sysid_ros.engine.least_squares import (
     Linearization,
@@ -68,19 +68,18 @@ def determined(
     dataset: Dataset,
     offered: Sequence[Candidate],
     window: float | None,
-    known: FoundValues,
     *,
     touching: bool = False,
 ) -> Determined:
     """Choose those of some parameters that the recordings determine, given those before.
 
-    The Gauss-Newton system where windows were fitted, or one step from the model's own values, with
-    windows and sensors as in a fit, is taken parameter by parameter: one is kept if what it does to
-    the signals is its own, and large beside what the model leaves open. A candidate on demand must
-    also explain a share of that.
+    The Gauss-Newton system one step from the model's own values, with windows and sensors as in a
+    fit, is taken parameter by parameter: one is kept if what it does to the signals is its own, and
+    large beside what the model leaves open. A candidate on demand must also explain a share of
+    that.
 
     Where derivatives are rollouts of their own, one for each column, a few short windows are tried
-    from there, and nothing on demand.
+    from the model's own values, and nothing on demand.
 
     Args:
       experiment: Has the candidates as its parameters, one scalar each, without priors, in order
@@ -88,14 +87,13 @@ def determined(
       dataset: Its recordings.
       offered: The candidates.
       window: Length of windows [s].
-      known: What windows were fitted with, if any were.
       touching: Whether bodies touch in the recorded postures.
 
     Returns:
       Its answers are all but those on demand where the model cannot be simulated. Joints that
       hardly move have no parameters, as ``check`` would say of them.
     """
-    tried = _determined(experiment, dataset, offered, window, known, touching)
+    tried = _determined(experiment, dataset, offered, window, touching)
     still = still_joints(recorded(dataset.training))
     answers = [
         answer and not (one.element == "joint" and one.name in still)
@@ -111,12 +109,9 @@ def _determined(
     dataset: Dataset,
     offered: Sequence[Candidate],
     window: float | None,
-    known: FoundValues,
     touching: bool,
 ) -> Determined:
     params = _as_offered(build_parameters(experiment, dataset.training[0].spec), offered)
-    own = zip(offered, params, strict=False)  # how a robot is mounted comes last
-    near = known.begin(params, left=[name for one, name in own if one.on_demand])
     with RolloutPool(None) as rollouts, single_blas_thread():
         length = min(window or _WHOLE, _WHOLE)
         problem = _problem(experiment, dataset, params, rollouts, (length, _MOST_STEPS, _FEWEST))
@@ -128,7 +123,7 @@ def _determined(
             size = (min(length, _DIFFERENCED), _MOST_DIFFERENCED, _FEWEST_ROLLED)
             problem = _problem(experiment, dataset, params, rollouts, size)
         if exact:
-            return Determined(_in_rounds(problem, offered, near=near), rolled=False)
+            return Determined(_in_rounds(problem, offered), rolled=False)
         for one, parameter in zip(offered, list(params.values()), strict=True):
             parameter.frozen = one.on_demand
         problem = _problem(experiment, dataset, params, rollouts, few)
@@ -164,17 +159,14 @@ def _as_offered(params: ParameterDict, offered: Sequence[Candidate]) -> Paramete
     return ParameterDict({one.name: one for one in ordered})
 
 
-def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate], *, near: bool) -> list[bool]:
-    """Answers a step from the model's values; if something is demanded, a step nearer again.
-
-    Where values begin near already, the first step is not taken.
-    """
+def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[bool]:
+    """Answers a step from the model's values; if something is demanded, a step nearer again."""
     point = problem.initial_point()
     problem = _with_levels(problem, point)
     answers = usual = [not one.on_demand for one in offered]
     before = None
-    for number in range(_ROUNDS):
-        point = point if near and not number else _nearer(problem, point, offered)
+    for _ in range(_ROUNDS):
+        point = _nearer(problem, point, offered)
         if point is before:  # where all is known already
             break
         before, problem = point, _with_levels(problem, point)

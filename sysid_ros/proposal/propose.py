@@ -14,10 +14,8 @@ import mujoco
 
 from sysid_ros.dataset import Dataset, without_contacts
 from sysid_ros.diagnosis import (
-    UNKNOWN,
     Finding,
     FindingKind,
-    FoundValues,
     check_dataset,
     contacts,
     mistaken_units,
@@ -158,44 +156,38 @@ def propose(
         units = mistaken_units(experiment, load_some(experiment))
         recorded = without_efforts(spec, recorded, units) or served
         draft = _drafted(model, recorded, folders, output)
-    tested = _tested(draft, output, recorded)
-    if served := without_efforts(spec, recorded, tested.findings):
-        recorded = served
-        tested = _tested(_drafted(model, served, folders, output), output, served)
+    draft, findings, dataset = _tested(draft, output, recorded)
+    if served := without_efforts(spec, recorded, findings):
+        recorded, draft = served, _drafted(model, served, folders, output)
+        draft, findings, dataset = _tested(draft, output, served)
     if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):
         on_stage("looking for motors that turn with two joints")
-        draft, rest = tested.draft, _without_gravity(tested.findings)
-        dataset = tested.dataset or load_some(parse_experiment(draft.text(), path=output))
+        dataset = dataset or load_some(parse_experiment(draft.text(), path=output))
         fitted, findings = torque_proposal.fitted_to_torque(
-            draft, dataset, recorded, rest, output, on_stage
+            draft, dataset, recorded, _without_gravity(findings), output, on_stage
         )
         served = without_efforts(spec, recorded, findings)
         if served is None:
             return _proposal(fitted, findings, output)
-        recorded = served
-        tested = _tested(_drafted(model, served, folders, output), output, served)
+        recorded, draft = served, _drafted(model, served, folders, output)
+        draft, findings, dataset = _tested(draft, output, served)
     on_stage("trying which parameters the recordings determine")
-    return _determined(tested, recorded, output)
+    return _determined(draft, recorded, findings, output, dataset)
 
 
-@dataclass(frozen=True)
-class _Tested:
-    """A proposal without parameters whose recordings were tested against the model."""
-
-    draft: Draft
-    findings: tuple[Finding, ...]  # but those that it repairs
-    dataset: Dataset | None  # the recordings, where nothing was repaired
-    known: FoundValues  # what windows of them were fitted with
-
-
-def _determined(tested: _Tested, recorded: RecordedSignals, output: Path) -> Proposal:
+def _determined(
+    draft: Draft,
+    recorded: RecordedSignals,
+    findings: tuple[Finding, ...],
+    output: Path,
+    dataset: Dataset | None,
+) -> Proposal:
     """The proposal with the parameters that the recordings determine, and what is left to say."""
     spec, mapping = recorded.spec, recorded.mapping
     guessed = any(line.kind in SERVOS for line in mapping.lines)
-    draft, findings = tested.draft, tested.findings
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
-    draft = _with_parameters(tested, spec, repaired, output, masses)
+    draft = _with_parameters(draft, spec, repaired, output, masses, dataset)
     if set(masses) & set(draft.parameters):
         findings = _without_gravity(findings)
     if guessed:  # recordings are read anew, as commands may be joined by lines by now
@@ -281,18 +273,22 @@ def _masks(channels: Sequence[Channel]) -> tuple[SignalEntry, ...]:
     return ()
 
 
-def _tested(draft: Draft, output: Path, recorded: RecordedSignals) -> _Tested:
-    """Repair signs, units and exchanged signals as ``sysid_ros check`` would; keep the rest."""
+def _tested(
+    draft: Draft, output: Path, recorded: RecordedSignals
+) -> tuple[Draft, tuple[Finding, ...], Dataset | None]:
+    """Repair signs, units and exchanged signals as ``sysid_ros check`` would; keep the rest.
+
+    The recordings come along where nothing was repaired.
+    """
     experiment = parse_experiment(draft.text(), path=output)
     dataset = load_some(experiment)
     by_torque = torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping)
-    fits = [UNKNOWN]
-    findings = check_dataset(experiment, dataset, simulated=not by_torque, on_fit=fits.append)
+    findings = check_dataset(experiment, dataset, simulated=not by_torque)
     kinds = {FindingKind.MOUNTING} if recorded.given else _REPAIRED
     repaired = [finding for finding in findings if finding.kind in kinds]
     rest = tuple(finding for finding in findings if finding.kind not in kinds)
     if not repaired:
-        return _Tested(draft, rest, dataset, fits[-1])
+        return draft, rest, dataset
     overrides = [one for finding in repaired for one in finding.overrides]
     tree = without_places(apply_overrides(parse_yaml(draft.text(), "proposal"), overrides))
     doubts = {
@@ -312,8 +308,7 @@ def _tested(draft: Draft, output: Path, recorded: RecordedSignals) -> _Tested:
     )
     mounted = [one for one in repaired if one.kind is FindingKind.MOUNTING]
     entry = (tree["parameters"][-1], mounted[0].sentence) if mounted else None
-    draft = replace(draft, signals=signals, mounting=entry)
-    return _Tested(draft, rest, None, fits[-1])
+    return replace(draft, signals=signals, mounting=entry), rest, None
 
 
 def _label(values: dict[str, object]) -> str:
@@ -322,16 +317,17 @@ def _label(values: dict[str, object]) -> str:
 
 
 def _with_parameters(
-    tested: _Tested,
+    draft: Draft,
     spec: mujoco.MjSpec,
     mapping: Mapping,
     output: Path,
     masses: Sequence[Candidate],
+    dataset: Dataset | None,
 ) -> Draft:
     """Choose the parameters that the recordings determine, some masses before others."""
     resting = resting_joints(spec.copy().compile(), mapping.lines)
-    dataset = None if resting else tested.dataset
-    draft = without_comparing(tested.draft, resting)
+    dataset = None if resting else dataset
+    draft = without_comparing(draft, resting)
     inputs, floating = _inputs(mapping), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
     usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
@@ -356,15 +352,11 @@ def _with_parameters(
             dataset = replace(dataset, training=without_contacts(dataset.training)[0])
         least = RESTING if draft.contacts_left_out else 0.0
         touching = seen.rests or any(s > least for s in seen.touching.values())
-        found = determined(
-            experiment, dataset, offered, draft.window, tested.known, touching=touching
-        )
+        found = determined(experiment, dataset, offered, draft.window, touching=touching)
         kept, dropped = chosen(offered, found.answers)
         draft = replace(draft, notes=(*draft.notes, *found.notes))
         if not found.rolled:
-            draft = with_ways_between(
-                replace(draft, parameters=kept), dataset, output, tested.known
-            )
+            draft = with_ways_between(replace(draft, parameters=kept), dataset, output)
         if found.rolled or (touching and floating):
             draft = in_a_usual_time(
                 draft, experiment, dataset, len(kept), touching=touching, rolled=found.rolled

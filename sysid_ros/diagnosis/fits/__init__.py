@@ -14,7 +14,6 @@ from sysid_ros.diagnosis.fits.floating_bases import (
     moment_arms,
     most_pushed,
 )
-from sysid_ros.diagnosis.fits.found_values import UNKNOWN, FoundValues
 from sysid_ros.diagnosis.fits.gravity_direction import (
     other_gravity,
     size_of_gravity,

@@ -22,7 +22,6 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.fits.fitted_windows import (
-    ROUNDS,
     fitted,
     problem_of,
     well_covered,
@@ -51,8 +50,8 @@ _LENGTH, _SHORTEST = 0.5, 0.25  # s, of a window, and where longer ones are too 
 _FEWEST, _MOST = 8, 12  # windows
 _WORK = 9.5e6  # steps of simulation, times columns of the Jacobian, times degrees of freedom
 _TIED = 3.0  # times as dear where bodies touch or loops close
-_AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3, bare=True)
-_RECORDED = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, damping=1e-5, bare=False)
+_AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
+_RECORDED = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, damping=1e-5)
 _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=4)
 _GAINS = 0.1  # of what a way lacks to the best, that a step of its fit to the end has to promise
 _FAR, _NEARER = 1.5, 0.5  # ratio of squares, and what a step has to promise of the way to it
@@ -118,8 +117,6 @@ class RecordedFit:
         params: ParameterDict,
         pool: RolloutPool,
         worth: float = 1.0,
-        *,
-        near: bool = False,
     ) -> RecordedFit | None:
         """Fit some windows; none where they are too few, or derivatives inexact, or it has no end.
 
@@ -128,7 +125,6 @@ class RecordedFit:
           params: What a fit finds, delays of commands among them.
           pool: Where simulations run.
           worth: Share of the usual time that an answer is worth.
-          near: Whether parameters begin where windows were fitted.
 
         Raises:
           DearError: So few windows as would do are too dear.
@@ -150,7 +146,7 @@ class RecordedFit:
             told = _driven_otherwise(group, others)
             return told or windows_of(others, params, length).select(places)
 
-        problem, point, _ = fitted(problem, rounds=1 if near else ROUNDS)
+        problem, point, _ = fitted(problem)
         solution = minimize(problem, point, _RECORDED)
         if solution.status is not FitStatus.CONVERGED:
             return None

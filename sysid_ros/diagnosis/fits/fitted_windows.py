@@ -34,8 +34,7 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 _VELOCITY_FILTER = 30.0  # Hz
 _LOOKED_AT = 3  # times as many windows as are taken, where those of some would be missed
 _LESS_DAMPED, _DAMPED_MORE = 0.1, 100.0  # behind a step, and where none was found
-ROUNDS = 4  # steps at most, behind each of which noise levels are known better
-_LITTLE = 0.05  # of the cost, that a step brings which is the last
+_ROUNDS = 4  # steps, behind each of which noise levels are known better
 # Of what is about to be said: before noise levels are known, and after.
 _TO_THE_END = SolverSettings(max_iterations=20, cost_tolerance=1e-3, worth=1.0, refusals=4)
 
@@ -100,53 +99,31 @@ def problem_of(
 
 
 def fitted(
-    problem: WindowedProblem,
-    point: Point | None = None,
-    *,
-    patient: bool = False,
-    rounds: int = ROUNDS,
+    problem: WindowedProblem, point: Point | None = None, *, patient: bool = False
 ) -> tuple[WindowedProblem, Point, bool]:
     """The windows after a fit, and whether it came to its end.
 
     Noise levels are what each part of it left, a step or, if it is patient, a search.
     """
-    point = problem.initial_point() if point is None else point
-    return _searched(problem, point) if patient else _stepped(problem, point, rounds)
-
-
-def _stepped(
-    problem: WindowedProblem, point: Point, rounds: int
-) -> tuple[WindowedProblem, Point, bool]:
-    """The same by single steps, until one brings little."""
-    damping, gain = INITIAL_DAMPING, 0.0
-    for _ in range(rounds):
-        before, cost = point, problem.cost(point)
-        point = one_step(problem, before, replace(_TO_THE_END, damping=damping))
-        # As in a search, without which steps creep where parameters are alike.
-        damping *= _DAMPED_MORE if point is before else _LESS_DAMPED
-        gain = 1.0 - problem.cost(point) / cost
-        problem = _at_levels_left(problem, point)
-        if 0.0 < gain <= _LITTLE:
-            break
-    return problem, point, 0.0 < gain <= _TO_THE_END.cost_tolerance
-
-
-def _searched(problem: WindowedProblem, point: Point) -> tuple[WindowedProblem, Point, bool]:
-    """The same by two searches."""
-    settled = False
-    for _ in range(2):
-        solution = minimize(problem, point, _TO_THE_END)
-        settled = solution.iterations < _TO_THE_END.max_iterations
-        point = solution.point
-        problem = _at_levels_left(problem, point)
+    point, settled = problem.initial_point() if point is None else point, False
+    damping = INITIAL_DAMPING
+    for left in reversed(range(2 if patient else _ROUNDS)):
+        before, weighed = point, problem
+        cost = math.nan if patient or left else problem.cost(point)  # it was simulated just now
+        if patient:
+            solution = minimize(problem, point, _TO_THE_END)
+            settled = solution.iterations < _TO_THE_END.max_iterations
+            point = solution.point
+        else:
+            point = one_step(problem, before, replace(_TO_THE_END, damping=damping))
+            # As in a search, without which steps creep where parameters are alike.
+            damping *= _DAMPED_MORE if point is before else _LESS_DAMPED
+        noise = dict(problem.noise)
+        for name, (square, count) in squares_left(problem, point).items():
+            unexplained = math.sqrt(square / max(count, 1))
+            if math.isfinite(unexplained):
+                noise[name] = max(unexplained, 1e-6 * noise[name])
+        problem = problem.with_noise(noise)
+    if not patient:
+        settled = 0.0 < cost - weighed.cost(point) <= _TO_THE_END.cost_tolerance * cost
     return problem, point, settled
-
-
-def _at_levels_left(problem: WindowedProblem, point: Point) -> WindowedProblem:
-    """The problem with noise levels that are what is left of each signal at a point."""
-    noise = dict(problem.noise)
-    for name, (square, count) in squares_left(problem, point).items():
-        unexplained = math.sqrt(square / max(count, 1))
-        if math.isfinite(unexplained):
-            noise[name] = max(unexplained, 1e-6 * noise[name])
-    return problem.with_noise(noise)

@@ -31,8 +31,7 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.windows import WindowGroup
 
-_LENGTH, _SHORT = 1.0, 0.5  # s, of a window at most; and where there are so many columns
-_ROLLED = 0.5  # s, where every column is a rollout of its own
+_LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
 _FEWEST, MOST_WINDOWS = 8, 16  # the fewest where every column is a rollout
 _STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
 _SHORTEST = 0.15  # s, of a window that shows anything
@@ -323,15 +322,14 @@ def _afforded(
     pool: RolloutPool,
 ) -> tuple[WindowGroup, int]:  # fmt: skip
     """Windows of a length at most, and how many of them time allows."""
-    model = sequences.gt_model
-    columns = params.size + suspects + 2 * model.nv + model.na
-    motion = float(model.opt.timestep) / columns  # s per step and column
-    length = min(length, max(_STEPS * motion / _FEWEST, _SHORT))
     group = windows_of(sequences, params, length)
     problem = problem_of(group.select([0]), params, pool)
+    columns = params.size + suspects + group.batches[0].spread.shape[1]
+    step = float(group.batches[0].model.opt.timestep)
     if any(exact is not None and not exact.gave_up for exact in problem.exact):
-        return group, min(max(round(_STEPS * motion / length), _FEWEST), MOST_WINDOWS)
-    length = min(length, _ROLLED, _STEPS_ROLLED * motion / _FEWEST)
+        most = round(_STEPS * step / (columns * length))
+        return group, min(max(most, _FEWEST), MOST_WINDOWS)
+    length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
     if length < _SHORTEST:
         return group, 0
     return windows_of(sequences, params, length), _FEWEST

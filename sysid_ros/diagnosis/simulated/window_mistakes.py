@@ -163,11 +163,11 @@ class WindowTest:
 
     def loads(self) -> list[Finding]:
         """The load that changes in the midst of a recording, if there is one."""
-        return changed_load(self.windows, self.usual, self.masses)
+        return changed_load(self._windows, self.usual, self.masses)
 
     def masses_off(self) -> list[Finding]:
         """The mass that is not the model's, if there is one."""
-        if (windows := self.windows) is None:
+        if (windows := self._windows) is None:
             return []
         springs: tuple[Parameter, ...] = ()
         off, beside = self._mass_off(windows)
@@ -190,7 +190,7 @@ class WindowTest:
         Args:
           told: What the one mass that is told leaves of each signal; nothing without one.
         """
-        windows, tested = self.windows, _names(self.masses)
+        windows, tested = self._windows, _names(self.masses)
         if windows is None or not tested:
             return []
         beside = [*_names(self.usual), *_names(self.zeros)]
@@ -233,14 +233,14 @@ class WindowTest:
 
     def turned(self) -> Turned | None:
         """Gravity from elsewhere, or none, that explains most of what is left."""
-        if self.windows is None or self.gravity is None:
+        if self._windows is None or self.gravity is None:
             return None
         model, usual = self.sequences.gt_model, _names(self.usual)
-        return turned_gravity(self.windows, self.gravity, usual, model, self._linearized)
+        return turned_gravity(self._windows, self.gravity, usual, model, self._linearized)
 
     def late_inputs(self) -> list[Explanation]:
         """Delays of inputs that no equation of joints shows."""
-        if (windows := self.windows) is None:
+        if (windows := self._windows) is None:
             return []
         unseen, found = Simulated(self.recorded, {}).unequalled(), []
         for labels, known in self.delays.items():
@@ -264,7 +264,7 @@ class WindowTest:
 
     def factors_off(self) -> list[Explanation]:
         """The sign or the factor of one of several forces that move a free body."""
-        windows, usual = self.windows, [*_names(self.usual), *_names(self.masses)]
+        windows, usual = self._windows, [*_names(self.usual), *_names(self.masses)]
         if windows is None or not self.factors:
             return []
         scores = windows.scores(_names(self.factors), usual)
@@ -295,7 +295,7 @@ class WindowTest:
         """In words that masses cannot be tested, or those of some bodies; empty without any."""
         if not self.masses:
             return ""
-        if (windows := self.windows) is None:
+        if (windows := self._windows) is None:
             return (
                 "masses are not tested: there are too few windows, the model flies apart in them, "
                 "or their derivatives take too many simulations"
@@ -309,7 +309,7 @@ class WindowTest:
         )
 
     @cached_property
-    def windows(self) -> WindowScores | None:
+    def _windows(self) -> WindowScores | None:
         """Windows linearized at the model's values; ``None`` where there are too few."""
         windows = self._linearized()
         if windows is None or windows.settled or self._mass_off(windows)[0] is None:

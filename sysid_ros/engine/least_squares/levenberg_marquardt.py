@@ -76,8 +76,6 @@ class SolverSettings:
         magnitude: with some, one that the cost hardly depends on does not run to where the linear
         model knows nothing. Steps that are refused raise it. It leaves the minimum where it is.
       refusals: Of steps from one point that end the search; ``None`` as many as it takes.
-      bare: Whether the point where the search has converged, as its cost tells, is left without a
-        linearization.
     """
 
     max_iterations: int = 100
@@ -91,7 +89,6 @@ class SolverSettings:
     chance: float = 0.0
     least_curvature: float = 0.0
     refusals: int | None = None
-    bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,7 @@ class Solution:
     """The point at which a search stopped, and why."""
 
     point: Point
-    linearization: Linearization | None  # None: stopped before the first, or left out as asked for
+    linearization: Linearization | None  # None: stopped before the first one was complete
     status: FitStatus
     iterations: int
     message: str
@@ -184,14 +181,10 @@ def minimizing(
             if step is None:
                 status, message = ending or _STALLED
                 return Solution(point, here, status, number, message)
-            enough = settings.cost_tolerance * here.cost
-            if settings.bare and here.cost - problem.cost(step) <= enough:
-                status, message = _CONVERGED
-                return Solution(step, None, status, number + 1, message)
             ahead = problem.linearize(step)
         except StopRequestedError:
             return Solution(point, here, FitStatus.CANCELED, number, CANCELED)
-        if here.cost - ahead.cost <= enough:
+        if here.cost - ahead.cost <= settings.cost_tolerance * here.cost:
             ending = _CONVERGED
         point, here, number = step, ahead, number + 1
 
