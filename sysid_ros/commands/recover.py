@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from sysid_ros.commands.common import AddParser, add_command, message_arguments
 from sysid_ros.printable import print_text
@@ -37,23 +38,16 @@ def _run(options: argparse.Namespace) -> int:
     from sysid_ros.recording.mapping import split_at_restarts
     from sysid_ros.terminal import working
 
-    if options.split:
-        with working(f"splitting {options.bag.name}"):
-            parts = split_at_restarts(
-                options.bag,
-                output=options.output,
-                compression=options.compression,
-                msg_paths=options.msg_path,
-            )
-        for part in parts:
-            print_text(part)
-        return 0
-    with working(f"recovering {options.bag.name}"):
-        recovered = recover(
-            options.bag,
-            output=options.output,
-            compression=options.compression,
-            msg_paths=options.msg_path,
-        )
-    print_text(recovered)
+    given: dict[str, Any] = {
+        "output": options.output,
+        "compression": options.compression,
+        "msg_paths": options.msg_path,
+    }
+    with working(f"{'splitting' if options.split else 'recovering'} {options.bag.name}"):
+        if options.split:
+            written = split_at_restarts(options.bag, **given)
+        else:
+            written = [recover(options.bag, **given)]
+    for part in written:
+        print_text(part)
     return 0

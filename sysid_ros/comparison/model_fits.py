@@ -49,8 +49,8 @@ def fit_models(
     models: Mapping[str, ModelTask],
     workers: Workers,
     *,
-    on_done: Callable[[str], None] = lambda text: None,
-    should_stop: Callable[[], bool] | None = None,
+    on_done: Callable[[str], None],
+    should_stop: Callable[[], bool] | None,
 ) -> dict[str, Outcome | str]:
     """Fit every structure, and its folds.
 

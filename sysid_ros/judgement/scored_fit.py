@@ -142,7 +142,7 @@ def outcome_of(
     bias: BiasCheck | None = None,
     *,
     of_a_part: bool = False,
-    should_stop: Callable[[], bool] | None = None,
+    should_stop: Callable[[], bool] | None,
 ) -> Outcome:
     """Score a result on the data fitted and on what was held out.
 

@@ -16,7 +16,7 @@ from sysid_ros.judgement.scoring import score
 
 
 def scored_windows(
-    inputs: FitInputs, check: WindowCheck, should_stop: Callable[[], bool] | None = None
+    inputs: FitInputs, check: WindowCheck, should_stop: Callable[[], bool] | None
 ) -> WindowCheck:
     """The check with the open-loop error of each estimate; as it is where that was stopped."""
     dataset = inputs.dataset

@@ -13,7 +13,7 @@ from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement import Outcome, Score, scored_warnings, with_verdict
 from sysid_ros.pipeline.fit_task import FitTask, run_fit_task
-from sysid_ros.processes import IN_THIS_PROCESS, Workers, run_tasks
+from sysid_ros.processes import Workers, run_tasks
 
 
 def folds_of(sequences: int, folds: int) -> list[tuple[int, ...]]:
@@ -26,10 +26,10 @@ def cross_validated(
     outcome: Outcome,
     data_dir: Path | None,
     *,
-    workers: Workers = IN_THIS_PROCESS,
-    state_dir: Path | None = None,
-    on_fold: Callable[[int, int], None] = lambda done, folds: None,
-    should_stop: Callable[[], bool] | None = None,
+    workers: Workers,
+    state_dir: Path | None,
+    on_fold: Callable[[int, int], None],
+    should_stop: Callable[[], bool] | None,
 ) -> Outcome:
     """Fit every fold and give the fit of all sequences their held-out scores.
 

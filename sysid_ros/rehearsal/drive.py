@@ -315,12 +315,43 @@ class Balance:
 def _balance(
     model: mujoco.MjModel, start: mujoco.MjData, motion: Motion, duration: float, seed: int
 ) -> Balance:
-    """The regulator of MuJoCo's linearization (Anderson and Moore, Optimal Control, 1990)."""
+    """A regulator about the start, which is put down first, along a motion of the body."""
     if not model.njnt or int(model.jnt_type[0]) != FREE:
         raise RehearsalError(
             "motions are made for actuators on joints and tendons, and for a free body that "
             "actuators at sites balance; this model is neither"
         )
+    hold, a, b = _linearized(model, start)
+    cost = np.diag(np.concatenate([10.0 * ~_turns_on(model), np.ones(model.nv)]))
+    control = _control_range(model)
+    usual = _usual_controls(hold, control)
+    gain = _regulator(a, b, cost, np.diag(1.0 / usual**2))
+    limits = CommandLimits(
+        np.full(3, -motion.reach),
+        np.full(3, motion.reach),
+        np.full(3, motion.speed),
+        np.full(3, motion.acceleration),
+    )
+    reference = design_multisine(
+        ("x", "y", "z"), limits, duration=duration, lowest=motion.lowest,
+        highest=min(motion.highest, 0.5), fill=_FILL, seed=seed,
+    )  # fmt: skip
+    return Balance(
+        model,
+        ExcitationPath(reference, np.zeros(3), ramp=min(_RAMP, duration / 4.0)),
+        np.array(start.qpos),
+        hold,
+        gain,
+        _dither(model, motion.dither, usual, seed),
+        control[:, 0],
+        control[:, 1],
+    )
+
+
+def _linearized(
+    model: mujoco.MjModel, start: mujoco.MjData
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Inputs that hold the start, (u,), and MuJoCo's linearization about it, (2 nv, 2 nv or u)."""
     coarse = copy.copy(model)
     coarse.opt.timestep = _BALANCE_STEP
     coarse.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # RK4 has no linearization
@@ -339,33 +370,16 @@ def _balance(
     states = 2 * model.nv
     a, b = np.zeros((states, states)), np.zeros((states, model.nu))
     mujoco.mjd_transitionFD(coarse, data, 1e-6, True, a, b, None, None)
-    b = b[:, inputs]
-    cost = np.diag(np.concatenate([10.0 * ~_turns_on(model), np.ones(model.nv)]))
-    control = _control_range(model)
-    effort = np.diag(1.0 / _usual_controls(hold, control) ** 2)
+    return hold, a, b[:, inputs]
+
+
+def _regulator(a: FloatArray, b: FloatArray, cost: FloatArray, effort: FloatArray) -> FloatArray:
+    """The gains, (u, 2 nv), of a linear regulator (Anderson and Moore, Optimal Control, 1990)."""
     # The discount leaves alone what the actuators cannot move, such as the heading.
     a, b = _DISCOUNT * a, _DISCOUNT * b
     try:
         value = scipy.linalg.solve_discrete_are(a, b, cost, effort)
     except (np.linalg.LinAlgError, ValueError):
         raise RehearsalError("the actuators cannot balance the robot about its start") from None
-    limits = CommandLimits(
-        np.full(3, -motion.reach),
-        np.full(3, motion.reach),
-        np.full(3, motion.speed),
-        np.full(3, motion.acceleration),
-    )
-    reference = design_multisine(
-        ("x", "y", "z"), limits, duration=duration, lowest=motion.lowest,
-        highest=min(motion.highest, 0.5), fill=_FILL, seed=seed,
-    )  # fmt: skip
-    return Balance(
-        model,
-        ExcitationPath(reference, np.zeros(3), ramp=min(_RAMP, duration / 4.0)),
-        np.array(start.qpos),
-        hold,
-        np.linalg.solve(effort + b.T @ value @ b, b.T @ value @ a),
-        _dither(model, motion.dither, _usual_controls(hold, control), seed),
-        control[:, 0],
-        control[:, 1],
-    )
+    gains: FloatArray = np.linalg.solve(effort + b.T @ value @ b, b.T @ value @ a)
+    return gains

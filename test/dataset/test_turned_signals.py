@@ -45,7 +45,7 @@ def told(
     """What is made of a command."""
     control = MappedSignal(SignalKind.ACTUATOR, name, TIMES, command, True, None)
     measured = MappedSignal(SignalKind.QPOS, joint, TIMES, position, False, None, turns=turns)
-    mapped = MappedRecording("run", 0, 12.0, (control,), (measured,), (), "")
+    mapped = MappedRecording("run", 0, 12.0, (control,), (measured,))
     found = with_turned_commands(mapped, mujoco.MjSpec.from_string(JOINTS))
     assert bool(found.warnings) == (found is not mapped)
     return found.controls[0].values
@@ -95,7 +95,7 @@ def test_what_no_angle_is_told_is_not_turned_by_another_sensor(name: str) -> Non
     steps = np.where(np.sin(TIMES) > 0.0, 3.0, -3.0)
     control = MappedSignal(SignalKind.ACTUATOR, name, TIMES, steps, True, None)
     speed = MappedSignal(SignalKind.SENSOR, "speed", TIMES, 5.0 * np.sin(TIMES - 1.5), False, None)
-    mapped = MappedRecording("run", 0, 12.0, (control,), (speed,), (), "")
+    mapped = MappedRecording("run", 0, 12.0, (control,), (speed,))
     assert with_turned_commands(mapped, spec) is mapped
 
 

@@ -67,7 +67,6 @@ from sysid_ros.engine.mechanics.fluid_forces import (
     shape_body,
 )
 from sysid_ros.engine.mechanics.forces import (
-    Forces,
     act,
 )
 from sysid_ros.engine.mechanics.kinematics import (
@@ -83,7 +82,6 @@ from sysid_ros.engine.mechanics.lines import (
     LINE_FRICTIONLOSS,
     LINE_INVWEIGHT,
     Lines,
-    MovedLines,
     add_along,
     along,
     line_fields,
@@ -92,7 +90,6 @@ from sysid_ros.engine.mechanics.lines import (
     with_own_course,
 )
 from sysid_ros.engine.mechanics.load_friction import (
-    FrictionLimits,
     limit_friction,
 )
 from sysid_ros.engine.mechanics.model_tables import (
@@ -118,7 +115,6 @@ from sysid_ros.engine.mechanics.positions import (
     advance_derivative,
 )
 from sysid_ros.engine.mechanics.rigid_body import (
-    Derivatives,
     differentiate,
     fall,
     felt,

@@ -50,8 +50,8 @@ class MappedRecording:
     end: float  # s after t = 0
     controls: tuple[MappedSignal, ...]  # kind ACTUATOR
     measured: tuple[MappedSignal, ...]  # kinds SENSOR, QPOS, QVEL
-    quality: tuple[TopicQuality, ...]
-    input_hash: str  # sha256 of the bag's files
+    quality: tuple[TopicQuality, ...] = ()
+    input_hash: str = ""  # sha256 of the bag's files
     # Stretches (start, end) in s in which something mapped does not count (``enabled_when``).
     masked: tuple[tuple[float, float], ...] = ()
     warnings: tuple[str, ...] = ()  # what was odd about the recording, one sentence each

@@ -38,27 +38,7 @@ def mapping_warnings(
     """
     found = clock_warnings(dated) + _received(dated)
     for topic in quality:
-        if topic.promised is not None and topic.messages != topic.promised:
-            found.append(
-                f"{topic.topic} was promised {topic.promised} messages by the bag and "
-                f"{topic.messages} were read."
-            )
-        if topic.conflicts:
-            found.append(
-                f"{topic.conflicts} messages of {topic.topic} have the stamp of the one before and "
-                "other values: do two nodes publish it? The first of each counts."
-            )
-        if topic.backwards:
-            found.append(
-                f"{topic.backwards} messages of {topic.topic} have a {topic.clock} stamp before "
-                f"that of the message received before them, by up to {topic.farthest_back:.3g} s; "
-                "they were put in order: do two nodes publish it, or was a clock set back?"
-            )
-        if topic.interleaved:
-            found.append(
-                f"{topic.interleaved} messages of {topic.topic} change between two courses: "
-                "two nodes seem to publish it in turn, and the fit would mix them."
-            )
+        found += _of_topic(topic)
     for columns in {topic.columns.topic: topic.columns for topic in dated.topics.values()}.values():
         found.extend(
             f"{count} of {len(columns.log_ns)} messages of {columns.topic} name the element of "
@@ -77,6 +57,33 @@ def mapping_warnings(
             f"{listed([one.name for one in turned], 4)}: angles jump by a whole turn, "
             f"{sum(one.turns for one in turned)} times in all, and were joined; their zero is that "
             "of the first sample's turn."
+        )
+    return found
+
+
+def _of_topic(topic: TopicQuality) -> list[str]:
+    """Say what is odd about the number, the stamps and the order of a topic's messages."""
+    found = []
+    if topic.promised is not None and topic.messages != topic.promised:
+        found.append(
+            f"{topic.topic} was promised {topic.promised} messages by the bag and "
+            f"{topic.messages} were read."
+        )
+    if topic.conflicts:
+        found.append(
+            f"{topic.conflicts} messages of {topic.topic} have the stamp of the one before and "
+            "other values: do two nodes publish it? The first of each counts."
+        )
+    if topic.backwards:
+        found.append(
+            f"{topic.backwards} messages of {topic.topic} have a {topic.clock} stamp before "
+            f"that of the message received before them, by up to {topic.farthest_back:.3g} s; "
+            "they were put in order: do two nodes publish it, or was a clock set back?"
+        )
+    if topic.interleaved:
+        found.append(
+            f"{topic.interleaved} messages of {topic.topic} change between two courses: "
+            "two nodes seem to publish it in turn, and the fit would mix them."
         )
     return found
 

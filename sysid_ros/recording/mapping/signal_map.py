@@ -173,8 +173,6 @@ def map_columns(
         end=span.end,
         controls=tuple(one for one in mapped if one.kind is SignalKind.ACTUATOR),
         measured=tuple(one for one in mapped if one.kind is not SignalKind.ACTUATOR),
-        quality=(),
-        input_hash="",
         masked=union(stretch for out in masked for stretch in out),
     )
     if not whole:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from torque_arm import (
+    JOINT_EXPERIMENT,
     experiment_text,
     moved,
     noisy,
@@ -31,13 +32,6 @@ from sysid_ros.engine.measured_torque import (
 from sysid_ros.experiment import load_experiment, parse_experiment
 from sysid_ros.robots import build_parameters
 
-EXPERIMENT = """
-model: arm.xml
-sequences: [bag]
-signals: [{effort: a, topic: /joint_states, field: "effort[a]"}]
-fit: {method: inverse_dynamics}
-parameters: [{joint: "*", armature: , damping: , frictionloss: }PARAMETERS]
-"""
 LOAD = 0.8  # kg at the last body
 
 
@@ -61,9 +55,8 @@ def found(
     """What is found where the load is held by a share, and something else acts besides."""
     times, motion, torque, loaded = recorded
     positions, told = noisy(motion.qpos, torque + np.reshape(share, (-1, 1)) * loaded + more)
-    params = build_parameters(
-        parse_experiment(EXPERIMENT.replace("PARAMETERS", parameters)), true_spec()
-    )
+    text = JOINT_EXPERIMENT.replace("loss: }", f"loss: }}{parameters}")
+    params = build_parameters(parse_experiment(text), true_spec())
     groups = [torque_sequences(true_spec(), times, positions, told)]
     return found_contradictions(torque_problem(groups, params), TorqueSettings())
 

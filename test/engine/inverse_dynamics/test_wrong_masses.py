@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from torque_arm import (
     BODIES,
+    JOINT_EXPERIMENT,
     experiment_text,
     moved,
     noisy,
@@ -33,13 +34,6 @@ from sysid_ros.engine.measured_torque import fit_torque, found_contradictions, t
 from sysid_ros.experiment import load_experiment, parse_experiment
 from sysid_ros.robots import build_parameters
 
-EXPERIMENT = """
-model: arm.xml
-sequences: [bag]
-signals: [{effort: a, topic: /joint_states, field: "effort[a]"}]
-fit: {method: inverse_dynamics}
-parameters: [{joint: "*", armature: , damping: , frictionloss: }]
-"""
 FACTOR = 1.4
 SHORT = 3000  # samples, 12 s
 
@@ -76,7 +70,7 @@ def named(
     if nameless:
         spec.body(body).name = ""
     positions, torque = noisy(motion.qpos, gain * (torque + more))
-    params = build_parameters(parse_experiment(EXPERIMENT), spec)
+    params = build_parameters(parse_experiment(JOINT_EXPERIMENT), spec)
     groups = [torque_sequences(spec, times, positions, torque)]
     return found_contradictions(torque_problem(groups, params), TorqueSettings()).masses
 

@@ -128,7 +128,8 @@ def test_motors_are_shown_as_planned_and_other_joints_are_refused() -> None:
     )
     shown = shown_motion(model, table, "plan")
     np.testing.assert_array_equal(shown.simulated, shown.measured)
+    plan = table.reference(JOINTS, np.full(2, np.inf))
     with pytest.raises(NoServoError, match="'shoulder' has 0 position servos"):
-        servo_motion(model, JOINTS, np.zeros(2), table.reference(JOINTS, np.full(2, np.inf)))
+        servo_motion(model, JOINTS, np.zeros(2), plan.duration, plan.values)
     with pytest.raises(ExcitationError, match="the model lacks what the motion moves: wrist"):
         shown_motion(model, replace(table, joints=("wrist", "elbow")), "plan")

@@ -43,8 +43,6 @@ def mapped() -> MappedRecording:
             signal(SignalKind.QPOS, "elbow", [0.1, 0.5], [8.0, 9.0]),
             signal(SignalKind.QVEL, "elbow", [0.5, 0.9], [1.5, 2.5]),
         ),
-        quality=(),
-        input_hash="",
     )
 
 
@@ -118,7 +116,7 @@ def test_a_spline_stays_itself_between_the_instants_of_other_topics() -> None:
     smooth = replace(signal(SignalKind.ACTUATOR, "servo", times, sine), smooth=True)
     lamp = signal(SignalKind.ACTUATOR, "lamp", [0.0, 0.31, 1.1], [0.0, 1.0, 3.0], held=True)
     alone, both = (
-        control_time_series(MappedRecording("r", 0, 1.1, controls, (), (), ""))
+        control_time_series(MappedRecording("r", 0, 1.1, controls, ()))
         for controls in ((smooth,), (smooth, lamp))
     )
     fine = np.linspace(0.0, 1.1, 400)
@@ -139,7 +137,7 @@ def test_a_spline_keeps_its_last_sample_where_a_recording_goes_on(
     smooth = replace(signal(SignalKind.ACTUATOR, "servo", times, sine), smooth=True)
     lamp = signal(SignalKind.ACTUATOR, "lamp", others, others, held=True)
     controls = (smooth, lamp) if others else (smooth,)
-    series = control_time_series(MappedRecording("r", 0, 1.5, controls, (), (), ""))
+    series = control_time_series(MappedRecording("r", 0, 1.5, controls, ()))
     fine = np.linspace(0.0, 1.5, 400)
     course = value_at(series.times, series.data[:, 0], fine, series.method_of(0))
     np.testing.assert_allclose(course, np.sin(2.0 * np.minimum(fine, 1.0)), atol=1e-6)
