@@ -35,4 +35,10 @@ from sysid_ros.engine.uncertainty.parameter_estimate import (
 )
 from sysid_ros.engine.uncertainty.rank import WINDOW_DIFFERENCES, Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
+from sysid_ros.engine.uncertainty.step_changes import (
+    BY_CHANCE,
+    StepChange,
+    beyond_chance,
+    step_change,
+)
 from sysid_ros.engine.uncertainty.white_noise_intervals import calculate_intervals
