@@ -14,7 +14,7 @@ from sysid_ros.engine.least_squares import ReducedSystem
 from sysid_ros.engine.uncertainty.influence import influence
 
 BY_CHANCE = 2.0  # standard deviations of a change that chance alone explains
-NEARLY_AS_WELL = 2.0  # times the standard error of all windows that some of them have
+NEARLY_AS_WELL = 1.5  # times the standard error of one of all windows that one of some has
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class StepChange:
 
     values: FloatArray  # (k,)
     chance: FloatArray  # standard deviation of them by noise alone, (k,)
-    spread: FloatArray  # standard errors of these windows if all noise is as assumed, (k,)
+    spread: FloatArray  # standard errors of one such window if all noise is as assumed, (k,)
 
     def or_farther(self, some: StepChange) -> StepChange:
         """What some of the windows tell where that is farther, beyond chance, and told as well."""
@@ -57,5 +57,5 @@ def step_change(
     parts = -before.parts
     np.add.at(parts, places, after.parts)
     scatter = len(parts) / max(1, len(parts) - 1) * np.sum(parts**2, axis=0)
-    variances = np.diag(np.linalg.inv(here.of(chosen).hessian))
+    variances = len(parts) * np.diag(np.linalg.inv(here.of(chosen).hessian))
     return StepChange(after.step - before.step, np.sqrt(scatter), np.sqrt(variances))
