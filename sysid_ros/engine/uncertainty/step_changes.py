@@ -26,7 +26,7 @@ class StepChange:
     spread: FloatArray  # standard errors of one such window if all noise is as assumed, (k,)
 
     def or_farther(self, some: StepChange) -> StepChange:
-        """What some of the windows tell where that is farther, beyond chance, and told as well."""
+        """The change, as some of the windows tell it where that is farther and beyond chance."""
         beyond = np.abs(some.values) > np.maximum(np.abs(self.values), BY_CHANCE * some.chance)
         farther = beyond & (some.spread < NEARLY_AS_WELL * self.spread)
         return StepChange(

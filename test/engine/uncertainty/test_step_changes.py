@@ -29,8 +29,7 @@ def recorded(seed: int, leap: float) -> tuple[FloatArray, FloatArray, FloatArray
     rng = np.random.default_rng(seed)
     slopes = 0.3 * rng.normal(size=(WINDOWS, ROWS, 2))
     before = 0.02 * rng.normal(size=(WINDOWS, ROWS))
-    leaps = leap * rng.normal(size=(WINDOWS, 1)) * slopes[:, :, 0]
-    leaps += 0.6 * leap * slopes[:, :, 0]  # they meet a step earlier more often than later
+    leaps = leap * rng.normal(1.0, 0.3, size=(WINDOWS, 1)) * slopes[:, :, 0]
     leaps[CALM] = 0.0
     return slopes, before, before - slopes @ MOVED - leaps
 
