@@ -21,14 +21,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
-from sysid_ros.engine.estimation.held_up import Stretch
+from sysid_ros.engine.estimation.held_up import Stretch, landing
 from sysid_ros.engine.estimation.other_ways import EVALUATIONS, shift_by_ways
 from sysid_ros.engine.estimation.shifts import ANOTHER_WAY, ModelError, Shift, by_change
 from sysid_ros.engine.estimation.timing_walk import Walk
@@ -51,11 +51,14 @@ from sysid_ros.engine.least_squares import (
 from sysid_ros.engine.parameters import priors
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import (
+    BY_CHANCE,
     Covariance,
-    influence,
+    StepChange,
+    beyond_chance,
     recording_scatter,
+    step_change,
 )
-from sysid_ros.engine.windows import WindowGroup
+from sysid_ros.engine.windows import WindowGroup, can_touch
 from sysid_ros.errors import DataError, StopRequestedError, SysidError
 
 SHARE = 0.25  # of a search's time that the linearizations of alternatives may take together
@@ -68,7 +71,6 @@ MIN_WINDOWS, MIN_COSTLY = 6, 4
 # A shift may not be of first order that is larger than so many errors by noise, ...
 FAR = 2.0
 OF_ITSELF = 0.1  # ... and than this share of the value
-BY_CHANCE = 2.0  # standard deviations of a shift that chance alone explains
 SAME_INSTANT = 1e-6  # s
 
 
@@ -153,18 +155,12 @@ def _another_start(
     p = len(base.precision)
     values, chance = np.full(p, np.nan), np.full(p, np.nan)
     values[chosen], chance[chosen] = end.values, end.chance
-    error = _beyond_chance(values, chance)
+    error = beyond_chance(values, chance)
     if walk is not None:
         farther = walk.errors > error  # never of what no error is claimed of
         values = np.where(farther, walk.values, values)
         error = np.where(farther, walk.errors, error)
     return Shift(ANOTHER_START, 0.0, values, chance, error)
-
-
-def _beyond_chance(values: FloatArray, chance: FloatArray) -> FloatArray:
-    """The part of shifts that noise does not explain, (p,)."""
-    beyond = np.abs(values) > BY_CHANCE * chance
-    return np.where(beyond, np.sqrt(np.abs(values**2 - chance**2)), 0.0 * values)
 
 
 @dataclass(frozen=True)
@@ -214,6 +210,13 @@ class _Base:
             _places(problem.groups),
             left_out,
         )
+
+    @cached_property
+    def lands(self) -> BoolArray:
+        """Marks of the windows in which bodies come to touch, (w,)."""
+        if not any(can_touch(window.model) for window in self.problem.windows):
+            return np.zeros(len(self.places), dtype=np.bool_)
+        return landing(self.problem, self.bowl.point)
 
     def part(self, used: IndexArray) -> ReducedSystem:
         """The system of some windows, with their share of the priors."""
@@ -278,18 +281,8 @@ def _shift(
     if not math.isfinite(changed.cost):
         raise DataError("the simulation diverges")
     reduced = eliminate_starts(changed)
-    other = base.of(reduced.window_hessians, reduced.window_gradients, len(used))
-    own = base.part(used)
-    p = len(base.precision)
-    values, chance, error = np.full(p, np.nan), np.full(p, np.nan), np.full(p, np.nan)
-    for claim in claims:
-        there, here = influence(other, claim.free), influence(own, claim.free)
-        parts = -here.parts
-        np.add.at(parts, np.searchsorted(used, parents), there.parts)
-        scatter = len(parts) / max(1, len(parts) - 1) * np.sum(parts**2, axis=0)
-        places = np.searchsorted(claim.free, claim.told)
-        values[claim.told] = (there.step - here.step)[places]
-        chance[claim.told] = np.sqrt(scatter)[places]
+    values, chance = _told(base, alternative, reduced, parents, used, claims)
+    error = np.full_like(values, np.nan)
     if alternative.order > 0.0:
         few = alternative.cost > COSTLY  # windows, of which chance alone may make a large shift
         theta = base.bowl.point.theta
@@ -302,8 +295,41 @@ def _shift(
         sure = np.abs(values) > BY_CHANCE * chance
         error = alternative.order * np.where(sure | (not few), np.abs(values), 0.0 * values)
     else:
-        error = _beyond_chance(values, chance)
+        error = beyond_chance(values, chance)
     return Shift(alternative.change, alternative.order, values, chance, error)
+
+
+def _told(
+    base: _Base,
+    alternative: Alternative,
+    reduced: ReducedSystem,
+    parents: IndexArray,
+    used: IndexArray,
+    claims: Sequence[_Claim],
+) -> tuple[FloatArray, FloatArray]:
+    """The shifts by an alternative, (p,), and their standard deviations by chance.
+
+    Where bodies meet a step earlier or later, residuals jump by more than a time step moves them
+    elsewhere, and the linear model of such a window holds nowhere: what it adds to a shift may hide
+    what all others say. So of another time step these are asked alone as well.
+    """
+    calm = used[~base.lands[used]] if alternative.order > 0.0 else used
+    values, chance = np.full((2, len(base.precision)), np.nan)
+
+    def moved(windows: IndexArray, free: IndexArray) -> StepChange:
+        within = np.isin(parents, windows)
+        hessians, gradients = reduced.window_hessians[within], reduced.window_gradients[within]
+        there = base.of(hessians, gradients, len(windows))
+        places = np.searchsorted(windows, parents[within])
+        return step_change(base.part(windows), there, places, free)
+
+    for claim in claims:
+        change = moved(used, claim.free)
+        if MIN_WINDOWS <= len(calm) < len(used):
+            change = change.or_farther(moved(calm, claim.free))
+        places = np.searchsorted(claim.free, claim.told)
+        values[claim.told], chance[claim.told] = change.values[places], change.chance[places]
+    return values, chance
 
 
 def _changed(

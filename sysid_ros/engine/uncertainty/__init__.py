@@ -21,7 +21,7 @@ from sysid_ros.engine.uncertainty.covariance import (
 )
 from sysid_ros.engine.uncertainty.estimates import estimates, uncertainty_of
 from sysid_ros.engine.uncertainty.identifiability import describe_open_directions
-from sysid_ros.engine.uncertainty.influence import influence, recording_scatter
+from sysid_ros.engine.uncertainty.influence import recording_scatter
 from sysid_ros.engine.uncertainty.noise_levels import (
     estimated_noise,
     first_noise,
@@ -35,4 +35,10 @@ from sysid_ros.engine.uncertainty.parameter_estimate import (
 )
 from sysid_ros.engine.uncertainty.rank import WINDOW_DIFFERENCES, Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
+from sysid_ros.engine.uncertainty.step_changes import (
+    BY_CHANCE,
+    StepChange,
+    beyond_chance,
+    step_change,
+)
 from sysid_ros.engine.uncertainty.white_noise_intervals import calculate_intervals
