@@ -73,7 +73,7 @@ def _give(model: mujoco.MjModel, joint: int, pressed: float) -> float:
 
 
 def loads(recorded: Recorded) -> FloatArray:
-    """What weights and springs press degrees of freedom at most as recorded, (nv,) N m or N."""
+    """Largest loads of weights and springs on degrees of freedom as recorded, (nv,) N m or N."""
     model, postures = recorded.model, recorded.postures()
     data, most = mujoco.MjData(model), np.zeros(model.nv)
     for posture in postures[:: max(1, len(postures) // _LOOKS)]:
