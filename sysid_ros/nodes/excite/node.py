@@ -52,7 +52,7 @@ class Excite(Node):
         self._settings: ExcitationSettings = declare_excitation(self)
         self._monitor = self._settings.monitor()
         clock, self._now = motion_clock(self)
-        self._ticked = time.monotonic()
+        self._ticked = time.monotonic()  # when time last went on, or was not asked about
         self._ending = math.inf  # time.monotonic() when it was first asked to end
         self._armed = NodeParameters(self).flag(
             "armed", False, "whether to move once as soon as joint states arrive, unasked"
@@ -208,6 +208,7 @@ class Excite(Node):
         if not self._motion.moves and not self._motion.left_alone:
             return True
         if self._motion.left_alone and now - self._ending < _NO_ANSWER:
+            self._ticked = now  # time may go on only after the answer
             if now - self._ending > _CLOCK_STANDS:
                 log_of(self).repeated_warning(
                     "waiting for the controller to say that it has heard that it is to brake: "
