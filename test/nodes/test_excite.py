@@ -260,6 +260,7 @@ def test_a_goal_has_at_most_100_points_per_second(excite: Excite, rate: float, s
         ({"trajectory": "/nowhere.csv"}, "there is no file '/nowhere.csv'"),
         ({"interface": "torque"}, "valid: position, effort"),
         ({"rate": "0.0"}, "parameter rate of excite must be positive, given 0.0"),
+        ({"rate": "250.0", "command_type": "joint_trajectory"}, "rate of excite is 250: with"),
         ({"limits.velocity": "[fast, slow]"}, "must be a list of numbers, given"),
         ({"limits.file": "/nowhere.yaml"}, "there is no file '/nowhere.yaml'"),
         ({"following.tolerance": "[0.1, 0.1, 0.1]"}, "needs one positive number, or one for each"),
