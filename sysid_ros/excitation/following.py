@@ -12,6 +12,21 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 
 _FROZEN = 2.0  # s without any change that is too long under commands that are efforts
+_TURN = 2.0 * np.pi
+WRAPS = (
+    "; that is a whole turn: its driver tells angles within one turn, so keep the motion away from "
+    "where they wrap"
+)
+
+
+def is_whole_turn(way: float, tolerance: float) -> bool:
+    """Return whether a position is off as where a driver wraps the angle of a continuous joint.
+
+    Args:
+      way: How far, rad.
+      tolerance: Largest distance in rad that is none.
+    """
+    return bool(abs(way - _TURN) <= min(tolerance, 0.5))
 
 
 class FollowingWatch:
@@ -85,10 +100,11 @@ class FollowingWatch:
         away = np.maximum(low - position, position - high)
         self.farthest = np.maximum(self.farthest, away)
         for i in np.flatnonzero(away > self.tolerance)[:1]:
+            turned = is_whole_turn(away[i], self.tolerance[i])
             return (
                 f"joint {self._joints[i]!r} does not follow: it is at {position[i]:.4g}, "
                 f"{away[i]:.4g} from its commands of the last {self._delay:.2g} s "
-                f"(tolerance {self.tolerance[i]:.4g})"
+                f"(tolerance {self.tolerance[i]:.4g}){WRAPS if turned else ''}"
             )
         return self._frozen(now, position, self._high - self._low, "its command moved")
 

@@ -29,7 +29,7 @@ class CommandGuard:
         """
         self._limits = limits
         self._steps = StepLimits.at(period, limits)
-        self._before = rest
+        self._earlier = self._before = rest
         self._told = rest[None, :]
         self.acted = False
 
@@ -57,13 +57,13 @@ class CommandGuard:
         if not within.all() or not self._in_range(commands[0]):
             self.acted = True
             commands = self._nearest(commands[0])
-        self._before, self._told = self.last, commands
+        self._go_on(commands)
         return commands
 
     def slowed(self, goal: FloatArray | None = None) -> FloatArray:
         """The next command (1, n) of a stop within the limits, towards ``goal`` or just to rest."""
         commands = self._nearest(self.last if goal is None else goal)
-        self._before, self._told = self.last, commands
+        self._go_on(commands)
         return commands
 
     @property
@@ -71,11 +71,21 @@ class CommandGuard:
         """True if the last two commands were the same."""
         return bool(np.all(self.last == self._before))
 
-    def left_alone(self, missed: int) -> None:
-        """Go on as the receiver does: as it was told, then holding the last of it."""
-        end = len(self._told) - 1
-        self._before = self._told[min(missed - 1, end)]
-        self._told = self._told[min(missed, end) :]
+    def left_alone(self, periods: float) -> None:
+        """Go on as the receiver does: as it was told, then holding the last of it.
+
+        Args:
+          periods: From when the last command was due; down to -1 where that is still to come.
+        """
+        told = np.concatenate([[self._earlier, self._before], self._told])
+        places = np.clip(np.array([periods, periods - 1.0]) + 2.0, 0.0, len(told) - 1.0)
+        rows = np.minimum(places.astype(int), len(told) - 2)
+        shares = (places - rows)[:, None]
+        last, self._before = (1.0 - shares) * told[rows] + shares * told[rows + 1]
+        self._told = last[None, :]
+
+    def _go_on(self, commands: FloatArray) -> None:
+        self._earlier, self._before, self._told = self._before, self.last, commands
 
     def _in_range(self, command: FloatArray) -> bool:
         room = 1e-5  # more than the plan's check forgives

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.excitation.following import FollowingWatch
+from sysid_ros.excitation.following import WRAPS, FollowingWatch, is_whole_turn
 from sysid_ros.excitation.limits import MotionLimits
 
 _POSITION, _VELOCITY, _EFFORT = range(3)
@@ -53,6 +53,7 @@ class JointMonitor:
         self._instants = np.full((3, n), -np.inf)  # when they were measured, by this clock
         self._received = np.full(n, -np.inf)
         self._leapt = np.full(n, -np.inf)  # when a position was last far from the one before
+        self._leaps = np.zeros(n)  # how far that was
         self._offsets = np.full(n, np.inf)  # from header stamps to this clock
         self._expected = np.zeros((3, n), dtype=bool)  # measured at the start
         self._fault: str | None = None
@@ -101,7 +102,7 @@ class JointMonitor:
             if index < len(position) and not self._moving:
                 way = abs(position[index] - self._values[_POSITION, joint])
                 if way > self._following.tolerance[joint]:
-                    self._leapt[joint] = now
+                    self._leapt[joint], self._leaps[joint] = now, way
             for kind, data in enumerate((position, velocity, effort)):
                 if index < len(data):
                     self._values[kind, joint] = data[index]
@@ -175,9 +176,12 @@ class JointMonitor:
     def _leap(self, now: float) -> str | None:
         """Say which position is not known: a motion that began at a wrong one would be a step."""
         for i in np.flatnonzero(np.abs(now - self._leapt) <= _LEAP)[:1]:
+            tolerance = self._following.tolerance[i]
+            turned = is_whole_turn(self._leaps[i], tolerance)
             return (
-                f"position of joint {self._joints[i]!r} leaps by more than its tolerance "
-                f"{self._following.tolerance[i]:.4g}: do two nodes publish its joint states?"
+                f"position of joint {self._joints[i]!r} leaps by {self._leaps[i]:.4g}, more than "
+                f"its tolerance {tolerance:.4g}"
+                f"{WRAPS if turned else ': do two nodes publish its joint states?'}"
             )
         return None
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 
 import numpy as np
@@ -20,6 +20,7 @@ from sysid_ros.excitation.steps import StepLimits
 # Shares of the wanted change of speed that are tried, the largest that the limits allow is taken.
 _SHARES = np.append(0.8 ** np.arange(40), 0.0)
 _END = 1e-9  # s
+_ROUNDING = 1e-6  # periods
 _LONGEST_STOP = 1000  # messages
 
 
@@ -32,6 +33,16 @@ class _State:
     fade: float  # 0 to 1, how much of the way back to rest a released command has gone
     command: FloatArray  # (n,)
     before: FloatArray  # (n,) the command before it
+
+
+def _between(first: _State, second: _State, share: float) -> _State:
+    """The state at a share of the way from one to the one a period later."""
+    return _State(
+        *(
+            (1.0 - share) * getattr(first, field.name) + share * getattr(second, field.name)
+            for field in fields(_State)
+        )
+    )
 
 
 def _share(value: float) -> float:
@@ -55,7 +66,8 @@ class Playback:
 
     After a gap the receiver is where it got to by itself. One that holds its last command stands,
     so the speed starts again from zero. One that is told with every message how to stop
-    (``announces``) has begun to, and is met there.
+    (``announces``) gets to its command a period later and brakes from there. Wherever it is when
+    the next message comes, early or late by a part of a period, it is met there.
     """
 
     def __init__(
@@ -93,7 +105,12 @@ class Playback:
         self._announces = announces
         self._stopping = False
         self._told = False
-        self._state = _State(0.0, 1.0, 0.0, path.rest, path.rest)
+        self._state = self._former = _State(0.0, 1.0, 0.0, path.rest, path.rest)
+
+    @property
+    def announces(self) -> bool:
+        """True if each message tells the receiver how to stop if none follows."""
+        return self._announces
 
     @property
     def finished(self) -> bool:
@@ -114,12 +131,23 @@ class Playback:
         Returns:
           The command, and after it, (m, n) in all, what is announced for the following periods.
         """
-        missed = missed_messages(gap, self._period)
-        if missed and self._told:  # before the first message nothing announced what follows
-            self._state = self._left_alone(missed)
+        alone = self.alone(gap)
+        if alone and self._told:  # before the first message nothing announced what follows
+            self._state = self._left_alone(alone)
         self._told = True
-        self._state = self._next(self._state, braking=self._stopping)
+        self._former, self._state = self._state, self._next(self._state, braking=self._stopping)
         return np.array([self._state.command, *self._announcement()])
+
+    def alone(self, gap: float) -> float:
+        """Periods in which the receiver went on by itself, ``gap`` seconds after the last message.
+
+        Negative, down to -1, where it has not come to its last command; whole where it holds it.
+        """
+        if not self._announces:
+            return float(missed_messages(gap, self._period))
+        periods = abs(gap) / self._period - 1.0
+        whole = round(periods)
+        return float(whole) if abs(periods - whole) < _ROUNDING else max(periods, -1.0)
 
     def stop_from(self, place: float) -> FloatArray:
         """The commands (m, n) of a stop, one period apart, from a place reached at full speed."""
@@ -184,14 +212,19 @@ class Playback:
             for place, speed, fade, command, before in islice(rows, count)
         ]
 
-    def _left_alone(self, missed: int) -> _State:
-        """Return the place that the receiver reaches by itself after it missed some messages."""
+    def _left_alone(self, periods: float) -> _State:
+        """Return the place that the receiver reaches by itself in some periods."""
         if not self._announces:
             return replace(self._state, speed=0.0, before=self._state.command)
-        states = [self._state, *self._braked(self._state, min(missed, _LONGEST_STOP))]
-        if len(states) <= missed:  # it has come to rest meanwhile
+        if periods < 0.0:
+            return _between(self._former, self._state, periods + 1.0)
+        braked = self._braked(self._state, min(math.ceil(periods), _LONGEST_STOP))
+        states = [self._state, *braked]
+        if len(states) <= periods:  # it has come to rest meanwhile
             return replace(states[-1], before=states[-1].command)
-        return states[-1]
+        states.append(replace(states[-1], before=states[-1].command))
+        whole = math.floor(periods)
+        return _between(states[whole], states[whole + 1], periods - whole)
 
     def _announcement(self) -> list[FloatArray]:
         if not self._announces:

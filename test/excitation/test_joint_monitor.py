@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -22,10 +24,14 @@ ZERO = [0.0, 0.0]
 
 
 def monitor(
-    timeout: float = 0.2, tolerance: float = 0.2, delay: float = 0.1, is_effort: bool = False
+    timeout: float = 0.2,
+    tolerance: float = 0.2,
+    delay: float = 0.1,
+    is_effort: bool = False,
+    limits: MotionLimits = LIMITS,
 ) -> JointMonitor:
     following = FollowingWatch(JOINTS, np.full(2, tolerance), delay=delay, is_effort=is_effort)
-    return JointMonitor(JOINTS, LIMITS, following, timeout=timeout)
+    return JointMonitor(JOINTS, limits, following, timeout=timeout)
 
 
 def moving(**options) -> JointMonitor:
@@ -83,6 +89,22 @@ def test_no_motion_begins_where_two_nodes_say_otherwise_of_one_joint():
         watch.observe(now, JOINTS, [0.15, 0.0])  # no more than a joint may be off
     watch.observe(1.5, JOINTS, [0.15, 0.0])
     assert watch.fault(1.5) is None
+
+
+def test_a_continuous_joint_where_its_angle_wraps_is_told_from_two_nodes():
+    """Which of both angles its controller holds is not known: to begin there may be a turn."""
+    wide = np.full(2, 7.0)
+    watch = monitor(limits=replace(LIMITS, lower=-wide, upper=wide))
+    for now, angle in ((0.0, 3.141), (0.01, -3.1411)):
+        watch.observe(now, JOINTS, [0.0, angle])
+    said = watch.fault(0.01) or ""
+    assert "leaps by 6.282" in said and "a whole turn" in said and "two nodes" not in said
+    watch.observe(2.0, JOINTS, [0.0, -3.1411])
+    assert watch.fault(2.0) is None
+    watch.start(2.0, np.array([0.0, -3.1411]))
+    watch.observe(2.01, JOINTS, [0.0, 3.141])
+    said = watch.fault(2.01) or ""
+    assert "does not follow" in said and "a whole turn" in said
 
 
 def test_monitor_notices_joint_states_that_stop_or_never_come():

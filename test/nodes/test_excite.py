@@ -260,6 +260,7 @@ def test_a_goal_has_at_most_100_points_per_second(excite: Excite, rate: float, s
         ({"trajectory": "/nowhere.csv"}, "there is no file '/nowhere.csv'"),
         ({"interface": "torque"}, "valid: position, effort"),
         ({"rate": "0.0"}, "parameter rate of excite must be positive, given 0.0"),
+        ({"rate": "250.0", "command_type": "joint_trajectory"}, "rate of excite is 250: with"),
         ({"limits.velocity": "[fast, slow]"}, "must be a list of numbers, given"),
         ({"limits.file": "/nowhere.yaml"}, "there is no file '/nowhere.yaml'"),
         ({"following.tolerance": "[0.1, 0.1, 0.1]"}, "needs one positive number, or one for each"),
@@ -284,16 +285,27 @@ def test_wrong_parameters_end_the_node_with_a_sentence(
 def test_a_node_that_was_held_up_brakes_and_one_whose_time_stands_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    said = list[str]()
-    log = SimpleNamespace(warning=said.append)
+    said, waits = list[str](), list[str]()
+    log = SimpleNamespace(
+        warning=said.append, repeated_warning=lambda text, period: waits.append(text)
+    )
     monkeypatch.setattr(excite_node, "log_of", lambda node: log)
     long_ago = time.monotonic() - 1000.0
-    node: Any = SimpleNamespace(
-        _stop=lambda reason: None, _motion=SimpleNamespace(moves=True), _ticked=long_ago
-    )
+    motion = SimpleNamespace(moves=True, left_alone=False)
+    node: Any = SimpleNamespace(_stop=lambda reason: None, _motion=motion, _ticked=long_ago)
     node._ending = math.inf
     assert not Excite.come_to_rest(node) and not said  # as after SIGSTOP: its timer comes first
     node._ending = long_ago
     assert Excite.come_to_rest(node)
     (sentence,) = said
     assert "no time passes on /clock" in sentence
+    assert not waits
+    motion.left_alone = True
+    for moves in (True, False):
+        motion.moves, node._ending = moves, time.monotonic() - 10.0
+        assert not Excite.come_to_rest(node)
+    assert len(said) == 1
+    assert "without this node it would play its goal to the end" in waits[-1]
+    node._ending = long_ago  # nobody will answer any more
+    assert Excite.come_to_rest(node)
+    assert "the controller does not answer" in said[-1]

@@ -111,13 +111,17 @@ class Controller:
         self._follower.follow(Demand(_trajectory(goal.trajectory, JOINTS), begun, free, free, 0.5))
         self.later(self.answer, lambda: asked.give(handle))
 
-    def _on_cancel(self) -> None:
+    def _on_cancel(self) -> Answer:
+        asked = Answer()
+
         def hold() -> None:
             self._follower.hold(self._follower.reference[0])
             self._end(GoalStatus.STATUS_CANCELED)
+            asked.give(None)
 
         self.canceled += 1
         self.later(self.goals[-1], hold)
+        return asked
 
     def _end(self, status: int) -> None:
         if self.endless:
@@ -268,6 +272,43 @@ def test_where_the_controller_dies_while_it_brakes_the_motion_ends_all_the_same(
 
     assert 3.0 < stopped(excite, controller, 5.0, die) * TICK < 6.0
     assert controller.canceled > 0
+
+
+@pytest.mark.parametrize("endless", [False, True])
+def test_a_controller_that_has_not_heard_of_the_end_is_known(excite, endless) -> None:
+    """It would play its goal to the end, once it goes on and nobody is there any more."""
+    controller = Controller([0.01], 0.01, 0.01)
+    player = excite(controller)
+    assert not player.left_alone
+    player.begin(SplineReference(JOINTS, KNOTS, TABLE), np.zeros(2), 1.0)
+    assert player.left_alone
+    while player.moves:
+        controller.dead = controller.time > 5.0
+        controller.tick()
+        if controller.dead:
+            player.stop()
+        player.go_on(controller.time)
+        player.ended()
+    assert player.left_alone  # cancelled, which nobody has answered
+    controller.dead, controller.endless = False, endless
+    for _ in range(10):
+        controller.tick()
+    assert not player.left_alone
+    assert not np.any(controller.references[-1] - controller.references[-2])
+
+
+def test_a_controller_that_knows_how_to_brake_may_be_left(excite) -> None:
+    controller = Controller([0.01], 0.01, 0.01)
+    player = excite(controller)
+    player.begin(SplineReference(JOINTS, KNOTS, TABLE), np.zeros(2), 1.0)
+    while controller.time < 5.0:
+        controller.tick()
+        player.go_on(controller.time)
+    player.stop()
+    assert player.left_alone
+    for _ in range(3):
+        controller.tick()
+    assert player.moves and not player.left_alone
 
 
 @pytest.mark.parametrize("asked", [5.0, np.inf])

@@ -121,6 +121,19 @@ class ControllerMotion:
         """True if a motion has begun and not ended."""
         return self._motion is not None
 
+    @property
+    def left_alone(self) -> bool:
+        """True if a controller that is there may follow a goal and was not heard to know its end.
+
+        It would play that goal to its end once this node is gone, as what is on its way goes, too.
+        """
+        if not self._goals or not self._found:
+            return False
+        if self._canceled:
+            return not all(goal.called_off for goal in self._goals)
+        brakes = any(goal.accepted for goal in self._goals[1:])
+        return not (brakes or self._goals[-1].over)
+
     def obstacle(self) -> str:
         """Return the reason why a motion must not begin; empty if it may."""
         if self.heard:

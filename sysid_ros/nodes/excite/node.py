@@ -39,6 +39,9 @@ from sysid_ros.nodes.process import run_node
 
 _WATCH = 0.5  # s between looks at who else is there
 _CLOCK_STANDS = 2.0  # s without a tick after which nothing more is waited for at the end
+# s that the end waits for a controller that has a goal and does not answer: longer than Fast DDS
+# takes, 20 s, to forget one, to which nothing could be sent any more.
+_NO_ANSWER = 30.0
 
 
 class Excite(Node):
@@ -49,7 +52,7 @@ class Excite(Node):
         self._settings: ExcitationSettings = declare_excitation(self)
         self._monitor = self._settings.monitor()
         clock, self._now = motion_clock(self)
-        self._ticked = time.monotonic()
+        self._ticked = time.monotonic()  # when time last went on, or was not asked about
         self._ending = math.inf  # time.monotonic() when it was first asked to end
         self._armed = NodeParameters(self).flag(
             "armed", False, "whether to move once as soon as joint states arrive, unasked"
@@ -197,18 +200,30 @@ class Excite(Node):
         """Begin a soft stop if something moves.
 
         Returns:
-          Whether nothing moves any more, or the clock stands and nothing will.
+          Whether the robot rests, or is known to come to rest; also where no word of it comes.
         """
         self._stop("the node is ending")
         now = time.monotonic()
         self._ending = min(self._ending, now)  # it may have been held up before
-        if self._motion.moves and now - max(self._ticked, self._ending) > _CLOCK_STANDS:
-            log_of(self).warning(
-                "ended in mid motion, as no time passes on /clock: once it does, the robot may go "
-                "on with what it was told; look after it first"
-            )
+        if not self._motion.moves and not self._motion.left_alone:
             return True
-        return not self._motion.moves
+        if self._motion.left_alone and now - self._ending < _NO_ANSWER:
+            self._ticked = now  # time may go on only after the answer
+            if now - self._ending > _CLOCK_STANDS:
+                log_of(self).repeated_warning(
+                    "waiting for the controller to say that it has heard that it is to brake: "
+                    f"without this node it would play its goal to the end; ends {_NO_ANSWER:g} s "
+                    "after it was asked to, or once the controller is gone",
+                    period=5.0,
+                )
+            return False
+        if self._motion.moves and now - max(self._ticked, self._ending) <= _CLOCK_STANDS:
+            return False
+        log_of(self).warning(
+            "ended in mid motion, as no time passes on /clock or the controller does not answer: "
+            "once it does, the robot may go on with what it was told; look after it first"
+        )
+        return True
 
     def _tell(self, state: str) -> None:
         self._state = state

@@ -45,6 +45,9 @@ _COMMAND_TYPES = {
     "follow_joint_trajectory": None,  # an action, and no message
 }
 _POINTS = 0.01  # s between points of a goal at least: more make a stop slow to plan, not softer
+# Messages per second, of which each is joined one period after it arrives: where it is 0.2 ms early
+# or late, a joint at 2 rad/s accelerates by 24 rad/s2, and four times that at twice the rate.
+_MOST_TRAJECTORIES = 100.0
 _SLOW_SHARE = 0.5  # of the tolerance that a slow pass may take
 _TOLERANCE_SHARE, _LARGEST_TOLERANCE = 0.1, 0.2  # of a joint's range; rad or m
 
@@ -192,6 +195,13 @@ def declare_excitation(node: Node) -> ExcitationSettings:
     )
     if is_effort and command_type == "follow_joint_trajectory":
         raise ExcitationError("a goal of follow_joint_trajectory is of positions, not of efforts")
+    rate = given.positive("rate", 100.0, "commands per second")
+    if command_type == "joint_trajectory" and rate > _MOST_TRAJECTORIES:
+        raise ExcitationError(
+            f"parameter rate of excite is {rate:g}: with command_type: joint_trajectory it is at "
+            f"most {_MOST_TRAJECTORIES:g}, as a controller joins each message one period after it "
+            "arrives, and jerks the more the shorter that is"
+        )
     limits = _limits(given, joints)
     if is_effort and not np.all(np.isfinite(limits.effort)):
         raise ExcitationError("interface: effort of excite needs limits.effort for every joint")
@@ -207,7 +217,7 @@ def declare_excitation(node: Node) -> ExcitationSettings:
             "name of the controller's action, for command_type: follow_joint_trajectory",
         ),
         is_effort=is_effort,
-        rate=given.positive("rate", 100.0, "commands per second"),
+        rate=rate,
         ramp=given.positive("ramp", 2.0, "seconds of soft start and soft end"),
         slow_pass=given.number(
             "slow_pass",

@@ -50,6 +50,11 @@ class StreamedMotion:
         """True if a motion has begun and not ended."""
         return self._motion is not None
 
+    @property
+    def left_alone(self) -> bool:
+        """False: a robot that gets no more commands does not move on."""
+        return False
+
     def obstacle(self) -> str:
         """Return the reason why a motion must not begin; empty if it may."""
         return self._topic.problem()

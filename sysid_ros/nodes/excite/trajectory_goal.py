@@ -61,7 +61,7 @@ class TrajectoryGoal:
         self._joints = settings.joints
         self._answered = answered
         self._handle: Any = None
-        self._unwanted = False
+        self._unwanted = self._canceled = False
         self.sent = now() if asked is None else asked
         self.round_trip: float | None = None  # s from planning to the controller's answer
         self.words = 0  # answers and feedback so far
@@ -89,11 +89,19 @@ class TrajectoryGoal:
         """The goal's number; empty before the controller has agreed to it."""
         return bytes(self._handle.goal_id.uuid) if self.accepted else b""
 
+    @property
+    def called_off(self) -> bool:
+        """True if it is over, or the controller has answered that it heard of its cancelling."""
+        return self.over or self._canceled
+
     def cancel(self) -> None:
         """Ask for its end, also where the controller has not answered yet."""
         self._unwanted = True
         if self._handle is not None and not self.over:
-            self._handle.cancel_goal_async()
+            self._handle.cancel_goal_async().add_done_callback(self._on_canceled)
+
+    def _on_canceled(self, future: Any) -> None:
+        self._canceled = future.exception() is None
 
     def _on_answer(self, future: Any) -> None:
         self.words += 1
