@@ -40,6 +40,7 @@ from sysid_ros.diagnosis.fits import (
     hidden_masses,
     mass_of,
     moving_masses,
+    offsets_of_imus,
     one_mass,
     resistances,
     springs,
@@ -133,7 +134,10 @@ class WindowTest:
         )
         could_be, concern = Simulated(recorded, topics), declared.concern
         usual, known = declared.params.copy(), total_delays(repairs)
-        for one in resistances(own, lambda name, row: concern("joint", name, row, "friction")):
+        for one in (
+            *resistances(own, lambda name, row: concern("joint", name, row, "friction")),
+            *offsets_of_imus(own, lambda name, row: concern("signal", name, row)),
+        ):
             usual.add(one)
         delays: dict[tuple[str, ...], float] = {}
         for topic, labels in could_be.by_topic().items():
