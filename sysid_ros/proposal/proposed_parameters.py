@@ -285,6 +285,7 @@ def _offsets(imus: Mapping[str, str]) -> Iterator[Candidate]:
                 low=-largest,
                 high=largest,
                 typical=usual,
+                std=usual,  # else it takes up what a wrong model makes of gravity
             )
 
 
