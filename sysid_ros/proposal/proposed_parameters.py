@@ -13,7 +13,7 @@ from itertools import takewhile
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.attributes import AXIS_BIASES, lookup
 from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_above, n_actuators
 from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import SysidError, listed
@@ -31,6 +31,7 @@ _EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; sl
 _LARGEST_BIAS = 0.2  # rad or m
 _USUAL_BIAS = 0.01  # rad or m
 _GAIN = (0.5, 2.0)
+_OFFSETS = {"gyro": (0.02, 0.5), "accelerometer": (0.2, 5.0)}  # usual and largest of an axis
 _SERVO_DAMPING = 0.1  # s, typical damping over a guessed gain
 _MOST_DAMPING = 3.0  # s, of the same: a slow servo of ten times the guess
 # Bounds of a gain over its guess, which is by the largest force that a drawing gives: that of a
@@ -49,6 +50,8 @@ class Inputs:
     alone: frozenset[str]  # topics from which nothing else is mapped
     # servos that the model lacked, of which nothing is known, and their joints
     guessed: Mapping[str, str] = field(default_factory=dict)
+    # labels of gyroscopes and accelerometers, with which of them each is
+    imus: Mapping[str, str] = field(default_factory=dict)
     # s, by topic, from one of its commands to the next; none of whole trajectories
     intervals: Mapping[str, float] = field(default_factory=dict)
 
@@ -88,6 +91,7 @@ def candidates(
         if joint in scales and joint not in tied
     ]
     found += _delays(inputs, set(sensors.values()))
+    found += _offsets(inputs.imus)
     found += [_setting(spec, "joint", joint, "stiffness") for joint in joints if joint not in tied]
     found += [_setting(spec, "tendon", one.name, "stiffness") for one in spec.tendons if one.name]
     known = [name for name in speeds if name not in inputs.guessed]
@@ -267,6 +271,22 @@ def _alike(names: Sequence[str]) -> str:
     """The letters that all names begin with."""
     same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
     return "".join(letters[0] for letters in same)
+
+
+def _offsets(imus: Mapping[str, str]) -> Iterator[Candidate]:
+    """What an IMU reads at rest, along each axis: its makers specify it, and every one has some."""
+    for label, kind in imus.items():
+        usual, largest = _OFFSETS[kind]
+        for attribute in AXIS_BIASES:
+            yield Candidate(
+                element="signal",
+                name=label,
+                attribute=attribute,
+                low=-largest,
+                high=largest,
+                typical=usual,
+                std=usual,  # else it takes up what a wrong model makes of gravity
+            )
 
 
 def _biases(servos: Sequence[str], sensors: Mapping[str, str]) -> Iterator[Candidate]:

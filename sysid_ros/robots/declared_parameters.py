@@ -12,9 +12,16 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.attributes import INERTIAS, Attribute, least_time_constant, lookup
+from sysid_ros.engine.attributes import (
+    AXIS_BIASES,
+    INERTIAS,
+    Attribute,
+    least_time_constant,
+    lookup,
+)
 from sysid_ros.engine.elements import make_explicit, matching, matching_names
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.signals import is_vector_named
 from sysid_ros.errors import ExperimentError, SysidError, unknown_name
 from sysid_ros.experiment import Experiment, ParameterConfig
 from sysid_ros.robots.declared_friction import expanded, matching_joints
@@ -170,6 +177,12 @@ def _matches(experiment: Experiment, spec: Any, config: ParameterConfig) -> list
         names = matching_names(mapped, config.pattern)
     if not names:
         raise ExperimentError(unknown_name("signal", config.pattern, mapped))
+    plain = [name for name in names if not is_vector_named(spec, name)]
+    if config.attribute in AXIS_BIASES and plain:
+        raise ExperimentError(
+            f"{config.attribute} of signal {plain[0]!r}: it has no axes; a sensor of three "
+            "components has, such as a gyro, an accelerometer or a framepos; others take bias"
+        )
     return names
 
 

@@ -291,3 +291,13 @@ def test_of_fixed_bodies_those_are_offered_that_weigh_otherwise() -> None:
     for compensated, names in (('gravcomp="1"', {"b0", "gondola"}), ("", {"b0"})):
         found = offered(text.replace('name="b0"', f'name="b0" {compensated}'), inputs(1))
         assert {one.name for one in found if one.attribute == "mass"} == names
+
+
+def test_what_an_imu_reads_at_rest_is_not_taken_for_nothing() -> None:
+    given = replace(inputs(2), imus={"rate": "gyro", "force": "accelerometer"})
+    found = [one for one in offered(arm(2), given) if one.attribute.startswith("bias_")]
+    assert [(one.name, one.attribute) for one in found] == [
+        (name, f"bias_{axis}") for name in ("rate", "force") for axis in "xyz"
+    ]
+    assert not any(one.on_demand for one in found)
+    assert all(one.std == one.typical for one in found)

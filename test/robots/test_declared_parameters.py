@@ -418,3 +418,18 @@ def test_numbers_beyond_all_quantities_get_a_sentence(
 def test_a_frozen_value_needs_no_room(spec: mujoco.MjSpec) -> None:
     entry = "{joint: left_hip, armature: {min: 0.1, max: 0.1, frozen: true}}"
     assert built(spec, entry).as_vector().size == 0
+
+
+def test_biases_along_axes_are_of_sensors_that_have_axes() -> None:
+    arm = MODEL.replace("<sensor>", '<sensor><gyro name="rate" site="imu"/>')
+    arm = arm.replace('<joint name="left_knee"', '<site name="imu"/><joint name="left_knee"')
+    head = HEAD.replace("parameters:", "  - {sensor: rate, topic: /imu, field: f}\nparameters:")
+    spec = mujoco.MjSpec.from_string(arm)
+    entry = "  - {signal: rate, bias_x: {}, bias_z: {max: 0.2}}"
+    params = build_parameters(parse_experiment(head + entry), spec)
+    assert [(one.name, one.unit) for one in params.values()] == [
+        ("rate_bias_x", "rad/s"),
+        ("rate_bias_z", "rad/s"),
+    ]
+    with pytest.raises(ExperimentError, match=r"bias_y of signal 'hip_pos': it has no axes"):
+        build_parameters(parse_experiment(head + "  - {signal: hip_pos, bias_y: {}}"), spec)

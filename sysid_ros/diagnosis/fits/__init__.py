@@ -57,6 +57,7 @@ from sysid_ros.diagnosis.fits.window_suspects import (
     gain_of,
     gravity_of,
     mass_of,
+    offsets_of_imus,
     resistances,
     springs,
     with_names,

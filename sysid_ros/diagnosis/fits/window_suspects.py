@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from sysid_ros.engine.attributes import lookup
+from sysid_ros.engine.attributes import AXIS_BIASES, lookup
 from sysid_ros.engine.elements import SCALAR, make_explicit
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, SignalModifier
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import IMU, ModelSequences
 
 _LATEST = 0.3  # s, of an input
 _RESISTANCES = ("damping", "frictionloss", "armature")
@@ -116,6 +116,23 @@ def springs(
             if value[0] > 0.0 and not is_declared(kind, name):
                 place = AttributeModifier(kind, name, "stiffness")
                 yield Parameter(f"stiffness of {name}", value, *row.bounds(value), modifier=place)
+
+
+def offsets_of_imus(
+    sequences: ModelSequences, is_declared: Callable[[str, str], bool]
+) -> Iterator[Parameter]:
+    """What gyroscopes and accelerometers read at rest, along each axis.
+
+    Args:
+      sequences: With the model and what was measured.
+      is_declared: Tells of a signal and an attribute whether a parameter has it.
+    """
+    measured = {name for one in sequences.sensordata for name in one.signal_mapping or {}}
+    for label in (one.name for one in sequences.spec.sensors if one.name in measured):
+        for attribute in AXIS_BIASES if int(sequences.spec.sensor(label).type) in IMU else ():
+            if not is_declared(label, attribute):
+                name, place = f"{attribute} of {label}", SignalModifier(label, attribute)
+                yield Parameter(name, 0.0, -np.inf, np.inf, modifier=place)
 
 
 def delay_of(topic: str, labels: tuple[str, ...], known: float) -> Parameter:

@@ -40,6 +40,7 @@ from sysid_ros.diagnosis.fits import (
     hidden_masses,
     mass_of,
     moving_masses,
+    offsets_of_imus,
     one_mass,
     resistances,
     springs,
@@ -133,7 +134,8 @@ class WindowTest:
         )
         could_be, concern = Simulated(recorded, topics), declared.concern
         usual, known = declared.params.copy(), total_delays(repairs)
-        for one in resistances(own, lambda name, row: concern("joint", name, row, "friction")):
+        joints = resistances(own, lambda name, row: concern("joint", name, row, "friction"))
+        for one in (*joints, *offsets_of_imus(own, partial(concern, "signal"))):
             usual.add(one)
         delays: dict[tuple[str, ...], float] = {}
         for topic, labels in could_be.by_topic().items():
@@ -143,11 +145,8 @@ class WindowTest:
                 usual.add(delay_of(topic, late, delays[late]))
         fixed = not np.any(model.jnt_type == FREE)
         servos = {**recorded.servos, **recorded.others}.values()
-        forces = [
-            label
-            for actuator, label in recorded.efforts.items()
-            if could_be.moves_with_others(actuator)
-        ]
+        efforts, together = recorded.efforts.items(), could_be.moves_with_others
+        forces = [label for actuator, label in efforts if together(actuator)]
         return cls(
             recorded, model, own, length, usual, delays,
             {name: mass_of(own, name) for name in bodies.values() if not concern("body", name)},

@@ -52,7 +52,7 @@ class Attribute:
 
     def unit_for(self, spec: Any, name: str) -> str:
         """The unit for one element, which depends on what slides and what a sensor reads."""
-        if (self.element, self.name) == ("signal", "bias"):
+        if self.element == "signal" and self.name.startswith("bias"):
             return unit_of_sensor_named(spec, name)
         if self.element != "joint":
             return self.unit

@@ -10,13 +10,16 @@ from typing import Any
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.attributes.attribute import Attribute, BoundsRule, fixed, scalar
 
+# One for each axis of what tells a vector: no two of an IMU are off by the same.
+AXIS_BIASES = ("bias_x", "bias_y", "bias_z")
+
 
 def signal_attributes() -> list[Attribute]:
     """The rows for signals."""
     return [
         _signal("delay", "s", 0.0, fixed(0.0, 0.05)),
         _signal("gain", "", 1.0, fixed(0.5, 2.0)),
-        _signal("bias", "", 0.0, fixed(-1.0, 1.0)),
+        *(_signal(name, "", 0.0, fixed(-1.0, 1.0)) for name in ("bias", *AXIS_BIASES)),
     ]
 
 

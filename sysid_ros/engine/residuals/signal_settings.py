@@ -10,6 +10,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.attributes import AXIS_BIASES
 from sysid_ros.engine.parameters import ParameterDict, SignalModifier
 from sysid_ros.engine.residuals.signal_transform import SignalTransform
 from sysid_ros.engine.signals import TimeSeries, sensor_mapping
@@ -20,16 +24,25 @@ class SignalSettings:
     """The difference of a measured or commanded signal from the model's.
 
     A sensor shows ``gain * y(t - delay) + bias`` of the model's value y; an actuator is driven by
-    ``gain * u(t - delay) + bias`` of the recorded command u.
+    ``gain * u(t - delay) + bias`` of the recorded command u. What tells a vector, as an IMU does,
+    may have a bias along each of its axes besides.
     """
 
     delay: float = 0.0  # s
     gain: float = 1.0
     bias: float = 0.0  # in the signal's unit
+    bias_x: float = 0.0  # likewise, beside it
+    bias_y: float = 0.0
+    bias_z: float = 0.0
+
+    @property
+    def biases(self) -> FloatArray:
+        """The bias of each component of a vector, (3,); that of a scalar comes first."""
+        return self.bias + np.array([self.bias_x, self.bias_y, self.bias_z])
 
     @property
     def inverse(self) -> SignalSettings:
-        """The settings that undo these: of the model's value seen from what a sensor shows."""
+        """The settings that undo these: of a scalar of the model seen from what a sensor shows."""
         factor = 1.0 / self.gain if self.gain else math.inf  # nothing shows what gain zero hides
         return SignalSettings(-self.delay, factor, -self.bias * factor)
 
@@ -60,9 +73,13 @@ def with_declared_signals(
                 if name not in known:
                     continue
                 exactly = glob.escape(name)
-                if parameter.modifier.attribute == "delay":
+                attribute = parameter.modifier.attribute
+                if attribute == "delay":
                     result.delay(exactly, parameter)
+                elif attribute in AXIS_BIASES:
+                    axis = AXIS_BIASES.index(attribute)
+                    result.bias(exactly, parameter, target="predicted", axis=axis)
                 else:
-                    add = getattr(result, parameter.modifier.attribute)
+                    add = getattr(result, attribute)
                     add(exactly, parameter, target="predicted")
     return result

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,13 +30,15 @@ class _Rule:
     param: Parameter | float
     predicted: bool = True
     measured: bool = False
+    axis: int | None = None  # of a vector, whose component alone it concerns
 
     def value(self, params: ParameterDict) -> FloatArray:
         """The current value: a free parameter's, or the fixed one."""
         if isinstance(self.param, Parameter):
-            current = params.parameters.get(self.param.name, self.param)
-            return current.value
-        return np.array([self.param], dtype=np.float64)
+            found = params.parameters.get(self.param.name, self.param).value
+        else:
+            found = np.array([self.param], dtype=np.float64)
+        return found if self.axis is None else np.eye(3)[self.axis] * found
 
     def bounds(self) -> tuple[float, float]:
         """Smallest and largest value it can take; a frozen or fixed one has only one."""
@@ -117,18 +119,25 @@ class SignalTransform:
         """
         self._gains.append(_targeted(pattern, param, target))
 
-    def bias(self, pattern: str, param: Parameter | float, target: Target = "both") -> None:
+    def bias(
+        self,
+        pattern: str,
+        param: Parameter | float,
+        target: Target = "both",
+        axis: int | None = None,
+    ) -> None:
         """Add to matching signals, after gains; several matches add up.
 
         Args:
           pattern: Shell pattern of signal names.
           param: Offset in the signal's unit, to be identified or fixed.
           target: Which signals: "predicted", "measured" or "both".
+          axis: The component of signals with three that it is added to; all of them if left out.
 
         Raises:
           SignalError: The target is another.
         """
-        self._biases.append(_targeted(pattern, param, target))
+        self._biases.append(replace(_targeted(pattern, param, target), axis=axis))
 
     def enable_sensors(self, sensor_names: Iterable[str]) -> None:
         """Compare only these signals, in this order."""

@@ -42,6 +42,26 @@ _POSITIONS = frozenset(
 )  # fmt: skip
 
 
+# Of an IMU, whose every axis has an offset of its own.
+IMU = (int(_S.mjSENS_GYRO), int(_S.mjSENS_ACCELEROMETER))
+# Of three components along the axes of a frame.
+_VECTORS = frozenset(
+    int(kind)
+    for kind in (
+        _S.mjSENS_ACCELEROMETER, _S.mjSENS_VELOCIMETER, _S.mjSENS_GYRO, _S.mjSENS_FORCE,
+        _S.mjSENS_TORQUE, _S.mjSENS_MAGNETOMETER, _S.mjSENS_FRAMEPOS, _S.mjSENS_FRAMELINVEL,
+        _S.mjSENS_FRAMELINACC, _S.mjSENS_FRAMEANGVEL, _S.mjSENS_FRAMEANGACC,
+        _S.mjSENS_SUBTREECOM, _S.mjSENS_SUBTREELINVEL, _S.mjSENS_BALLANGVEL,
+    )
+)  # fmt: skip
+
+
+def is_vector_named(spec: Any, name: str) -> bool:
+    """Return whether a sensor of an MjSpec tells a vector along the axes of a frame."""
+    sensor = spec.sensor(name)
+    return sensor is not None and int(sensor.type) in _VECTORS
+
+
 def sensor_unit(model: mujoco.MjModel, sensor: int) -> str:
     """SI unit of a sensor's reading; empty where it has none."""
     kind = _S(int(model.sensor_type[sensor]))

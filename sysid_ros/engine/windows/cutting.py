@@ -74,6 +74,7 @@ class SignalColumn:
     # which component of an orientation's rotation vector; ``None`` for plain numbers. ``column`` is
     # then the first of the quaternion's four
     rotation: int | None = None
+    component: int = 0  # of a sensor of plain numbers
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,8 @@ def signal_columns(model: mujoco.MjModel, sensordata: TimeSeries) -> tuple[Signa
             continue
         for i, column in enumerate(measured):
             label = name if width == 1 else f"{name}[{i}]"
-            columns.append(SignalColumn(label, name, address + i, int(column), offset))
+            place = address + i, int(column)
+            columns.append(SignalColumn(label, name, *place, offset, component=i))
     return tuple(columns)
 
 

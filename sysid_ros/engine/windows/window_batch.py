@@ -102,14 +102,16 @@ class WindowBatch:
                 own[id(each.sequence)] = np.array(
                     [
                         (s.column, s.offset, self._names.index(s.name),
-                         self._sensors.index(s.sensor))
+                         self._sensors.index(s.sensor), s.component)
                         for s in each.sequence.signals
                     ]
                 )  # fmt: skip
         of_sample = np.concatenate(
             [own[id(each.sequence)][each.window.samples.signals] for each in windows]
         )
-        self._columns, self.signals, self._sensor = of_sample[:, [0, 2, 3]].astype(np.intp).T
+        places = of_sample[:, [0, 2, 3, 4]].astype(np.intp).T
+        self._columns, self.signals, self._sensor, component = places
+        self._axis = np.minimum(component, 2)  # more have no bias of their own
         samples = [each.window.samples for each in windows]
         self._instants = np.concatenate([each.times for each in samples]) - of_sample[:, 1]
         self._values = np.concatenate([each.values for each in samples])
@@ -275,7 +277,7 @@ class WindowBatch:
         weights = self._weights(tuple(setting.delay for setting in settings))
         predicted = self._predicted(data, weights)
         gain = np.array([setting.gain for setting in settings])[self._sensor]
-        bias = np.array([setting.bias for setting in settings])[self._sensor]
+        bias = np.array([setting.biases for setting in settings])[self._sensor, self._axis]
         residual: FloatArray = gain * predicted + bias - self._values
         if self._orientations.samples.size:
             turned = self._orientations.residual(data, weights)

@@ -10,7 +10,7 @@ from sysid_ros.proposal.signals.drives import driven_joints, tied_joints
 from sysid_ros.proposal.signals.given_signals import signals_in
 from sysid_ros.proposal.signals.joint_scales import JointScale, joint_scales
 from sysid_ros.proposal.signals.lines import SERVOS, Line
-from sysid_ros.proposal.signals.mapping import Mapping, as_drafted, servo_sensors
+from sysid_ros.proposal.signals.mapping import Mapping, as_drafted, imus, servo_sensors
 from sysid_ros.proposal.signals.recorded_signals import (
     MOST_READ,
     RecordedSignals,

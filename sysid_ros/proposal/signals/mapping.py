@@ -37,6 +37,10 @@ from sysid_ros.proposal.signals.told_units import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
+_IMU = {
+    int(mujoco.mjtSensor.mjSENS_GYRO): "gyro",
+    int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): "accelerometer",
+}
 _GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
 
 
@@ -319,3 +323,11 @@ def servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
         if joint in labels:
             found[str(model.actuator(actuator).name)] = labels[joint]
     return found
+
+
+def imus(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
+    """The mapped gyroscopes and accelerometers, with which of them each is, by label."""
+    known = {one.name: _IMU[int(one.type)] for one in spec.sensors if int(one.type) in _IMU}
+    lines = [line for line in mapping.signals if line.kind == "sensor"]
+    kinds = {line.name: line.values.get("type", known.get(line.name, "")) for line in lines}
+    return {name: kind for name, kind in kinds.items() if kind in _IMU.values()}

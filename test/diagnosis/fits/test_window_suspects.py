@@ -1,18 +1,20 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Masses that may be wrong are written into models without compiling these for each."""
+"""What may be wrong of a model and of its sensors, and masses written without compiling."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import cast
 
 import mujoco
+import numpy as np
 import pytest
 
-from sysid_ros.diagnosis.fits import centre_of, mass_of, with_names
+from sysid_ros.diagnosis.fits import centre_of, mass_of, offsets_of_imus, with_names
 from sysid_ros.engine.elements import body_inertia
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries
 
 _MODEL = """
 <mujoco><worldbody>
@@ -60,3 +62,22 @@ def test_coordinates_of_a_centre_by_the_attributes_that_free_them() -> None:
     assert moved.modifier is not None
     moved.modifier(spec, moved)
     assert spec.compile().body("full").ipos == pytest.approx([0.05, 0.0, 0.1])
+
+
+def test_every_axis_of_an_imu_may_be_off_and_no_other_sensor() -> None:
+    body = '<body><joint name="tilt"/><geom size=".1"/><site name="imu"/></body>'
+    sensors = '<gyro name="rate" site="imu"/><accelerometer name="unread" site="imu"/>'
+    spec = mujoco.MjSpec.from_string(
+        f"<mujoco><worldbody>{body}</worldbody><sensor>{sensors}"
+        '<jointpos name="angle" joint="tilt"/></sensor></mujoco>'
+    )
+    mapping = {
+        "rate": (SignalType.MjSensor, np.arange(3)),
+        "angle": (SignalType.MjSensor, np.r_[3]),
+    }
+    measured = TimeSeries(np.arange(2.0), np.zeros((2, 4)), mapping)
+    sequences = SimpleNamespace(spec=spec, sensordata=[measured])
+    found = offsets_of_imus(cast("ModelSequences", sequences), lambda *_: False)
+    assert [one.name for one in found] == [f"bias_{axis} of rate" for axis in "xyz"]
+    found = offsets_of_imus(cast("ModelSequences", sequences), lambda _, row: row == "bias_y")
+    assert [one.name for one in found] == ["bias_x of rate", "bias_z of rate"]

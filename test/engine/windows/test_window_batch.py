@@ -19,11 +19,13 @@ from hypothesis import strategies as st
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.residuals import with_declared_signals
 from sysid_ros.engine.signals import (
     ModelSequences,
     SignalType,
     TimeSeries,
     control_names,
+    create_initial_state,
     cubic_weights,
     step_offsets,
 )
@@ -192,3 +194,30 @@ def test_a_batch_goes_with_its_last_user_whatever_it_kept() -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_a_bias_along_an_axis_moves_that_component_alone() -> None:
+    spec = mujoco.MjSpec.from_string(
+        '<mujoco><worldbody><body><joint name="tilt"/><geom size=".1"/><site name="imu"/></body>'
+        '</worldbody><sensor><gyro name="rate" site="imu"/></sensor></mujoco>'
+    )
+    model, times = spec.copy().compile(), 0.002 * np.arange(200)
+    measured = TimeSeries(times, np.zeros((200, 3)), {"rate": (SignalType.MjSensor, np.arange(3))})
+    commands = TimeSeries(times, np.zeros((200, 0)), {})
+    start = create_initial_state(model, model.qpos0)
+    data = ModelSequences("robot", spec, "rest", start, commands, measured)
+    params = ParameterDict()
+    for name, value in (("bias_y", 0.3), ("bias", 0.1)):
+        place = SignalModifier("rate", name)
+        params.add(Parameter(name, value, -1.0, 1.0, modifier=place))
+    group = model_group(
+        data, params, window_length=0.2, estimate_starts=False, velocity_filter=30.0
+    )
+    (batch,) = group.batches
+    rows = np.zeros((int(batch.steps.sum()), model.nsensordata))
+    residual = batch.residual(group.builder.build(params.as_vector()), rows)
+    for signal, left in (("rate[0]", 0.1), ("rate[1]", 0.4), ("rate[2]", 0.1)):
+        assert residual[batch.samples_of([signal])] == pytest.approx(left)
+    compared = with_declared_signals(None, params, measured, model)
+    frame = compared.corrections(["rate"], params)["rate"]
+    assert frame.predicted[1] == pytest.approx([0.1, 0.4, 0.1])
