@@ -121,7 +121,7 @@ def springs(
 def offsets_of_imus(
     sequences: ModelSequences, is_declared: Callable[[str, str], bool]
 ) -> Iterator[Parameter]:
-    """What gyroscopes and accelerometers read at rest, along each axis.
+    """Readings of gyroscopes and accelerometers at rest, along each axis.
 
     Args:
       sequences: With the model and what was measured.
