@@ -24,7 +24,9 @@ PERIOD = 0.01
 VELOCITY, ACCELERATION = np.array([2.5]), np.array([30.0])
 LIMITS = CommandLimits(np.array([-2.0]), np.array([9.0]), VELOCITY, ACCELERATION)
 TABLE = np.array([[0.0], [0.0], [3.0], [1.0], [2.0], [0.0], [0.0]])
-REFERENCE = TabulatedReference(("a",), np.array([0.0, 0.5, 2.0, 3.0, 4.0, 5.0, 5.5]), TABLE, 0.8 * ACCELERATION)
+REFERENCE = TabulatedReference(
+    ("a",), np.array([0.0, 0.5, 2.0, 3.0, 4.0, 5.0, 5.5]), TABLE, 0.8 * ACCELERATION
+)
 
 
 class Controller:
