@@ -63,7 +63,7 @@ def test_a_goal_does_not_outlive_who_sent_it_where_the_simulation_was_stopped(
     def speed() -> float:
         return float(np.abs(references[-1].reference.velocities).max())
 
-    client.wait_until(lambda: speed() > 1.0)
+    client.wait_until(lambda: bool(references) and speed() > 1.0)
     robot.send_signal(signal.SIGSTOP)
     excite.send_signal(signal.SIGINT)
     log = tmp_path / "logs" / "excite.log"
