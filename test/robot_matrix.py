@@ -138,7 +138,7 @@ def true_value(parameter: Parameter, truth: mujoco.MjSpec, delay: float) -> floa
     """The hidden value of a parameter."""
     modifier = parameter.modifier
     if isinstance(modifier, SignalModifier):
-        return {"delay": delay, "gain": 1.0, "bias": 0.0}[modifier.attribute]
+        return {"delay": delay, "gain": 1.0}.get(modifier.attribute, 0.0)  # and biases
     assert isinstance(modifier, AttributeModifier)
     return float(lookup(modifier.element, modifier.attribute).read(truth, modifier.names[0])[0])
 
