@@ -274,7 +274,7 @@ def _alike(names: Sequence[str]) -> str:
 
 
 def _offsets(imus: Mapping[str, str]) -> Iterator[Candidate]:
-    """What an IMU reads at rest, along each axis: its makers specify it, and every one has some."""
+    """Offsets of IMUs, along each axis: every one has some, which its makers specify."""
     for label, kind in imus.items():
         usual, largest = _OFFSETS[kind]
         for attribute in AXIS_BIASES:

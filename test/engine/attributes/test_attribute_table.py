@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.engine.attributes import INERTIAS
+from sysid_ros.engine.attributes import AXIS_BIASES, INERTIAS
 from sysid_ros.engine.attributes.attribute_table import lookup, table
 from sysid_ros.engine.elements.named_elements import matching, names
 from sysid_ros.engine.friction.models import PARAMETERS
@@ -167,7 +167,7 @@ SYMMETRIC = {("body", f"inertia_symmetric_{axis}") for axis in "xyz"}
 
 def test_every_row_is_tried_above_or_elsewhere():
     elsewhere = {("body", name) for name in INERTIAS}
-    elsewhere |= {("signal", "delay"), ("signal", "gain"), ("signal", "bias")}
+    elsewhere |= {("signal", name) for name in ("delay", "gain", "bias", *AXIS_BIASES)}
     elsewhere |= {("actuator", f"lugre_{each}") for each in
                   ("stiffness", "damping", "static", "stribeck")}  # fmt: skip
     elsewhere.add(("joint", "torque_offset"))  # test/engine/measured_torque: without a spring
