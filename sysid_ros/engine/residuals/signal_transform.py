@@ -135,8 +135,10 @@ class SignalTransform:
           axis: The component of signals with three that it is added to; all of them if left out.
 
         Raises:
-          SignalError: The target is another.
+          SignalError: The target or the axis is another.
         """
+        if axis not in (None, 0, 1, 2):
+            raise SignalError(f"axis must be 0, 1, 2 or left out, got {axis!r}")
         self._biases.append(replace(_targeted(pattern, param, target), axis=axis))
 
     def enable_sensors(self, sensor_names: Iterable[str]) -> None:

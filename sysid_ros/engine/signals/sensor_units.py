@@ -42,8 +42,8 @@ _POSITIONS = frozenset(
 )  # fmt: skip
 
 
-# Of an IMU, whose every axis has an offset of its own.
-IMU = (int(_S.mjSENS_GYRO), int(_S.mjSENS_ACCELEROMETER))
+# Of an IMU, whose every axis has an offset of its own, as MJCF calls them.
+IMU = {int(_S.mjSENS_GYRO): "gyro", int(_S.mjSENS_ACCELEROMETER): "accelerometer"}
 # Of three components along the axes of a frame.
 _VECTORS = frozenset(
     int(kind)

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import FREE, joint_of, n_actuators
+from sysid_ros.engine.signals import IMU
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.signals.actuator_inputs import TWISTS, command_lines
@@ -37,10 +38,6 @@ from sysid_ros.proposal.signals.told_units import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.robots import with_servos
 
-_IMU = {
-    int(mujoco.mjtSensor.mjSENS_GYRO): "gyro",
-    int(mujoco.mjtSensor.mjSENS_ACCELEROMETER): "accelerometer",
-}
 _GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
 
 
@@ -327,7 +324,7 @@ def servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
 
 def imus(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
     """The mapped gyroscopes and accelerometers, with which of them each is, by label."""
-    known = {one.name: _IMU[int(one.type)] for one in spec.sensors if int(one.type) in _IMU}
+    known = {one.name: IMU.get(int(one.type), "") for one in spec.sensors}
     lines = [line for line in mapping.signals if line.kind == "sensor"]
     kinds = {line.name: line.values.get("type", known.get(line.name, "")) for line in lines}
-    return {name: kind for name, kind in kinds.items() if kind in _IMU.values()}
+    return {name: kind for name, kind in kinds.items() if kind in IMU.values()}

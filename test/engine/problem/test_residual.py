@@ -321,6 +321,8 @@ def test_mistakes_are_said():
         fn(x, params, sensor_weights={"positon": 1.0})
     with pytest.raises(SysidError, match="nearest: 'position'"):
         fn(x, params, enabled_observations=[("positon", sysid.SignalType.MjSensor)])
+    with pytest.raises(SysidError, match="axis must be 0, 1, 2 or left out, got 3"):
+        sysid.SignalTransform().bias("position", 0.1, axis=3)
     with pytest.raises(SysidError, match="declared as"):
         fn(x, params, enabled_observations=[("position", sysid.SignalType.MjStateQPos)])
     with pytest.raises(SysidError, match="not both"):
