@@ -3,27 +3,24 @@
 
 """Assignment of recorded commands to actuators, by evidence in order of strength.
 
-Names come first. An array without names is in an order that the recording states elsewhere, or
-else that of the model's actuators if there are as many. Correlation changes that order only where
-it is decisive, and decides alone only where it is; what is weaker stays a comment.
+Names come first, then the order of arrays without names. Correlation decides only where it is
+decisive; what is weaker stays a comment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import mujoco
-import numpy as np
-import scipy
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.correlations import correlations, decisive, followed_by_others
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import Match, match_names, similarity
+from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
+from sysid_ros.proposal.signals.ordered_inputs import by_motion, by_order
 from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.other_states import possibly_asked
 from sysid_ros.proposal.signals.recorded_commands import (
@@ -32,17 +29,14 @@ from sysid_ros.proposal.signals.recorded_commands import (
     command_arrays,
     in_numbered_topics,
     named_commands,
-    not_repeated,
     of_one_quantity,
     of_quantity,
     of_robot,
     spaces_of,
 )
-from sysid_ros.recording.messages import is_asked
 
 TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
 _NO_NUMBERS = ("/Bool", "/String")
-_FOLLOWS = 0.7  # correlation from which the order of an array is believed
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
 
 
@@ -54,19 +48,34 @@ class Assigned:
     possible: tuple[Line, ...] = ()
 
 
-@dataclass
-class _Open:
-    """Actuators that are still to be assigned, and what has been."""
+@dataclass(frozen=True)
+class _Commands:
+    """The recorded commands, by how an actuator may be assigned to them."""
 
-    drives: list[Drive]
-    lines: list[Line] = field(default_factory=list)
-    possible: list[Line] = field(default_factory=list)
+    channels: Sequence[Channel]
+    named: Mapping[str, list[Channel]]  # by topic, those that messages or topics name
+    arrays: Mapping[str, list[Channel]]  # in an order, by topic and field
+    unchanging: Sequence[list[Channel]]  # both, of topics that never change
 
-    def take(self, lines: Sequence[Line], possible: Sequence[Line] = ()) -> None:
-        self.lines += lines
-        self.possible += possible
-        taken = {line.name for line in (*lines, *possible)}
-        self.drives = [drive for drive in self.drives if drive.name not in taken]
+    @classmethod
+    def of(
+        cls, channels: Sequence[Channel], drives: Sequence[Drive], positions: Collection[Channel]
+    ) -> _Commands:
+        """Sort the commands among the channels."""
+        commands = [
+            one for one in channels if one.command and not one.msgtype.endswith(_NO_NUMBERS)
+        ]
+        arrays = of_robot(command_arrays(commands), positions)
+        alone = [found[0] for found in arrays.values() if len(found) == 1]
+        singles = {one.topic for one in alone}
+        arrays |= {f"{one[0].topic} to {one[-1].topic}": one for one in in_numbered_topics(alone)}
+        still = named_commands(commands, drives, singles, moving=False)
+        return cls(
+            commands,
+            named_commands(commands, drives, singles),
+            arrays,
+            [*still.values(), *command_arrays(commands, moving=False).values()],
+        )
 
 
 def command_lines(
@@ -85,52 +94,63 @@ def command_lines(
       positions: Measured positions by joint.
       orders: Orders of names that the recording states.
     """
-    commands = [one for one in channels if one.command and not one.msgtype.endswith(_NO_NUMBERS)]
-    spaces = spaces_of(positions.values())
-    arrays = of_robot(command_arrays(commands), positions.values())
-    singles = {found[0].topic for found in arrays.values() if len(found) == 1}
-    named = named_commands(commands, drives, singles)
-    alone = [found[0] for found in arrays.values() if len(found) == 1]
-    arrays |= {f"{one[0].topic} to {one[-1].topic}": one for one in in_numbered_topics(alone)}
-    open_ = _Open(list(drives))
-    for quantity in dict.fromkeys(drive.quantity for drive in drives):
-        _by_name(open_, quantity, of_quantity(named, quantity), spaces)
-    telling = [one for group in named.values() for one in group]
-    rotors = [drive for drive in open_.drives if drive.thrusts]
-    _rest_by_name(open_, rotors, telling, _OF_ROTOR)  # in rpm or as a share of the most
-    for drive in [one for one in open_.drives if one.quantity == "position"]:
-        joint = joint_of(model, drive.actuator)
-        measured = None if joint is None else positions.get(joint)
-        if len(found := asked_beside(commands, measured)) == 1:
-            open_.take([Line("actuator", drive.name, found[0])])
-    _rest_by_name(open_, open_.drives, [one for one in telling if not one.quantity])
-    for called, own in called_by_topics(open_.drives, arrays):
-        others = [one for one in open_.drives if one not in called]
-        fair = [one for one in own if not followed_by_others(model, positions, called, others, one)]
-        _by_order(model, open_, called, fair, positions, orders, last=False)
-    groups = _groups(open_.drives)
-    # What one group leaves undecided may be plain once the others have theirs.
-    for group, last in [*((one, False) for one in groups), *((one, True) for one in groups)]:
-        used = {(line.channel.topic, line.channel.field) for line in open_.lines}
-        left = {
-            key: found
-            for key, found in arrays.items()
-            if not any((one.topic, one.field) in used for one in found)
-        }
-        alike = of_quantity(left, group[0].quantity if of_one_quantity(group) else "")
-        _by_order(model, open_, group, list(alike.values()), positions, orders, last=last)
-    speeds = [one for one in commands if one.moves and one.msgtype in TWISTS]
-    velocities = [drive for drive in open_.drives if drive.quantity == "velocity"]
-    bases = [one for one in velocities if joint_of(model, one.actuator) is None]  # not wheels
-    open_.take(_by_motion(model, bases, speeds, positions)[0] if speeds and bases else ())
-    _of_another_kind(open_, list(arrays.values()))
-    still = named_commands(commands, drives, singles, moving=False)
-    _unchanging(open_, [*still.values(), *command_arrays(commands, moving=False).values()])
+    told = Evidence(model, positions, orders)
+    commands = _Commands.of(channels, drives, positions.values())
+    open_ = OpenDrives(list(drives))
+    _so_called(open_, commands, told)
+    _in_arrays(open_, commands, told)
+    _of_base(open_, commands, told)
+    _of_another_kind(open_, list(commands.arrays.values()))
+    _unchanging(open_, commands.unchanging)
     open_.take((), possibly_asked(model, open_.drives, channels, positions))
     return Assigned(tuple(open_.lines), tuple(open_.possible))
 
 
-def _unchanging(open_: _Open, topics: Sequence[list[Channel]]) -> None:
+def _so_called(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
+    """Assign what names tell: messages' own, topics', and those of what was measured."""
+    spaces = spaces_of(told.positions.values())
+    for quantity in dict.fromkeys(drive.quantity for drive in open_.drives):
+        _by_name(open_, quantity, of_quantity(commands.named, quantity), spaces)
+    telling = [one for group in commands.named.values() for one in group]
+    rotors = [drive for drive in open_.drives if drive.thrusts]
+    _rest_by_name(open_, rotors, telling, _OF_ROTOR)  # in rpm or as a share of the most
+    for drive in [one for one in open_.drives if one.quantity == "position"]:
+        joint = joint_of(told.model, drive.actuator)
+        measured = None if joint is None else told.positions.get(joint)
+        if len(found := asked_beside(commands.channels, measured)) == 1:
+            open_.take([Line("actuator", drive.name, found[0])])
+    _rest_by_name(open_, open_.drives, [one for one in telling if not one.quantity])
+
+
+def _in_arrays(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
+    """Assign arrays without names: those whose topics name a part of the robot, then the rest."""
+    for called, own in called_by_topics(open_.drives, commands.arrays):
+        others = [one for one in open_.drives if one not in called]
+        fair = [one for one in own if not told.followed_by_others(called, others, one)]
+        by_order(open_, called, fair, told, last=False)
+    groups = _groups(open_.drives)
+    # What one group leaves undecided may be plain once the others have theirs.
+    for group, last in [*((one, False) for one in groups), *((one, True) for one in groups)]:
+        left = {
+            key: found
+            for key, found in commands.arrays.items()
+            if len(open_.unused(found)) == len(found)
+        }
+        alike = of_quantity(left, group[0].quantity if of_one_quantity(group) else "")
+        by_order(open_, group, list(alike.values()), told, last=last)
+
+
+def _of_base(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
+    """Assign the speeds of a base to what drives it along, which are not its wheels."""
+    speeds = [one for one in commands.channels if one.moves and one.msgtype in TWISTS]
+    velocities = [drive for drive in open_.drives if drive.quantity == "velocity"]
+    bases = [one for one in velocities if joint_of(told.model, one.actuator) is None]
+    if speeds and bases:
+        decided, _ = by_motion(told, bases, speeds)
+        open_.take(decided)
+
+
+def _unchanging(open_: OpenDrives, topics: Sequence[list[Channel]]) -> None:
     """Commands that never change, by name or as many as there are actuators left."""
     for group in topics:
         drives = open_.drives
@@ -153,7 +173,7 @@ def _unchanging(open_: _Open, topics: Sequence[list[Channel]]) -> None:
         )
 
 
-def _of_another_kind(open_: _Open, arrays: Sequence[list[Channel]]) -> None:
+def _of_another_kind(open_: OpenDrives, arrays: Sequence[list[Channel]]) -> None:
     """Arrays as long as there are actuators left, which say that they are something else."""
     used = {line.channel.topic for line in (*open_.lines, *open_.possible)}
     for channels in arrays:
@@ -183,7 +203,7 @@ def _groups(drives: Sequence[Drive]) -> list[list[Drive]]:
 
 
 def _by_name(
-    open_: _Open, quantity: str, topics: Mapping[str, list[Channel]], spaces: Collection[str]
+    open_: OpenDrives, quantity: str, topics: Mapping[str, list[Channel]], spaces: Collection[str]
 ) -> None:
     """Assign commands that messages name; those of one topic where several have them.
 
@@ -195,7 +215,7 @@ def _by_name(
         return len(group), not spaces_of(group).isdisjoint(spaces)
 
     for group in sorted(topics.values(), key=rank, reverse=True):
-        left = [drive for drive in drives if drive in open_.drives]
+        left = open_.left_of(drives)
         if not left or not group:
             continue
         names, matches = _matched(left, [one.name for one in group])
@@ -209,11 +229,10 @@ def _by_name(
 
 
 def _rest_by_name(
-    open_: _Open, drives: Sequence[Drive], channels: Sequence[Channel], doubt: str = ""
+    open_: OpenDrives, drives: Sequence[Drive], channels: Sequence[Channel], doubt: str = ""
 ) -> None:
     """Assign what is left to the drives that it surely names, with a doubt about both."""
-    used = {(line.channel.topic, line.channel.field) for line in open_.lines}
-    left = [one for one in channels if (one.topic, one.field) not in used]
+    left = open_.unused(channels)
     if not drives or not left:
         return
     names, matches = _matched(drives, [one.name for one in left])
@@ -236,164 +255,3 @@ def _matched(drives: Sequence[Drive], given: Sequence[str]) -> tuple[list[str], 
     tried = [likest, *([drive.names[k] for drive in drives] for k in (0, -1))]
     found = [(names, match_names(names, given)) for names in tried]
     return max(found, key=lambda one: (sum(m.sure for m in one[1].values()), len(one[1])))
-
-
-def _by_order(
-    model: mujoco.MjModel,
-    open_: _Open,
-    group: Sequence[Drive],
-    arrays: Sequence[list[Channel]],
-    positions: Mapping[int, Channel],
-    orders: Sequence[Order],
-    *,
-    last: bool,
-) -> None:
-    """Assign the elements of arrays without names; ``last``: nothing else comes to decide."""
-    drives = [drive for drive in group if drive in open_.drives]
-    if not drives:
-        return
-    for channels in arrays:
-        order = _stated(drives, channels, orders)
-        if order is not None:
-            places, source = order
-            open_.take(
-                [
-                    Line(
-                        "actuator", drive.name, channels[place], grounds=f"in the order of {source}"
-                    )
-                    for drive, place in zip(drives, places, strict=True)
-                ]
-            )
-            return
-    fitting = (
-        [channels for channels in arrays if len(channels) == len(drives)]
-        or [
-            channels[: len(drives)]  # of a message with places for more motors than the robot has
-            for channels in arrays
-            if len(channels) > len(drives) and not any(one.moves for one in channels[len(drives) :])
-        ]
-    )
-    if fitting:
-        fitting = [one for one in fitting if is_asked(one[0].topic)] or fitting
-        best, decides = _followed(model, drives, not_repeated(fitting), positions)
-        lines = _in_order(model, drives, best, positions)
-        if decides:
-            open_.take(lines)
-        elif last:
-            topics = " or ".join(channels[0].topic for channels in fitting)
-            open_.take((), [replace(line, grounds=f"from {topics}", doubt="") for line in lines])
-        return
-    if len(group) == len(open_.drives) and not of_one_quantity(group):
-        return  # each kind by itself comes next
-    rest = [channel for channels in arrays for channel in channels if channel.moves]
-    if rest:
-        lines, possible = _by_motion(model, drives, rest, positions)
-        open_.take(lines, possible)
-
-
-def _followed(
-    model: mujoco.MjModel,
-    drives: Sequence[Drive],
-    arrays: Sequence[list[Channel]],
-    positions: Mapping[int, Channel],
-) -> tuple[list[Channel], bool]:
-    """The array that actuators follow best, and whether it is the only one or decisively so."""
-    if len(arrays) == 1:
-        return arrays[0], True
-    left = []
-    for channels in arrays:
-        table = correlations(model, positions, [drive.actuator for drive in drives], channels)
-        unexplained = 1.0 - table**2
-        left.append(float(unexplained[scipy.optimize.linear_sum_assignment(unexplained)].mean()))
-    best, second = np.argsort(left)[:2]
-    return arrays[best], decisive(left[best], left[second])
-
-
-def _stated(
-    drives: Sequence[Drive], channels: Sequence[Channel], orders: Sequence[Order]
-) -> tuple[list[int], str] | None:
-    """The place of each actuator in an array of a length that the recording has names for."""
-    space = channels[0].topic.rpartition("/")[0]
-    for order in sorted(orders, key=lambda one: not (space and one.source.startswith(space))):
-        if len(order.names) != len(channels):
-            continue
-        known = [
-            [place for place, name in enumerate(order.names) if name in drive.names]
-            for drive in drives
-        ]
-        if all(len(places) == 1 for places in known):
-            return [places[0] for places in known], order.source
-    return None
-
-
-def _in_order(
-    model: mujoco.MjModel,
-    drives: Sequence[Drive],
-    channels: Sequence[Channel],
-    positions: Mapping[int, Channel],
-) -> list[Line]:
-    """An array as long as there are actuators, in their order unless motion decides otherwise."""
-    table = correlations(model, positions, [drive.actuator for drive in drives], channels)
-    chosen = _decided(1.0 - table**2)
-    lines = []
-    for row, (drive, column) in enumerate(zip(drives, chosen, strict=True)):
-        line = Line("actuator", drive.name, channels[column])
-        own, found = table[row, row], table[row, column]
-        if column != row:
-            doubt = (
-                f"{drive.name} follows {channels[column].field} (correlation {found:.3f}), not "
-                f"{channels[row].field} as the array's order has it ({own:.3f})"
-            )
-            line = replace(line, doubt=doubt)
-        elif len(drives) > 1:
-            order = "in the order of the model's actuators"
-            if own < _FOLLOWS:
-                seen = f", and {drive.name} follows it with {own:.2f} only" if own > 0.0 else ""
-                line = replace(line, doubt=f"{order}, which is a guess{seen}")
-            else:
-                line = replace(line, grounds=f"{order} (correlation {own:.2f})")
-        lines.append(line)
-    return lines
-
-
-def _decided(left: FloatArray) -> list[int]:
-    """The column of each row: its own, but for cycles of rows that are decisively another's."""
-    rows, columns = scipy.optimize.linear_sum_assignment(left)
-    best = {int(row): int(column) for row, column in zip(rows, columns, strict=True)}
-    chosen = list(range(len(left)))
-    seen: set[int] = set()
-    for start in best:
-        cycle, at = [], start
-        while at not in seen and at not in cycle:
-            cycle.append(at)
-            at = best[at]
-        seen.update(cycle)
-        if all(decisive(left[row, best[row]], left[row, row]) for row in cycle):
-            for row in cycle:
-                chosen[row] = best[row]
-    return chosen
-
-
-def _by_motion(
-    model: mujoco.MjModel,
-    drives: Sequence[Drive],
-    channels: Sequence[Channel],
-    positions: Mapping[int, Channel],
-) -> tuple[list[Line], list[Line]]:
-    """Commands in no known order: what follows one decisively, and what may follow one."""
-    table = correlations(model, positions, [drive.actuator for drive in drives], channels)
-    left = 1.0 - table**2
-    lines, possible = [], []
-    rows, columns = scipy.optimize.linear_sum_assignment(left)
-    for row, column in zip(rows, columns, strict=True):
-        runner = float(np.delete(left[row], column).min(initial=1.0))
-        channel = channels[column]
-        grounds = (
-            f"{drives[row].name} follows {channel.topic} {channel.field} with a correlation of "
-            f"{table[row, column]:.2f}, the next best with {np.sqrt(1.0 - runner):.2f}"
-        )
-        if decisive(float(left[row, column]), runner):
-            lines.append(Line("actuator", drives[row].name, channel, grounds))
-        else:
-            possible.append(Line("actuator", drives[row].name, channel, grounds))
-    return lines, possible

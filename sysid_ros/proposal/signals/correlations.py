@@ -15,7 +15,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of, takes_velocity
 from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.drives import Drive, moved_by
+from sysid_ros.proposal.signals.drives import moved_by
 
 _GOOD = 0.1  # of an actuator's motion, 1 - r^2, that a command may leave unexplained
 _BETTER = 0.25  # of what another command leaves unexplained, that the right one may leave
@@ -67,21 +67,6 @@ def correlations(
 def decisive(left: float, other: float) -> bool:
     """Tell from what two commands leave of a motion, 1 - r^2, whether the first is what it asks."""
     return left < _GOOD and left < _BETTER * other
-
-
-def followed_by_others(
-    model: mujoco.MjModel,
-    positions: Mapping[int, Channel],
-    own: Sequence[Drive],
-    others: Sequence[Drive],
-    commands: Sequence[Channel],
-) -> bool:
-    """Return whether others follow a command of an array decisively better than its own do."""
-    actuators = [drive.actuator for drive in (*own, *others)]
-    left = 1.0 - correlations(model, positions, actuators, commands) ** 2
-    mine = left[: len(own)].min(axis=0, initial=1.0)
-    theirs = left[len(own) :].min(axis=0, initial=1.0)
-    return any(decisive(*pair) for pair in zip(theirs, mine, strict=True))
 
 
 def _grid(channels: Sequence[Channel], commands: Sequence[Channel], part: int) -> FloatArray:

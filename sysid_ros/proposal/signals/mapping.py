@@ -100,55 +100,58 @@ def map_channels(
     taken |= numbers_of_poses(moving)
     others = [one for one in moving if (one.topic, one.field) not in taken]
     positions, links, deflected = behind_springs(model, measured_positions(model, others))
-    lines = [_position_line(model, joint, *found) for joint, found in positions.items()]
-    joints = [model.joint(joint).name for joint in positions]
-    unmapped = rival_topics(moving, list(positions.values()))
-    tied = _tied(model, positions)
     speeds = velocity_lines(model, others, positions)
-    lacking = [
-        str(model.joint(joint).name)
-        for joint in scalar_joints(model)
-        if joint not in positions and joint not in tied
+    inputs, possible = _inputs(model, channels, positions, orders)
+    lines = [
+        *(_position_line(model, joint, *found) for joint, found in positions.items()),
+        *speeds,
+        *inputs,
     ]
-    unmapped += _without_positions([name for name in lacking if name not in deflected])
-    lacking = [name for name in lacking if name]
-    lines += [*speeds, *motor_efforts(model, moving, positions)]
-    driven = {line.name for line in lines if line.kind == "actuator"}
-    assigned = command_lines(
+    lines = [replace(one, unit=one.unit or told_unit(model, one)) for one in lines]
+    poses = {one.topic for one, _ in positions.values() if one.msgtype.startswith(_GEOMETRY)}
+    loose = [one for one in moving if one.topic not in poses]  # no other body's
+    bodies = [*body_lines(model, loose), *lengths, *links]
+    lacking = _lacking(model, positions)
+    unmapped = [
+        *rival_topics(moving, list(positions.values())),
+        *_without_positions([name for name in lacking if name not in deflected]),
+        *_without_inputs(model, lines, moving),
+        *_floating_blindly(model, bodies),
+        *_undated([*lines, *bodies]),
+    ]
+    told = len(scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)
+    carried = [name for name in lacking if name] if told else [line.name for line in speeds]
+    joints = tuple(str(model.joint(joint).name) for joint in positions)
+    return Mapping(tuple(lines), tuple(bodies), tuple(unmapped), joints, tuple(carried), possible)
+
+
+def _inputs(
+    model: mujoco.MjModel,
+    channels: Sequence[Channel],
+    positions: Positions,
+    orders: Sequence[Order],
+) -> tuple[list[Line], tuple[Line, ...]]:
+    """What drives the robot, by command or measured effort, and lines that are only possible."""
+    moving = [channel for channel in channels if channel.moves]
+    measured = motor_efforts(model, moving, positions)
+    told = {line.name for line in measured if line.kind == "actuator"}
+    commanded = command_lines(
         model,
-        [drive for drive in drives_of(model) if drive.name not in driven],
+        [drive for drive in drives_of(model) if drive.name not in told],
         channels,
         {joint: channel for joint, (channel, _) in positions.items()},
         orders,
     )
-    lines += [*assigned.lines, *velocity_inputs(model, assigned.lines, channels)]
-    driven |= {line.name for line in assigned.lines}
+    lines = [
+        *measured,
+        *commanded.lines,
+        *velocity_inputs(model, commanded.lines, channels),
+    ]
     if not model.nu:
         lines += joint_efforts(model, moving, positions)
-    elif not driven:
+    elif not told and not commanded.lines:
         lines += torque_sensors(model, moving, positions)
-    lines = [replace(one, unit=one.unit or told_unit(model, one)) for one in lines]
-    shown = {line.placed[1] for line in lines if line.placed}
-    idle = [
-        f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
-        for a in range(n_actuators(model))
-        if model.actuator(a).name not in driven and not shown & moved_by(model, a)
-    ]
-    unmapped += [*idle, *(_speeds_of_a_base(moving) if idle else ())]
-    poses = {one.topic for one, _ in positions.values() if one.msgtype.startswith(_GEOMETRY)}
-    loose = [one for one in moving if one.topic not in poses]  # no other body's
-    bodies = [*body_lines(model, loose), *lengths, *links]
-    unmapped += _floating_blindly(model, bodies)
-    undated = {line.channel.topic for line in (*lines, *bodies) if line.channel.clock}
-    unmapped += [
-        f"stamps of {topic} never change or are rounded; it is dated by when it was published"
-        for topic in sorted(undated)
-    ]
-    told = len(scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)
-    return Mapping(
-        tuple(lines), tuple(bodies), tuple(unmapped), tuple(joints),
-        tuple(lacking if told else (line.name for line in speeds)), assigned.possible,
-    )  # fmt: skip
+    return lines, commanded.possible
 
 
 def map_robot(
@@ -217,6 +220,16 @@ def _with_servos(
     return spec, replace(plain, lines=lines, possible=possible)
 
 
+def _lacking(model: mujoco.MjModel, positions: Positions) -> list[str]:
+    """Names of the joints whose positions nothing tells, measured or tied by equalities."""
+    tied = _tied(model, positions)
+    return [
+        str(model.joint(joint).name)
+        for joint in scalar_joints(model)
+        if joint not in positions and joint not in tied
+    ]
+
+
 def _without_positions(lacking: Sequence[str]) -> list[str]:
     """A sentence about joints that nothing measures; those without a name are counted."""
     shown = [name if lacking[1:] else repr(name) for name in lacking if name]
@@ -266,6 +279,29 @@ def _floating_blindly(model: mujoco.MjModel, bodies: Sequence[Line]) -> list[str
                 "delete its free joint if it hung or stood still, or record its pose"
             )
     return found
+
+
+def _without_inputs(
+    model: mujoco.MjModel, lines: Sequence[Line], moving: Sequence[Channel]
+) -> list[str]:
+    """Sentences about actuators that nothing drives and whose effort nothing measures."""
+    driven = {line.name for line in lines if line.kind == "actuator"}
+    shown = {line.placed[1] for line in lines if line.placed}
+    idle = [
+        f"actuator {model.actuator(a).name!r} has no input; its control is taken as zero"
+        for a in range(n_actuators(model))
+        if model.actuator(a).name not in driven and not shown & moved_by(model, a)
+    ]
+    return [*idle, *(_speeds_of_a_base(moving) if idle else ())]
+
+
+def _undated(lines: Sequence[Line]) -> list[str]:
+    """Sentences about topics whose stamps tell no time."""
+    topics = {line.channel.topic for line in lines if line.channel.clock}
+    return [
+        f"stamps of {topic} never change or are rounded; it is dated by when it was published"
+        for topic in sorted(topics)
+    ]
 
 
 def _speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:

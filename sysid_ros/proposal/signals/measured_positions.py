@@ -152,15 +152,39 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
     """The measured position of each joint, by name, or in order where no name is alike."""
     told = [one for one in channels if one.quantity == "position" and not one.command]
     sources = _sources([one for one in told if not one.msgtype.startswith(_OF_BODIES)])
-    measured = sources[0] if sources else []
     # A joint without a name, such as a roller of a wheel, has none by which a file can map it.
     joints = [joint for joint in scalar_joints(model) if model.joint(joint).name]
+
+    def left() -> list[int]:
+        return [joint for joint in joints if joint not in found]
+
+    found, rest = _in_best_source(model, joints, sources[0] if sources else [])
+    arrays = [rest]
+    if not found:
+        arrays += [one for one in sources[1:] if len(one) > 1 and not one[0].name]
+        arrays += _whole_topics(sources)
+    found |= _as_many(model, left(), arrays)
+    singles = [source[0] for source in sources if len(source) == 1 and not source[0].name]
     names = [str(model.joint(joint).name) for joint in joints]
-    counts = Counter(channel.name for channel in measured)  # a joint may have several interfaces
-    plain = {channel.name for channel in measured if channel.field.endswith(_PLAIN_INTERFACE)}
+    alone = [replace(one, name=named_part(one.topic, names)[0]) for one in singles]
+    for source in [*sources[1:], alone, _of_drives(model, singles)]:
+        found |= _named_in(model, left(), source)
+    used = {channel.topic for channel, _ in found.values()}
+    numbered = in_numbered_topics(one for one in singles if one.topic not in used)
+    found |= _as_many(model, left(), numbered)
+    return dict(sorted({**planar_positions(model, channels), **found}.items()))
+
+
+def _in_best_source(
+    model: mujoco.MjModel, joints: Sequence[int], source: Sequence[Channel]
+) -> tuple[Positions, list[Channel]]:
+    """Positions by the names of one topic, sure where one name is one number; and what is left."""
+    names = [str(model.joint(joint).name) for joint in joints]
+    counts = Counter(channel.name for channel in source)  # a joint may have several interfaces
+    plain = {channel.name for channel in source if channel.field.endswith(_PLAIN_INTERFACE)}
     measured = [
         channel
-        for channel in measured
+        for channel in source
         if channel.name not in plain or channel.field.endswith(_PLAIN_INTERFACE)
     ]
     matches = match_names(names, [channel.name for channel in measured])
@@ -170,18 +194,7 @@ def measured_positions(model: mujoco.MjModel, channels: Sequence[Channel]) -> Po
         if (match := matches.get(name))
     }
     taken = {match.index for match in matches.values()}
-    open_joints = [joint for joint in joints if joint not in found]
-    rests = [[channel for i, channel in enumerate(measured) if i not in taken]]
-    rests += [one for one in sources[1:] if len(one) > 1 and not one[0].name and not found]
-    found |= _as_many(model, open_joints, [*rests, *([] if found else _whole_topics(sources))])
-    singles = [source[0] for source in sources if len(source) == 1 and not source[0].name]
-    alone = [replace(one, name=named_part(one.topic, names)[0]) for one in singles]
-    for source in [*sources[1:], alone, _of_drives(model, singles)]:
-        found |= _named_in(model, [joint for joint in joints if joint not in found], source)
-    used = {channel.topic for channel, _ in found.values()}
-    numbered = in_numbered_topics(one for one in singles if one.topic not in used)
-    found |= _as_many(model, [joint for joint in joints if joint not in found], numbered)
-    return dict(sorted({**planar_positions(model, channels), **found}.items()))
+    return found, [channel for i, channel in enumerate(measured) if i not in taken]
 
 
 def _as_many(

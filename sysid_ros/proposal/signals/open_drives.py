@@ -1,0 +1,66 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Actuators that await an input, and what the recording tells of it beside names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import mujoco
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.proposal.signals.channels import Channel
+from sysid_ros.proposal.signals.correlations import correlations, decisive
+from sysid_ros.proposal.signals.drives import Drive
+from sysid_ros.proposal.signals.lines import Line
+from sysid_ros.proposal.signals.orders import Order
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Tells which command is whose, where no name does."""
+
+    model: mujoco.MjModel
+    positions: Mapping[int, Channel]  # measured, by joint
+    orders: Sequence[Order]  # of names, that the recording states
+
+    def followed(self, drives: Sequence[Drive], commands: Sequence[Channel]) -> FloatArray:
+        """Return how well each drive follows each command, as (drives, commands)."""
+        actuators = [drive.actuator for drive in drives]
+        return correlations(self.model, self.positions, actuators, commands)
+
+    def followed_by_others(
+        self, own: Sequence[Drive], others: Sequence[Drive], commands: Sequence[Channel]
+    ) -> bool:
+        """Return whether others follow a command of an array decisively better than its own do."""
+        left = 1.0 - self.followed((*own, *others), commands) ** 2
+        mine = left[: len(own)].min(axis=0, initial=1.0)
+        theirs = left[len(own) :].min(axis=0, initial=1.0)
+        return any(decisive(*pair) for pair in zip(theirs, mine, strict=True))
+
+
+@dataclass
+class OpenDrives:
+    """Actuators that are still to be assigned, and the lines of those that have been."""
+
+    drives: list[Drive]
+    lines: list[Line] = field(default_factory=list)
+    possible: list[Line] = field(default_factory=list)  # for which the evidence does not decide
+
+    def take(self, lines: Sequence[Line], possible: Sequence[Line] = ()) -> None:
+        """Add lines, whose actuators are open no more."""
+        self.lines += lines
+        self.possible += possible
+        taken = {line.name for line in (*lines, *possible)}
+        self.drives = [drive for drive in self.drives if drive.name not in taken]
+
+    def left_of(self, drives: Sequence[Drive]) -> list[Drive]:
+        """Return those of some actuators that are still open."""
+        return [drive for drive in drives if drive in self.drives]
+
+    def unused(self, commands: Sequence[Channel]) -> list[Channel]:
+        """Return those of some commands that no actuator has."""
+        used = {(line.channel.topic, line.channel.field) for line in self.lines}
+        return [one for one in commands if (one.topic, one.field) not in used]
