@@ -59,7 +59,7 @@ def run_fit(
     on_progress: Callable[[FitEvent], None] = lambda event: None,
     should_cancel: Callable[[], bool] = lambda: False,
     grace: float = 0.6,
-    program: Sequence[str] = FIT_PROGRAM,
+    program: Sequence[str],
     worker: Worker | None = None,
 ) -> FitEnd:
     """Run one fit in a child process.

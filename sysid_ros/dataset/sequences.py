@@ -69,7 +69,7 @@ def model_sequences(
     name: str,
     spec: mujoco.MjSpec,
     recordings: Mapping[str, MappedRecording],
-    robot: str | None = None,
+    robot: str | None,
 ) -> ModelSequences:
     """Recordings as sequences of the model that they were made on.
 

@@ -132,7 +132,7 @@ def with_bags(
 
 
 def with_folders(
-    experiment: Experiment, *, package_path: Sequence[str] = (), msg_path: Sequence[str] = ()
+    experiment: Experiment, *, package_path: Sequence[str], msg_path: Sequence[str] = ()
 ) -> Experiment:
     """Add folders in which packages and message definitions are looked for, before the others.
 

@@ -25,7 +25,7 @@ class PredictionError:
 
 
 def prediction_errors(
-    score: Score, noise: Mapping[str, float], torques: Sequence[JointTorque] = ()
+    score: Score, noise: Mapping[str, float], torques: Sequence[JointTorque]
 ) -> list[PredictionError]:
     """One row per signal, one of all together, one in units of noise, one per joint's torque.
 

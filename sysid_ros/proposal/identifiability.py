@@ -69,7 +69,7 @@ def determined(
     offered: Sequence[Candidate],
     window: float | None,
     *,
-    touching: bool = False,
+    touching: bool,
 ) -> Determined:
     """Choose those of some parameters that the recordings determine, given those before.
 

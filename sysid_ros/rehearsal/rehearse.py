@@ -55,7 +55,7 @@ def rehearse(
     experiment: Experiment,
     data_dir: Path | None,
     *,
-    repeats: int = 20,
+    repeats: int,
     seed: int = 0,
     motion: TrajectoryTable | None = None,
     workers: Workers = IN_THIS_PROCESS,

@@ -97,7 +97,7 @@ def based(spec: mujoco.MjSpec, base: Base) -> mujoco.MjSpec:
 
 
 def start_of(
-    model: mujoco.MjModel, base: Base, posture: Mapping[str, float] | None = None
+    model: mujoco.MjModel, base: Base, posture: Mapping[str, float] | None
 ) -> mujoco.MjData:
     """Return the posture a recording starts from: the first keyframe or the model's own.
 

@@ -54,7 +54,7 @@ _TARGETS = Record(Targets, applied=APPLIED, parameters=PARAMETERS)
 
 
 def write_targets(
-    folder: Path, applied: Iterable[AppliedParameter], parameters: Sequence[ParameterEstimate] = ()
+    folder: Path, applied: Iterable[AppliedParameter], parameters: Sequence[ParameterEstimate]
 ) -> None:
     """Write what every parameter is, and what it is written into.
 

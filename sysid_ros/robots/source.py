@@ -167,7 +167,7 @@ def _check_timestep(model: mujoco.MjModel, source: str) -> None:
 
 
 def description_in(
-    bag: Path, topic: str, packages: Packages, msg_paths: Sequence[Path] = ()
+    bag: Path, topic: str, packages: Packages, msg_paths: Sequence[Path]
 ) -> LoadedModel:
     """Compile the robot description that a bag carries on a topic, its last one.
 

@@ -62,9 +62,7 @@ def print_estimates(parameters: tuple[ParameterEstimate, ...], remarks: Sequence
         console.print(plain_text(remark, style="yellow"))
 
 
-def print_evaluations(
-    evaluations: Mapping[str, Evaluation], *, untrained: str = "held out"
-) -> None:
+def print_evaluations(evaluations: Mapping[str, Evaluation], *, untrained: str) -> None:
     """Print how well parameters predict, in all and by recording.
 
     Args:

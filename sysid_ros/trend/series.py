@@ -37,7 +37,7 @@ class Series:
 
 
 def series_of(
-    times: FloatArray, values: FloatArray, errors: FloatArray, covariate: FloatArray | None = None
+    times: FloatArray, values: FloatArray, errors: FloatArray, covariate: FloatArray | None
 ) -> Series:
     """Join the recordings of one day.
 

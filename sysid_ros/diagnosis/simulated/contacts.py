@@ -190,7 +190,7 @@ def _diverged(group: ModelSequences, parameters: ParameterDict) -> tuple[int, in
     return lost, len(residuals)
 
 
-def contact_findings(seen: Contacts, *, mistaken: bool = False) -> list[Finding]:
+def contact_findings(seen: Contacts, *, mistaken: bool) -> list[Finding]:
     """Findings of lasting overlaps and of windows that no simulation gets through.
 
     Args:

@@ -79,8 +79,8 @@ def model_error(
     solution: Solution,
     covariance: Covariance,
     alternatives: Sequence[Alternative],
-    walk: Walk | None = None,
-    left_out: Sequence[Stretch] = (),
+    walk: Walk | None,
+    left_out: Sequence[Stretch],
 ) -> ModelError:
     """Find out what an estimate depends on that it should not.
 

@@ -44,7 +44,7 @@ def contradicting_joint(
     grams: Mapping[str, Grams],
     free: FreeParameters,
     x: FloatArray,
-    gains: Mapping[int, float] | None = None,
+    gains: Mapping[int, float] | None,
 ) -> Contradiction | None:
     """Find the joint without whose torque the others are explained much better.
 

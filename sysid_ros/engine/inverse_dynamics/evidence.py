@@ -62,7 +62,7 @@ class Evidence(Smoothed):
         self,
         recordings: Sequence[Recording],
         delays: Mapping[str, FloatArray],
-        theta: Mapping[str, FloatArray] | None = None,
+        theta: Mapping[str, FloatArray] | None,
     ) -> Evidence:
         """The same with torque taken later or earlier.
 
@@ -253,7 +253,7 @@ def equations_of_kind(
     free: FreeParameters,
     kind: int,
     x: FloatArray,
-    gain: float | None = None,
+    gain: float | None,
 ) -> tuple[IndexArray, Equations]:
     """The parameters that one kind of rows knows, (s,), and its equations in them alone.
 

@@ -92,7 +92,7 @@ def with_settled_friction(
     problem: TorqueProblem,
     settings: Settings,
     values: FloatArray,
-    should_stop: Callable[[], bool] | None = None,
+    should_stop: Callable[[], bool] | None,
 ) -> FrictionFit:
     """Estimate with the sharp law, or the model's own if that explains torque better.
 

@@ -23,7 +23,7 @@ from sysid_ros.engine.measured_torque.rows import (
     with_own_law,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.regressor import SHARP, SmoothStretch, smooth, stretches_of
+from sysid_ros.engine.regressor import SmoothStretch, smooth, stretches_of
 from sysid_ros.engine.signals import ModelSequences, force_unit
 from sysid_ros.errors import DataError
 
@@ -48,9 +48,9 @@ def torque_traces(
     params: ParameterDict,
     values: FloatArray,
     settings: TorqueSettings,
-    cutoffs: tuple[Mapping[str, float], float] | None = None,
+    cutoffs: tuple[Mapping[str, float], float] | None,
     *,
-    creep: Mapping[str, float] | None = SHARP,
+    creep: Mapping[str, float] | None,
 ) -> tuple[TorqueTrace, ...]:
     """Predict the torque of sequences.
 

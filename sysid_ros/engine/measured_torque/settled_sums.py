@@ -60,7 +60,7 @@ def settled_sums(
 
 
 def linearised_sums(
-    problem: TorqueProblem, settings: Settings, values: FloatArray, before: Evidence | None = None
+    problem: TorqueProblem, settings: Settings, values: FloatArray, before: Evidence | None
 ) -> SettledSums:
     """Sum recordings; what is not linear in torque is linearised until it settles.
 

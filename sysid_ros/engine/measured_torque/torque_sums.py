@@ -109,8 +109,8 @@ def estimate_from(
     grams: Mapping[str, Grams],
     settings: Settings,
     still: Collection[int],
-    merged: MergedColumns | None = None,
-    before: TorqueEstimate | None = None,
+    merged: MergedColumns | None,
+    before: TorqueEstimate | None,
 ) -> TorqueEstimate:
     """Estimate parameters from sums of rows.
 

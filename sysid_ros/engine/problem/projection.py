@@ -42,7 +42,7 @@ def minimize_with(
     problem: WindowedProblem,
     point: Point,
     settings: SolverSettings,
-    on_step: Callable[[Step], None] | None = None,
+    on_step: Callable[[Step], None] | None,
 ) -> Solution:
     """Minimize with the optimizer of that name.
 

@@ -154,7 +154,7 @@ _WIDEST = 0.999  # impedance that says with its time constant how fast friction 
 
 
 def sharp_friction(
-    model: mujoco.MjModel, creep: Mapping[str, float] = SHARP
+    model: mujoco.MjModel, creep: Mapping[str, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Solver parameters with which MuJoCo's dry friction follows velocity as closely as it can.
 
@@ -284,7 +284,7 @@ def friction_signs(
     qacc: FloatArray,
     *,
     sharp: bool,
-    creep: Mapping[str, float] = SHARP,
+    creep: Mapping[str, float],
 ) -> FloatArray:
     """The share of dry friction of every degree of freedom by MuJoCo's law, (n, nv), -1 to 1.
 

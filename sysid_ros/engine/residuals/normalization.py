@@ -21,7 +21,7 @@ def scales(
     blocks: list[Block],
     measured: FloatArray,
     method: Normalization,
-    noise: Mapping[str, float] | None = None,
+    noise: Mapping[str, float] | None,
 ) -> FloatArray:
     """Return the divisors of the differences, one number per difference column, never zero.
 

@@ -117,7 +117,7 @@ class SimulationBatch:
         flattened: FloatArray = self._states[self._indices(rows)]
         return flattened
 
-    def set_flattened(self, states: npt.ArrayLike, rows: Rows = None) -> None:
+    def set_flattened(self, states: npt.ArrayLike, rows: Rows) -> None:
         """Set whole states from ``mjSTATE_FULLPHYSICS`` vectors, (nstate,) or (k, nstate).
 
         Raises:

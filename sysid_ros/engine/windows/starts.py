@@ -299,7 +299,7 @@ def undo(
     states: FloatArray,
     place: tuple[int, int],
     setting: SignalSettings,
-    rate: SignalSettings | None = None,
+    rate: SignalSettings | None,
 ) -> None:
     """Take sensors' gains and biases out of the positions and velocities that they show.
 

@@ -41,7 +41,7 @@ def descend(
     state: Descent,
     *,
     steps: int,
-    go_on: Callable[[Descent], bool] = lambda _: True,
+    go_on: Callable[[Descent], bool],
 ) -> Descent:
     """Improve a motion."""
     around: Linearization | None = None

@@ -120,7 +120,7 @@ def information_about(
     motion: DesignedMotion,
     robot: MovingRobot,
     settings: DesignSettings,
-    torque_noise: FloatArray | None = None,
+    torque_noise: FloatArray | None,
 ) -> FloatArray:
     """The information (p, p) about some parameters in the torque along a motion.
 

@@ -54,7 +54,7 @@ _SHRINK, _LAST_RADIUS = 0.3, 2e-3  # of steps after a round that made nothing be
 def design_servo_motion(
     robot: MovingRobot,
     fit: SimulatedFit,
-    settings: DesignSettings | None = None,
+    settings: DesignSettings | None,
     *,
     after: FittedParameters | None = None,
     progress: Callable[[float], None] = lambda _: None,

@@ -35,7 +35,7 @@ def render_preview(
     spec: mujoco.MjSpec,
     robot: MovingRobot,
     motion: DesignedMotion,
-    ways: tuple[str, ...] = (),
+    ways: tuple[str, ...],
 ) -> str:
     """Render a motion with its limits, distances, predicted intervals and an animation.
 

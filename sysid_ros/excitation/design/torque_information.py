@@ -103,7 +103,7 @@ class TorqueInformation:
         return np.asarray(flat.T @ flat)
 
     def slopes(
-        self, motion: JointMotion, weight: FloatArray, share: float = 1.0
+        self, motion: JointMotion, weight: FloatArray, share: float
     ) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
         """Derivatives with respect to each position, velocity and acceleration.
 

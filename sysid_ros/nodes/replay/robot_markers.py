@@ -22,7 +22,7 @@ _TYPES = {
 
 
 def robot_markers(
-    shapes: Sequence[Shape], robot: str, stamp: Any, colour: Sequence[float] | None = None
+    shapes: Sequence[Shape], robot: str, stamp: Any, colour: Sequence[float] | None
 ) -> MarkerArray:
     """Markers that move with the frames ``<robot>/<body>``.
 

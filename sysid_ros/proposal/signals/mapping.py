@@ -172,7 +172,7 @@ def map_robot(
 
 
 def map_commanded_speeds(
-    spec: mujoco.MjSpec, channels: Sequence[Channel], orders: Sequence[Order] = ()
+    spec: mujoco.MjSpec, channels: Sequence[Channel], orders: Sequence[Order]
 ) -> tuple[mujoco.MjSpec, Mapping] | None:
     """Map commanded velocities to servos, with the measured efforts as what these servos exert.
 

@@ -54,7 +54,7 @@ def map_signal(
     masked: Intervals,
     max_gap: float,
     *,
-    whole: bool = True,
+    whole: bool,
     straight: bool = False,
 ) -> MappedSignal:
     """Make one signal and check that it can be used.

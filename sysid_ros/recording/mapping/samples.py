@@ -140,7 +140,7 @@ def are_measurements(values: FloatArray) -> BoolArray:
 
 
 def check_samples(
-    times: FloatArray, values: FloatArray, where: str, *, constant_allowed: bool, least: int = 2
+    times: FloatArray, values: FloatArray, where: str, *, constant_allowed: bool, least: int
 ) -> None:
     """Refuse samples that cannot support a fit.
 
