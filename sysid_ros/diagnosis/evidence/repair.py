@@ -317,49 +317,55 @@ def finding_of(
 
 
 def _claim(change: Change, interval: tuple[float, float] | None) -> str:
-    names = _all(change.signals)
-    several = len(change.signals) > 1
-    if change.kind is FindingKind.SIGN:
-        return f"{names} {'have' if several else 'has'} the wrong sign."
-    if change.kind is FindingKind.DEGREES:
-        factor = next(iter(change.scale.values()))
-        if factor < 1.0:
-            return f"{names} {'are' if several else 'is'} in degrees; the model uses radians."
-        return f"{names} {'were' if several else 'was'} divided by 57.3 once too often."
-    if change.kind is FindingKind.MILLIMETRES:
-        return f"{names} {'are' if several else 'is'} in millimetres; the model uses metres."
-    if change.kind is FindingKind.UNIT and change.offset:
-        return f"{names} {'are' if several else 'is'} told whole turns from where the model counts."
-    if change.kind is FindingKind.UNIT:
-        factor = next(iter(change.scale.values()))
-        unit = next((name for name in TOLD_UNITS if math.isclose(factor, UNITS[name])), "")
-        if not unit:
-            told = "count what their joints move, and their servos, behind gears, take"
-            told = told if several else "counts what its joint moves, and its geared servo takes"
-            return f"{names} {told} {factor:.6g} times that."
-        return f"{names} {'are' if several else 'is'} in {unit}; the model uses {TOLD_UNITS[unit]}."
-    if change.kind is FindingKind.SWAP:
-        pairs = ", and ".join(f"{one!r} with {other!r}" for one, other in change.exchange)
-        return f"Exchanged: {pairs}."
-    if change.kind is FindingKind.OFFSET:
-        label, offset = next(iter(change.offset.items()))
-        return f"{label!r} is off by {-offset:.3g}{_within(interval, -1.0)}."
-    if change.kind is FindingKind.SCALE:
-        factor = next(iter(change.scale.values()))
-        inverse = None if interval is None else (1.0 / interval[1], 1.0 / interval[0])
-        factors = [f"{1.0 / one:.3g}" for one in change.scale.values()]
-        if len({*factors}) == 1:
-            del factors[1:]
-        return (
-            f"{names} {'are' if several else 'is'} {', '.join(factors)} times what was measured"
-            + (f"{_within(inverse, 1.0)}.")
-        )
-    delay = next(iter(change.delay.values()))
-    verb = "take" if several else "takes"
+    names, several = _all(change.signals), len(change.signals) > 1
+    are = "are" if several else "is"
+    match change.kind:
+        case FindingKind.SIGN:
+            return f"{names} {'have' if several else 'has'} the wrong sign."
+        case FindingKind.DEGREES if next(iter(change.scale.values())) < 1.0:
+            return f"{names} {are} in degrees; the model uses radians."
+        case FindingKind.DEGREES:
+            return f"{names} {'were' if several else 'was'} divided by 57.3 once too often."
+        case FindingKind.MILLIMETRES:
+            return f"{names} {are} in millimetres; the model uses metres."
+        case FindingKind.UNIT if change.offset:
+            return f"{names} {are} told whole turns from where the model counts."
+        case FindingKind.UNIT:
+            return f"{names} {_unit_claim(next(iter(change.scale.values())), several)}"
+        case FindingKind.SWAP:
+            pairs = ", and ".join(f"{one!r} with {other!r}" for one, other in change.exchange)
+            return f"Exchanged: {pairs}."
+        case FindingKind.OFFSET:
+            label, offset = next(iter(change.offset.items()))
+            return f"{label!r} is off by {-offset:.3g}{_within(interval, -1.0)}."
+        case FindingKind.SCALE:
+            inverse = None if interval is None else (1.0 / interval[1], 1.0 / interval[0])
+            factors = [f"{1.0 / one:.3g}" for one in change.scale.values()]
+            told = factors[0] if len({*factors}) == 1 else ", ".join(factors)
+            return f"{names} {are} {told} times what was measured{_within(inverse, 1.0)}."
+        case _:
+            return f"{names} {_lag_claim(next(iter(change.delay.values())), interval, several)}"
+
+
+def _unit_claim(factor: float, several: bool) -> str:
+    """What signals are in that count ``factor`` of the model's unit, by name where it has one."""
+    unit = next((name for name in TOLD_UNITS if math.isclose(factor, UNITS[name])), "")
+    if unit:
+        return f"{'are' if several else 'is'} in {unit}; the model uses {TOLD_UNITS[unit]}."
+    if several:
+        told = "count what their joints move, and their servos, behind gears, take"
+    else:
+        told = "counts what its joint moves, and its geared servo takes"
+    return f"{told} {factor:.6g} times that."
+
+
+def _lag_claim(delay: float, interval: tuple[float, float] | None, several: bool) -> str:
+    """When signals take effect; the delay [s] and its interval as those of their stamps."""
     milliseconds = None if interval is None else (1e3 * interval[0], 1e3 * interval[1])
-    early = "after" if delay > 0.0 else "before"
     within = _within(milliseconds, math.copysign(1.0, delay))
-    return f"{names} {verb} effect {abs(1e3 * delay):.3g} ms{within} {early} {_its(several)} stamp."
+    when = "after" if delay > 0.0 else "before"
+    verb, their = ("take", "their") if several else ("takes", "its")
+    return f"{verb} effect {abs(1e3 * delay):.3g} ms{within} {when} {their} stamp."
 
 
 def _within(interval: tuple[float, float] | None, sign: float) -> str:
@@ -367,10 +373,6 @@ def _within(interval: tuple[float, float] | None, sign: float) -> str:
         return ""
     low, high = sorted(sign * end for end in interval)
     return f" (95 % interval {low:.3g} to {high:.3g})"
-
-
-def _its(several: bool) -> str:
-    return "their" if several else "its"
 
 
 def _all(names: tuple[str, ...]) -> str:
