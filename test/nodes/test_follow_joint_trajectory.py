@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,14 @@ GIVEN = {
     "following.tolerance": "10.0",
 }
 VELOCITY, ACCELERATION = 4.0, 30.0  # of LONG_LIMITS
+
+
+@pytest.fixture
+def nodes(nodes: ChildProcesses) -> Iterator[ChildProcesses]:
+    """Ended at once: excite would wait for an answer of the controller, which a test ends first."""
+    yield nodes
+    for name in list(nodes._processes):
+        nodes._processes[name].kill()
 
 
 class Robot:

@@ -348,7 +348,7 @@ def _claim(change: Change, interval: tuple[float, float] | None) -> str:
 
 
 def _unit_claim(factor: float, several: bool) -> str:
-    """What signals are in that count ``factor`` of the model's unit, by name where it has one."""
+    """The unit of signals that count ``factor`` of the model's, by name where it has one."""
     unit = next((name for name in TOLD_UNITS if math.isclose(factor, UNITS[name])), "")
     if unit:
         return f"{'are' if several else 'is'} in {unit}; the model uses {TOLD_UNITS[unit]}."
@@ -360,7 +360,7 @@ def _unit_claim(factor: float, several: bool) -> str:
 
 
 def _lag_claim(delay: float, interval: tuple[float, float] | None, several: bool) -> str:
-    """When signals take effect; the delay [s] and its interval as those of their stamps."""
+    """The time between signals' stamps and their effect, of which delay and interval are in s."""
     milliseconds = None if interval is None else (1e3 * interval[0], 1e3 * interval[1])
     within = _within(milliseconds, math.copysign(1.0, delay))
     when = "after" if delay > 0.0 else "before"
