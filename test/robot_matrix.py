@@ -3,7 +3,7 @@
 
 """First contact with many robots: generated recordings through init, check and fit, untouched.
 
-``python test/robot_matrix.py [NAME ...]`` prints the rows of docs/robots_tried.md for small robots
+``python test/robot_matrix.py [NAME ...]`` prints the rows of docs/robots_record.md for small robots
 of many kinds, and for the models in a folder of them that ``ROBOT_MODELS`` names.
 """
 
