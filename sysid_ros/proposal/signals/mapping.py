@@ -131,7 +131,7 @@ def _inputs(
     positions: Positions,
     orders: Sequence[Order],
 ) -> tuple[list[Line], tuple[Line, ...]]:
-    """What drives the robot, by command or measured effort, and lines that are only possible."""
+    """Lines of what drives the robot, by command or measured effort, and possible ones."""
     moving = [channel for channel in channels if channel.moves]
     measured = motor_efforts(model, moving, positions)
     told = {line.name for line in measured if line.kind == "actuator"}
