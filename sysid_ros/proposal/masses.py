@@ -19,7 +19,22 @@ from sysid_ros.proposal.candidate import Candidate, rounded
 _GUESS = 0.3  # relative error of masses and centres of mass in a drawing
 _MASS = (0.05, 10.0)  # bounds over the model's value
 _LIKE_MASSES = {FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE}
+_MOST_COMPENSATED = 2.0  # of a body's weight
 _FARTHER = 2.0  # times what is found, that a bound leaves open
+
+
+def compensation_candidate(body: str, share: float) -> Candidate:
+    """The share of a body's weight that is compensated, as by a controller that has it wrong."""
+    return Candidate(
+        element="body",
+        name=body,
+        attribute="gravcomp",
+        low=0.0,
+        high=rounded(max(_MOST_COMPENSATED, 2.0 * share)),
+        typical=_GUESS * share,
+        on_demand=True,
+        doubt=f"the recordings contradict the model's gravcomp of {body}",
+    )
 
 
 def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) -> list[Candidate]:

@@ -20,7 +20,12 @@ from sysid_ros.proposal.signals.actuator_inputs import TWISTS, command_lines
 from sysid_ros.proposal.signals.bodies import body_lines, numbers_of_poses, tendon_lengths
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
-from sysid_ros.proposal.signals.efforts import joint_efforts, motor_efforts, torque_sensors
+from sysid_ros.proposal.signals.efforts import (
+    before_gears,
+    joint_efforts,
+    motor_efforts,
+    torque_sensors,
+)
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
 from sysid_ros.proposal.signals.further_inputs import velocity_inputs
 from sysid_ros.proposal.signals.lines import SERVOS, Line
@@ -112,13 +117,18 @@ def map_channels(
     ]
     unmapped += _without_positions([name for name in lacking if name not in deflected])
     lacking = [name for name in lacking if name]
-    lines += [*speeds, *motor_efforts(model, moving, positions)]
+    measured = {joint: channel for joint, (channel, _) in positions.items()}
+    efforts = motor_efforts(model, moving, positions)
+    if any(line.scale != 1.0 for line in efforts):
+        asked = command_lines(model, drives_of(model), channels, measured, orders).lines
+        efforts = before_gears(efforts, {line.name: line.channel for line in asked})
+    lines += [*speeds, *efforts]
     driven = {line.name for line in lines if line.kind == "actuator"}
     assigned = command_lines(
         model,
         [drive for drive in drives_of(model) if drive.name not in driven],
         channels,
-        {joint: channel for joint, (channel, _) in positions.items()},
+        measured,
         orders,
     )
     lines += [*assigned.lines, *velocity_inputs(model, assigned.lines, channels)]
