@@ -297,8 +297,11 @@ def _forward(system: _System, offered: Sequence[Candidate]) -> list[bool]:
     while waiting:
         found = []
         for i in waiting:
-            others = [j for j in waiting if j != i and j not in found and offered[i].displaces
-                      and offered[j].displaces == offered[i].displaces]  # fmt: skip
+            others = [
+                j
+                for j in waiting
+                if j != i and j not in found and offered[j].displaces == offered[i].displaces != ""
+            ]
             if not chosen.explains_more(i, others, offered) and chosen.take(i, offered[i]):
                 found.append(i)
         if not any(offered[i].on_demand for i in found):
@@ -339,7 +342,7 @@ class _Chosen:
         return good
 
     def _told(self, i: int, one: Candidate) -> tuple[bool, float]:
-        """Whether a parameter tells something of its own, and the squares that it explains."""
+        """True of a parameter that tells something of its own, and the squares that it explains."""
         own, kept = float(self.information[i, i]), self.kept
         left, push = own, float(self.slope[i])
         if kept:

@@ -14,11 +14,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.attributes import AXIS_BIASES, lookup
-from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_above, n_actuators
+from sysid_ros.engine.elements import is_servo, is_velocity_servo, n_actuators
 from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import SysidError, listed
 from sysid_ros.proposal.candidate import Candidate, rounded
-from sysid_ros.proposal.masses import centre_candidate, compensation_candidate, mass_candidate
+from sysid_ros.proposal.masses import compensations, loads, masses, payload
 from sysid_ros.proposal.signals import JointScale, driven_joints, joint_scales, tied_joints
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
@@ -39,7 +39,6 @@ _MOST_DAMPING = 3.0  # s, of the same: a slow servo of ten times the guess
 # wrist, or one written for all joints alike, is far more than its servo uses.
 _GUESSED_GAIN = (1e-3, 100.0)
 _FEW = 3  # servos, each with a gain of its own
-_CHAIN = 4  # joints one behind the other that make an arm
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def candidates(
     found += _settings_of_servos(spec, n_actuators(model), known, ("kv",))
     others = [name for name in inputs.held if name not in servos]
     found += _settings_of_servos(spec, n_actuators(model), others, ("time_constant",))
-    found += _compensations(model, joints)
+    found += compensations(model, joints)
     if servos or inputs.guessed:
         found += _settings_of_servos(
             spec,
@@ -110,10 +109,10 @@ def candidates(
         )
         if not inputs.guessed:  # which explain gravity in any posture
             found += _biases(spec, servos, sensors)
-            found += _payload(model, joints)
-            found += _loads(model) if free else ()
+            found += payload(model, joints)
+            found += loads(model) if free else ()
     else:
-        found += _masses(model, joints, free)
+        found += masses(model, joints, free)
         found += _gains([name for name in inputs.held if name not in speeds][1:])
     return [_with_tied(candidate, tied) for candidate in found if candidate is not None]
 
@@ -212,7 +211,7 @@ def _setting(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> Ca
 
 
 def _rest_of_spring(spec: mujoco.MjSpec, joint: str) -> Candidate | None:
-    """Where a spring of the model rests: a preload, which pushes as an encoder's zero seems to."""
+    """The rest of a spring that the model has: a preload pushes as a wrong zero seems to."""
     if not _nominal(spec, "joint", joint, "stiffness"):
         return None
     low, high = lookup("joint", "springref").bounds(lookup("joint", "springref").read(spec, joint))
@@ -327,80 +326,6 @@ def _biases(
                 doubt="the zero of the sensor against that of the servo",
                 displaces=str(spec.actuator(name).target),
             )
-
-
-def _payload(model: mujoco.MjModel, joints: Sequence[str]) -> Iterator[Candidate]:
-    """The mass at the end of an arm, where a hand, a tool or a payload is."""
-    for body in range(model.nbody - 1, 0, -1):
-        is_last = body not in set(model.body_parentid[body + 1 :].tolist())
-        if is_last and len(_joints_above(model, body, joints)) >= _CHAIN:
-            name, mass = str(model.body(body).name), float(model.body_mass[body])
-            if name and mass > 0.0:
-                yield mass_candidate(name, mass, "the payload counts as mass of the last body")
-                return
-
-
-def _loads(model: mujoco.MjModel) -> Iterator[Candidate]:
-    """The mass of the heaviest body of each robot that floats or stands, which carries the load."""
-    heaviest = {root: int(np.argmax(np.where(model.body_rootid == root, model.body_mass, 0.0)))
-                for root in dict.fromkeys(model.body_rootid.tolist())}  # fmt: skip
-    for body in heaviest.values():
-        name, mass = str(model.body(body).name), float(model.body_mass[body])
-        if name and mass > 0.0 and _floats(model, body):
-            yield mass_candidate(
-                name, mass, "what the robot carries counts as mass of its heaviest body"
-            )
-
-
-def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
-    """Mass and the main coordinate of the centre of mass of every moving body, tip first."""
-    for body in _moved(model, joints, free):
-        name = str(model.body(body).name)
-        yield mass_candidate(name, float(model.body_mass[body]))
-        axis = int(np.argmax(np.abs(model.body_ipos[body])))
-        centre = float(model.body_ipos[body, axis])
-        if abs(centre) > 1e-3:
-            yield centre_candidate(name, f"com_{'xyz'[axis]}", centre, abs(centre))
-
-
-def _compensations(model: mujoco.MjModel, joints: Sequence[str]) -> Iterator[Candidate]:
-    """What is compensated of the weight of every moving body for which the model does, tip first.
-
-    A controller does so by a model of its own, whose masses are wrong where the robot's are others.
-    """
-    for body in _moved(model, joints, free=False):
-        if share := float(model.body_gravcomp[body]):
-            yield compensation_candidate(str(model.body(body).name), share)
-
-
-def _moved(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[int]:
-    """Bodies with a mass that measured joints move, tip first.
-
-    Of bodies that are fixed to each other only the heaviest, as they move as one; and weigh alike,
-    where gravity is compensated for all or none. None of what floats where no pose says how:
-    simulations would start it at rest, and masses make up for that.
-    """
-    for body in range(model.nbody - 1, 0, -1):
-        moved = free if _floats(model, body) else _joints_above(model, body, joints)
-        stands = int(model.body_weldid[body]) == 0
-        fixed = model.body_weldid == model.body_weldid[body]  # to it, and itself
-        fixed &= model.body_gravcomp == model.body_gravcomp[body]
-        heaviest = int(np.argmax(np.where(fixed, model.body_mass, -1.0)))
-        named = model.body(body).name and model.body_mass[body] > 0.0
-        if named and moved and not stands and body == heaviest:
-            yield body
-
-
-def _joints_above(model: mujoco.MjModel, body: int, joints: Sequence[str]) -> list[str]:
-    """The measured joints between a body and the world."""
-    names = (str(model.joint(joint).name) for joint in joints_above(model, body))
-    return [name for name in names if name in joints]
-
-
-def _floats(model: mujoco.MjModel, body: int) -> bool:
-    """Tell whether a body hangs on a free joint."""
-    joint = int(model.body_jntadr[int(model.body_rootid[body])])
-    return joint >= 0 and int(model.jnt_type[joint]) == FREE
 
 
 def _gains(names: Sequence[str]) -> Iterator[Candidate]:

@@ -77,9 +77,7 @@ def _repeats(effort: Line, command: Channel) -> bool:
     followed, ratio = best
     force = 1.0 / effort.scale
     return (
-        followed > _FOLLOWED
-        and force > 0.0
-        and abs(math.log(ratio)) < abs(math.log(ratio / force))
+        followed > _FOLLOWED and force > 0.0 and abs(math.log(ratio)) < abs(math.log(ratio / force))
     )
 
 
