@@ -73,9 +73,8 @@ def value(result: sysid.FitResult, name: str) -> float:
 def test_a_spring_is_found_that_rests_elsewhere_than_the_models() -> None:
     truth, spec = true_spec(), mujoco.MjSpec.from_string(nominal_xml())
     for one, stiffness, rest in ((truth, 6.0, 0.9), (spec, 4.0, 0.5)):
-        joint = one.joint("b")
-        joint.stiffness = np.resize([stiffness, 0.0, 0.0], np.size(joint.stiffness))
-        joint.springref = rest
+        for attribute, known in (("stiffness", stiffness), ("springref", rest)):
+            lookup("joint", attribute).write(one, "b", np.array([known]))
     times, motion, torque = moved(truth.compile())
     params = of_joints(spec, sprung="b")
     for body in BODIES:
