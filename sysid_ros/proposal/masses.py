@@ -168,14 +168,21 @@ def masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator
             yield centre_candidate(name, f"com_{'xyz'[axis]}", centre, abs(centre))
 
 
-def compensations(model: mujoco.MjModel, joints: Sequence[str]) -> Iterator[Candidate]:
+def compensations(
+    model: mujoco.MjModel, joints: Sequence[str], *, masses: bool
+) -> Iterator[Candidate]:
     """The compensated share of the weight of every moving body that has one, tip first.
 
-    A controller compensates by masses of its own, which are wrong where the robot's are others.
+    A controller compensates by masses of its own, which are wrong where the robot's are others:
+    the body's mass comes with it where ``masses`` says so.
     """
     for body in _moved(model, joints, free=False):
         if share := float(model.body_gravcomp[body]):
-            yield compensation_candidate(str(model.body(body).name), share)
+            name = str(model.body(body).name)
+            yield compensation_candidate(name, share)
+            if masses:
+                doubt = f"the recordings contradict the model's mass of {name}"
+                yield mass_candidate(name, float(model.body_mass[body]), doubt)
 
 
 def _moved(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[int]:

@@ -99,8 +99,9 @@ def candidates(
     found += _settings_of_servos(spec, n_actuators(model), known, ("kv",))
     others = [name for name in inputs.held if name not in servos]
     found += _settings_of_servos(spec, n_actuators(model), others, ("time_constant",))
-    found += compensations(model, joints)
-    if servos or inputs.guessed:
+    simulated = bool(servos or inputs.guessed)
+    found += compensations(model, joints, masses=simulated)
+    if simulated:
         found += _settings_of_servos(
             spec,
             n_actuators(model),
