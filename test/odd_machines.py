@@ -220,6 +220,57 @@ _SLIDER_CRANK = f"""
 </mujoco>
 """
 
+# A desk lamp on springs at its joints, which rest elsewhere and are stiffer than drawn.
+_LAMP = f"""
+<mujoco model="lamp"><option timestep="0.001" integrator="implicitfast"/>{_HEAD}
+  <worldbody><body name="lower" pos="0 0 .1">
+    <joint name="base_tilt" axis="0 1 0" range="-1 1" damping=".15" armature=".02"
+           frictionloss=".05" stiffness="6"/>
+    <geom type="capsule" fromto="0 0 0 0 0 .35" size=".012" mass=".5"/>
+    <body name="upper" pos="0 0 .35">
+      <joint name="elbow_tilt" axis="0 1 0" range="-.2 2.2" damping=".1" armature=".012"
+             frictionloss=".04" stiffness="2.5" springref=".4"/>
+      <geom type="capsule" fromto="0 0 0 0 0 .3" size=".012" mass=".35"/></body></body></worldbody>
+  <actuator>
+    <position name="base_servo" joint="base_tilt" kp="25" kv=".8"/>
+    <position name="elbow_servo" joint="elbow_tilt" kp="15" kv=".5"/>
+  </actuator>
+</mujoco>
+"""
+
+# Its controller holds the weight of its links as the model has them; the robot's are others.
+_COMPENSATED = f"""
+<mujoco model="compensated"><option timestep="0.001" integrator="implicitfast"/>{_HEAD}
+  <worldbody><body name="upper_arm" pos="0 0 1" gravcomp="1">
+    <joint name="shoulder" axis="0 1 0" range="-2 2" damping="1" armature=".1" frictionloss=".4"/>
+    <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="1.5"/>
+    <body name="forearm" pos="0 0 -.3" gravcomp="1">
+      <joint name="elbow" axis="0 1 0" range="-2 2" damping=".5" armature=".05" frictionloss=".2"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.25" size=".025" mass="1"/></body></body></worldbody>
+  <actuator>
+    <position name="shoulder_servo" joint="shoulder" kp="120" kv="6"/>
+    <position name="elbow_servo" joint="elbow" kp="60" kv="3"/>
+  </actuator>
+</mujoco>
+"""
+
+# Lengths in millimetres, so that gravity is 9810 and forces are in mN.
+_MILLIMETRES = f"""
+<mujoco model="millimetres">
+  <option timestep="0.001" integrator="implicitfast" gravity="0 0 -9810"/>{_HEAD}
+  <worldbody><body name="carriage" pos="0 0 600">
+    <joint name="x_axis" type="slide" axis="1 0 0" range="0 800" damping="60" armature="4"
+           frictionloss="9000"/><geom type="box" size="40 40 40" mass="5"/>
+    <body name="quill"><joint name="z_axis" type="slide" axis="0 0 1" range="-200 0" damping="30"
+           armature="2" frictionloss="5000"/><geom type="box" size="15 15 90" mass="1.4"/></body>
+    </body></worldbody>
+  <actuator>
+    <position name="x_drive" joint="x_axis" kp="20000" kv="90"/>
+    <position name="z_drive" joint="z_axis" kp="9000" kv="40"/>
+  </actuator>
+</mujoco>
+"""
+
 
 def odd_machines() -> Iterator[Robot]:
     """Machines with passive swings, an IMU only, tied segments, lagging hydraulics."""
@@ -229,6 +280,7 @@ def odd_machines() -> Iterator[Robot]:
         PLAN, motion=crank,
         truth=true_joint("wheel_joint", frictionloss=0.06, damping=0.12, armature=0.045),
     ))  # fmt: skip
+    yield from _as_controllers_have_it()
     metres = JointStates(
         topic="/crane/joint_states", joints=("trolley_joint", "bridge_joint"),
         position=Reading(noise=3e-4, quantum=1e-3), timing=Timing(rate=50.0, jitter=1e-3),
@@ -305,6 +357,29 @@ def odd_machines() -> Iterator[Robot]:
         controllers=(Controller(
             topic="/arm_controller/joint_trajectory", form=CommandForm.TRAJECTORY, delay=DELAY,
         ),),
+    ))  # fmt: skip
+
+
+def _as_controllers_have_it() -> Iterator[Robot]:
+    """Springs that rest elsewhere, weights that are compensated, lengths in millimetres."""
+    yield Robot("Lamp on springs that rest elsewhere", of_text(_LAMP), replace(
+        PLAN, motion=Motion(reach=0.5), truth=(
+            *true_joint("base_tilt", frictionloss=0.07, damping=0.12, armature=0.025),
+            *true_joint("elbow_tilt", frictionloss=0.05, damping=0.13, armature=0.01),
+            *true_joint("base_tilt", stiffness=9.0), *true_joint("elbow_tilt", springref=0.75),
+        ),
+    ))  # fmt: skip
+    yield Robot("Arm whose weight is compensated by other masses", of_text(_COMPENSATED), replace(
+        PLAN, motion=Motion(reach=0.7), truth=(
+            *true_joint("shoulder", frictionloss=0.55, damping=0.8, armature=0.13),
+            *true_joint("elbow", frictionloss=0.25, damping=0.7, armature=0.04),
+            TrueParameter("body", "forearm", "mass", 1.4),
+            TrueParameter("body", "forearm", "gravcomp", 1.0 / 1.4),
+        ),
+    ))  # fmt: skip
+    micrometres = replace(ENCODER, position=Reading(noise=5e-4, quantum=1e-3))
+    yield Robot("Two axes in millimetres", of_text(_MILLIMETRES), replace(
+        PLAN, motion=Motion(reach=0.4, speed=2e3, acceleration=2e4), sensors=(micrometres,),
     ))  # fmt: skip
 
 

@@ -10,11 +10,12 @@ finding is a row of :data:`FINDINGS`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import BESIDE_IMPLAUSIBLE, IMPLAUSIBLE
@@ -201,11 +202,42 @@ def unexplained(score: Score) -> float:
 
 
 def _unexplained(outcome: Outcome) -> str:
-    share = math.nan if outcome.score is None else unexplained(outcome.score)
-    if not _MUCH <= share < 1.0:  # beyond that it has no skill at all
+    score = outcome.score
+    share = math.nan if score is None else unexplained(score)
+    if _MUCH <= share < 1.0:  # beyond that it has no skill at all
+        what = "motion" if outcome.fit.torque is None else "torque"
+        return f"{100 * share:.0f} % of the {what} is still not explained"
+    if score is None or outcome.fit.torque is not None:
         return ""
-    what = "motion" if outcome.fit.torque is None else "torque"
-    return f"{100 * share:.0f} % of the {what} is still not explained"
+    shares = {
+        kind: _left_of(outcome, score, names)
+        for kind, names in _by_kind(score).items()
+        if not any(score.units.get(name) == score.unit_all for name in names)
+    }
+    told = [f"{100 * left:.0f} % of {kind}" for kind, left in shares.items() if left >= _MUCH]
+    return f"{listed(told, _NAMED)} is still not explained" if told else ""
+
+
+def _left_of(outcome: Outcome, score: Score, names: Collection[str]) -> float:
+    """The share of what some signals show that a fit leaves, without white noise of sensors.
+
+    NaN where it is not known what they show.
+    """
+    role = "validation" if outcome.validation is not None else "training"
+    left: dict[str, list[FloatArray]] = {name: [] for name in names}
+    for sequence in outcome.sequences:
+        for signal in sequence.signals if sequence.role == role else ():
+            if signal.name in left:
+                left[signal.name].append(signal.measured - signal.fitted)
+    found = shown = 0.0
+    for name, parts in left.items():
+        without = [rmse[name] for rmse in (score.rmse_still, score.rmse_mean) if name in rmse]
+        squares = np.concatenate([part**2 for part in parts]) if parts else np.empty(0)
+        steps = np.concatenate([np.diff(part) ** 2 for part in parts]) if parts else np.empty(0)
+        if without and np.isfinite(squares).any() and np.isfinite(steps).any():
+            found += max(float(np.nanmean(squares) - 0.5 * np.nanmean(steps)), 0.0)
+            shown += min(without) ** 2
+    return math.sqrt(found / shown) if shown > 0.0 else math.nan
 
 
 def _no_improvement(outcome: Outcome) -> str:

@@ -29,6 +29,9 @@ class Candidate:
     on_demand: bool = False
     # whether nobody knows the value that the model has, so that it is always proposed
     guessed: bool = False
+    # the joint that a wrong value moves by much the same everywhere; of several candidates of one
+    # joint that which explains more is the first to be tried. Empty of all others
+    displaces: str = ""
     doubt: str = ""  # what a person should check; empty where nothing
 
     def settings(self) -> dict[str, Any]:
@@ -54,6 +57,7 @@ _REVEALING = {
     "damping": "motion at different speeds",
     "armature": "quick changes of speed",
     "stiffness": "the whole range in slow motion, or loads on the joint",
+    "springref": "holding still in different postures, approached from both sides",
     "delay": "quick motion, as steps",
     "kp": "a known load on the joint, or steps",
     "kv": "quick steps",
@@ -65,6 +69,7 @@ _REVEALING = {
     "bias_z": "rest and motion in several postures",
     "gain": "the same motion with a known payload",
     "mass": "different postures and quick changes of speed, with measured torques or a payload",
+    "gravcomp": "holding still in different postures",
     "com_x": "different postures about horizontal axes",
     "com_y": "different postures about horizontal axes",
     "com_z": "different postures about horizontal axes",

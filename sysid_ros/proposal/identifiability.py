@@ -291,10 +291,19 @@ def _forward(system: _System, offered: Sequence[Candidate]) -> list[bool]:
     """Keep each parameter that tells something beyond those kept before it.
 
     What was refused on demand is tried again once another one explains what it was small beside.
+    So is what displaces a joint as another one does that explains more.
     """
     chosen, waiting = _Chosen.of(system, offered), list(range(len(offered)))
     while waiting:
-        found = [i for i in waiting if chosen.take(i, offered[i])]
+        found = []
+        for i in waiting:
+            others = [
+                j
+                for j in waiting
+                if j != i and j not in found and offered[j].displaces == offered[i].displaces != ""
+            ]
+            if not chosen.explains_more(i, others, offered) and chosen.take(i, offered[i]):
+                found.append(i)
         if not any(offered[i].on_demand for i in found):
             break
         waiting = [i for i in waiting if offered[i].on_demand and i not in found]
@@ -318,8 +327,22 @@ class _Chosen:
         left = system.share_left(offered)
         return _Chosen(information, system.gradient * typical, left, system.open, [])
 
+    def explains_more(self, i: int, others: Sequence[int], offered: Sequence[Candidate]) -> bool:
+        """Tell whether one of some parameters is good, and explains more than the first."""
+        own = self._told(i, offered[i])[1]
+        told = [self._told(j, offered[j]) for j in others]
+        return any(good and explained > own for good, explained in told)
+
     def take(self, i: int, one: Candidate) -> bool:
         """Keep a parameter if it tells something of its own; tell whether it does."""
+        good, explained = self._told(i, one)
+        if good:
+            self.kept.append(i)
+            self.open -= explained
+        return good
+
+    def _told(self, i: int, one: Candidate) -> tuple[bool, float]:
+        """True of a parameter that tells something of its own, and the squares that it explains."""
         own, kept = float(self.information[i, i]), self.kept
         left, push = own, float(self.slope[i])
         if kept:
@@ -333,8 +356,4 @@ class _Chosen:
         demanded = _DEMANDED.get(one.attribute, _DEMANDED_OTHERS) * max(self.open, 0.0)
         if one.on_demand and explained <= demanded:
             good = False
-        good = good or (one.guessed and left > 0.0)
-        if good:
-            self.kept.append(i)
-            self.open -= explained
-        return good
+        return good or (one.guessed and left > 0.0), explained

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -13,13 +13,30 @@ import numpy as np
 
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import Finding, FindingKind, masses_off
+from sysid_ros.engine.elements import FREE, joints_above
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate, rounded
 
 _GUESS = 0.3  # relative error of masses and centres of mass in a drawing
 _MASS = (0.05, 10.0)  # bounds over the model's value
 _LIKE_MASSES = {FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE}
+_CHAIN = 4  # joints one behind the other that make an arm
+_MOST_COMPENSATED = 2.0  # of a body's weight
 _FARTHER = 2.0  # times what is found, that a bound leaves open
+
+
+def compensation_candidate(body: str, share: float) -> Candidate:
+    """The share of a body's weight that is compensated, as by a controller that has it wrong."""
+    return Candidate(
+        element="body",
+        name=body,
+        attribute="gravcomp",
+        low=0.0,
+        high=rounded(max(_MOST_COMPENSATED, 2.0 * share)),
+        typical=_GUESS * share,
+        on_demand=True,
+        doubt=f"the recordings contradict the model's gravcomp of {body}",
+    )
 
 
 def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) -> list[Candidate]:
@@ -115,3 +132,84 @@ def centre_candidate(name: str, attribute: str, centre: float, size: float) -> C
         typical=_GUESS * size,
         std=rounded(_GUESS * size),
     )
+
+
+def payload(model: mujoco.MjModel, joints: Sequence[str]) -> Iterator[Candidate]:
+    """The mass at the end of an arm, where a hand, a tool or a payload is."""
+    for body in range(model.nbody - 1, 0, -1):
+        is_last = body not in set(model.body_parentid[body + 1 :].tolist())
+        if is_last and len(_joints_above(model, body, joints)) >= _CHAIN:
+            name, mass = str(model.body(body).name), float(model.body_mass[body])
+            if name and mass > 0.0:
+                yield mass_candidate(name, mass, "the payload counts as mass of the last body")
+                return
+
+
+def loads(model: mujoco.MjModel) -> Iterator[Candidate]:
+    """The mass of the heaviest body of each robot that floats or stands, which carries the load."""
+    heaviest = {root: int(np.argmax(np.where(model.body_rootid == root, model.body_mass, 0.0)))
+                for root in dict.fromkeys(model.body_rootid.tolist())}  # fmt: skip
+    for body in heaviest.values():
+        name, mass = str(model.body(body).name), float(model.body_mass[body])
+        if name and mass > 0.0 and _floats(model, body):
+            yield mass_candidate(
+                name, mass, "what the robot carries counts as mass of its heaviest body"
+            )
+
+
+def masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
+    """Mass and the main coordinate of the centre of mass of every moving body, tip first."""
+    for body in _moved(model, joints, free):
+        name = str(model.body(body).name)
+        yield mass_candidate(name, float(model.body_mass[body]))
+        axis = int(np.argmax(np.abs(model.body_ipos[body])))
+        centre = float(model.body_ipos[body, axis])
+        if abs(centre) > 1e-3:
+            yield centre_candidate(name, f"com_{'xyz'[axis]}", centre, abs(centre))
+
+
+def compensations(
+    model: mujoco.MjModel, joints: Sequence[str], *, masses: bool
+) -> Iterator[Candidate]:
+    """The compensated share of the weight of every moving body that has one, tip first.
+
+    A controller compensates by masses of its own, which are wrong where the robot's are others:
+    the body's mass comes with it where ``masses`` says so.
+    """
+    for body in _moved(model, joints, free=False):
+        if share := float(model.body_gravcomp[body]):
+            name = str(model.body(body).name)
+            yield compensation_candidate(name, share)
+            if masses:
+                doubt = f"the recordings contradict the model's mass of {name}"
+                yield mass_candidate(name, float(model.body_mass[body]), doubt)
+
+
+def _moved(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[int]:
+    """Bodies with a mass that measured joints move, tip first.
+
+    Of bodies that are fixed to each other only the heaviest, as they move as one; and weigh alike,
+    where gravity is compensated for all or none. None of what floats where no pose says how:
+    simulations would start it at rest, and masses make up for that.
+    """
+    for body in range(model.nbody - 1, 0, -1):
+        moved = free if _floats(model, body) else _joints_above(model, body, joints)
+        stands = int(model.body_weldid[body]) == 0
+        fixed = model.body_weldid == model.body_weldid[body]  # to it, and itself
+        fixed &= model.body_gravcomp == model.body_gravcomp[body]
+        heaviest = int(np.argmax(np.where(fixed, model.body_mass, -1.0)))
+        named = model.body(body).name and model.body_mass[body] > 0.0
+        if named and moved and not stands and body == heaviest:
+            yield body
+
+
+def _joints_above(model: mujoco.MjModel, body: int, joints: Sequence[str]) -> list[str]:
+    """The measured joints between a body and the world."""
+    names = (str(model.joint(joint).name) for joint in joints_above(model, body))
+    return [name for name in names if name in joints]
+
+
+def _floats(model: mujoco.MjModel, body: int) -> bool:
+    """Tell whether a body hangs on a free joint."""
+    joint = int(model.body_jntadr[int(model.body_rootid[body])])
+    return joint >= 0 and int(model.jnt_type[joint]) == FREE

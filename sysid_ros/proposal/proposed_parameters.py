@@ -14,11 +14,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.attributes import AXIS_BIASES, lookup
-from sysid_ros.engine.elements import FREE, is_servo, is_velocity_servo, joints_above, n_actuators
+from sysid_ros.engine.elements import is_servo, is_velocity_servo, n_actuators
 from sysid_ros.engine.estimation import sliding_inertia
 from sysid_ros.errors import SysidError, listed
 from sysid_ros.proposal.candidate import Candidate, rounded
-from sysid_ros.proposal.masses import centre_candidate, mass_candidate
+from sysid_ros.proposal.masses import compensations, loads, masses, payload
 from sysid_ros.proposal.signals import JointScale, driven_joints, joint_scales, tied_joints
 
 _JOINT_ATTRIBUTES = ("frictionloss", "damping", "armature")
@@ -30,6 +30,7 @@ _USUAL_DELAY = 0.01  # s
 _EARLIEST = 0.01  # s, by which commands may seem to act before their stamps; slower ones tell more
 _LARGEST_BIAS = 0.2  # rad or m
 _USUAL_BIAS = 0.01  # rad or m
+_USUAL_REST = 0.1  # rad or m, by which a spring may rest elsewhere than in the model
 _GAIN = (0.5, 2.0)
 _OFFSETS = {"gyro": (0.02, 0.5), "accelerometer": (0.2, 5.0)}  # usual and largest of an axis
 _SERVO_DAMPING = 0.1  # s, typical damping over a guessed gain
@@ -38,7 +39,6 @@ _MOST_DAMPING = 3.0  # s, of the same: a slow servo of ten times the guess
 # wrist, or one written for all joints alike, is far more than its servo uses.
 _GUESSED_GAIN = (1e-3, 100.0)
 _FEW = 3  # servos, each with a gain of its own
-_CHAIN = 4  # joints one behind the other that make an arm
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,15 @@ def candidates(
     found += _delays(inputs, set(sensors.values()))
     found += _offsets(inputs.imus)
     found += [_setting(spec, "joint", joint, "stiffness") for joint in joints if joint not in tied]
+    found += [_rest_of_spring(spec, joint) for joint in joints if joint not in tied]
     found += [_setting(spec, "tendon", one.name, "stiffness") for one in spec.tendons if one.name]
     known = [name for name in speeds if name not in inputs.guessed]
     found += _settings_of_servos(spec, n_actuators(model), known, ("kv",))
     others = [name for name in inputs.held if name not in servos]
     found += _settings_of_servos(spec, n_actuators(model), others, ("time_constant",))
-    if servos or inputs.guessed:
+    simulated = bool(servos or inputs.guessed)
+    found += compensations(model, joints, masses=simulated)
+    if simulated:
         found += _settings_of_servos(
             spec,
             n_actuators(model),
@@ -106,11 +109,11 @@ def candidates(
             _SERVO_ATTRIBUTES,
         )
         if not inputs.guessed:  # which explain gravity in any posture
-            found += _biases(servos, sensors)
-            found += _payload(model, joints)
-            found += _loads(model) if free else ()
+            found += _biases(spec, servos, sensors)
+            found += payload(model, joints)
+            found += loads(model) if free else ()
     else:
-        found += _masses(model, joints, free)
+        found += masses(model, joints, free)
         found += _gains([name for name in inputs.held if name not in speeds][1:])
     return [_with_tied(candidate, tied) for candidate in found if candidate is not None]
 
@@ -208,6 +211,24 @@ def _setting(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> Ca
     )
 
 
+def _rest_of_spring(spec: mujoco.MjSpec, joint: str) -> Candidate | None:
+    """The rest of a spring that the model has: a preload pushes as a wrong zero seems to."""
+    if not _nominal(spec, "joint", joint, "stiffness"):
+        return None
+    low, high = lookup("joint", "springref").bounds(lookup("joint", "springref").read(spec, joint))
+    return Candidate(
+        element="joint",
+        name=joint,
+        attribute="springref",
+        low=rounded(float(low[0])),
+        high=rounded(float(high[0])),
+        typical=_USUAL_REST,
+        on_demand=True,
+        doubt=f"the recordings contradict the model's springref of {joint}",
+        displaces=joint,
+    )
+
+
 def _guessed_gains(spec: mujoco.MjSpec, guessed: Iterable[str]) -> Iterator[Candidate]:
     """Gains of servos that nobody wrote down, over five orders of magnitude."""
     for name in guessed:
@@ -289,7 +310,9 @@ def _offsets(imus: Mapping[str, str]) -> Iterator[Candidate]:
             )
 
 
-def _biases(servos: Sequence[str], sensors: Mapping[str, str]) -> Iterator[Candidate]:
+def _biases(
+    spec: mujoco.MjSpec, servos: Sequence[str], sensors: Mapping[str, str]
+) -> Iterator[Candidate]:
     """Zeros of sensors against those of the servos, where they and gravity disagree."""
     for name in servos:
         if name in sensors:
@@ -302,65 +325,8 @@ def _biases(servos: Sequence[str], sensors: Mapping[str, str]) -> Iterator[Candi
                 typical=_USUAL_BIAS,
                 on_demand=True,
                 doubt="the zero of the sensor against that of the servo",
+                displaces=str(spec.actuator(name).target),
             )
-
-
-def _payload(model: mujoco.MjModel, joints: Sequence[str]) -> Iterator[Candidate]:
-    """The mass at the end of an arm, where a hand, a tool or a payload is."""
-    for body in range(model.nbody - 1, 0, -1):
-        is_last = body not in set(model.body_parentid[body + 1 :].tolist())
-        if is_last and len(_joints_above(model, body, joints)) >= _CHAIN:
-            name, mass = str(model.body(body).name), float(model.body_mass[body])
-            if name and mass > 0.0:
-                yield mass_candidate(name, mass, "the payload counts as mass of the last body")
-                return
-
-
-def _loads(model: mujoco.MjModel) -> Iterator[Candidate]:
-    """The mass of the heaviest body of each robot that floats or stands, which carries the load."""
-    heaviest = {root: int(np.argmax(np.where(model.body_rootid == root, model.body_mass, 0.0)))
-                for root in dict.fromkeys(model.body_rootid.tolist())}  # fmt: skip
-    for body in heaviest.values():
-        name, mass = str(model.body(body).name), float(model.body_mass[body])
-        if name and mass > 0.0 and _floats(model, body):
-            yield mass_candidate(
-                name, mass, "what the robot carries counts as mass of its heaviest body"
-            )
-
-
-def _masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
-    """Mass and the main coordinate of the centre of mass of every moving body, tip first.
-
-    Of bodies that are fixed to each other only the heaviest, as they move as one; and weigh alike,
-    where gravity is compensated for all or none. None of what floats where no pose says how:
-    simulations would start it at rest, and masses make up for that.
-    """
-    for body in range(model.nbody - 1, 0, -1):
-        name, mass = str(model.body(body).name), float(model.body_mass[body])
-        moved = free if _floats(model, body) else _joints_above(model, body, joints)
-        stands = int(model.body_weldid[body]) == 0
-        fixed = model.body_weldid == model.body_weldid[body]  # to it, and itself
-        fixed &= model.body_gravcomp == model.body_gravcomp[body]
-        heaviest = int(np.argmax(np.where(fixed, model.body_mass, -1.0)))
-        if not name or not moved or stands or mass <= 0.0 or body != heaviest:
-            continue
-        yield mass_candidate(name, mass)
-        axis = int(np.argmax(np.abs(model.body_ipos[body])))
-        centre = float(model.body_ipos[body, axis])
-        if abs(centre) > 1e-3:
-            yield centre_candidate(name, f"com_{'xyz'[axis]}", centre, abs(centre))
-
-
-def _joints_above(model: mujoco.MjModel, body: int, joints: Sequence[str]) -> list[str]:
-    """The measured joints between a body and the world."""
-    names = (str(model.joint(joint).name) for joint in joints_above(model, body))
-    return [name for name in names if name in joints]
-
-
-def _floats(model: mujoco.MjModel, body: int) -> bool:
-    """Tell whether a body hangs on a free joint."""
-    joint = int(model.body_jntadr[int(model.body_rootid[body])])
-    return joint >= 0 and int(model.jnt_type[joint]) == FREE
 
 
 def _gains(names: Sequence[str]) -> Iterator[Candidate]:

@@ -122,7 +122,7 @@ def torque_parameters(
         if joint in known:
             found.append({"joint": joint, **dict.fromkeys(_JOINT_ATTRIBUTES)})
             if np.any(model.jnt_stiffness[model.joint(joint).id]):
-                found[-1]["stiffness"] = None
+                found[-1] |= {"stiffness": None, "springref": None}
     return tuple(found)
 
 

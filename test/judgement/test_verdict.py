@@ -19,7 +19,14 @@ from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.growing_errors import GrowingErrors
 from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus
-from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
+from sysid_ros.judgement.outcome import (
+    JointTorque,
+    Judgement,
+    Outcome,
+    Score,
+    SequenceFit,
+    SignalFit,
+)
 from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
 
 
@@ -171,6 +178,26 @@ def _lost(made: Outcome) -> Outcome:
     return replace(made, fit=replace(made.fit, growing=GrowingErrors(tenfold=0.374, length=3.995)))
 
 
+def _accelerations(left: float, noise: float) -> Callable[[Outcome], Outcome]:
+    """Accelerations of 1 m/s^2 beside positions, of which a fit leaves some besides noise."""
+    times = np.arange(0.0, 20.0, 0.01)
+    white = noise * np.random.default_rng(0).standard_normal(times.size)
+    shown = np.sqrt(2.0) * np.sin(5.0 * times)
+    signal = SignalFit("b", "m/s^2", times, shown + white, 0.0 * shown, (1.0 - left) * shown)
+    sequence = SequenceFit("held out", "validation", (signal,), np.array([0.0]))
+    scored = replace(
+        score(1.0, 0.6),
+        rmse={"a": 0.6, "b": signal.rmse},
+        rmse_initial={"a": 1.0, "b": 2.0 * signal.rmse},
+        units={"a": "rad", "b": "m/s^2"},
+        rmse_still={"a": 9.0, "b": float(np.std(signal.measured))},
+    )
+    fit = {"a": 0.01, "b": noise}
+    return lambda made: replace(
+        made, validation=scored, sequences=(sequence,), fit=replace(made.fit, noise=fit)
+    )
+
+
 CASES: list[tuple[Callable[[Outcome], Outcome], str]] = [
     (_doubted("two nodes publish"), "Suspect data: two nodes publish. The held-out error goes"),
     (_with_undriven, "Undriven: no signal drives actuator 'gripper'. The held-out error goes"),
@@ -203,6 +230,10 @@ CASES: list[tuple[Callable[[Outcome], Outcome], str]] = [
         "Mostly unexplained: 86 % of the motion is still not explained. The held-out error goes",
     ),
     (_torque_unexplained, "Mostly unexplained: 86 % of the torque is still not explained."),
+    (
+        _accelerations(0.7, 0.1),
+        "Mostly unexplained: 70 % of what is measured in m/s^2 is still not explained. The held",
+    ),
     (_two_kinds, "Mixed: that of torques and forces rises by 100 %. The held-out error goes"),
     (
         lambda made: replace(made, implausible=("a link of lead",)),
@@ -231,6 +262,8 @@ def test_what_speaks_against_a_fit_comes_first(
         _asks(0.52, 0.5),  # within what the data can tell
         _scored(rmse_mean_all=1.3, rmse_still_all=1.4),
         _ended(FitStatus.CONVERGED),
+        _accelerations(0.3, 0.1),
+        _accelerations(0.0, 3.0),  # of a sensor that tells little but noise
     ],
 )
 def test_what_does_not_speak_against_a_fit_is_not_said(

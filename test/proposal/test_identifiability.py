@@ -12,6 +12,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+import scipy
 
 import sysid_ros.proposal.identifiability as identifiability
 from sysid_ros.dataset import load_dataset
@@ -121,3 +122,29 @@ def test_what_a_greater_mistake_hides_is_seen_beside_it(squares: float, kept: bo
     usual = replace(candidate("j0", "damping"), typical=1.0)
     offered = [usual, *(replace(usual, attribute=a, on_demand=True) for a in ("bias", "mass"))]
     assert _forward(system, offered) == [True, kept, True]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "own", "kept"),
+    [
+        (0, 1.0, [True, True, False]),
+        (1, 1.0, [True, False, True]),
+        (1, 1e-9, [True, True, False]),  # nothing determines what would explain more
+    ],
+)
+def test_of_what_displaces_a_joint_that_is_kept_which_explains_most(
+    wrong: int, own: float, kept: list[bool]
+) -> None:
+    """A spring that rests elsewhere and the zero of an encoder act much alike."""
+    unit, left, alike = 1e4, 990.0, 0.98
+    sizes = np.sqrt(unit * np.array([1.0, own]))
+    effects = np.array([[1.0, alike], [alike, 1.0]])  # products of what they do, at size one
+    system = _System(
+        scipy.linalg.block_diag([[unit]], np.outer(sizes, sizes) * effects),
+        -np.array([0.0, *(np.sqrt(left) * sizes * effects[wrong])]),
+        1000.0,
+    )
+    usual = replace(candidate("j0", "damping"), typical=1.0)
+    rest = replace(usual, attribute="springref", on_demand=True, displaces="j0")
+    zero = replace(rest, element="signal", name="j0_qpos", attribute="bias")
+    assert _forward(system, [usual, rest, zero]) == kept

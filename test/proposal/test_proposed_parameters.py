@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import mujoco
@@ -110,6 +111,30 @@ def test_springs_that_the_model_has_are_found_where_recordings_contradict_them()
     assert (spring.element, spring.name, spring.on_demand) == ("joint", "j1", True)
     assert spring.low < 12.0 < spring.high
     assert spring.revealing
+
+
+def test_a_spring_may_rest_elsewhere_which_looks_like_the_zero_of_an_encoder() -> None:
+    xml = arm(2, actuator='position kp="100"').replace(
+        'name="j1"', 'name="j1" stiffness="12" springref="20"'
+    )
+    found = offered(xml, inputs(2))
+    (rest,) = [one for one in found if one.attribute == "springref"]
+    assert (rest.element, rest.name, rest.on_demand) == ("joint", "j1", True)
+    assert rest.low < math.radians(20.0) < rest.high
+    assert rest.revealing
+    displaced = [(one.name, one.attribute) for one in found if one.displaces == "j1"]
+    assert displaced == [("j1", "springref"), ("m1_pos", "bias")]
+
+
+@pytest.mark.parametrize("actuator", ["motor", 'position kp="100"'])
+def test_weights_that_the_model_compensates_are_compensated_by_masses_of_the_controller(
+    actuator: str,
+) -> None:
+    xml = arm(3, actuator=actuator).replace('name="b1"', 'name="b1" gravcomp="0.9"')
+    (share,) = [one for one in offered(xml, inputs(3)) if one.attribute == "gravcomp"]
+    assert (share.element, share.name, share.on_demand) == ("body", "b1", True)
+    assert share.low < 0.9 < share.high
+    assert share.revealing
 
 
 def test_a_servo_of_velocities_has_a_gain_and_no_scale_of_torque() -> None:

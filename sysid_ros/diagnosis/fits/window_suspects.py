@@ -18,7 +18,8 @@ _LATEST = 0.3  # s, of an input
 _RESISTANCES = ("damping", "frictionloss", "armature")
 _HEAVIEST = 100.0  # times the model's: 0.2 kg of a wrist with a tool of 5 kg are 27
 _FARTHEST = 0.5  # m, of a centre of mass from the model's
-_MOST_GRAVITY = 100.0  # m/s^2
+_MOST_GRAVITY = 10.0  # times the model's, of which some are in mm/s^2, ...
+_LEAST_GRAVITY = 100.0  # ... and m/s^2 at the least
 _MOST_GAIN = 5.0  # times, that an input is more or less
 
 
@@ -60,7 +61,8 @@ def gravity_of(sequences: ModelSequences) -> Parameter:
     """The gravity of the model, m/s^2."""
     place = AttributeModifier("option", "option", "gravity")
     value = np.array(sequences.gt_model.opt.gravity)
-    return Parameter("gravity", value, [-_MOST_GRAVITY] * 3, [_MOST_GRAVITY] * 3, modifier=place)
+    most = max(_LEAST_GRAVITY, _MOST_GRAVITY * float(np.linalg.norm(value)))
+    return Parameter("gravity", value, [-most] * 3, [most] * 3, modifier=place)
 
 
 def zero_of(label: str) -> Parameter:

@@ -5,15 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import mujoco
+import numpy as np
 
 from sysid_ros.engine.elements import is_effort, joint_of, n_actuators
+from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import moved_by
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.measured_positions import Positions
+
+_LAGS = np.arange(0.0, 0.051, 0.001)  # s, from a command to the effort that follows it
+_FOLLOWED = 0.8  # of an effort's power, that its command explains
+_OF_MOTOR = (
+    "the effort is as large as the command of {name}, and not {force:.4g} times as large, so that "
+    "it is taken as the motor's input, before its gear"
+)
 
 
 def motor_efforts(
@@ -33,6 +44,41 @@ def motor_efforts(
         name, scale = str(model.actuator(actuator).name), float(f"{1.0 / (force or 1.0):.10g}")
         lines[joint] = Line("actuator", name, measured, scale=scale)
     return list(lines.values())
+
+
+def before_gears(efforts: Sequence[Line], commands: Mapping[str, Channel]) -> list[Line]:
+    """Efforts of motors, of which those that repeat a command are the motors' own, as currents are.
+
+    Args:
+      efforts: Lines from :func:`motor_efforts`, as if they were the joints'.
+      commands: What was asked of motors, by their names, in the units of their inputs.
+    """
+    return [
+        replace(line, scale=1.0, doubt=_OF_MOTOR.format(name=line.name, force=1.0 / line.scale))
+        if line.name in commands and _repeats(line, commands[line.name])
+        else line
+        for line in efforts
+    ]
+
+
+def _repeats(effort: Line, command: Channel) -> bool:
+    """Return whether a motor's effort is as large as its command, rather than as its joint's."""
+    measured, best = effort.channel, (0.0, 1.0)
+    if not measured.times or not command.times:
+        return False
+    times, wanted = measured.times[0], measured.values[0]
+    for lag in _LAGS:
+        told = value_at(command.times[0], command.values[0], times - lag, "zoh")
+        known = np.isfinite(told) & np.isfinite(wanted)
+        product, power = float(told[known] @ wanted[known]), float(told[known] @ told[known])
+        whole = power * float(wanted[known] @ wanted[known])
+        if product > 0.0 and whole > 0.0:
+            best = max(best, (product**2 / whole, product / power))
+    followed, ratio = best
+    force = 1.0 / effort.scale
+    return (
+        followed > _FOLLOWED and force > 0.0 and abs(math.log(ratio)) < abs(math.log(ratio / force))
+    )
 
 
 def joint_efforts(

@@ -20,7 +20,12 @@ from sysid_ros.proposal.signals.actuator_inputs import TWISTS, command_lines
 from sysid_ros.proposal.signals.bodies import body_lines, numbers_of_poses, tendon_lengths
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
-from sysid_ros.proposal.signals.efforts import joint_efforts, motor_efforts, torque_sensors
+from sysid_ros.proposal.signals.efforts import (
+    before_gears,
+    joint_efforts,
+    motor_efforts,
+    torque_sensors,
+)
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
 from sysid_ros.proposal.signals.further_inputs import velocity_inputs
 from sysid_ros.proposal.signals.lines import SERVOS, Line
@@ -133,20 +138,16 @@ def _inputs(
 ) -> tuple[list[Line], tuple[Line, ...]]:
     """Lines of what drives the robot, by command or measured effort, and possible ones."""
     moving = [channel for channel in channels if channel.moves]
-    measured = motor_efforts(model, moving, positions)
-    told = {line.name for line in measured if line.kind == "actuator"}
-    commanded = command_lines(
-        model,
-        [drive for drive in drives_of(model) if drive.name not in told],
-        channels,
-        {joint: channel for joint, (channel, _) in positions.items()},
-        orders,
-    )
-    lines = [
-        *measured,
-        *commanded.lines,
-        *velocity_inputs(model, commanded.lines, channels),
-    ]
+    measured = {joint: channel for joint, (channel, _) in positions.items()}
+    drives = drives_of(model)
+    efforts = motor_efforts(model, moving, positions)
+    if any(line.scale != 1.0 for line in efforts):
+        asked = command_lines(model, drives, channels, measured, orders).lines
+        efforts = before_gears(efforts, {line.name: line.channel for line in asked})
+    told = {line.name for line in efforts if line.kind == "actuator"}
+    left = [drive for drive in drives if drive.name not in told]
+    commanded = command_lines(model, left, channels, measured, orders)
+    lines = [*efforts, *commanded.lines, *velocity_inputs(model, commanded.lines, channels)]
     if not model.nu:
         lines += joint_efforts(model, moving, positions)
     elif not told and not commanded.lines:

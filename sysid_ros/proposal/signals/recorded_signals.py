@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Mapping as Tree
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,24 +55,69 @@ def recorded_signals(
 ) -> RecordedSignals:
     """Map the topics that most recordings share; the recordings without them are left out.
 
+    Where these drive nothing, those are mapped that only some recordings have, as of one of two
+    controllers.
+
     ``on_note`` is told the faults of those that are read. ``signals``, entries of an experiment
     file, are taken as they are.
     """
-    topics = topics_of(bags, msg_path)
-    counts: dict[str, int] = {}
-    for one in topics:
-        for topic in one:
-            counts[topic] = counts.get(topic, 0) + 1
+    topics = dict(zip(bags, topics_of(bags, msg_path), strict=True))
+    shared = _shared(topics)
+    found = _mapped(spec, *shared, msg_path, on_note, signals)
+    if not _is_driven(found.mapping):
+        others = (_mapped(spec, *one, msg_path, _say_nothing, signals) for one in _alike(topics))
+        found = next((one for one in others if _is_driven(one.mapping)), found)
+    if not found.mapping.joints and not found.mapping.bodies:
+        raise DataError(_without_positions(spec, shared[0], topics))
+    needed = {line.channel.topic for line in found.mapping.signals}
+    usable, left_out = [], []
+    for bag, own in topics.items():
+        missing = sorted(needed - set(own))
+        if missing:
+            left_out.append((bag, f"without {', '.join(missing)}"))
+        else:
+            usable.append(bag)
+    return replace(found, usable=usable, left_out=left_out)
+
+
+def _shared(topics: Tree[Path, Collection[str]]) -> tuple[list[str], list[Path]]:
+    """The topics that most recordings have, and the recordings that have them all."""
+    counts = Counter(topic for one in topics.values() for topic in one)
     common: list[str] = []
-    complete: list[Path] = []
-    for least in range(len(bags) // 2 + 1, len(bags) + 1):  # until some recording has them all
+    for least in range(len(topics) // 2 + 1, len(topics) + 1):  # until some recording has them all
         common = [topic for topic, count in sorted(counts.items()) if count >= least]
-        complete = [bag for bag, one in zip(bags, topics, strict=True) if set(common) <= set(one)]
+        complete = [bag for bag, one in topics.items() if set(common) <= set(one)]
         if complete:
-            break
-    channels = _channels(complete, common, msg_path, on_note=on_note)
-    orders = stated_orders(complete[0], msg_path) if complete else []
-    given = spec
+            return common, complete
+    return common, []
+
+
+def _alike(topics: Tree[Path, Collection[str]]) -> Iterator[tuple[list[str], list[Path]]]:
+    """Recordings of the same topics, and these; the most first. None where all have the same."""
+    kinds = Counter(frozenset(one) for one in topics.values())
+    for kind, _ in kinds.most_common() if len(kinds) > 1 else ():
+        yield sorted(kind), [bag for bag, one in topics.items() if kind <= set(one)]
+
+
+def _say_nothing(_: str) -> None:
+    """Of faults that were told when all recordings were read."""
+
+
+def _is_driven(mapping: Mapping) -> bool:
+    return any(line.input for line in mapping.lines)
+
+
+def _mapped(
+    given: mujoco.MjSpec,
+    topics: list[str],
+    bags: list[Path],
+    msg_path: Sequence[Path],
+    on_note: Callable[[str], None],
+    signals: Sequence[Tree[str, Any]],
+) -> RecordedSignals:
+    """The signals in some topics of recordings that have them all."""
+    channels = _channels(bags, topics, msg_path, on_note=on_note)
+    orders = stated_orders(bags[0], msg_path) if bags else []
 
     def with_signals() -> tuple[mujoco.MjSpec, Mapping]:
         found = map_robot(given, channels, orders)
@@ -82,33 +128,28 @@ def recorded_signals(
     behind = {one.topic: one.behind for one in mapped if one.behind is not None}
     clocks = differing_clocks(behind)
     if clocks:
-        channels = _channels(complete, common, msg_path, corrected=True)
+        channels = _channels(bags, topics, msg_path, corrected=True)
         spec, mapping = with_signals()
-    if not mapping.joints and not mapping.bodies:
-        names = [joint.name for joint in spec.joints]
-        raise DataError(
-            f"no joint of the model ({', '.join(names) or 'it has none'}) has a position that "
-            "changes among "
-            + (
-                f"the topics {', '.join(common)}"
-                if common
-                else "topics that most of the bags share; give recordings of one robot: "
-                + "; ".join(
-                    f"{bag.name} has {', '.join(sorted(one)) or 'none'}"
-                    for bag, one in zip(bags[:3], topics, strict=False)
-                )
-            )
+    return RecordedSignals(spec, mapping, channels, orders, bags, [], clocks, given=bool(signals))
+
+
+def _without_positions(
+    spec: mujoco.MjSpec, common: Sequence[str], topics: Tree[Path, Collection[str]]
+) -> str:
+    """A sentence about recordings in which no joint of the model moves."""
+    names = [joint.name for joint in spec.joints]
+    told = (
+        f"the topics {', '.join(common)}"
+        if common
+        else "topics that most of the bags share; give recordings of one robot: "
+        + "; ".join(
+            f"{bag.name} has {', '.join(sorted(own)) or 'none'}"
+            for bag, own in list(topics.items())[:3]
         )
-    needed = {line.channel.topic for line in mapping.signals}
-    usable, left_out = [], []
-    for bag, one in zip(bags, topics, strict=True):
-        missing = sorted(needed - set(one))
-        if missing:
-            left_out.append((bag, f"without {', '.join(missing)}"))
-        else:
-            usable.append(bag)
-    return RecordedSignals(
-        spec, mapping, channels, orders, usable, left_out, clocks, given=bool(signals)
+    )
+    return (
+        f"no joint of the model ({', '.join(names) or 'it has none'}) has a position that "
+        f"changes among {told}"
     )
 
 

@@ -12,7 +12,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.diagnosis.fits import centre_of, mass_of, offsets_of_imus, with_names
+from sysid_ros.diagnosis.fits import (
+    centre_of,
+    gravity_of,
+    mass_of,
+    offsets_of_imus,
+    with_names,
+)
 from sysid_ros.engine.elements import body_inertia
 from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries
 
@@ -81,3 +87,14 @@ def test_every_axis_of_an_imu_may_be_off_and_no_other_sensor() -> None:
     assert [one.name for one in found] == [f"bias_{axis} of rate" for axis in "xyz"]
     found = offsets_of_imus(cast("ModelSequences", sequences), lambda _, row: row == "bias_y")
     assert [one.name for one in found] == ["bias_x of rate", "bias_z of rate"]
+
+
+@pytest.mark.parametrize("gravity", [0.0, -9.81, -9810.0])  # of a model in millimetres
+def test_gravity_of_any_unit_is_within_its_bounds(gravity: float) -> None:
+    spec = mujoco.MjSpec.from_string(_MODEL)
+    spec.option.gravity = [0.0, 0.0, gravity]
+    found = gravity_of(cast("ModelSequences", _Sequences(spec)))
+    low, high = found.get_bounds()
+    assert np.all(low <= 5.0 * gravity)
+    assert np.all(high >= -5.0 * gravity)
+    assert np.min(high) >= 100.0

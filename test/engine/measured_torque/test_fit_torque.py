@@ -44,7 +44,7 @@ def scalar(
     row = lookup(element, attribute)
     nominal = row.read(spec, name)
     low, high = bounds or (0.0, np.inf)
-    if attribute in ("torque_offset", "inertia") and bounds is None:
+    if attribute in ("torque_offset", "springref", "inertia") and bounds is None:
         low, high = -np.inf, np.inf
     return Parameter(
         f"{name}_{attribute}", nominal, np.full(row.size, low), np.full(row.size, high),
@@ -52,10 +52,11 @@ def scalar(
     )  # fmt: skip
 
 
-def of_joints(spec: mujoco.MjSpec) -> ParameterDict:
+def of_joints(spec: mujoco.MjSpec, *, sprung: str = "") -> ParameterDict:
     params = ParameterDict()
     for name in JOINTS:
-        for attribute in ("armature", "damping", "frictionloss", "torque_offset"):
+        kinds = ("stiffness", "springref") if name == sprung else ("torque_offset",)
+        for attribute in ("armature", "damping", "frictionloss", *kinds):
             params.add(scalar(spec, "joint", name, attribute))
     return params
 
@@ -67,6 +68,22 @@ def recorded(spec: mujoco.MjSpec, **how: object):
 
 def value(result: sysid.FitResult, name: str) -> float:
     return result[name].value
+
+
+def test_a_spring_is_found_that_rests_elsewhere_than_the_models() -> None:
+    truth, spec = true_spec(), mujoco.MjSpec.from_string(nominal_xml())
+    for one, stiffness, rest in ((truth, 6.0, 0.9), (spec, 4.0, 0.5)):
+        for attribute, known in (("stiffness", stiffness), ("springref", rest)):
+            lookup("joint", attribute).write(one, "b", np.array([known]))
+    times, motion, torque = moved(truth.compile())
+    params = of_joints(spec, sprung="b")
+    for body in BODIES:
+        params.add(scalar(spec, "body", body, "inertia"))
+    sequences = torque_sequences(spec, times, *noisy(motion.qpos, torque))
+    result = sysid.fit([sequences], params, INVERSE)
+    assert value(result, "b_stiffness") == pytest.approx(6.0, rel=0.02)
+    rest = 0.9 - OFFSETS[1] / 6.0  # the constant torque besides is the spring's here
+    assert value(result, "b_springref") == pytest.approx(rest, abs=0.02)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.efforts import joint_efforts
+from sysid_ros.proposal.signals.efforts import before_gears, joint_efforts
+from sysid_ros.proposal.signals.lines import Line
 
 TIMES = 1e9 + np.arange(0.0, 10.0, 0.01)
 ARM = """<mujoco><worldbody><body><joint name="elbow"/><geom size=".1" mass="1"/></body>
@@ -40,3 +41,29 @@ def test_an_effort_is_that_which_acts(field: str, command: bool, taken: str | No
     channels += [] if command else [told("measured_state.effort", "effort")]
     lines = joint_efforts(model, channels, {0: (position, True)})
     assert [line.channel.field for line in lines] == ([] if taken is None else [taken])
+
+
+@pytest.mark.parametrize(
+    ("factor", "delay", "scale"),
+    [
+        (1.0, 0.004, 1.0),  # a current, asked for and measured
+        (50.0, 0.004, 0.02),  # the torque on the joint
+        (-1.0, 0.004, 0.02),
+        (1.0, 0.5, 0.02),  # nothing follows the command
+    ],
+)
+def test_an_effort_that_repeats_its_command_is_the_motors_own(
+    factor: float, delay: float, scale: float
+) -> None:
+    asked, late = (np.sin(7.0 * at) + np.sin(11.3 * at) for at in (TIMES, TIMES - delay))
+    state, kind = "sensor_msgs/msg/JointState", "std_msgs/msg/Float64MultiArray"
+    effort = Channel(
+        "/joint_states", state, "effort[elbow]", "elbow", "effort", 0, False, (TIMES,),
+        (factor * late,),
+    )  # fmt: skip
+    command = Channel("/commands", kind, "data[0]", "", "effort", 0, True, (TIMES,), (asked,))
+    told = [Line("actuator", "motor", effort, scale=0.02)]
+    (line,) = before_gears(told, {"motor": command})
+    assert line.scale == scale
+    assert bool(line.doubt) == (scale == 1.0)
+    assert before_gears(told, {}) == told

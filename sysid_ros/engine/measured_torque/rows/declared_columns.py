@@ -167,7 +167,8 @@ class Declared:
         """All parameters of the regressor, (p,), at values of the free ones."""
         key = (values.tobytes(), robot)
         if key not in self._known:
-            theta = self._columns_of(self.compiled(values, robot)).nominal
+            model = self.compiled(values, robot)
+            theta = self._columns_of(model).nominal + self._preloads(model)
             theta += self._shape_steps(values)
             at = self.params.at(values)
             for p in at.for_robot(robot_of(robot) or None).values():
@@ -180,6 +181,17 @@ class Declared:
                 self._known.clear()
             self._known[key] = theta
         return np.array(self._known[key])
+
+    def _preloads(self, model: mujoco.MjModel) -> FloatArray:
+        """Constant torques (p,) of springs that rest elsewhere than the regressor has them rest."""
+        found = np.zeros(len(self.columns))
+        moved = self.model.qpos_spring - model.qpos_spring
+        for owner, kind in self.columns.place:
+            if kind == "stiffness":
+                offset = self.columns.place[int(model.jnt_dofadr[owner]), "offset"]
+                stiffness = float(np.ravel(model.jnt_stiffness[owner])[0])
+                found[offset] = stiffness * moved[model.jnt_qposadr[owner]]
+        return found
 
     def _shape_steps(self, values: FloatArray) -> FloatArray:
         """Steps (p,) of the shapes of friction laws from where they are linearised."""
@@ -316,13 +328,19 @@ class Declared:
             return [self._offsets(p)]
         if self._is_whole(p):
             return [[]]
-        if key_of(p) not in LINEAR:
+        if key_of(p) not in LINEAR or self._is_preload(p):
             return None
         if key_of(p) == ("joint", "torque_offset"):
             return [self._offsets(p)]
         find = self.model.joint if target.element == "joint" else self.model.tendon
         owners, place = [find(name).id for name in target.names], self.columns.place
         return [[(place[o, k], 1.0) for o in owners if (o, k) in place] for k in LINEAR[key_of(p)]]
+
+    def _is_preload(self, p: Parameter) -> bool:
+        """True for the stiffness of a spring whose rest is free: its preload is a product."""
+        free = {n for o in self.params.free() if key_of(o) == ("joint", "springref")
+                for n in written_by(o).names}  # fmt: skip
+        return key_of(p) == ("joint", "stiffness") and not free.isdisjoint(written_by(p).names)
 
     def _offsets(self, p: Parameter) -> list[tuple[int, float]]:
         """Columns of constant torque or of a delay that a parameter adds to, with factors."""

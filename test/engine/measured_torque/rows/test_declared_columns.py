@@ -83,3 +83,20 @@ def test_lengths_are_taken_as_they_are_and_never_fitted(frozen: bool) -> None:
         ParameterError, match=r"'length': inverse dynamics takes lengths and mounts"
     ):
         seen.free(seen.params.as_vector())
+
+
+def test_a_spring_that_rests_elsewhere_adds_a_constant_torque() -> None:
+    spec = mujoco.MjSpec.from_string(
+        ARM.replace('name="b"', 'name="b" stiffness="6" springref="30"')
+    )
+    known = ParameterDict()
+    for attribute, initial in (("stiffness", 6.0), ("springref", np.radians(30.0))):
+        place = AttributeModifier("joint", "b", attribute)
+        known.add(Parameter(attribute, initial, -9.0, 9.0, modifier=place))
+    seen = Declared(known, spec, SIGNALS, ("",))
+    assert seen.curved == ("stiffness", "springref")
+    theta = seen.theta(np.array([5.0, 0.9]), "")
+    at = seen.columns.place
+    assert theta[at[1, "stiffness"]] == pytest.approx(5.0)
+    assert theta[at[1, "offset"]] == pytest.approx(5.0 * (np.radians(30.0) - 0.9))
+    assert theta[at[0, "offset"]] == 0.0
