@@ -20,7 +20,12 @@ import scipy
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.correlations import correlations, decisive, followed_by_others
+from sysid_ros.proposal.signals.correlations import (
+    correlations,
+    decided,
+    decisive,
+    followed_by_others,
+)
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import Match, match_names, similarity
@@ -38,9 +43,8 @@ from sysid_ros.proposal.signals.recorded_commands import (
     of_robot,
     spaces_of,
 )
-from sysid_ros.recording.messages import is_asked
+from sysid_ros.recording.messages import is_asked, message_type
 
-TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
 _NO_NUMBERS = ("/Bool", "/String")
 _FOLLOWS = 0.7  # correlation from which the order of an array is believed
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
@@ -85,7 +89,8 @@ def command_lines(
       positions: Measured positions by joint.
       orders: Orders of names that the recording states.
     """
-    commands = [one for one in channels if one.command and not one.msgtype.endswith(_NO_NUMBERS)]
+    asked = [one for one in channels if one.command and not one.msgtype.endswith(_NO_NUMBERS)]
+    commands = [one for one in asked if not message_type(one.msgtype).of_base]
     spaces = spaces_of(positions.values())
     arrays = of_robot(command_arrays(commands), positions.values())
     singles = {found[0].topic for found in arrays.values() if len(found) == 1}
@@ -119,15 +124,28 @@ def command_lines(
         }
         alike = of_quantity(left, group[0].quantity if of_one_quantity(group) else "")
         _by_order(model, open_, group, list(alike.values()), positions, orders, last=last)
-    speeds = [one for one in commands if one.moves and one.msgtype in TWISTS]
-    velocities = [drive for drive in open_.drives if drive.quantity == "velocity"]
-    bases = [one for one in velocities if joint_of(model, one.actuator) is None]  # not wheels
-    open_.take(_by_motion(model, bases, speeds, positions)[0] if speeds and bases else ())
+    _of_base(model, open_, [one for one in asked if one not in commands and one.moves], positions)
     _of_another_kind(open_, list(arrays.values()))
     still = named_commands(commands, drives, singles, moving=False)
     _unchanging(open_, [*still.values(), *command_arrays(commands, moving=False).values()])
     open_.take((), possibly_asked(model, open_.drives, channels, positions))
     return Assigned(tuple(open_.lines), tuple(open_.possible))
+
+
+def _of_base(
+    model: mujoco.MjModel,
+    open_: _Open,
+    asked: Sequence[Channel],
+    positions: Mapping[int, Channel],
+) -> None:
+    """Assign what a base is asked for: speeds, but for those of wheels, and steering angles."""
+    for drive in open_.drives:
+        if drive.quantity == "velocity" and joint_of(model, drive.actuator) is None:
+            told = [one for one in asked if one.quantity != "position"]
+        else:
+            told = [one for one in asked if one.quantity == drive.quantity == "position"]
+        if told:
+            open_.take(_by_motion(model, [drive], told, positions)[0])
 
 
 def _unchanging(open_: _Open, topics: Sequence[list[Channel]]) -> None:
@@ -334,7 +352,7 @@ def _in_order(
 ) -> list[Line]:
     """An array as long as there are actuators, in their order unless motion decides otherwise."""
     table = correlations(model, positions, [drive.actuator for drive in drives], channels)
-    chosen = _decided(1.0 - table**2)
+    chosen = decided(1.0 - table**2)
     lines = []
     for row, (drive, column) in enumerate(zip(drives, chosen, strict=True)):
         line = Line("actuator", drive.name, channels[column])
@@ -354,24 +372,6 @@ def _in_order(
                 line = replace(line, grounds=f"{order} (correlation {own:.2f})")
         lines.append(line)
     return lines
-
-
-def _decided(left: FloatArray) -> list[int]:
-    """The column of each row: its own, but for cycles of rows that are decisively another's."""
-    rows, columns = scipy.optimize.linear_sum_assignment(left)
-    best = {int(row): int(column) for row, column in zip(rows, columns, strict=True)}
-    chosen = list(range(len(left)))
-    seen: set[int] = set()
-    for start in best:
-        cycle, at = [], start
-        while at not in seen and at not in cycle:
-            cycle.append(at)
-            at = best[at]
-        seen.update(cycle)
-        if all(decisive(left[row, best[row]], left[row, row]) for row in cycle):
-            for row in cycle:
-                chosen[row] = best[row]
-    return chosen
 
 
 def _by_motion(
