@@ -17,7 +17,6 @@ import mujoco
 import numpy as np
 import scipy
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import joint_of
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.correlations import (
