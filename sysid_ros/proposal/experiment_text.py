@@ -195,7 +195,7 @@ class Draft:
         doubts = _doubts(self.parameters)
         for element, name, group in _grouped(self.parameters):
             own = dict.fromkeys(doubts.pop(_without_name(one), "") for one in group)
-            lines += [f"  {CHECK} {doubt}" for doubt in own if doubt]
+            lines += [f"  {CHECK} {part}" for doubt in own for part in _sentences(doubt)]
             lines.append(f"  - {element}: {yaml_line(name)}")
             lines += [f"    {one.attribute}: {yaml_line(one.settings())}" for one in group]
         if self.undetermined:
@@ -223,9 +223,9 @@ def _grouped(candidates: Sequence[Candidate]) -> list[tuple[str, str, list[Candi
 
 def _doubts(candidates: Sequence[Candidate]) -> dict[str, str]:
     """Every doubt once, with all whom it concerns, by what it says without their names."""
-    names: dict[str, list[str]] = {}
+    names: dict[str, dict[str, None]] = {}
     for one in candidates:
-        names.setdefault(_without_name(one), []).append(one.name)
+        names.setdefault(_without_name(one), {})[one.name] = None  # of any of its attributes
     return {key: key.replace(_NAME, listed(own, None)) for key, own in names.items() if key}
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import recorded, still_joints
 from sysid_ros.engine.derivatives import EXACT
+from sysid_ros.engine.elements import n_actuators
 from sysid_ros.engine.least_squares import (
     Linearization,
     Point,
@@ -29,6 +31,7 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.signals import moved_by
 from sysid_ros.robots import build_parameters
 
 _MOST_SECONDS = 8.0  # of windows that are tried; more says the same again
@@ -167,6 +170,7 @@ def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[b
     before = None
     for _ in range(_ROUNDS):
         point = _nearer(problem, point, offered)
+        offered, point = _with_gains_beside_damping(problem, point, offered)
         if point is before:  # where all is known already
             break
         before, problem = point, _with_levels(problem, point)
@@ -177,6 +181,39 @@ def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[b
         ):
             break
     return answers
+
+
+def _with_gains_beside_damping(
+    problem: WindowedProblem, point: Point, offered: Sequence[Candidate]
+) -> tuple[Sequence[Candidate], Point]:
+    """The candidates and the point, with gains that take what damping cannot.
+
+    A servo lags by its damping over its gain, so that damping stands for a gain that is too small,
+    until it would have to be negative. Gains that explain more from there are no longer on demand.
+    """
+    model = problem.groups[0].batches[0].model
+    at_zero = {
+        one.name
+        for one, value, low in zip(offered, point.theta, problem.lower, strict=True)
+        if one.attribute == "damping" and value <= low
+    }
+    found = [*offered]
+    for i, one in enumerate(offered):
+        if one.on_demand and one.attribute == "kp" and at_zero & _driven_by(model, one.name):
+            freed = [*found[:i], replace(one, on_demand=False), *found[i + 1 :]]
+            without, there = point, point
+            for _ in range(_ROUNDS):
+                without, there = _nearer(problem, without, found), _nearer(problem, there, freed)
+            if problem.cost(there) < (1.0 - _DEMANDED["kp"]) * problem.cost(without):
+                found, point = freed, there
+    return found, point
+
+
+def _driven_by(model: mujoco.MjModel, actuators: str) -> set[str]:
+    """The joints that an actuator moves, or all of them by the name of ``*``."""
+    numbers = range(n_actuators(model))
+    own = [k for k in numbers if actuators in ("*", str(model.actuator(k).name))]
+    return set[str]().union(*(moved_by(model, k) for k in own))
 
 
 def _tried(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> list[bool]:

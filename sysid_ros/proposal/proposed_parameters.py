@@ -125,7 +125,7 @@ def _with_tied(one: Candidate, tied: Mapping[str, str]) -> Candidate:
         return one
     said = (
         f"{one.name} moves with {listed(others)}, so that only what they have together shows: "
-        f"values of {one.name} are what is left beside the model's of {listed(others)}"
+        "these values are what is left beside the model's of the others"
     )
     return replace(one, doubt="\n".join(filter(None, (one.doubt, said))))
 

@@ -13,22 +13,26 @@ from sysid_ros.proposal.recordings import Division
 
 
 def test_a_doubt_about_several_joints_is_told_once() -> None:
+    """And names each once, whichever of its attributes it is about; each sentence is a comment."""
     draft = Draft("hand.xml", Division((), (), 0.2), (), (), (), (), (), 1.0, "linear")
     parameters = tuple(
         Candidate(
             element="joint",
             name=name,
-            attribute="frictionloss",
+            attribute=attribute,
             low=0.0,
             high=1.0,
             typical=0.1,
-            doubt=f"who knows {name}",
+            doubt=f"who knows {name}\nnobody",
         )
         for name in ("thumb", "index", "ring")
+        for attribute in ("frictionloss", "damping")
     )
     text = replace(draft, parameters=parameters).text()
-    assert [line.strip() for line in text.splitlines() if "who knows" in line] == [
-        "# CHECK: who knows thumb, index, ring"
+    lines = [line.strip() for line in text.splitlines()]
+    assert [line for line in lines if "who knows" in line or "nobody" in line] == [
+        "# CHECK: who knows thumb, index, ring",
+        "# CHECK: nobody",
     ]
 
 

@@ -12,16 +12,26 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+import robot_kinds
 import scipy
+from robot_to_try import PLAN, true_joint
 
 import sysid_ros.proposal.identifiability as identifiability
 from sysid_ros.dataset import load_dataset
 from sysid_ros.engine.least_squares import Linearization
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.experiment import parse_experiment
+from sysid_ros.proposal import propose
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.identifiability import Determined, _forward, _System, determined
-from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
+from sysid_ros.rehearsal import (
+    JointStates,
+    Motion,
+    Reading,
+    RecordingPlan,
+    TrueParameter,
+    generate,
+)
 
 # Two pendulums, of which the second is not measured.
 ARM = """<mujoco><worldbody>{0}{1}</worldbody><actuator>
@@ -148,3 +158,16 @@ def test_of_what_displaces_a_joint_that_is_kept_which_explains_most(
     rest = replace(usual, attribute="springref", on_demand=True, displaces="j0")
     zero = replace(rest, element="signal", name="j0_qpos", attribute="bias")
     assert _forward(system, [usual, rest, zero]) == kept
+
+
+def test_a_gain_takes_what_damping_would_have_to_be_negative_for(tmp_path: Path) -> None:
+    """The servo lags less than its own damping has it at the model's gain."""
+    spec, truth = mujoco.MjSpec.from_string(robot_kinds.SCARA), []
+    for joint in spec.joints:
+        truth += true_joint(joint.name, damping=0.9 * joint.damping[0])
+    truth.append(TrueParameter("actuator", "elbow_servo", "kp", 1125.0))
+    made = generate(spec, replace(PLAN, truth=tuple(truth), duration=6.0), tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(spec.to_xml())
+    proposal = propose(tmp_path / "robot.xml", [made.bag], tmp_path / "experiment.yaml")
+    freed = [one for one in proposal.draft.parameters if one.on_demand]
+    assert [(one.name, one.attribute) for one in freed] == [("elbow_servo", "kp")]

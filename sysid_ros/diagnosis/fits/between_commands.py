@@ -26,6 +26,7 @@ from sysid_ros.diagnosis.fits.fitted_windows import (
     problem_of,
     well_covered,
     windows_of,
+    with_noise_left,
 )
 from sysid_ros.engine.estimation import beats, without_noise
 from sysid_ros.engine.least_squares import (
@@ -56,6 +57,7 @@ _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=4)
 _GAINS = 0.1  # of what a way lacks to the best, that a step of its fit to the end has to promise
 _FAR, _NEARER = 1.5, 0.5  # ratio of squares, and what a step has to promise of the way to it
 _ROUNDS = 3
+_KNOWN = 1.5  # times what a fit leaves of a signal, up to which its noise level is known
 _ALIKE = 1.03  # ratio of squares up to which no way beats another
 
 
@@ -147,10 +149,15 @@ class RecordedFit:
             return told or windows_of(others, params, length).select(places)
 
         problem, point, _ = fitted(problem)
-        solution = minimize(problem, point, _RECORDED)
-        if solution.status is not FitStatus.CONVERGED:
-            return None
-        return cls(problem, solution.point, [*problem.window_rows(solution.point)], chosen, worth)
+        for _ in range(_ROUNDS):
+            solution = minimize(problem, point, _RECORDED)
+            if solution.status is not FitStatus.CONVERGED:
+                return None
+            weighed, point = problem.noise, solution.point
+            problem = with_noise_left(problem, point)
+            if all(weighed[name] <= _KNOWN * level for name, level in problem.noise.items()):
+                break
+        return cls(problem, point, [*problem.window_rows(point)], chosen, worth)
 
     def compared(
         self, others: Mapping[str, ModelSequences], later: Mapping[str, float],

@@ -118,12 +118,17 @@ def fitted(
             point = one_step(problem, before, replace(_TO_THE_END, damping=damping))
             # As in a search, without which steps creep where parameters are alike.
             damping *= _DAMPED_MORE if point is before else _LESS_DAMPED
-        noise = dict(problem.noise)
-        for name, (square, count) in squares_left(problem, point).items():
-            unexplained = math.sqrt(square / max(count, 1))
-            if math.isfinite(unexplained):
-                noise[name] = max(unexplained, 1e-6 * noise[name])
-        problem = problem.with_noise(noise)
+        problem = with_noise_left(problem, point)
     if not patient:
         settled = 0.0 < cost - weighed.cost(point) <= _TO_THE_END.cost_tolerance * cost
     return problem, point, settled
+
+
+def with_noise_left(problem: WindowedProblem, point: Point) -> WindowedProblem:
+    """The problem whose noise levels are what a point leaves of each signal."""
+    noise = dict(problem.noise)
+    for name, (square, count) in squares_left(problem, point).items():
+        unexplained = math.sqrt(square / max(count, 1))
+        if math.isfinite(unexplained):
+            noise[name] = max(unexplained, 1e-6 * noise[name])
+    return problem.with_noise(noise)

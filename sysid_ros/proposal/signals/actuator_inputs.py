@@ -34,8 +34,8 @@ from sysid_ros.proposal.signals.recorded_commands import (
     of_robot,
     spaces_of,
 )
+from sysid_ros.recording.messages import message_type
 
-TWISTS = ("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
 _NO_NUMBERS = ("/Bool", "/String")
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
 
@@ -53,6 +53,7 @@ class _Commands:
     """The recorded commands, by how an actuator may be assigned to them."""
 
     channels: Sequence[Channel]
+    of_base: Sequence[Channel]  # of its speeds and steering angles, which are no single actuator's
     named: Mapping[str, list[Channel]]  # by topic, those that messages or topics name
     arrays: Mapping[str, list[Channel]]  # in an order, by topic and field
     unchanging: Sequence[list[Channel]]  # both, of topics that never change
@@ -62,9 +63,9 @@ class _Commands:
         cls, channels: Sequence[Channel], drives: Sequence[Drive], positions: Collection[Channel]
     ) -> _Commands:
         """Sort the commands among the channels."""
-        commands = [
-            one for one in channels if one.command and not one.msgtype.endswith(_NO_NUMBERS)
-        ]
+        asked = [one for one in channels if one.command and not one.msgtype.endswith(_NO_NUMBERS)]
+        of_base = [one for one in asked if message_type(one.msgtype).of_base]
+        commands = [one for one in asked if one not in of_base]
         arrays = of_robot(command_arrays(commands), positions)
         alone = [found[0] for found in arrays.values() if len(found) == 1]
         singles = {one.topic for one in alone}
@@ -72,6 +73,7 @@ class _Commands:
         still = named_commands(commands, drives, singles, moving=False)
         return cls(
             commands,
+            [one for one in of_base if one.moves],
             named_commands(commands, drives, singles),
             arrays,
             [*still.values(), *command_arrays(commands, moving=False).values()],
@@ -141,13 +143,17 @@ def _in_arrays(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
 
 
 def _of_base(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
-    """Assign the speeds of a base to what drives it along, which are not its wheels."""
-    speeds = [one for one in commands.channels if one.moves and one.msgtype in TWISTS]
-    velocities = [drive for drive in open_.drives if drive.quantity == "velocity"]
-    bases = [one for one in velocities if joint_of(told.model, one.actuator) is None]
-    if speeds and bases:
-        decided, _ = by_motion(told, bases, speeds)
-        open_.take(decided)
+    """Assign what a base is asked for: speeds, but for those of wheels, and steering angles."""
+    angles = [one for one in commands.of_base if one.quantity == "position"]
+    speeds = [one for one in commands.of_base if one not in angles]
+    for drive in open_.drives:
+        if drive.quantity == "velocity" and joint_of(told.model, drive.actuator) is None:
+            asked = speeds
+        else:
+            asked = angles if drive.quantity == "position" else []
+        if asked:
+            decided, _ = by_motion(told, [drive], asked)
+            open_.take(decided)
 
 
 def _unchanging(open_: OpenDrives, topics: Sequence[list[Channel]]) -> None:

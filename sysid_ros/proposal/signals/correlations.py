@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
+import scipy
 from numpy.lib.stride_tricks import sliding_window_view
 
 from sysid_ros.arrays import FloatArray
@@ -67,6 +68,24 @@ def correlations(
 def decisive(left: float, other: float) -> bool:
     """Tell from what two commands leave of a motion, 1 - r^2, whether the first is what it asks."""
     return left < _GOOD and left < _BETTER * other
+
+
+def decided(left: FloatArray) -> list[int]:
+    """The column of each row: its own, but for cycles of rows that are decisively another's."""
+    rows, columns = scipy.optimize.linear_sum_assignment(left)
+    best = {int(row): int(column) for row, column in zip(rows, columns, strict=True)}
+    chosen = list(range(len(left)))
+    seen: set[int] = set()
+    for start in best:
+        cycle, at = [], start
+        while at not in seen and at not in cycle:
+            cycle.append(at)
+            at = best[at]
+        seen.update(cycle)
+        if all(decisive(left[row, best[row]], left[row, row]) for row in cycle):
+            for row in cycle:
+                chosen[row] = best[row]
+    return chosen
 
 
 def _grid(channels: Sequence[Channel], commands: Sequence[Channel], part: int) -> FloatArray:

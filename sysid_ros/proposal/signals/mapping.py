@@ -16,7 +16,7 @@ from sysid_ros.engine.elements import FREE, joint_of, n_actuators
 from sysid_ros.engine.signals import IMU
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
-from sysid_ros.proposal.signals.actuator_inputs import TWISTS, command_lines
+from sysid_ros.proposal.signals.actuator_inputs import command_lines
 from sysid_ros.proposal.signals.bodies import body_lines, numbers_of_poses, tendon_lengths
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
@@ -41,6 +41,7 @@ from sysid_ros.proposal.signals.measured_positions import (
 from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.told_units import told_unit
 from sysid_ros.recording.mapping import SignalKind
+from sysid_ros.recording.messages import message_type
 from sysid_ros.robots import with_servos
 
 _GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
@@ -307,7 +308,7 @@ def _undated(lines: Sequence[Line]) -> list[str]:
 
 def _speeds_of_a_base(channels: Sequence[Channel]) -> list[str]:
     """Sentences about commanded speeds of a base, which no actuator of its wheels takes."""
-    topics = {one.topic for one in channels if one.command and one.msgtype in TWISTS}
+    topics = {one.topic for one in channels if one.command and message_type(one.msgtype).of_base}
     return [
         f"{topic} asks for speeds of the base, of which a controller makes those of wheels; record "
         f"what it sends to them, or give the model velocity actuators on tendons of its wheels"

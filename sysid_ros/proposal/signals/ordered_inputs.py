@@ -15,9 +15,8 @@ from dataclasses import replace
 import numpy as np
 import scipy
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.proposal.signals.channels import Channel
-from sysid_ros.proposal.signals.correlations import decisive
+from sysid_ros.proposal.signals.correlations import decided, decisive
 from sysid_ros.proposal.signals.drives import Drive
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.open_drives import Evidence, OpenDrives
@@ -143,7 +142,7 @@ def _followed(
 def _in_order(told: Evidence, drives: Sequence[Drive], channels: Sequence[Channel]) -> list[Line]:
     """An array as long as there are actuators, in their order unless motion decides otherwise."""
     table = told.followed(drives, channels)
-    chosen = _decided(1.0 - table**2)
+    chosen = decided(1.0 - table**2)
     lines = []
     for row, (drive, column) in enumerate(zip(drives, chosen, strict=True)):
         line = Line("actuator", drive.name, channels[column])
@@ -163,21 +162,3 @@ def _in_order(told: Evidence, drives: Sequence[Drive], channels: Sequence[Channe
                 line = replace(line, grounds=f"{order} (correlation {own:.2f})")
         lines.append(line)
     return lines
-
-
-def _decided(left: FloatArray) -> list[int]:
-    """The column of each row: its own, but for cycles of rows that are decisively another's."""
-    rows, columns = scipy.optimize.linear_sum_assignment(left)
-    best = {int(row): int(column) for row, column in zip(rows, columns, strict=True)}
-    chosen = list(range(len(left)))
-    seen: set[int] = set()
-    for start in best:
-        cycle, at = [], start
-        while at not in seen and at not in cycle:
-            cycle.append(at)
-            at = best[at]
-        seen.update(cycle)
-        if all(decisive(left[row, best[row]], left[row, row]) for row in cycle):
-            for row in cycle:
-                chosen[row] = best[row]
-    return chosen

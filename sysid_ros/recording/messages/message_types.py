@@ -36,6 +36,8 @@ class MessageType:
       zero_stamp_is_now: Whether a header stamp of zero means the time of sending.
       z_down: Whether y and z of its frames, the world's and the body's, point the other way than
         those of ROS.
+      of_base: Whether it asks a whole base to move, of which a controller makes what each wheel
+        does.
     """
 
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -44,6 +46,7 @@ class MessageType:
     renamed_fields: Mapping[str, str] = field(default_factory=dict)
     zero_stamp_is_now: bool = False
     z_down: bool = False
+    of_base: bool = False
 
 
 def _numbers(names: str) -> MessageType:
@@ -62,7 +65,9 @@ MESSAGE_TYPES: Mapping[str, MessageType] = {
     _VECTOR: _numbers("xyz"),
     "geometry_msgs/msg/Pose": MessageType({"position": _POINT, "orientation": QUATERNION}),
     "geometry_msgs/msg/Transform": MessageType({"translation": _VECTOR, "rotation": QUATERNION}),
-    "geometry_msgs/msg/Twist": MessageType({"linear": _VECTOR, "angular": _VECTOR}),
+    "geometry_msgs/msg/Twist": MessageType({"linear": _VECTOR, "angular": _VECTOR}, of_base=True),
+    "geometry_msgs/msg/TwistStamped": MessageType(of_base=True),
+    "ackermann_msgs/*": MessageType(of_base=True),  # steering_angle in rad, speed in m/s
     "geometry_msgs/msg/Accel": MessageType({"linear": _VECTOR, "angular": _VECTOR}),
     "geometry_msgs/msg/Wrench": MessageType({"force": _VECTOR, "torque": _VECTOR}),
     # A reading, or an estimate with its uncertainty, stands for what it is of.

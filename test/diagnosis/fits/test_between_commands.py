@@ -164,6 +164,17 @@ def test_there_is_no_answer_where_the_simulation_flies_apart_with_one_way() -> N
             assert (found is None) == (size > 1.0)
 
 
+def test_residuals_are_weighed_by_what_a_fit_from_far_leaves() -> None:
+    """Levels of its first steps had hidden what commands do, and other starts told otherwise."""
+    modifier = sysid.AttributeModifier("joint", "hinge", "damping")
+    params = sysid.ParameterDict()
+    params.add(sysid.Parameter("damping", 4.9, 0.0, 5.0, modifier=modifier))
+    with RolloutPool(1) as pool:
+        fit = between_commands.RecordedFit.of(pendulum(1.0), params, pool)
+    assert fit is not None
+    assert fit.problem.noise["angle"] == pytest.approx(1e-4, rel=0.1)
+
+
 def test_of_dear_models_less_is_fitted_or_it_is_said(recorded, monkeypatch) -> None:
     file, text, truth, _ = recorded
     file.write_text(text)

@@ -620,6 +620,30 @@ def test_speeds_of_a_base_are_the_inputs_of_tendons_that_follow_them() -> None:
     assert all("correlation" in line.doubt for line in found.lines)
 
 
+def test_steering_angles_and_speeds_of_a_car_are_those_of_servos_that_follow_them() -> None:
+    """Both steered wheels turn about as the angle says; a driven wheel takes no speed."""
+    hinges = "".join(f'<body><joint name="{j}"/><geom size=".1" mass="1"/></body>' for j in "lrw")
+    car = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody>{hinges}</worldbody>
+        <tendon><fixed name="axle"><joint joint="w" coef=".3"/></fixed></tendon>
+        <actuator><position name="left" joint="l" kp="9"/><position name="right" joint="r" kp="9"/>
+          <velocity name="drive" tendon="axle" kv="9"/><velocity name="wheel" joint="w" kv="9"/>
+        </actuator></mujoco>""")
+    motion, kind = motions(2), "ackermann_msgs/msg/AckermannDriveStamped"
+    told = [
+        Channel("/drive", kind, f"drive.{field}", "", quantity, 0, True, (TIMES,), (values,))
+        for field, quantity, values in zip(
+            ("steering_angle", "speed"), ("position", "velocity"), motion.T, strict=True
+        )
+    ]
+    angle, way = motion[:, 0], np.cumsum(motion[:, 1]) * 0.01 / 0.3
+    moved = late(np.stack([angle + 0.02 * angle**2, angle - 0.02 * angle**2, way], axis=1))
+    assert {line.name: line.channel.field for line in assigned(car, moved, told).lines} == {
+        "left": "drive.steering_angle",
+        "right": "drive.steering_angle",
+        "drive": "drive.speed",
+    }
+
+
 def test_a_wheel_takes_no_speed_of_its_base_that_drives_straight_on() -> None:
     """Which it follows as decisively, in other units."""
     hinges = "".join(f'<body><joint name="j{i}"/><geom size=".1" mass="1"/></body>' for i in "01")
