@@ -129,6 +129,7 @@ class FitServer(Node):
             end = self._run(goal_handle)
             result = self._result(end)
             self._progress.end(_ending(result))
+            self._topics.end()
             self._finish(goal_handle, result)
             return result
         finally:
