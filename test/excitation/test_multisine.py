@@ -56,7 +56,7 @@ def test_multisine_without_room_for_harmonics_is_refused():
 
 
 def test_what_a_multisine_cannot_be_is_said_with_what_was_given():
-    with pytest.raises(ExcitationError, match="at most 1, given 5 s, 0.1 Hz and 3"):
+    with pytest.raises(ExcitationError, match=r"at most 1, given 5 s, 0\.1 Hz and 3"):
         design_multisine(JOINTS, LIMITS, duration=5.0, fill=3.0)
 
 

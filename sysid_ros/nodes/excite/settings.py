@@ -14,6 +14,7 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from sysid_ros.errors import listed
 from sysid_ros.excitation import (
     KINDS,
     CommandGuard,
@@ -36,7 +37,6 @@ from sysid_ros.excitation import (
     read_trajectory,
     read_urdf_limits,
 )
-from sysid_ros.errors import listed
 from sysid_ros.nodes.excite.described_limits import described_limits
 from sysid_ros.nodes.parameters import NodeParameters
 
