@@ -234,7 +234,7 @@ def test_a_server_that_fits_for_somebody_else_is_waited_for_before_anything_move
     node = Identification(context=client.node.context)
     awaited: dict[str, Callable[[], bool]] = {}
     monkeypatch.setattr(node, "_wait_for", awaited.__setitem__)
-    node.wait_for_nodes(["/motor"])
+    node.wait_for_nodes(["motor"])
     assert any("to subscribe to /motor, as it does once somebody publish" in it for it in awaited)
     (idle,) = (awaited[what] for what in awaited if "end another fit" in what)
     told = "/fit_server/fit/_action/status"
