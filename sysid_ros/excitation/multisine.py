@@ -74,7 +74,10 @@ def design_multisine(
     if not np.all(np.isfinite(lower) & np.isfinite(upper)):
         raise ExcitationError("a multisine needs finite lower and upper limits for every joint")
     if duration <= 0 or lowest <= 0 or not 0 < fill <= 1:
-        raise ExcitationError("duration and lowest must be positive and fill within (0, 1]")
+        raise ExcitationError(
+            "a multisine's duration and lowest frequency must be positive and its fill above 0 and "
+            f"at most 1, given {duration:g} s, {lowest:g} Hz and {fill:g}"
+        )
     if not highest <= _MOST_HARMONICS * lowest:
         raise ExcitationError(
             f"{lowest} Hz up to {highest} Hz are more than {_MOST_HARMONICS} harmonics; lower the "

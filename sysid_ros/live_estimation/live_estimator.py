@@ -44,7 +44,7 @@ PERIOD = 0.1  # s between estimates
 LONGEST_FAILURE = 2.0  # s after which messages that cannot be used are forgotten
 LONGEST_SILENCE = 2.0  # s after which a signal without samples is named where estimates rest
 _SIGNALS = "the setting signals"
-AT_FIRST = 0.3  # s that a robot is listened to before the first look
+AT_FIRST = 0.3  # s that a robot is listened to before the first look, or a failure is told
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ class LiveEstimator:
         except BagError as error:  # a topic has not spoken yet
             return replace(self._latest, problem=str(error))
         except DataError as error:
-            return replace(self._latest, problem=self._failed(str(error)))
+            lasts = self._fails()
+            return replace(self._latest, problem=str(error) if lasts or ended else "")
         self._failing_since = None
         before = self._latest.estimate
         rests = estimate is None or (before is not None and estimate.time <= before.time)
@@ -176,15 +177,20 @@ class LiveEstimator:
             self._buffer.forget_before(self._horizon.needed_from)
         return replace(self._latest, problem=_lost(mapped)) if rests else self._latest
 
-    def _failed(self, problem: str) -> str:
-        """Begin with new messages where those kept cannot be used: a clock was set, for example."""
+    def _fails(self) -> bool:
+        """Begin with new messages where those kept cannot be used: a clock was set, for example.
+
+        Returns:
+          Whether that lasts: a first command is received before what was measured then.
+        """
         received = self._buffer.received_ns
         self._failing_since = self._failing_since or received
-        if received - self._failing_since > 1e9 * LONGEST_FAILURE:
+        failing = 1e-9 * (received - self._failing_since)
+        if failing > LONGEST_FAILURE:
             self._failing_since = None
             self._buffer.begin_anew()
             self._horizon.begin_anew()
-        return problem
+        return failing >= AT_FIRST
 
     def _with(self, mapped: MappedRecording, until: float) -> ModelSequences:
         """The recording as the sequence of its model, which is compiled once."""

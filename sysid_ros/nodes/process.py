@@ -97,11 +97,13 @@ def run_node(
 
 
 def stand_back(node: Node, usual: int) -> None:
-    """Let this process stand back behind the robot's, by what the parameter ``nice`` says."""
-    nice = NodeParameters(node).integer(
-        "nice", usual, "0 to 19: how much this stands back behind the robot's processes"
-    )
-    os.nice(min(max(nice, 0), 19))
+    """Let this process stand back behind the robot's, by what the parameter ``nice`` says.
+
+    Raises:
+      ExperimentError: It is out of range.
+    """
+    what = "how much this stands back behind the robot's processes"
+    os.nice(NodeParameters(node).integer("nice", usual, what, low=0, high=19))
 
 
 def started(make_node: Callable[[], AnyNode], args: Sequence[str] | None) -> AnyNode:

@@ -107,7 +107,10 @@ def drawn(params: ParameterDict, random: np.random.Generator) -> FloatArray:
             value = mean + std * random.standard_normal(start.size)
         else:
             scaled = start * _FACTOR ** random.uniform(-1.0, 1.0, start.size)
-            near = start + _OF_BOUNDS * (high - low) * random.uniform(-0.5, 0.5, start.size)
+            reach = 0.5 * _OF_BOUNDS * (high - low)
+            # Clipped, half of what starts at a bound, such as a delay, would lie on it.
+            least, most = np.maximum(low, start - reach), np.minimum(high, start + reach)
+            near = least + (most - least) * random.uniform(0.0, 1.0, start.size)
             value = np.where(start != 0.0, scaled, near)
         parts.append(np.clip(value, low, high))
     return np.concatenate(parts) if parts else np.empty(0)

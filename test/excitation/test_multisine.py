@@ -55,6 +55,11 @@ def test_multisine_without_room_for_harmonics_is_refused():
         design_multisine(JOINTS, LIMITS, duration=5.0, lowest=0.5, highest=0.6)
 
 
+def test_what_a_multisine_cannot_be_is_said_with_what_was_given():
+    with pytest.raises(ExcitationError, match=r"at most 1, given 5 s, 0\.1 Hz and 3"):
+        design_multisine(JOINTS, LIMITS, duration=5.0, fill=3.0)
+
+
 def test_multisine_of_more_harmonics_than_memory_holds_is_refused():
     with pytest.raises(ExcitationError, match="more than 1000 harmonics"):
         design_multisine(JOINTS, LIMITS, duration=5.0, lowest=1e-300)

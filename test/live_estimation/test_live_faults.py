@@ -124,6 +124,19 @@ def test_a_search_that_a_restart_interrupts_or_a_slow_computer_draws_out_leaves_
     assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)
 
 
+def test_a_first_command_that_comes_before_what_was_measured_then_is_no_failure(folder: Path):
+    """Drivers stamp what they measure some milliseconds before it is received."""
+
+    def delayed(message: RawMessage, at: float) -> RawMessage | None:
+        if message.topic == "/joint_states":
+            return _set_back(message, 0.08)
+        return message if at > 1.05 else None
+
+    found = list(_follow(folder, delayed, every=0.1))
+    assert {one.problem for one in found} == {"", "no message of /torque yet"}
+    assert found[-1].estimate is not None
+
+
 def test_a_gap_costs_no_more_than_its_windows(folder: Path):
     found = list(_follow(folder, lambda m, at: None if 3.2 < at < 4.9 else m))
     assert _damping(found[-1]) == pytest.approx(TRUE["pivot_damping"], rel=0.02)

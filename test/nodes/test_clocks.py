@@ -29,6 +29,24 @@ def test_the_first_jump_of_a_simulation_that_began_near_zero_is_said(client: Ros
     assert said == ["", "", "the clock jumped back by 0.88 s; recording goes on"]
 
 
+def test_time_that_went_on_while_the_node_was_held_up_is_no_jump(client: RosClient):
+    node = client.node
+    node.set_parameters([Parameter("use_sim_time", value=True)])
+    watch = ClockWatch(node)
+    clock = node.create_publisher(Clock, "/clock", 10)
+    client.wait_until(lambda: clock.get_subscription_count() == 1)
+    said = []
+    for seconds, held_up in ((10, 0.0), (20, 1000.0), (1900, 1000.0)):
+        watch._looked -= held_up
+        message = Clock()
+        message.clock.sec = seconds
+        clock.publish(message)
+        now = node.get_clock().now
+        client.wait_until(lambda at=seconds, now=now: now().nanoseconds == 10**9 * at)
+        said.append(watch.look())
+    assert said == ["", "", "the clock jumped forward by 1.88e+03 s; recording goes on"]
+
+
 def test_two_simulations_at_once_are_named(client: RosClient):
     node = client.node
     node.set_parameters([Parameter("use_sim_time", value=True)])

@@ -12,9 +12,12 @@ import shlex
 from pathlib import Path
 from urllib.request import urlopen
 
+import yaml
+from action_msgs.msg import GoalStatus
 from demo_bag import write_demo_bag
 from docs_commands import PAGES, commands_on
-from ros2_words import call_service, echo, send_goal
+from rclpy.action import ActionClient
+from ros2_words import call_service, echo, filled, interface, send_goal
 from ros_client import RosClient
 
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
@@ -74,8 +77,21 @@ def test_commands_that_fit(
         result = send_goal(client, words)
         assert result.error_code == result.NONE, result.error_msg
         printed.update({topic: echo(client, topic) for topic in progress if topic not in printed})
+        cancels_what_was_sent(client, words)
     assert b"<html" in urlopen(f"http://127.0.0.1:{port}/").read()
     client.wait_until(lambda: all(printed.values()))
+
+
+def cancels_what_was_sent(client: RosClient, sent: list[str]) -> None:
+    """The documented call cancels the goal of the last words of ``ros2 action send_goal``."""
+    name, kind, values = sent
+    action = interface(kind)
+    goal = filled(action.Goal(), yaml.safe_load(values))
+    handle = client.result(ActionClient(client.node, action, name).send_goal_async(goal))
+    canceling = f"{name}/_action/cancel_goal"
+    for words in documented("service", "call", canceling):
+        assert len(call_service(client, [canceling, *words]).goals_canceling) == 1
+    assert client.result(handle.get_result_async()).status == GoalStatus.STATUS_CANCELED
 
 
 def test_commands_that_record(
@@ -88,7 +104,7 @@ def test_commands_that_record(
         nodes.start(name, [f"sysid_ros.nodes.{name}", *arguments[name]])
     experiment = ["--ros-args", "-p", f"experiment:={demo_files / 'experiment.yaml'}"]
     nodes.start("sufficiency", ["sysid_ros.nodes.sufficiency", *experiment, "-p", "load:=1.0"])
-    calls = documented("service", "call")
+    calls = [words for words in documented("service", "call") if "/_action/" not in words[0]]
     arm = [words for words in calls if words[0] == "/excite/arm" and "true" in words[-1]]
     start, stop = (
         next(words for words in calls if words[0] == f"/recorder/{verb}")

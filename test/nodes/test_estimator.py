@@ -156,15 +156,16 @@ def test_what_is_missing_is_said(
 def test_what_stays_missing_is_logged_once(
     client: RosClient, demo_files: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    logged = list[str]()
+    logged, told = list[str](), list[str]()
     other = client.node.create_publisher(JointState, "/left/joint_states", 10)
-    log = SimpleNamespace(warning=logged.append)
+    log = SimpleNamespace(info=told.append, warning=logged.append)
     monkeypatch.setattr(estimator_node, "log_of", lambda _: log)
     experiment = Parameter("experiment", value=str(demo_files / "experiment.yaml"))
     node = Estimator(context=client.node.context, parameter_overrides=[experiment])
     for transition in (node.trigger_configure, node.trigger_activate):
         assert transition() == TransitionCallbackReturn.SUCCESS
     client.wait_until(lambda: node.get_publishers_info_by_topic("/left/joint_states"))
+    assert told == ["configured for /command, /joint_states, /clock"]
     node._watch.refresh()
     node._on_time()
     assert logged == []  # it may not have been looked for long enough

@@ -256,6 +256,7 @@ def test_a_goal_has_at_most_100_points_per_second(excite: Excite, rate: float, s
     ("parameters", "words"),
     [
         ({"limits.lower": "[-1.0]"}, "limits.lower of excite needs 2 numbers"),
+        ({"joints": "[elbow, elbow]"}, "joints of excite names elbow repeatedly"),
         ({"joints": "[shoulder, wrist]"}, "moves elbow, shoulder; parameter joints names"),
         ({"trajectory": "/nowhere.csv"}, "there is no file '/nowhere.csv'"),
         ({"interface": "torque"}, "valid: position, effort"),

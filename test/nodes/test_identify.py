@@ -163,7 +163,7 @@ def test_two_nodes_that_would_both_obey_are_refused(client: RosClient):
 def test_a_fit_server_in_the_place_of_the_one_that_has_the_goal_is_not_waited_for(
     client: RosClient, monkeypatch: pytest.MonkeyPatch
 ):
-    node = identifying(client, bag="/bag")
+    node = identifying(client, bag="/bag", experiment="/experiment.yaml")
     told = "/fit_server/fit/_action/status"
     first = client.node.create_publisher(GoalStatusArray, told, LATCHED)
     client.wait_until(lambda: len(node._fit_servers()) == 1)
@@ -234,7 +234,7 @@ def test_a_server_that_fits_for_somebody_else_is_waited_for_before_anything_move
     node = Identification(context=client.node.context)
     awaited: dict[str, Callable[[], bool]] = {}
     monkeypatch.setattr(node, "_wait_for", awaited.__setitem__)
-    node.wait_for_nodes(["/motor"])
+    node.wait_for_nodes(["motor"])
     assert any("to subscribe to /motor, as it does once somebody publish" in it for it in awaited)
     (idle,) = (awaited[what] for what in awaited if "end another fit" in what)
     told = "/fit_server/fit/_action/status"
@@ -342,7 +342,8 @@ def test_interrupt_counts_that_a_library_swallows(
 
     monkeypatch.setattr(identify_node, "load_experiment", load)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    assert identify_node.main(["--ros-args", "-p", "patience:=1.0"]) == ErrorCode.CANCELED
+    given = ["-p", "experiment:=/experiment.yaml", "-p", "patience:=1.0"]
+    assert identify_node.main(["--ros-args", *given]) == ErrorCode.CANCELED
     assert "interrupted" in capsys.readouterr().err
 
 
@@ -355,7 +356,12 @@ def test_goal_is_canceled_whose_acceptance_is_not_heard_yet(
         accepted=True, cancel_goal_async=lambda: (canceled.append(True), answer)[1]
     )
     asked: list[bool] = []
-    node = Identification(context=client.node.context, is_to_end=lambda: bool(asked))
+    experiment = Parameter("experiment", value="/experiment.yaml")
+    node = Identification(
+        context=client.node.context,
+        parameter_overrides=[experiment],
+        is_to_end=lambda: bool(asked),
+    )
 
     def send(goal: FitModel.Goal, feedback_callback: Any) -> Future[Any]:
         asked.append(True)

@@ -56,6 +56,7 @@ def test_numbers_are_plain_topics(nodes: ChildProcesses, client: RosClient, tmp_
     numbers = [message.data for message in costs]
     assert numbers[:3] == [10.0, 5.0, 10.0 / 3.0]
     assert shares[0].data == 0.1
+    client.wait_until(lambda: shares[-1].data == 1.0)  # nothing is left to do
     assert all(b.data == a.data + 1.0 for a, b in itertools.pairwise(masses))
     assert (
         "live page" not in (tmp_path / "logs" / "fit_server.log").read_text()

@@ -72,7 +72,9 @@ def test_range_is_told_and_kept(nodes: ChildProcesses, client: RosClient, tmp_pa
     ("node", "given", "words"),
     [
         ("fit_server", "nice:=40", "parameter nice of fit_server must be from 0 to 19, given 40"),
+        ("estimator", "nice:=40", "parameter nice of estimator must be from 0 to 19, given 40"),
         ("fit_server", "nice:=", "ROS arguments: failed to initialize rcl"),
+        ("identify", "bag:=/bag", "the parameter experiment must name a file"),
         ("identify", "recordings:=0", "parameter recordings of identify must be at least 1"),
     ],
 )

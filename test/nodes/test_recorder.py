@@ -330,5 +330,7 @@ def test_what_is_sent_after_the_stop_is_no_part_of_the_bag(
         told = [message.publish_ns or 0 for message in recording.messages(["/command"])]
     assert 0 < max(told) < answered - 10**9
     assert client.call(Start, "/recorder/start").success
-    with open_recording(client.call(Stop, "/recorder/stop").bag_path) as recording:
+    stopped = client.call(Stop, "/recorder/stop")
+    with open_recording(stopped.bag_path) as recording:
         assert len(list(recording.messages(["/note"]))) == 1
+    assert "none of /command came" in stopped.message and "/note" not in stopped.message

@@ -9,9 +9,10 @@ import struct
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from sysid_ros.nodes.recorder import topic_statistics
-from sysid_ros.nodes.recorder.diagnostics import topic_values
+from sysid_ros.nodes.recorder.diagnostics import topic_status, topic_values
 from sysid_ros.nodes.recorder.message_losses import losses
 from sysid_ros.nodes.recorder.topic_statistics import (
     TopicStatistics,
@@ -62,6 +63,19 @@ def test_losses_of_large_messages_come_with_advice():
     assert said.startswith("1 messages of /image were lost (they take up to 2.0 MB: ")
     assert "config/large_messages.xml" in said and "ros2 bag record" in said
     assert str(losses({"/a": fed([0, 2], [1, 3])}, {})) == "1 messages of /a were lost"
+
+
+def test_a_topic_whose_latched_message_is_in_every_bag_is_not_missing():
+    none, well = TopicStatistics(max_gap_ns=100 * MS), {"/a": None, "/b": None}
+    assert list(losses({"/a": none}, well, kept={"/a"}).silent) == ["/b"]
+    assert topic_status("recorder", "/a", none, None, 0).level == DiagnosticStatus.WARN
+    assert topic_status("recorder", "/a", none, None, 0, kept=True).level == DiagnosticStatus.OK
+
+
+def test_three_topics_that_lack_messages_are_named_and_the_others_counted():
+    silent = dict.fromkeys(["/a", "/b", "/c", "/d"])
+    assert str(losses({}, silent)).endswith("; and 1 further topic lacks messages")
+    assert str(losses({}, {**silent, "/e": None})).endswith("; and 2 further topics lack messages")
 
 
 def test_losses_are_counted_per_publisher():

@@ -16,6 +16,7 @@ import pytest
 
 from sysid_ros.cli import main
 from sysid_ros.dataset import FitInputs
+from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.excitation import TrajectoryTable
 from sysid_ros.experiment import Experiment, load_experiment
 from sysid_ros.recording.bags import open_recording, read_columns
@@ -151,6 +152,13 @@ parameters:
   - {signal: "[mn]", delay: {initial: 0.01, max: 0.1}}
 """
 )
+
+
+def test_what_starts_at_a_bound_is_drawn_beside_it() -> None:
+    params = ParameterDict({"delay": Parameter("delay", 0.0, 0.0, 0.5)})
+    random = np.random.default_rng(0)
+    values = np.concatenate([drawn(params, random) for _ in range(200)])
+    assert values.min() > 0.0 and 0.024 < values.max() < 0.025  # of a tenth one half
 
 
 @pytest.mark.slow

@@ -107,6 +107,7 @@ class Estimator(LifecycleNode):
             check_replaceable(self._settings.state_file)
         self._experiment = load_experiment(Path(path).expanduser())
         self._history.begin(path)
+        log_of(self).info(f"configured for {self._selection()}")
         return TransitionCallbackReturn.SUCCESS
 
     @reported
@@ -115,7 +116,7 @@ class Estimator(LifecycleNode):
         self._ending, self._logged_at = threading.Event(), time.monotonic() - _LOGGED_EVERY / 2
         self._watch = TopicWatch(
             self,
-            TopicSelection(topics_of(self._configured, self._settings.robot)),
+            self._selection(),
             WatchCallbacks(
                 found=lambda topic: None,
                 gone=lambda name: None,
@@ -197,6 +198,9 @@ class Estimator(LifecycleNode):
         if self._experiment is None:
             raise ExperimentError("the estimator is not configured")
         return self._experiment
+
+    def _selection(self) -> TopicSelection:
+        return TopicSelection(topics_of(self._configured, self._settings.robot))
 
     def _on_message(self, topic: WatchedTopic, data: bytes, info: Any) -> None:
         has_clock = self._watch is not None and CLOCK_TOPIC in self._watch.topics

@@ -39,7 +39,7 @@ class RecordingStop:
             "precision", PRECISION, "standard error over magnitude that counts as enough"
         )
         recorder = given.text(
-            "stop_recorder", "", "name of a recorder that is stopped once that is reached"
+            "stop_recorder", "", "name of a recorder that is stopped once precision is reached"
         )
         return cls(node, recorder, precision) if recorder else None
 

@@ -14,6 +14,7 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from sysid_ros.errors import listed
 from sysid_ros.excitation import (
     KINDS,
     CommandGuard,
@@ -187,6 +188,8 @@ def declare_excitation(node: Node) -> ExcitationSettings:
     joints = given.texts("joints", "joints to move, in the order of the command")
     if not joints:
         raise ExcitationError("parameter joints of excite is empty: name the joints to move")
+    if repeated := [joint for joint in dict.fromkeys(joints) if joints.count(joint) > 1]:
+        raise ExcitationError(f"parameter joints of excite names {listed(repeated)} repeatedly")
     is_effort = _is_effort(given)
     command_type = given.choice(
         "command_type",
@@ -291,7 +294,7 @@ def _motions(
     """The trajectory files that are given, else multisines."""
     one = given.optional_file("trajectory", "CSV file 'time,<joint>,...' instead of a multisine")
     several = given.texts(
-        "trajectories", "such files, of which each arming plays the next, in a circle"
+        "trajectories", "several such CSV files: each arming plays the next, in a circle"
     )
     multisine = {
         "duration": given.number("multisine.duration", 20.0, "seconds"),
@@ -301,7 +304,11 @@ def _motions(
     }
     seed = given.integer("multisine.seed", 0, "seed of the phases", low=0)
     variants = given.integer(
-        "multisine.variants", 1, "multisines with phases of their own, likewise", low=1, high=1000
+        "multisine.variants",
+        1,
+        "multisines with phases of their own: each arming plays the next, in a circle",
+        low=1,
+        high=1000,
     )
     if one is not None and several:
         raise ExcitationError("parameters trajectory and trajectories of excite exclude each other")

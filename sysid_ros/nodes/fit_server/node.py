@@ -85,6 +85,7 @@ class FitServer(Node):
             # Goals are answered one after the other; what they execute is in no group.
             callback_group=MutuallyExclusiveCallbackGroup(),
         )
+        log_of(self).info("ready")
 
     def ready_to_end(self) -> bool:
         """Cancel the running fit, if there is one.
@@ -129,6 +130,7 @@ class FitServer(Node):
             end = self._run(goal_handle)
             result = self._result(end)
             self._progress.end(_ending(result))
+            self._topics.end()
             self._finish(goal_handle, result)
             return result
         finally:

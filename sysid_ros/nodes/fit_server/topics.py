@@ -35,3 +35,7 @@ class FitTopics:
         self._share.publish(Float64(data=float(share)))
         for name, value in zip(step.names, step.values.tolist(), strict=True):
             self._values.publish(name, value)
+
+    def end(self) -> None:
+        """Tell that nothing more is done: most fits end long before their last iteration."""
+        self._share.publish(Float64(data=1.0))

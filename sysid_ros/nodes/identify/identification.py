@@ -22,7 +22,7 @@ from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
-from sysid_ros.errors import ErrorCode, StopRequestedError, SysidError
+from sysid_ros.errors import ErrorCode, ExperimentError, StopRequestedError, SysidError
 from sysid_ros.judgement import forecast_path
 from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
 from sysid_ros.nodes.identify.recorded_motion import RecordedMotion, as_yaml, refuse_unfit
@@ -113,14 +113,20 @@ class Identification(Node):
 
     @property
     def experiment_file(self) -> Path:
-        """The experiment file, absolute."""
+        """The experiment file, absolute.
+
+        Raises:
+          ExperimentError: None is given.
+        """
+        if not self._experiment:
+            raise ExperimentError("the parameter experiment must name a file")
         return Path(self._experiment).expanduser().absolute()
 
     def wait_for_nodes(self, topics: Sequence[str]) -> None:
         """Wait until everything is there, and the recorder listens to every topic.
 
         Args:
-          topics: What the experiment maps, absolute names.
+          topics: What the experiment maps; names without a slash are absolute, too.
 
         Raises:
           PeerError: Something is missing when patience ends; says what.
@@ -133,7 +139,7 @@ class Identification(Node):
         for client in asked:
             self._wait_for(f"the service {client.service_name}", client.service_is_ready)
         self._wait_for("joint states, without which excite does not move", self._motion_possible)
-        for topic in topics:
+        for topic in sorted({f"/{topic.lstrip('/')}" for topic in topics}):
             self._wait_for(
                 f"{self._recorder} to subscribe to {topic}, as it does once somebody publishes it; "
                 "the launch argument command names the topic that excite publishes",

@@ -67,7 +67,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _identify(node: Identification) -> int:
     experiment = load_experiment(node.experiment_file)
-    topics = sorted({signal.topic for signal in experiment.signals})
+    topics = [signal.topic for signal in experiment.signals]
     with FitProgress(experiment.fit.max_iterations) as progress:
         progress.stage("waiting for the other nodes")
         node.wait_for_nodes(topics)

@@ -121,6 +121,11 @@ class BagSession:
         """Bytes in the open bag."""
         return self._bag.size if self._bag is not None else 0
 
+    @property
+    def kept_topics(self) -> frozenset[str]:
+        """Topics with latched messages, which are in every bag."""
+        return frozenset(name for name, messages in self._latched.items() if messages)
+
     def add_topic(self, topic: BagTopic, *, latched: bool) -> None:
         """Announce a topic before its first message.
 

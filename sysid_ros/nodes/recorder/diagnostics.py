@@ -19,7 +19,13 @@ _ANOTHER_PACE = 10 * FASTEST_CLOCK  # s/s; what a few seconds of queueing do not
 
 
 def topic_status(
-    node: str, topic: str, statistics: TopicStatistics | None, problem: str | None, now_ns: int
+    node: str,
+    topic: str,
+    statistics: TopicStatistics | None,
+    problem: str | None,
+    now_ns: int,
+    *,
+    kept: bool = False,
 ) -> DiagnosticStatus:
     """The health of one topic.
 
@@ -29,6 +35,7 @@ def topic_status(
       statistics: Its counts, ``None`` before its first message.
       problem: Why it cannot be subscribed to, if so.
       now_ns: By the clock that dates the receipt of messages.
+      kept: Whether latched messages came before, which are in every bag.
 
     Returns:
       OK, WARN where messages were lost or are missing, ERROR where nothing can be recorded.
@@ -37,7 +44,10 @@ def topic_status(
     if problem is not None:
         level, message = DiagnosticStatus.ERROR, problem
     elif statistics is None or not statistics.received:
-        level, message = DiagnosticStatus.WARN, "no message yet"
+        if kept:
+            message = "latched earlier"
+        else:
+            level, message = DiagnosticStatus.WARN, "no message yet"
     elif statistics.has_fallen_silent(now_ns):
         silence = statistics.silence(now_ns)
         level, message = DiagnosticStatus.WARN, f"no message for {silence:.1f} s"

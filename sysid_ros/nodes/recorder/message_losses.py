@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sysid_ros.nodes.recorder.topic_statistics import TopicStatistics
@@ -72,7 +72,9 @@ class Losses:
 
 def _joined(said: Sequence[str]) -> str:
     """The first of some findings in one sentence, and how many more there are."""
-    more = [f"and {len(said) - _NAMED} further topics lack messages"] if said[_NAMED:] else []
+    count = len(said) - _NAMED
+    lack = "topic lacks" if count == 1 else "topics lack"
+    more = [f"and {count} further {lack} messages"] if count > 0 else []
     return "; ".join([*said[:_NAMED], *more])
 
 
@@ -98,14 +100,19 @@ class SilenceWatch:
         return True
 
 
-def losses(statistics: Mapping[str, TopicStatistics], health: Mapping[str, str | None]) -> Losses:
+def losses(
+    statistics: Mapping[str, TopicStatistics],
+    health: Mapping[str, str | None],
+    kept: Collection[str] = (),
+) -> Losses:
     """Return what is missing.
 
     Args:
       statistics: The counts of each topic since the bag began.
       health: What is wrong with each wanted topic, ``None`` where nothing is.
+      kept: Topics whose latched messages came before and are in the bag all the same.
     """
-    received = {topic for topic, counts in statistics.items() if counts.received}
+    received = {topic for topic, counts in statistics.items() if counts.received} | set(kept)
     return Losses(
         {topic: counts.lost for topic, counts in statistics.items() if counts.lost},
         {topic: counts.unheard for topic, counts in statistics.items() if counts.unheard},

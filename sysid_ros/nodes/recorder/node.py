@@ -201,7 +201,7 @@ class Recorder(LifecycleNode):
 
     def losses(self) -> Losses:
         """The losses of the bag that was written last."""
-        return losses(self._statistics, self._watch.health())
+        return losses(self._statistics, self._watch.health(), self._session.kept_topics)
 
     def pause(self, paused: bool) -> None:
         """Leave out what comes from now on, or go on with it."""
@@ -362,12 +362,14 @@ class Recorder(LifecycleNode):
         if told and (silent := self.losses().silent_topics):
             log_of(self).warning(f"recording, but {silent}")
         name = diagnostic_name(self)
-        message = DiagnosticArray()
+        message, now_ns, kept = DiagnosticArray(), self._now_ns(), self._session.kept_topics
         message.header.stamp = self.get_clock().now().to_msg()
         message.status = [
             recorder_status(name, self._session, self._clock_watch, self._watch.health()),
             *(
-                topic_status(name, topic, self._statistics.get(topic), problem, self._now_ns())
+                topic_status(
+                    name, topic, self._statistics.get(topic), problem, now_ns, kept=topic in kept
+                )
                 for topic, problem in self._watch.health().items()
             ),
         ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 from bisect import bisect_right
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -112,20 +112,21 @@ def _is_latched(qos: str) -> bool:
 def _cuts(recording: Recording, published: bool) -> Cuts:
     """Times at which each topic starts over, of publication if ``published``, else of receipt.
 
-    Without a stamp it does so with ``/clock``.
+    Without a stamp it does so halfway between the messages around the restart: of ``/clock``, or,
+    without one, of the topic that tells it first.
     A topic that jumps back again and again, as one of two publishers, tells no restart.
 
     Raises:
       BagError: No other topic tells one.
     """
-    jumps: dict[str, list[int]] = {}
+    jumps: dict[str, dict[int, int]] = {}
     for name, topic in recording.topics.items():
         fields = CLOCK_FIELDS if topic.msgtype == CLOCK else ()
         with suppress(BagError, DataError):  # of a topic that nobody can read
             columns = read_columns(recording, {name: fields})[name]
             jumps[name] = _jumps(columns, published)
-    unruly = [n for n, own in jumps.items() if len(own) > 1 and np.diff(own).min() < _AT_ONCE_NS]
-    jumps.update({name: [] for name in unruly})
+    unruly = [n for n, own in jumps.items() if len(own) > 1 and np.diff([*own]).min() < _AT_ONCE_NS]
+    jumps.update({name: {} for name in unruly})
     if unruly and not any(jumps.values()):
         raise BagError(
             f"bag {recording.path}: the stamps of {listed(unruly)} jump back again and again, as "
@@ -135,25 +136,30 @@ def _cuts(recording: Recording, published: bool) -> Cuts:
     for instant in sorted(at for own in jumps.values() for at in own):
         if not common or instant - common[-1] > _AT_ONCE_NS:
             common.append(instant)
-    by_clock = jumps.get(CLOCK_TOPIC, [])
-    common = [_nearest(by_clock, instant) for instant in common]
-    found = {name: [_nearest(own, instant) for instant in common] for name, own in jumps.items()}
-    return {**found, CLOCK_TOPIC: common}
+    by_clock = jumps.get(CLOCK_TOPIC, {})
+    common = [_nearest(by_clock, instant, instant) for instant in common]
+    before = {at: last for own in jumps.values() for at, last in own.items()} | by_clock
+    halfway = [(before[at] + at) // 2 for at in common]
+    found = {
+        name: [_nearest(own, *both) for both in zip(common, halfway, strict=True)]
+        for name, own in jumps.items()
+    }
+    return {**found, CLOCK_TOPIC: halfway}
 
 
-def _nearest(own: Sequence[int], instant: int) -> int:
+def _nearest(own: Iterable[int], instant: int, otherwise: int) -> int:
     """The instant at which a topic starts over itself, if it does so about then."""
     near = [at for at in own if abs(at - instant) <= _AT_ONCE_NS]
-    return min(near, key=lambda at: abs(at - instant)) if near else instant
+    return min(near, key=lambda at: abs(at - instant)) if near else otherwise
 
 
-def _jumps(columns: TopicColumns, published: bool) -> list[int]:
-    """Times of messages whose stamps lie far before those of the message before."""
+def _jumps(columns: TopicColumns, published: bool) -> dict[int, int]:
+    """By the time of each message stamped far before the one before it, the time of that one."""
     is_clock = columns.msgtype == CLOCK
     least = _CLOCK_BACK_NS if is_clock else LARGEST_DISORDER_NS
     stamps = _clock_ns(columns) if is_clock else columns.header_ns
     if stamps is None:
-        return []
+        return {}
     wall = columns.publish_ns if published else None
     wall = columns.log_ns if wall is None else wall
     order = np.argsort(wall, kind="stable")
@@ -161,8 +167,7 @@ def _jumps(columns: TopicColumns, published: bool) -> list[int]:
     # Zero is a stamp that was not filled in, or where time starts over: it begins what follows it.
     filled_in = np.flatnonzero(stamps)
     back = filled_in[:-1][np.diff(stamps[filled_in]) < -least] + 1
-    found: list[int] = wall[back].tolist()
-    return found
+    return dict(zip(wall[back].tolist(), wall[back - 1].tolist(), strict=True))
 
 
 def _clock_ns(columns: TopicColumns) -> IntArray:

@@ -106,6 +106,20 @@ def test_what_is_latched_is_in_every_stretch(tmp_path: Path) -> None:
     assert [part.topics["/clock"] for part in parts] == [400, 200]
 
 
+def test_without_a_clock_what_has_no_stamp_is_cut_where_nothing_came(
+    write_bag, joint_state, multi_array, tmp_path: Path
+) -> None:
+    """After a pause a new command is received before the first measurement."""
+    entries = []
+    for tick in range(200):
+        received = START_NS + tick * TICK + (tick >= 100) * 10**10
+        state = joint_state((tick % 100) * TICK + 5 * 10**9 * (tick < 100), ["shoulder"], [0.1])
+        entries.append(Entry("/command", received, multi_array(0.1)))
+        entries.append(Entry("/joint_states", received + 1000, state))
+    parts = split_at_restarts(write_bag(entries), output=tmp_path / "part")
+    assert [part.topics for part in parts] == [{"/command": 100, "/joint_states": 100}] * 2
+
+
 def test_bags_of_ros1_are_refused(write_bag, multi_array) -> None:
     bag = write_bag([Entry("/command", START_NS, multi_array(0.1))], form="rosbag1")
     with pytest.raises(BagError, match="ROS 1"):
