@@ -265,8 +265,8 @@ _MILLIMETRES = f"""
            armature="2" frictionloss="5000"/><geom type="box" size="15 15 90" mass="1.4"/></body>
     </body></worldbody>
   <actuator>
-    <position name="x_drive" joint="x_axis" kp="20000" kv="90"/>
-    <position name="z_drive" joint="z_axis" kp="9000" kv="40"/>
+    <position name="x_drive" joint="x_axis" kp="20000" kv="400"/>
+    <position name="z_drive" joint="z_axis" kp="9000" kv="150"/>
   </actuator>
 </mujoco>
 """
@@ -377,9 +377,9 @@ def _as_controllers_have_it() -> Iterator[Robot]:
             TrueParameter("body", "forearm", "gravcomp", 1.0 / 1.4),
         ),
     ))  # fmt: skip
-    micrometres = replace(ENCODER, position=Reading(noise=5e-4, quantum=1e-3))
+    micrometres = replace(ENCODER, position=Reading(noise=4e-3, quantum=5e-3))
     yield Robot("Two axes in millimetres", of_text(_MILLIMETRES), replace(
-        PLAN, motion=Motion(reach=0.4, speed=2e3, acceleration=2e4), sensors=(micrometres,),
+        PLAN, motion=Motion(reach=90.0, speed=600.0, acceleration=6e3), sensors=(micrometres,),
     ))  # fmt: skip
 
 

@@ -29,6 +29,7 @@ _TORQUE_WORSE = 1.1  # ratio of torque errors from which the fitted model is con
 _TORQUE_MATTERS = 0.02  # of the torque itself, by which it must be worse
 _SMALL = 0.05  # of the largest joint's torque, at which that of small joints is taken
 _MUCH = 0.5  # of what happens, that a good model does not leave unexplained
+_HARDLY = 0.8  # of the error before, above which a fit did little for a quantity
 _NAMED = 3  # of many alike
 
 _KINDS = {
@@ -209,13 +210,15 @@ def _unexplained(outcome: Outcome) -> str:
         return f"{100 * share:.0f} % of the {what} is still not explained"
     if score is None or outcome.fit.torque is not None:
         return ""
-    shares = {
-        kind: _left_of(outcome, score, names)
-        for kind, names in _by_kind(score).items()
-        if not any(score.units.get(name) == score.unit_all for name in names)
-    }
-    told = [f"{100 * left:.0f} % of {kind}" for kind, left in shares.items() if left >= _MUCH]
-    return f"{listed(told, _NAMED)} is still not explained" if told else ""
+    told = []
+    for kind, names in _by_kind(score).items():
+        if any(score.units.get(name) == score.unit_all for name in names):
+            continue
+        before, after = _of_kind(score, outcome.fit, names)
+        left = _left_of(outcome, score, names)
+        if left >= _MUCH and after > _HARDLY * before:
+            told.append(f"{100 * left:.0f} % of {kind}")
+    return f"{listed(told, _NAMED)} is still not explained, hardly less than before" if told else ""
 
 
 def _left_of(outcome: Outcome, score: Score, names: Collection[str]) -> float:
@@ -255,13 +258,19 @@ def _mixed(outcome: Outcome) -> str:
         return ""
     worse = []
     for kind, names in kinds.items():
-        before, after = (
-            in_units_of_noise({name: rmse[name] for name in names}, outcome.fit.noise)
-            for rmse in (score.rmse_initial, score.rmse)
-        )
+        before, after = _of_kind(score, outcome.fit, names)
         if after > _WORSE * before:
             worse.append(f"that of {kind} rises by {100 * (after / before - 1.0):.3g} %")
     return listed(worse, _NAMED)
+
+
+def _of_kind(score: Score, fit: FitResult, names: Collection[str]) -> tuple[float, float]:
+    """The errors of some signals before and after a fit, in units of their noise."""
+    before, after = (
+        in_units_of_noise({name: rmse[name] for name in names}, fit.noise)
+        for rmse in (score.rmse_initial, score.rmse)
+    )
+    return before, after
 
 
 def _by_kind(score: Score) -> Mapping[str, list[str]]:

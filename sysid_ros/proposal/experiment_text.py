@@ -158,8 +158,8 @@ class Draft:
     def _settings(self) -> list[str]:
         if self.torque:
             return [
-                "# Torque is measured and no reference of a controller is known: what the measured",
-                "# motion takes is compared with it; see inverse_dynamics.md.",
+                "# Torque is measured, and no reference of a controller mapped beside it: what the",
+                "# measured motion takes is compared with it; see inverse_dynamics.md.",
                 f"fit: {yaml_line({'method': 'inverse_dynamics', **self._gaps()})}",
             ]
         windows = {"length": "whole" if self.window is None else self.window}

@@ -35,7 +35,10 @@ def compensation_candidate(body: str, share: float) -> Candidate:
         high=rounded(max(_MOST_COMPENSATED, 2.0 * share)),
         typical=_GUESS * share,
         on_demand=True,
-        doubt=f"the recordings contradict the model's gravcomp of {body}",
+        doubt=(
+            f"the recordings contradict the model's gravcomp of {body}, or its mass: what shows "
+            "is the mass times what is not compensated"
+        ),
     )
 
 

@@ -46,3 +46,9 @@ def told_mass(
         body,
         rivals,
     )
+
+
+def of_servos(factor: float) -> str:
+    """A clause of what in servos would explain a mass as well, of so many times the model's."""
+    gains = ", and so would other gains of the servos"
+    return gains if factor >= 1.0 else f"{gains} or an integral part of theirs, which bears weight"

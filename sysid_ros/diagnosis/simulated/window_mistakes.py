@@ -50,7 +50,7 @@ from sysid_ros.diagnosis.fits import (
 from sysid_ros.diagnosis.simulated.changed_load import body_of, changed_load
 from sysid_ros.diagnosis.simulated.moved_mass import moved_mass, suspected_bodies
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
-from sysid_ros.diagnosis.simulated.told_mass import told_mass
+from sysid_ros.diagnosis.simulated.told_mass import of_servos, told_mass
 from sysid_ros.diagnosis.simulated.turned_gravity import turned_gravity
 from sysid_ros.engine.elements import FREE, body_label
 from sysid_ros.engine.parameters import Parameter, ParameterDict
@@ -370,7 +370,7 @@ class WindowTest:
     def _finding(self, off: OneMass, rival: str) -> Finding:
         """The finding, with the line that frees the mass."""
         rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
-        rival = rival or (", and so would other gains of the servos" if self.zeros else "")
+        rival = rival or (of_servos(1.0 + off.step) if self.zeros else "")
         joints, body = self._shown(off.felt), self._body(off.name)
         return told_mass(self.model, body, (1.0 + off.step, off.reach), joints, rivals, rival)
 

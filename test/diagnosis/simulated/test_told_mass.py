@@ -1,0 +1,16 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is told beside a mass that is not the model's."""
+
+from __future__ import annotations
+
+import pytest
+
+from sysid_ros.diagnosis.simulated.told_mass import of_servos
+
+
+@pytest.mark.parametrize(("factor", "integral"), [(0.2, True), (1.3, False)])
+def test_servos_with_an_integral_part_seem_to_carry_less(factor: float, integral: bool) -> None:
+    assert "other gains of the servos" in of_servos(factor)
+    assert ("integral part" in of_servos(factor)) == integral
