@@ -27,6 +27,7 @@ from sysid_ros.recording.mapping import differing_clocks
 
 _NO_TORQUE = (FindingKind.SCALE, FindingKind.ODD_EFFORT)
 MOST_READ = 12  # recordings that channels are read from
+_MOST_KINDS = 3  # of recordings, each with topics of its own, that are tried for inputs
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def _shared(topics: Tree[Path, Collection[str]]) -> tuple[list[str], list[Path]]
 def _alike(topics: Tree[Path, Collection[str]]) -> Iterator[tuple[list[str], list[Path]]]:
     """Recordings of the same topics, and these; the most first. None where all have the same."""
     kinds = Counter(frozenset(one) for one in topics.values())
-    for kind, _ in kinds.most_common() if len(kinds) > 1 else ():
+    for kind, _ in kinds.most_common(_MOST_KINDS) if len(kinds) > 1 else ():
         yield sorted(kind), [bag for bag, one in topics.items() if kind <= set(one)]
 
 
