@@ -168,9 +168,10 @@ def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[b
     problem = _with_levels(problem, point)
     answers = usual = [not one.on_demand for one in offered]
     before = None
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         point = _nearer(problem, point, offered)
-        offered, point = _with_gains_beside_damping(problem, point, offered)
+        if number == 0:
+            offered, point = _with_gains_beside_damping(problem, point, offered)
         if point is before:  # where all is known already
             break
         before, problem = point, _with_levels(problem, point)
