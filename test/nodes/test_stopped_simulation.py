@@ -73,6 +73,9 @@ def test_a_goal_does_not_outlive_who_sent_it_where_the_simulation_was_stopped(
     assert excite.returncode == 0
     assert "ended in mid motion" not in log.read_text()
     client.wait_until(lambda: speed() == 0.0)
+    # What a busy machine loses of the references leaves longer intervals.
+    stamps = [message.header.stamp for message in references]
+    intervals = np.diff([one.sec + 1e-9 * one.nanosec for one in stamps])[:, None]
     positions = np.array([message.reference.positions for message in references])
-    turns = np.abs(np.diff(positions, n=2, axis=0)).max()
-    assert turns <= ACCELERATION * 0.01**2 * 1.05
+    turns = np.abs(np.diff(np.diff(positions, axis=0) / intervals, axis=0))
+    assert np.all(turns <= ACCELERATION * 0.5 * (intervals[1:] + intervals[:-1]) * 1.05)

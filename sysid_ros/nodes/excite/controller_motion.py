@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
@@ -291,13 +292,15 @@ class ControllerMotion:
         lead = LONGEST_LEAD if first and begun is not None else lead_after(self._trips())
         if not first and (begun is None or now - goal.sent + lead > LONGEST_LEAD):
             return
-        place = goal.progress.place(now)
+        place, planned = goal.progress.place(now), time.monotonic()
         try:
             trajectory = motion.stop_at(place, lead, goal.progress.told)
         except ExcitationError as error:
             self._cancel(str(error))
             return
-        if trajectory is None or (not first and self._now() - now > 0.5 * lead):
+        # While it was planned this node heard no /clock.
+        took = max(self._now() - now, time.monotonic() - planned)
+        if trajectory is None or (not first and took > 0.5 * lead):
             return  # one that took so long to plan might come too late; that before it brakes
         self._waited = 0.0
         self._goals.append(self._goal(trajectory, asked=now, begun=begun, place=place))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
@@ -63,7 +64,10 @@ class TrajectoryGoal:
         self._handle: Any = None
         self._unwanted = self._canceled = False
         self.sent = now() if asked is None else asked
-        self.round_trip: float | None = None  # s from planning to the controller's answer
+        self._sent_at = time.monotonic()
+        # s from planning to the controller's answer, by the motion's clock or by the machine's,
+        # whichever went on more: /clock may stand, or be heard late
+        self.round_trip: float | None = None
         self.words = 0  # answers and feedback so far
         self.over = False
         self.failure = ""
@@ -105,7 +109,7 @@ class TrajectoryGoal:
 
     def _on_answer(self, future: Any) -> None:
         self.words += 1
-        self.round_trip = self._now() - self.sent
+        self.round_trip = max(self._now() - self.sent, time.monotonic() - self._sent_at)
         if future.exception() is not None or not future.result().accepted:
             self.over = True
             self.failure = (
