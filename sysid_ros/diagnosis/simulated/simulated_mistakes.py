@@ -171,7 +171,7 @@ class _Search:
     def _as_repaired(
         self, changes: tuple[Change, ...]
     ) -> tuple[Callable[[TimeSeries], TimeSeries], dict[str, float]]:
-        """What repairs make of series, and by how much later inputs take effect, s."""
+        """Repaired series from series, and by how much later inputs take effect, s."""
         delays = total_delays((*self._known, *changes))
         return partial(repaired_series, changes=changes), delays
 

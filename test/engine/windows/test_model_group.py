@@ -158,7 +158,7 @@ def test_joints_are_read_off_a_recording_once_also_beside_an_orientation(
 
     def counted(sensor: str, *arguments: object) -> object:
         read.append(sensor)
-        return right(sensor, *arguments)  # type: ignore[arg-type]
+        return right(sensor, *arguments)
 
     monkeypatch.setattr(module, "_read_off", counted)
     for length in (0.5, 1.0):
