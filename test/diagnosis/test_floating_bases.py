@@ -17,6 +17,7 @@ from sysid_ros.diagnosis.evidence.changed_recordings import repaired
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
 from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
 from sysid_ros.diagnosis.fits import (
+    Misfit,
     beside_contacts,
     body_motion,
     joint_motion,
@@ -177,6 +178,30 @@ def test_nothing_is_found_in_right_recordings(flyer: Recorded, walker: Recorded)
         test = Dynamics.of(seen)
         assert test is not None
         assert torque_explanations(seen, test) == []
+
+
+def test_no_position_of_legs_is_tried_where_none_could_be_accepted(
+    walker: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise, signals = np.random.default_rng(4), dict(walker.recordings[0])
+    for label in walker.efforts.values():
+        one = signals[label]
+        more = 0.15 * np.std(one.values) * noise.normal(size=len(one.values))
+        signals[label] = replace(one, values=one.values + more)
+    seen = replace(walker, recordings=(signals,))
+    test, tried = Dynamics.of(seen), list[Change]()
+    assert test is not None
+    assert 0.05 < test.misfit().share < 0.1
+    glance = test.glance
+
+    def counted(*changes: Change) -> Misfit:
+        tried.extend(changes)
+        return glance(*changes)
+
+    monkeypatch.setattr(test, "glance", counted)
+    assert torque_explanations(seen, test) == []
+    positions = {*walker.positions.values()}
+    assert not [one for one in tried if positions & {*one.signals}]
 
 
 def test_the_factor_of_one_thrust_beside_others_is_tried(flyer: Recorded) -> None:

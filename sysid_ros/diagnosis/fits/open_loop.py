@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import mujoco
@@ -49,6 +50,16 @@ _SWINGING = 1.0  # s, after which such joints hardly depend on where they starte
 _LARGEST = 1e12  # share of a signal's variation, of a simulation that flies apart
 
 
+@dataclass(frozen=True)
+class _After:
+    """All windows after a repair, and how much each signal varies in them, and its noise."""
+
+    builder: CandidateBuilder
+    params: ParameterDict
+    windows: list[WindowSimulation]
+    variations: list[tuple[float, float]]
+
+
 class OpenLoop:
     """Simulates windows of the recordings of one model after repairs.
 
@@ -71,7 +82,8 @@ class OpenLoop:
         self._sequences, self._params = sequences, params
         self._length, self._pool, self._skipped = length, pool, skipped
         self._bounds: dict[int, list[tuple[float, float]]] = {}
-        self._first: WindowGroup | None = None  # keeps what was read off signals for later repairs
+        # Keeps what was read off signals for later repairs.
+        self._first: list[WindowSimulation] | None = None
         self._unrepaired: dict[int, list[WindowSimulation]] = {}  # by recording, as it was measured
         self._variations: dict[tuple[str, int], tuple[float, float]] = {}
 
@@ -120,21 +132,39 @@ class OpenLoop:
         Raises:
           DataError: There is no usable window.
         """
-        params = self._late(delays)
-        group = self._cut(_repaired(self._sequences, repair), params, windows)
-        every = group.windows
-        names = [signal.name for signal in every[0].sequence.signals]
-        spread, noise = self._own_variation(every)
-        if windows is not None:
-            group = group.select(windows)
+        after = self._after(repair, delays, windows)
+        return self._left(after, range(len(after.windows)) if windows is None else windows)
+
+    def one_by_one(
+        self, repair: Repair, delays: Mapping[str, float], windows: Sequence[int]
+    ) -> Iterator[dict[str, FloatArray]]:
+        """As :meth:`powers`, of one window after the other, simulated when it is asked for."""
+        after = self._after(repair, delays, windows)
+        for window in windows:
+            yield self._left(after, [window])
+
+    def _after(
+        self, repair: Repair, delays: Mapping[str, float], chosen: Sequence[int] | None
+    ) -> _After:
+        """All windows after a repair, those that are chosen ready to be simulated."""
+        series, params, model = _repaired(self._sequences, repair), self._late(delays), self._model
+        windows = self._cut(series, params, chosen)
+        builder = CandidateBuilder(series.spec, params.for_robot(series.robot), lambda _: model)
+        return _After(builder, params, windows, self._own_variation(windows))
+
+    def _left(self, after: _After, chosen: Sequence[int]) -> dict[str, FloatArray]:
+        """The remainders in some of all windows; see :meth:`powers`."""
+        names = [signal.name for signal in after.windows[0].sequence.signals]
+        group = WindowGroup.of(after.builder, [after.windows[place] for place in chosen])
         problem = WindowedProblem(
-            [group], params, self._pool, loss=loss_named("linear"),
+            [group], after.params, self._pool, loss=loss_named("linear"),
             noise=dict.fromkeys(names, 1.0), engine="reference",
         )  # fmt: skip
         residuals = problem.residuals(problem.initial_point())
         rows = [_squares(*one, len(names)) for one in zip(group.windows, residuals, strict=True)]
         found = {}
-        for name, own, whole, white in zip(names, np.array(rows).T, spread, noise, strict=True):
+        for name, own, variation in zip(names, np.array(rows).T, after.variations, strict=True):
+            whole, white = variation
             if white < _LOUD * whole:
                 more = np.maximum(np.nan_to_num(own, nan=_LARGEST * whole) - white, 0.0)
                 found[name] = np.log1p(np.minimum(more / whole, _LARGEST))
@@ -142,8 +172,8 @@ class OpenLoop:
 
     def _cut(
         self, series: ModelSequences, params: ParameterDict, chosen: Sequence[int] | None
-    ) -> WindowGroup:
-        """The windows of a repaired series that are simulated, cut where those of others are.
+    ) -> list[WindowSimulation]:
+        """All windows of a repaired series, cut where those of others are.
 
         Joints that nothing measures are known up to the last that is chosen.
         """
@@ -151,14 +181,12 @@ class OpenLoop:
         if self._first is None:
             self._bounds = self._chosen(series, params)
         else:
-            for one in (self._first.windows[k] for k in chosen or ()):
+            for one in (self._first[k] for k in chosen or ()):
                 last[one.sequence.number] = max(last[one.sequence.number], one.window.start)
-        model = self._model
-        builder = CandidateBuilder(series.spec, params.for_robot(series.robot), lambda _: model)
         parts = [self._windows(series, k, last.get(k, math.inf)) for k in self._bounds]
-        group = WindowGroup.of(builder, [window for part in parts for window in part])
-        self._first = self._first or group
-        return group
+        windows = [window for part in parts for window in part]
+        self._first = self._first or windows
+        return windows
 
     def _windows(self, series: ModelSequences, number: int, until: float) -> list[WindowSimulation]:
         """The windows of one recording, their starts read anew only if those are repaired."""
@@ -208,10 +236,8 @@ class OpenLoop:
             chosen.setdefault(number, []).append(own)
         return chosen
 
-    def _own_variation(
-        self, windows: Sequence[WindowSimulation]
-    ) -> tuple[list[float], list[float]]:
-        """Mean squares of each signal's variation and of its noise within windows, (signals,).
+    def _own_variation(self, windows: Sequence[WindowSimulation]) -> list[tuple[float, float]]:
+        """Mean squares of each signal's variation and of its noise within windows.
 
         They are the same after a repair of other signals, with whose samples they are kept.
         """
@@ -223,7 +249,7 @@ class OpenLoop:
             if key not in self._variations:
                 self._variations[key] = _variation(values)
             found.append(self._variations[key])
-        return [one[0] for one in found], [one[1] for one in found]
+        return found
 
     def _late(self, delays: Mapping[str, float]) -> ParameterDict:
         """The parameters, with inputs that take effect later by some delays [s]."""

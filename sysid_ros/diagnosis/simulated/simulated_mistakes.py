@@ -11,7 +11,7 @@ does better than other frictions do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -53,7 +53,7 @@ from sysid_ros.diagnosis.simulated.simulated_entries import (
 from sysid_ros.diagnosis.simulated.tried_repairs import RepairsInSome, Tried, refined
 from sysid_ros.engine.elements import n_actuators
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.errors import DataError, listed
@@ -159,9 +159,21 @@ class _Search:
     def _powers(
         self, *changes: Change, windows: Sequence[int] | None = None, test: OpenLoop | None = None
     ) -> dict[str, FloatArray]:
+        powers = (test or self._test).powers(*self._as_repaired(changes), windows)
+        return self._could_be.compared(powers)
+
+    def _one_by_one(
+        self, done: list[Change], changes: tuple[Change, ...], windows: Sequence[int]
+    ) -> Iterator[dict[str, FloatArray]]:
+        repaired = self._as_repaired((*done, *changes))
+        return map(self._could_be.compared, self._test.one_by_one(*repaired, windows))
+
+    def _as_repaired(
+        self, changes: tuple[Change, ...]
+    ) -> tuple[Callable[[TimeSeries], TimeSeries], dict[str, float]]:
+        """Repaired series from series, and by how much later inputs take effect, s."""
         delays = total_delays((*self._known, *changes))
-        repair = partial(repaired_series, changes=changes)
-        return self._could_be.compared((test or self._test).powers(repair, delays, windows))
+        return partial(repaired_series, changes=changes), delays
 
     def best(self, done: list[Change]) -> list[Explanation]:
         """The best repair beside those that are done, in its parts; none where none is decisive."""
@@ -176,7 +188,7 @@ class _Search:
             return self._late(before, done)
         telling = most_telling([before[name] for name in bad], _TELLING)
         tried = partial(self._tried, done)
-        some = RepairsInSome(tried, before, telling)
+        some = RepairsInSome(tried, partial(self._one_by_one, done), before, telling)
         measured = self._measured(bad)
         worst = [name for name in bad if size[name] > _GROSS]
         gross = self._measured(worst)  # a pose's two parts are no entries
@@ -275,7 +287,8 @@ class _Search:
         found: list[tuple[float, float, Tried, Tried]] = []
         for first in firsts:
             own = [*done, *first.changes]
-            some = RepairsInSome(partial(self._tried, own), first.powers, telling)
+            each = partial(self._one_by_one, own)
+            some = RepairsInSome(partial(self._tried, own), each, first.powers, telling)
             for other in self._sized(first.powers, some, *blamed, kinds=_BESIDE):
                 helped = helped_signals(before, other.powers)
                 pair = signals_misfit(other.powers, helped), signals_misfit(before, helped)

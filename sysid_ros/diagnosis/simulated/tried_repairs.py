@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -48,26 +48,45 @@ class RepairsInSome:
 
     Args:
       in_all: Scores a repair in all windows, or in some.
+      in_each: What it leaves in each of some windows, one after the other.
       before: What is left of signals without, by window.
       telling: The windows, increasing.
     """
 
     def __init__(
-        self, in_all: Callable[..., Tried], before: Mapping[str, FloatArray], telling: list[int]
+        self,
+        in_all: Callable[..., Tried],
+        in_each: Callable[..., Iterator[Mapping[str, FloatArray]]],
+        before: Mapping[str, FloatArray],
+        telling: list[int],
     ) -> None:
         self.in_all, self.tried = in_all, partial(in_all, windows=telling)
         self.before = {name: power[telling] for name, power in before.items()}
-        self._first = telling[:_GLIMPSED]
+        first = telling[:_GLIMPSED]
+        self._glimpsed = {name: float(np.sum(power[first])) for name, power in before.items()}
+        self._in_each = partial(in_each, windows=sorted(first, key=lambda k: -_left(before, k)))
 
     def left(self, one: Tried) -> float:
         """The power that a repair leaves more of in them; negative where it explains anything."""
         return -explained_more(self.before, one.powers)
 
     def promising(self, changes: tuple[Change, ...], size: float = 0.0) -> Tried | None:
-        """A repair with what it leaves; none where it explains nothing in the first windows."""
-        glimpsed = {name: power[: len(self._first)] for name, power in self.before.items()}
-        powers = self.in_all(changes, size, windows=self._first).powers
-        return self.tried(changes, size) if explained_more(glimpsed, powers) > 0.0 else None
+        """A repair with what it leaves; none where it explains nothing in the first windows.
+
+        These are simulated one by one, the worst first, and no more once a repair leaves more in
+        some than there is in all without it.
+        """
+        left = 0.0
+        for powers in self._in_each(changes):
+            left += _left(powers)
+            if left >= sum(self._glimpsed[name] for name in powers):
+                return None
+        return self.tried(changes, size)
+
+
+def _left(powers: Mapping[str, FloatArray], window: int = 0) -> float:
+    """The power that is left of all signals in one of the windows."""
+    return float(sum(power[window] for power in powers.values()))
 
 
 def refined(

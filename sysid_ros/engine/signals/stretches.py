@@ -38,6 +38,8 @@ class Piecewise:
     def __call__(self, t: float | FloatArray) -> FloatArray:
         """The values at one or several instants: (...) to (..., as the spline's)."""
         t = np.asarray(t, dtype=np.float64)
+        if len(self.splines) == 1:
+            return np.asarray(self.splines[0](t))
         following = np.searchsorted(self.starts, t, side="right")
         before = np.maximum(following - 1, 0)
         following = np.minimum(following, len(self.starts) - 1)

@@ -299,11 +299,13 @@ def cut_sequence(
       DataError: A signal is not in the model.
     """
     base, control = sequences.initial_state[number], sequences.control[number]
-    measured = with_rotation_vectors(model, sequences.sensordata[number])
+    recorded = sequences.sensordata[number]
+    measured = with_rotation_vectors(model, recorded)
     signals = signal_columns(model, measured)
     controls = control_integrals(model, control)
     if reader is None:
-        reader = StartReader(model, measured, base, velocity_filter=velocity_filter)
+        # By the recording itself, what is read off it is known of other windows of it.
+        reader = StartReader(model, recorded, base, velocity_filter=velocity_filter)
         begin, end = usable_span(sequences, number)
         reader.carry(controls, (begin, min(end, max(until + _BEYOND, begin + _CARRIED))))
     known = [(reader.known_from(begin), end) for begin, end in bounds]

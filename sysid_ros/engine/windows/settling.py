@@ -47,14 +47,14 @@ def settling_times(model: mujoco.MjModel, states: FloatArray) -> FloatArray:
         data.qpos[:] = state[1 : 1 + model.nq]
         mujoco.mj_kinematics(near, data)
         mujoco.mj_collision(near, data)
-        for contact in data.contact:
-            bodies = [int(near.geom_bodyid[geom]) for geom in contact.geom if geom >= 0]
-            roots = {int(near.body_rootid[body]) for body in bodies}
-            if len(roots) > 1 and any(floating[root] for root in roots):
-                constant = float(contact.solref[0])
-                times[number] = max(
-                    times[number], _TIME_CONSTANTS * (constant if constant > 0.0 else _USUAL)
-                )
+        geoms = data.contact.geom
+        roots = near.body_rootid[near.geom_bodyid[geoms]]
+        apart = (geoms >= 0).all(axis=1) & (roots[:, 0] != roots[:, 1])
+        lands = apart & floating[roots].any(axis=1)
+        if lands.any():
+            constants = data.contact.solref[lands, 0]
+            usual = np.where(constants > 0.0, constants, _USUAL)
+            times[number] = _TIME_CONSTANTS * float(usual.max())
     return times
 
 

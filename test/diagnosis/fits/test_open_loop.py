@@ -108,6 +108,8 @@ def test_what_some_windows_leave_is_what_all_of_them_leave_there(text: str) -> N
         assert len(whole) > 10
         some = test.powers(repair, {}, [2, 7])["angle"]
         np.testing.assert_allclose(some, whole[[2, 7]], rtol=1e-9)
+        each = [float(one["angle"][0]) for one in test.one_by_one(repair, {}, [7, 2])]
+        np.testing.assert_allclose(each, whole[[7, 2]], rtol=1e-9)
         fresh = OpenLoop(sequences(text), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
         np.testing.assert_allclose(whole, fresh["angle"], rtol=1e-9)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from dataclasses import replace
 
@@ -132,3 +133,39 @@ def test_windows_at_another_time_step_are_those_that_are_cut_anew() -> None:
     assert np.array_equal(found.controls(candidate), anew.controls(candidate))
     readings = np.random.default_rng(0).normal(size=(int(anew.steps.sum()), 1))
     assert np.array_equal(found.residual(candidate, readings), anew.residual(candidate, readings))
+
+
+def test_joints_are_read_off_a_recording_once_also_beside_an_orientation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spec = mujoco.MjSpec.from_string(
+        """<mujoco><worldbody><body name="base"><freejoint/><geom size="0.1"/><body name="arm">
+        <joint name="swing"/><geom size="0.1"/></body></body></worldbody><sensor>
+        <jointpos name="angle" joint="swing"/>
+        <framepos name="place" objtype="xbody" objname="base"/><framequat name="turn"
+        objtype="xbody" objname="base"/></sensor></mujoco>"""
+    )
+    model, times = spec.compile(), 0.01 * np.arange(200)
+    rest = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (200, 1))
+    measured = np.column_stack([np.sin(times), rest])
+    recorded = ModelSequences(
+        "robot", spec, "recording", create_initial_state(model, model.qpos0, np.zeros(model.nv)),
+        TimeSeries(times, np.zeros((200, 0)), {}),
+        TimeSeries.from_names(times, measured, model, ["angle", "place", "turn"]),
+    )  # fmt: skip
+    module = importlib.import_module("sysid_ros.engine.windows.measured_joints")
+    read, right = [], module._read_off
+
+    def counted(sensor: str, *arguments: object) -> object:
+        read.append(sensor)
+        return right(sensor, *arguments)
+
+    monkeypatch.setattr(module, "_read_off", counted)
+    for length in (0.5, 1.0):
+        group = model_group(
+            recorded, ParameterDict(), window_length=length, estimate_starts=True,
+            velocity_filter=30.0,
+        )  # fmt: skip
+        assert len(group.windows) == round(2.0 / length)
+        del group
+    assert read == ["angle"]
