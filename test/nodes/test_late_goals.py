@@ -17,7 +17,13 @@ from hypothesis import Phase, example, settings
 from hypothesis import given as given_that
 from hypothesis import strategies as st
 
-from sysid_ros.excitation import CommandLimits, ControlledMotion, ExcitationPath, SplineReference
+from sysid_ros.excitation import (
+    LONGEST_LEAD,
+    CommandLimits,
+    ControlledMotion,
+    ExcitationPath,
+    SplineReference,
+)
 
 pytest.importorskip("control_msgs", reason="control_msgs comes with a ROS installation")
 
@@ -224,7 +230,7 @@ def assert_softly(controller: Controller) -> None:
 
 
 NO_SHRINKING = set(Phase) - {Phase.shrink, Phase.explain}  # which takes minutes
-DELAYS = st.floats(0.0, 2.0 - 3 * TICK)
+DELAYS = st.floats(0.0, LONGEST_LEAD - 3 * TICK)
 
 
 @given_that(
@@ -244,7 +250,7 @@ DELAYS = st.floats(0.0, 2.0 - 3 * TICK)
 def test_a_stop_is_no_step_however_late_it_arrives(
     excite, first, stop, share, answer, feedback, after
 ):
-    """Its first goal may take 2 s whatever was before, the second as long as one before it."""
+    """Its first goal may take as long as LONGEST_LEAD whatever was before, the second as long as one before it."""
     controller = Controller([first, stop, share * (first + answer)], answer, feedback)
     stopped(excite, controller, after)
     assert_softly(controller)
@@ -258,7 +264,7 @@ def test_where_goals_arrive_quickly_the_robot_rests_quickly(excite) -> None:
 
 
 def test_where_goals_arrive_slowly_the_first_stop_is_the_only_one(excite) -> None:
-    controller = Controller([1.2], 0.01, 0.01)
+    controller = Controller([0.6 * LONGEST_LEAD], 0.01, 0.01)
     stopped(excite, controller, 5.0)
     assert_softly(controller)
     assert len(controller.accepted) == 2
@@ -270,7 +276,7 @@ def test_where_the_controller_dies_while_it_brakes_the_motion_ends_all_the_same(
     def die() -> None:
         controller.dead = len(controller.accepted) == 3
 
-    assert 3.0 < stopped(excite, controller, 5.0, die) * TICK < 6.0
+    assert 3.0 < stopped(excite, controller, 5.0, die) * TICK < LONGEST_LEAD + 4.0
     assert controller.canceled > 0
 
 
