@@ -23,8 +23,8 @@ from sysid_ros.excitation.timed_trajectory import (
     trajectory_through,
 )
 
-# s; a stop that takes longer to arrive is no stop any more. What Fast DDS loses, as to a process that
-# was stopped, it sends with its next heartbeat, up to 3 s later.
+# s; a stop that takes longer to arrive is no stop any more. What Fast DDS loses, as to a process
+# that was stopped, it sends with its next heartbeat, up to 3 s later.
 LONGEST_LEAD = 4.0
 _LEAST_LEAD = 0.1  # s on top of what goals have taken so far
 _SLOWER = 2.0  # times that a stop may take as long as the slowest goal before it

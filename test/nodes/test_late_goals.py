@@ -250,7 +250,7 @@ DELAYS = st.floats(0.0, LONGEST_LEAD - 3 * TICK)
 def test_a_stop_is_no_step_however_late_it_arrives(
     excite, first, stop, share, answer, feedback, after
 ):
-    """Its first goal may take as long as LONGEST_LEAD whatever was before, the second as long as one before it."""
+    """Its first goal may take LONGEST_LEAD, whatever was before, the second as long as others."""
     controller = Controller([first, stop, share * (first + answer)], answer, feedback)
     stopped(excite, controller, after)
     assert_softly(controller)
