@@ -217,10 +217,12 @@ def test_where_the_goal_that_brakes_is_refused_the_motion_is_cancelled(
     robot = Robot(client)
     robot.begin()
     monkeypatch.setattr(trajectory_action, "_problem", lambda *_: "the test wants none")
+    robot.pause()  # while there is something left to brake
     robot.arm(False)
-    client.wait_until(lambda: robot.speed() == 0.0)
     log = tmp_path / "logs" / "excite.log"
     client.wait_until(lambda: "cancelling the goal, which may be abrupt" in log.read_text())
+    robot.paused = False
+    client.wait_until(lambda: robot.speed() == 0.0)
 
 
 def test_the_controllers_tolerance_ends_the_motion_with_its_words(
