@@ -30,7 +30,6 @@ from sysid_ros.diagnosis.evidence import (
     total_delays,
 )
 from sysid_ros.diagnosis.fits import (
-    VISIBLE,
     Misfit,
     OpenLoop,
     beats_resistance,
@@ -44,6 +43,7 @@ from sysid_ros.diagnosis.fits import (
     signals_misfit,
     spoils,
 )
+from sysid_ros.diagnosis.simulated.blame import Blame
 from sysid_ros.diagnosis.simulated.simulated_entries import (
     Simulated,
     covered_positions,
@@ -55,7 +55,6 @@ from sysid_ros.engine.elements import n_actuators
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.errors import DataError, listed
 
 _ROUNDS = 3
@@ -65,13 +64,11 @@ _REFINED = 2  # repairs whose sizes are refined
 _SETTLED = 0.02  # of the power, that a sign, a unit or an exchange leaves if it is all
 _AS_MUCH = 0.9  # of what the best repair explains, that another must
 _CARRIED = 4.0  # of a joint's power, that a simulation without what moved it leaves
-_GROSS = 0.4  # of a signal's power, that a wrong sign, unit or place leaves at the least
 # Of what is left without it, and of all, where noise hides starts of what flies for a moment.
 _FAR, _ROUGH = 0.125, 0.4
 _TELLING = 1.0 / 3.0  # of the windows, on which repairs are tried first: with most to explain
 _PAIRED = 2  # repairs beside which an offset or a lag is looked for where none is enough
 _FEW = 4  # entries of a file, up to which every sign is tried so, and offsets
-_WORST = 4  # signals of which repairs and exchanges are tried
 _ORDER = (
     FindingKind.SIGN, FindingKind.DEGREES, FindingKind.SWAP, FindingKind.OFFSET, FindingKind.SCALE,
     FindingKind.LAG,
@@ -178,54 +175,48 @@ class _Search:
     def best(self, done: list[Change]) -> list[Explanation]:
         """The best repair beside those that are done, in its parts; none where none is decisive."""
         before = self._powers(*done)
-        size = {name: float(np.mean(power)) for name, power in before.items()}
-        self._left = size
-        bad = sorted(
-            (n for n in size if size[n] > (_GROSS if n in self._covered else VISIBLE)),
-            key=lambda n: -size[n],
-        )
-        if not bad:
+        self._left = {name: float(np.mean(power)) for name, power in before.items()}
+        blame = Blame.of(self._left, self._covered, self._could_be)
+        if not blame.bad:
             return self._late(before, done)
-        telling = most_telling([before[name] for name in bad], _TELLING)
+        telling = most_telling([before[name] for name in blame.bad], _TELLING)
         tried = partial(self._tried, done)
         some = RepairsInSome(tried, partial(self._one_by_one, done), before, telling)
-        measured = self._measured(bad)
-        worst = [name for name in bad if size[name] > _GROSS]
-        gross = self._measured(worst)  # a pose's two parts are no entries
-        to_blame = self._could_be.driving(gross) if worst else []
-        also = self._could_be.driving(self._measured(worst, most=None)) if worst else []
-        partners = [one for one in also if one not in to_blame]  # in an exchange both go wrong
-        options = [*self._could_be.discrete(to_blame, gross or measured, partners)]
+        options = [*self._could_be.discrete(blame.inputs, blame.entries, blame.partners)]
         seen = [one for one in map(some.promising, options) if one is not None]
+        accepted = self._whole(before, seen, tried)
+        if not blame.worst:  # what swings by itself hides much of a sign: one is told if it is all
+            accepted = [one for one in accepted if left_of_helped(before, one.powers) < _SETTLED]
+            seen, options = [], []
+        if not any(one.left_of(blame.bad) < _SETTLED for one in accepted):
+            inputs = self._could_be.driving(blame.measured)
+            accepted += self._sized(before, some, inputs, blame.measured)
+        accepted = [one for one in accepted if self._beats_friction(done, before, one)]
+        if not accepted:
+            signs = self._could_be.reversed_pairs((*blame.inputs, *blame.gross))
+            pairs = [tried(one) for one in signs if some.tried(one).may_be_accepted(before)]
+            accepted = [one for one in pairs if self._accepted(before, one)]
+        if accepted:
+            return self._selected(before, accepted, done)
+        few = len(self._could_be.topics) <= _FEW
+        blamed = (blame.inputs, blame.entries) if few else ([], [])  # for offsets; lags as well
+        firsts = [tried(one) for one in _firsts(some, seen, options if few else [])]
+        return self._beside(before, firsts, telling, blamed, done)
+
+    def _whole(
+        self,
+        before: Mapping[str, FloatArray],
+        seen: Sequence[Tried],
+        tried: Callable[[tuple[Change, ...]], Tried],
+    ) -> list[Tried]:
+        """Signs, units and exchanges that are accepted in all windows."""
         promising = [tried(one.changes) for one in seen if one.may_be_accepted(before)]
         # Commands that are alike may be exchanged and both reversed, or only that.
         promising += [
             tried(one.changes[1:]) for one in promising
             if {*one.changes[-1].scale} == {*one.changes[0].signals} and one.changes[1:]
         ]  # fmt: skip
-        accepted = [one for one in promising if self._accepted(before, one)]
-        if not worst:  # what swings by itself hides much of a sign: one is told if it is all
-            accepted = [one for one in accepted if left_of_helped(before, one.powers) < _SETTLED]
-            seen, options = [], []
-        if not any(one.left_of(bad) < _SETTLED for one in accepted):
-            inputs = self._could_be.driving(measured)
-            accepted += self._sized(before, some, inputs, measured)
-        accepted = [one for one in accepted if self._beats_friction(done, before, one)]
-        if not accepted:
-            signs = self._could_be.reversed_pairs((*to_blame, *gross))
-            pairs = [tried(one) for one in signs if some.tried(one).may_be_accepted(before)]
-            accepted = [one for one in pairs if self._accepted(before, one)]
-        if not accepted:
-            few = len(self._could_be.topics) <= _FEW
-            blamed = (to_blame, gross or measured) if few else ([], [])  # for offsets; lags as well
-            best = sorted(seen, key=some.left)[:_PAIRED]
-            firsts = [one.changes for one in best if some.left(one) < 0.0]
-            firsts += [
-                one for one in options
-                if few and one not in firsts and len(one) == 1 and one[0].kind is FindingKind.SIGN
-            ]  # fmt: skip
-            return self._beside(before, [tried(one) for one in firsts], telling, blamed, done)
-        return self._selected(before, accepted, done)
+        return [one for one in promising if self._accepted(before, one)]
 
     def _selected(
         self, before: Mapping[str, FloatArray], accepted: list[Tried], done: list[Change]
@@ -336,11 +327,6 @@ class _Search:
                 accepted.append(refined(before, family, every, some.in_all))
         return [one for one in accepted if self._accepted(before, one)]
 
-    def _measured(self, bad: list[str], most: int | None = _WORST) -> list[str]:
-        """Entries of signals, the first few, or all where ``most`` is ``None``."""
-        found = dict.fromkeys(sensor_of(name) for name in bad)
-        return [label for label in found if label in self._could_be.topics][:most]
-
     def _accepted(self, before: Mapping[str, FloatArray], one: Tried) -> bool:
         """Return whether a repair is decisive for some signals, spoils none, and matters."""
         helped = helped_signals(before, one.powers)
@@ -392,3 +378,13 @@ class _Search:
         parts = [Explanation(change, 0.0, share, after) for change in first.changes]
         parts[0] = replace(parts[0], size=first.size, interval=interval, alternatives=unique)
         return parts
+
+
+def _firsts(
+    some: RepairsInSome, seen: Sequence[Tried], options: Sequence[tuple[Change, ...]]
+) -> list[tuple[Change, ...]]:
+    """Mistakes beside which an offset or a lag is looked for: what seems best, and signs."""
+    best = sorted(seen, key=some.left)[:_PAIRED]
+    firsts = [one.changes for one in best if some.left(one) < 0.0]
+    signs = [one for one in options if len(one) == 1 and one[0].kind is FindingKind.SIGN]
+    return [*firsts, *(one for one in signs if one not in firsts)]
