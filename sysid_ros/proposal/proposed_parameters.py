@@ -74,48 +74,63 @@ def candidates(
       free: Whether the poses of free bodies are measured.
     """
     model = spec.copy().compile()
-    scales = joint_scales(model)
-    servos = [name for name in inputs.held if _is(is_servo, model, name)]
-    speeds = [name for name in inputs.held if _is(is_velocity_servo, model, name)]
-    driven = driven_joints(model)
-    gains = dict.fromkeys(driven, 0.0) | {
-        joint: _nominal(spec, "actuator", name, "kp") or 0.0
-        for name, joint in inputs.guessed.items()
-    }
     tied = tied_joints(model, joints)
-    found: list[Candidate | None] = [*_guessed_gains(spec, inputs.guessed)]
-    found += [
-        _of_joint(spec, joint, attribute, scales[joint], gains.get(joint))
-        for attribute in _JOINT_ATTRIBUTES
-        for joint in joints
-        if joint in scales and joint not in tied
+    own = [joint for joint in joints if joint not in tied]
+    servos = [name for name in inputs.held if _is(is_servo, model, name)]
+    found = [
+        *_guessed_gains(spec, inputs.guessed),
+        *_of_joints(spec, model, own, inputs.guessed),
+        *_delays(inputs, set(sensors.values())),
+        *_offsets(inputs.imus),
+        *_of_springs(spec, own),
+        *_of_other_actuators(spec, model, inputs, servos),
     ]
-    found += _delays(inputs, set(sensors.values()))
-    found += _offsets(inputs.imus)
-    found += [_setting(spec, "joint", joint, "stiffness") for joint in joints if joint not in tied]
-    found += [_rest_of_spring(spec, joint) for joint in joints if joint not in tied]
-    found += [_setting(spec, "tendon", one.name, "stiffness") for one in spec.tendons if one.name]
-    known = [name for name in speeds if name not in inputs.guessed]
-    found += _settings_of_servos(spec, n_actuators(model), known, ("kv",))
-    others = [name for name in inputs.held if name not in servos]
-    found += _settings_of_servos(spec, n_actuators(model), others, ("time_constant",))
     simulated = bool(servos or inputs.guessed)
     found += compensations(model, joints, masses=simulated)
     if simulated:
-        found += _settings_of_servos(
-            spec,
-            n_actuators(model),
-            [name for name in servos if name not in inputs.guessed],
-            _SERVO_ATTRIBUTES,
-        )
+        known = [name for name in servos if name not in inputs.guessed]
+        found += _settings_of_servos(spec, n_actuators(model), known, _SERVO_ATTRIBUTES)
         if not inputs.guessed:  # which explain gravity in any posture
-            found += _biases(spec, servos, sensors)
-            found += payload(model, joints)
+            found += [*_biases(spec, servos, sensors), *payload(model, joints)]
             found += loads(model) if free else ()
     else:
         found += masses(model, joints, free)
-        found += _gains([name for name in inputs.held if name not in speeds][1:])
+        forces = [name for name in inputs.held if not _is(is_velocity_servo, model, name)]
+        found += _gains(forces[1:])
     return [_with_tied(candidate, tied) for candidate in found if candidate is not None]
+
+
+def _of_joints(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, joints: Sequence[str], guessed: Mapping[str, str]
+) -> Iterator[Candidate | None]:
+    """What each joint itself has, attribute by attribute."""
+    scales = joint_scales(model)
+    gains = dict.fromkeys(driven_joints(model), 0.0) | {
+        joint: _nominal(spec, "actuator", name, "kp") or 0.0 for name, joint in guessed.items()
+    }
+    for attribute in _JOINT_ATTRIBUTES:
+        for joint in joints:
+            if joint in scales:
+                yield _of_joint(spec, joint, attribute, scales[joint], gains.get(joint))
+
+
+def _of_springs(spec: mujoco.MjSpec, joints: Sequence[str]) -> Iterator[Candidate | None]:
+    """Stiffness of joints and tendons, and where springs of joints rest."""
+    yield from (_setting(spec, "joint", joint, "stiffness") for joint in joints)
+    yield from (_rest_of_spring(spec, joint) for joint in joints)
+    names = [one.name for one in spec.tendons if one.name]
+    yield from (_setting(spec, "tendon", name, "stiffness") for name in names)
+
+
+def _of_other_actuators(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, inputs: Inputs, servos: Sequence[str]
+) -> Iterator[Candidate | None]:
+    """Gains of velocity servos that the model has, and time constants of all but ``servos``."""
+    others = [name for name in inputs.held if name not in servos]
+    speeds = [name for name in others if _is(is_velocity_servo, model, name)]
+    known = [name for name in speeds if name not in inputs.guessed]
+    yield from _settings_of_servos(spec, n_actuators(model), known, ("kv",))
+    yield from _settings_of_servos(spec, n_actuators(model), others, ("time_constant",))
 
 
 def _with_tied(one: Candidate, tied: Mapping[str, str]) -> Candidate:
