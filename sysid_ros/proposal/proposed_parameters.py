@@ -103,7 +103,7 @@ def candidates(
 def _of_joints(
     spec: mujoco.MjSpec, model: mujoco.MjModel, joints: Sequence[str], guessed: Mapping[str, str]
 ) -> Iterator[Candidate | None]:
-    """What each joint itself has, attribute by attribute."""
+    """Candidates of each joint itself, attribute by attribute."""
     scales = joint_scales(model)
     gains = dict.fromkeys(driven_joints(model), 0.0) | {
         joint: _nominal(spec, "actuator", name, "kp") or 0.0 for name, joint in guessed.items()
