@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.excitation.limits import CommandLimits
 from sysid_ros.excitation.reference import ExcitationError
 
 _TRIALS = 64  # of random phases
-_MOST_HARMONICS = 1000  # whose phases are found in seconds
+_MOST_HARMONICS = 1000  # more than any motion needs
+_INSTANTS = 20  # of a period of the highest frequency, at which limits are looked at
 
 
 @dataclass(frozen=True)
@@ -92,30 +93,38 @@ def design_multisine(
     orders = np.arange(1, n * count + 1).reshape(count, n).T
     frequencies = lowest * orders
     shape = 1.0 / orders
-    times = np.arange(0.0, 1.0 / lowest, 1.0 / (20.0 * highest))
+    instants = int(np.ceil(_INSTANTS * highest / lowest - 1e-9))
     reach = (0.5 * (upper - lower), limits.rate, limits.acceleration)
-    phases, scale = _best_phases(frequencies, shape, times, np.array(reach) * fill, seed)
+    phases, scale = _best_phases(orders, lowest, shape, instants, np.array(reach) * fill, seed)
     amplitudes = shape * scale[:, None]
     return Multisine(joints, duration, 0.5 * (lower + upper), frequencies, amplitudes, phases)
 
 
 def _best_phases(
-    frequencies: FloatArray, shape: FloatArray, times: FloatArray, reach: FloatArray, seed: int
+    orders: IntArray,
+    lowest: float,
+    shape: FloatArray,
+    instants: int,
+    reach: FloatArray,
+    seed: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Phases (n, k) and scales (n,) that let each joint move the most within ``reach``.
 
-    ``reach`` (3, n) bounds the magnitudes of the motion and of its first and second derivatives.
+    ``reach`` (3, n) bounds the magnitudes of the motion and of its first and second derivatives,
+    which are looked at in so many instants of a period, by the inverse Fourier transform.
     """
     generator = np.random.default_rng(seed)
-    best_phases = np.zeros_like(frequencies)
-    best_scale = np.zeros(len(frequencies))
-    omega = 2.0 * np.pi * frequencies
+    best_phases = np.zeros(orders.shape)
+    best_scale = np.zeros(len(orders))
+    omega = 2.0 * np.pi * lowest * orders
+    derivatives = np.stack([shape, shape * omega, shape * omega**2])
+    spectra = np.zeros((*derivatives.shape[:2], instants // 2 + 1), dtype=np.complex128)
     for _ in range(_TRIALS):
-        phases = generator.uniform(0.0, 2.0 * np.pi, frequencies.shape)
-        angle = omega[:, :, None] * times + phases[:, :, None]
-        waves = ((shape, np.sin), (shape * omega, np.cos), (shape * omega**2, np.sin))
-        peaks = [np.abs(np.einsum("nk,nkt->nt", a, f(angle))).max(axis=1) for a, f in waves]
-        scale = np.min(reach / np.array(peaks), axis=0)
+        phases = generator.uniform(0.0, 2.0 * np.pi, orders.shape)
+        sines = derivatives * np.exp(1j * phases) * np.array([-1j, 1.0, -1j])[:, None, None]
+        np.put_along_axis(spectra, np.broadcast_to(orders, sines.shape), sines, axis=2)
+        waves = np.fft.irfft(spectra, instants, norm="forward") / 2.0
+        scale = np.min(reach / np.abs(waves).max(axis=2), axis=0)
         better = scale > best_scale
         best_scale = np.where(better, scale, best_scale)
         best_phases[better] = phases[better]

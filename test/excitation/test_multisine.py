@@ -63,3 +63,18 @@ def test_what_a_multisine_cannot_be_is_said_with_what_was_given():
 def test_multisine_of_more_harmonics_than_memory_holds_is_refused():
     with pytest.raises(ExcitationError, match="more than 1000 harmonics"):
         design_multisine(JOINTS, LIMITS, duration=5.0, lowest=1e-300)
+
+
+def test_a_thousand_harmonics_reach_a_limit_and_leave_none():
+    motion = design_multisine(JOINTS, LIMITS, duration=10.0, lowest=0.1, highest=100.0, fill=1.0)
+    times = np.arange(20_000) / 2000.0  # at which it was planned
+    values = motion.values(times[:2000])
+    assert motion.frequencies.size == 1000
+    assert np.all(values >= LOWER) and np.all(values <= UPPER)
+    rates = np.zeros(2)
+    for part in np.array_split(times, 40):
+        angles = 2.0 * np.pi * motion.frequencies[..., None] * part + motion.phases[..., None]
+        amplitudes = 2.0 * np.pi * motion.frequencies * motion.amplitudes
+        found = np.abs(np.einsum("nk,nkt->nt", amplitudes, np.cos(angles))).max(axis=1)
+        rates = np.maximum(rates, found)
+    np.testing.assert_allclose(rates, LIMITS.rate, rtol=1e-9)
