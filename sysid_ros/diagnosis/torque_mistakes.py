@@ -231,7 +231,7 @@ def _tried(recorded: Recorded, test: Dynamics, before: Misfit) -> list[_Tried]:
     glance = test.glance()
     changes = [*_reversed_together(recorded, suspects, test), *discrete(recorded, suspects)]
     if recorded.poses and before.share <= _OTHERWISE:
-        changes = []  # none could be accepted, and contacts move with each position
+        changes = []  # none could be accepted by itself, and contacts move with each position
     seen = [_Tried(change, 0.0, test.glance(change)) for change in changes]
     found = _exact(test, before, glance, seen)
     if any(one.share**2 < _SETTLED and _accepted(one, before, recorded) for one in found):

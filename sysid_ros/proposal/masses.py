@@ -172,18 +172,18 @@ def masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator
 
 
 def compensations(
-    model: mujoco.MjModel, joints: Sequence[str], *, masses: bool
+    model: mujoco.MjModel, joints: Sequence[str], *, with_masses: bool
 ) -> Iterator[Candidate]:
     """The compensated share of the weight of every moving body that has one, tip first.
 
     A controller compensates by masses of its own, which are wrong where the robot's are others:
-    the body's mass comes with it where ``masses`` says so.
+    the body's mass comes with it where ``with_masses`` says so.
     """
     for body in _moved(model, joints, free=False):
         if share := float(model.body_gravcomp[body]):
             name = str(model.body(body).name)
             yield compensation_candidate(name, share)
-            if masses:
+            if with_masses:
                 doubt = f"the recordings contradict the model's mass of {name}"
                 yield mass_candidate(name, float(model.body_mass[body]), doubt)
 

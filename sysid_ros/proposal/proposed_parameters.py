@@ -86,7 +86,7 @@ def candidates(
         *_of_other_actuators(spec, model, inputs, servos),
     ]
     simulated = bool(servos or inputs.guessed)
-    found += compensations(model, joints, masses=simulated)
+    found += compensations(model, joints, with_masses=simulated)
     if simulated:
         known = [name for name in servos if name not in inputs.guessed]
         found += _settings_of_servos(spec, n_actuators(model), known, _SERVO_ATTRIBUTES)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rclpy.parameter import Parameter
 from ros_client import RosClient
 from rosgraph_msgs.msg import Clock
@@ -12,37 +14,38 @@ from rosgraph_msgs.msg import Clock
 from sysid_ros.nodes.clocks import ClockWatch
 
 
-def test_the_first_jump_of_a_simulation_that_began_near_zero_is_said(client: RosClient):
+def watched(client: RosClient) -> tuple[ClockWatch, Callable[[int], None]]:
+    """A watch of the client's clock, and what sets that clock, ns, and waits until it is heard."""
     node = client.node
     node.set_parameters([Parameter("use_sim_time", value=True)])
     watch = ClockWatch(node)
     clock = node.create_publisher(Clock, "/clock", 10)
     client.wait_until(lambda: clock.get_subscription_count() == 1)
+
+    def tell(instant: int) -> None:
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(instant, 10**9)
+        clock.publish(message)
+        client.wait_until(lambda: node.get_clock().now().nanoseconds == instant)
+
+    return watch, tell
+
+
+def test_the_first_jump_of_a_simulation_that_began_near_zero_is_said(client: RosClient):
+    watch, tell = watched(client)
     said = []
     for instant in (10, 900, 20):  # ms; the last by one that has begun anew
-        message = Clock()
-        message.clock.nanosec = 10**6 * instant
-        clock.publish(message)
-        now = node.get_clock().now
-        client.wait_until(lambda at=instant, now=now: now().nanoseconds == 10**6 * at)
+        tell(10**6 * instant)
         said.append(watch.look())
     assert said == ["", "", "the clock jumped back by 0.88 s; recording goes on"]
 
 
 def test_time_that_went_on_while_the_node_was_held_up_is_no_jump(client: RosClient):
-    node = client.node
-    node.set_parameters([Parameter("use_sim_time", value=True)])
-    watch = ClockWatch(node)
-    clock = node.create_publisher(Clock, "/clock", 10)
-    client.wait_until(lambda: clock.get_subscription_count() == 1)
+    watch, tell = watched(client)
     said = []
     for seconds, held_up in ((10, 0.0), (20, 1000.0), (1900, 1000.0)):
         watch._looked -= held_up
-        message = Clock()
-        message.clock.sec = seconds
-        clock.publish(message)
-        now = node.get_clock().now
-        client.wait_until(lambda at=seconds, now=now: now().nanoseconds == 10**9 * at)
+        tell(10**9 * seconds)
         said.append(watch.look())
     assert said == ["", "", "the clock jumped forward by 1.88e+03 s; recording goes on"]
 

@@ -24,6 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
+from sysid_ros.excitation import LONGEST_LEAD
 from sysid_ros.nodes.demo import ChildProcesses
 from sysid_ros.nodes.sim_robot.simulated_robot import RobotState
 from sysid_ros.nodes.sim_robot.trajectory_action import TrajectoryAction
@@ -190,7 +191,7 @@ def test_disarming_brakes_along_the_path(nodes: ChildProcesses, client: RosClien
     client.wait_until(lambda: robot.arm().success)  # the goal that braked is over
 
 
-@pytest.mark.parametrize("late", [1.0, 1.9])  # s of the robot's time
+@pytest.mark.parametrize("late", [1.0, LONGEST_LEAD - 0.1])  # s of the robot's time
 def test_a_goal_that_brakes_is_no_step_however_late_it_arrives(
     nodes: ChildProcesses, client: RosClient, tmp_path: Path, late: float
 ):

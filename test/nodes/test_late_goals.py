@@ -241,9 +241,11 @@ DELAYS = st.floats(0.0, LONGEST_LEAD - 3 * TICK)
     feedback=st.floats(0.0, 0.04),
     after=st.floats(0.0, 8.0),
 )
-@example(first=0.0, stop=1.97, share=1.0, answer=0.0, feedback=0.0, after=5.0)
+@example(first=0.0, stop=LONGEST_LEAD - 3 * TICK, share=1.0, answer=0.0, feedback=0.0, after=5.0)
 @example(first=0.0, stop=1.0, share=0.0, answer=0.0, feedback=0.0, after=1.0)
-@example(first=1.97, stop=0.83, share=0.21, answer=0.15, feedback=0.0, after=0.57)
+@example(
+    first=LONGEST_LEAD - 3 * TICK, stop=0.83, share=0.21, answer=0.15, feedback=0.0, after=0.57
+)
 @example(first=1.9, stop=0.01, share=1.0, answer=0.0, feedback=0.0, after=2.5)
 @example(first=0.0, stop=0.0, share=0.0, answer=0.0, feedback=0.0, after=5.0)
 @settings(max_examples=8, deadline=None, phases=NO_SHRINKING)
