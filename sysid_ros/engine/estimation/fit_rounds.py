@@ -25,7 +25,7 @@ from sysid_ros.engine.estimation.friction_parameters import late_components, wit
 from sysid_ros.engine.estimation.growing_errors import growing_errors
 from sysid_ros.engine.estimation.held_up import TrustedWindows, may_land
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
-from sysid_ros.engine.estimation.shifts import ModelError, widened, with_model_error
+from sysid_ros.engine.estimation.shifts import ModelError, by_innovations, widened, with_model_error
 from sysid_ros.engine.estimation.stuck_friction import held_by_friction, leap
 from sysid_ros.engine.estimation.timing_walk import Walk, can_walk, walk_around
 from sysid_ros.engine.estimation.unfinished_search import unfinished_search
@@ -367,6 +367,7 @@ class FitRounds:
         rest = (
             unfinished_search(self._problem, solution, uncertainty),
             held_by_friction(self._problem, solution.point.theta, errors),
+            by_innovations(self._problem, solution, uncertainty) if found else None,
         )
         more = tuple(shift for shift in rest if shift is not None)
         return replace(known, shifts=(*known.shifts, *more)) if more else found

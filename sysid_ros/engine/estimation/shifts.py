@@ -6,20 +6,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.another_start import ANOTHER_START
+from sysid_ros.engine.least_squares import Solution, eliminate_starts
 from sysid_ros.engine.parameters import DIFFERS_BETWEEN_RECORDINGS, moves_with
-from sysid_ros.engine.uncertainty import Covariance, ParameterEstimate
-from sysid_ros.errors import listed
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.uncertainty import (
+    Covariance,
+    ParameterEstimate,
+    beyond_chance,
+    change_by_innovations,
+)
+from sysid_ros.errors import StopRequestedError, listed
 
 ANOTHER_WAY = "another way between commands"
 MORE_STEPS = "more steps"
+SLOW_COUNT_LESS = "slow residuals counted less"
 HELD_BY_FRICTION = "friction that never lets go"
-MATERIAL = 0.5  # share of the statistical error beyond which a shift is flagged
+MATERIAL = 0.5  # share of the error without a shift, beyond which that is flagged
 SCATTERED = 2.0  # factor on the standard error beyond which recordings count as different
 
 
@@ -58,6 +67,27 @@ def _larger(one: Shift, other: Shift) -> Shift:
     )
 
 
+def by_innovations(
+    problem: WindowedProblem, solution: Solution, covariance: Covariance
+) -> Shift | None:
+    """The shift where residuals count by what is new in each sample.
+
+    Returns:
+      ``None`` where residuals are white, no error is claimed anyway, or the user asked to stop.
+    """
+    chosen = np.flatnonzero(np.isfinite(np.diag(covariance.matrix)))
+    if solution.linearization is None or not chosen.size:
+        return None
+    system, change = eliminate_starts(solution.linearization), None
+    with suppress(StopRequestedError, np.linalg.LinAlgError):
+        change = change_by_innovations(problem, solution.point, system, chosen)
+    if change is None:
+        return None
+    values, chance = np.full((2, len(covariance.errors)), np.nan)
+    values[chosen], chance[chosen] = change.values, change.chance
+    return Shift(SLOW_COUNT_LESS, 0.0, values, chance, beyond_chance(values, chance))
+
+
 @dataclass(frozen=True)
 class ModelError:
     """The errors beyond noise of a fit's estimates."""
@@ -76,8 +106,10 @@ class ModelError:
     def flags(self) -> list[tuple[str, ...]]:
         """Return the flags of each parameter: what moves it, where that is beyond its error."""
         found: list[list[str]] = [[] for _ in self.statistical]
+        whole = self.statistical**2 + self.systematic**2
         for shift in self.shifts:
-            for j in np.flatnonzero(shift.error > MATERIAL * self.statistical):
+            without = np.sqrt(np.maximum(whole - np.nan_to_num(shift.error) ** 2, 0.0))
+            for j in np.flatnonzero(shift.error > MATERIAL * without):
                 found[j].append(moves_with(shift.change))
         for j in np.flatnonzero(self.scatter > SCATTERED):
             found[j].append(DIFFERS_BETWEEN_RECORDINGS)
@@ -154,6 +186,11 @@ def _remedy(shift: Shift) -> str:
         )
     if shift.change == MORE_STEPS:
         return "that is in the intervals; a limit ended the search, raise fit.time_limit"
+    if shift.change == SLOW_COUNT_LESS:
+        return (
+            "that is in the intervals; the model lacks something, such as elastic gears or play, "
+            "which the residuals in the report may show"
+        )
     if shift.change == HELD_BY_FRICTION:
         return (
             "that is in the intervals; it acts as damping and inertia do, which only faster motion "

@@ -11,6 +11,7 @@ eliminated its rows are split, so that the blocks' shares add up to the window's
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -44,16 +45,20 @@ def block_numbers(times: FloatArray, count: int, rows: int) -> IndexArray:
     return np.concatenate([block, np.full(rows - block.size, count - 1)]).astype(np.intp)
 
 
-def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> ReducedSystem:
+def by_block(
+    problem: WindowedProblem, point: Point, system: ReducedSystem, rows: Iterable[FloatArray]
+) -> ReducedSystem:
     """The system with blocks of time in the place of windows.
 
     Args:
       problem: The problem.
       point: The optimum.
       system: The Gauss-Newton model there, starts eliminated.
+      rows: ``[J_theta J_start r]`` of every window there.
 
     Returns:
-      The same sums in shares of at least :data:`BLOCKS` blocks of about equal duration.
+      The same sums in shares of at least :data:`BLOCKS` blocks of about equal duration; those of
+      windows, where they are many.
 
     Raises:
       StopRequestedError: The user asked to stop.
@@ -65,10 +70,10 @@ def by_block(problem: WindowedProblem, point: Point, system: ReducedSystem) -> R
     counts = np.maximum(1, np.round(wanted * durations / durations.sum()).astype(int))
     hessians, gradients = [], []
     spans = []
-    for window, rows, count in zip(windows, problem.window_rows(point), counts, strict=True):
+    for window, all_rows, count in zip(windows, rows, counts, strict=True):
         times = window.window.samples.times
-        block = block_numbers(times, count, len(rows))
-        theta, residual = without_starts(rows, p), rows[:, -1]
+        block = block_numbers(times, count, len(all_rows))
+        theta, residual = without_starts(all_rows, p), all_rows[:, -1]
         for k in range(count):
             own = theta[block == k]
             hessians.append(own.T @ own)

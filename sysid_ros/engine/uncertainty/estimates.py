@@ -57,7 +57,7 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
     blocks = method == "clustered" and needs_blocks(problem)
     try:
         if blocks:
-            system = by_block(problem, solution.point, system)
+            system = by_block(problem, solution.point, system, problem.window_rows(solution.point))
         if problem.loss.name != "linear":
             residual = _in_units_of_noise(problem, solution)
             system = _curved(system, problem.loss.curvature(residual))

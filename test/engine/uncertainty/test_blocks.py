@@ -40,7 +40,7 @@ def test_shares_of_blocks_add_up_to_the_windows(estimate):
         )
         point = problem.initial_point()
         system = eliminate_starts(problem.linearize(point))
-        blocks = by_block(problem, point, system)
+        blocks = by_block(problem, point, system, problem.window_rows(point))
     assert len(blocks.window_hessians) >= BLOCKS
     np.testing.assert_allclose(
         blocks.window_hessians.sum(axis=0), system.window_hessians.sum(axis=0), rtol=1e-6
