@@ -80,7 +80,9 @@ def by_innovations(
         return None
     system, change = eliminate_starts(solution.linearization), None
     with suppress(StopRequestedError, np.linalg.LinAlgError):
-        change = change_by_innovations(problem, solution.point, system, chosen)
+        change = change_by_innovations(
+            problem, solution.point, system, chosen, covariance.errors[chosen]
+        )
     if change is None:
         return None
     values, chance = np.full((2, len(covariance.errors)), np.nan)

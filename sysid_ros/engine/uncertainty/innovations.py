@@ -6,7 +6,8 @@
 Least squares takes every sample for news, though a residual that one shares with the next, as an
 elastic gear leaves it, is hardly any. Generalized least squares counts innovations instead. If the
 model is right both estimate the same but for chance; where it lacks something, that moves the two
-differently (Hausman, Econometrica 46, 1978). Nothing is simulated for it.
+differently (Hausman, Econometrica 46, 1978). The derivatives of the estimate tell by how much;
+where that is far, a few steps with them are simulated.
 
 A signal's residual counts as an Ornstein-Uhlenbeck process: what two samples share decays with the
 time between them, whether that is even or not.
@@ -14,48 +15,128 @@ time between them, whether that is even or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
-from sysid_ros.engine.least_squares import Point, ReducedSystem
-from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.least_squares import (
+    Linearization,
+    Point,
+    ReducedSystem,
+    SolverSettings,
+    minimize,
+)
+from sysid_ros.engine.problem import WindowedProblem, in_units_of_noise
 from sysid_ros.engine.uncertainty.blocks import by_block
 from sysid_ros.engine.uncertainty.step_changes import StepChange, step_change
 from sysid_ros.engine.windows import WindowSimulation
 
 _MOST = 1.0 - 1e-6  # of a residual, that neighbouring samples share
 _WHITE = 0.1  # what they share, below which innovations are the residuals themselves
+# A change may not be of first order that is larger than so many standard errors by noise, ...
+_FAR = 2.0
+_OF_ITSELF = 0.1  # ... and than this share of the value
+_FOLLOWED = SolverSettings(max_iterations=2, cost_tolerance=1e-3, refusals=3)
 
 
 def change_by_innovations(
-    problem: WindowedProblem, point: Point, system: ReducedSystem, chosen: IndexArray
+    problem: WindowedProblem,
+    point: Point,
+    system: ReducedSystem,
+    chosen: IndexArray,
+    errors: FloatArray,
 ) -> StepChange | None:
-    """The change of the step of some parameters where innovations count.
+    """The change of some parameters where innovations count.
 
     Args:
       problem: The problem.
       point: Its optimum.
       system: The Gauss-Newton model there, starts eliminated.
       chosen: The parameters, (k,); the others are fixed.
+      errors: Their standard errors by noise, (k,).
 
     Returns:
       ``None`` where hardly anything of residuals is shared by neighbouring samples.
+
+    Raises:
+      StopRequestedError: The user asked to stop.
     """
-    memories = _memories(problem, point)
-    if all(one.shared < _WHITE for one in memories.values()):
+    links = _links(problem, point)
+    if not links:
         return None
+    innovations = _Innovations(problem, point, links)
     here = by_block(problem, point, system, problem.window_rows(point))
-    there = by_block(problem, point, system, _innovations(problem, point, memories))
+    there = by_block(problem, point, system, innovations.rows)
     priors = problem.prior_rows(point.theta)
     there = replace(
         there,
         hessian=there.window_hessians.sum(axis=0) + priors[:, :-1].T @ priors[:, :-1],
         gradient=there.window_gradients.sum(axis=0) + priors[:, :-1].T @ priors[:, -1],
     )
-    return step_change(here, there, np.arange(len(here.window_gradients)), chosen)
+    change = step_change(here, there, np.arange(len(here.window_gradients)), chosen)
+    own = point.theta[chosen]
+    if not np.any(np.abs(change.values) > np.maximum(_FAR * errors, _OF_ITSELF * np.abs(own))):
+        return change
+    followed = minimize(innovations, point, _FOLLOWED).point.theta[chosen] - own
+    return replace(change, values=followed)
+
+
+@dataclass(frozen=True)
+class _Links:
+    """Samples of a window and those of the same signal right before them, (n,) each."""
+
+    later: IndexArray
+    before: IndexArray
+    shared: FloatArray  # the part of each that it shares with the one before, as large
+
+    def new(self, rows: FloatArray) -> FloatArray:
+        """Rows, of each sample less what it shares with the one before, as large as they were."""
+        found: FloatArray = rows.copy()
+        shared = self.shared.reshape(-1, *[1] * (rows.ndim - 1))
+        found[self.later] -= shared * rows[self.before]
+        found[self.later] /= np.sqrt(1.0 - shared**2)
+        return found
+
+
+class _Innovations:
+    """The problem with innovations in the place of residuals, and the derivatives of one point.
+
+    Attributes:
+      rows: ``[J_theta J_start r]`` of each window's innovations at that point.
+    """
+
+    def __init__(self, problem: WindowedProblem, point: Point, links: Sequence[_Links]) -> None:
+        self._problem, self._links = problem, links
+        self.lower, self.upper, self.scale = problem.lower, problem.upper, problem.scale
+        known = zip(links, problem.window_rows(point), strict=True)
+        self.rows = [link.new(rows) for link, rows in known]
+
+    def cost(self, point: Point) -> float:
+        """Half the sum of squares; infinite where a simulation diverges."""
+        prior = self._problem.prior_rows(point.theta)[:, -1]
+        found = 0.5 * sum(float(one @ one) for one in [*self._residuals(point), prior])
+        return found if np.isfinite(found) else np.inf
+
+    def linearize(self, point: Point) -> Linearization:
+        """The objective at a point, with the derivatives that are known."""
+        grams = []
+        for rows, residual in zip(self.rows, self._residuals(point), strict=True):
+            own = np.column_stack([rows[:, :-1], residual])
+            grams.append(own.T @ own)
+        prior = self._problem.prior_rows(point.theta)
+        return Linearization(self.cost(point), tuple(grams), prior.T @ prior)
+
+    def _residuals(self, point: Point) -> list[FloatArray]:
+        weight, found = self._problem.loss.gradient_weight, []
+        for link, one, start in zip(
+            self._links, in_units_of_noise(self._problem, point), point.starts, strict=True
+        ):
+            own = len(one) - len(start)
+            weighed = np.concatenate([np.sqrt(weight(one[:own])) * one[:own], one[own:]])
+            found.append(link.new(weighed))
+        return found
 
 
 @dataclass(frozen=True)
@@ -71,30 +152,27 @@ class _Memory:
         return left
 
 
-def _memories(problem: WindowedProblem, point: Point) -> dict[str, _Memory]:
-    """The memory of every signal's residual."""
-    products: dict[str, list[FloatArray]] = {}
-    for window, residual in zip(problem.windows, problem.residuals(point), strict=True):
-        later, before = _neighbours(problem, window)
-        scaled = residual / window.sigma(problem.noise)
-        scaled = scaled * np.sqrt(problem.loss.gradient_weight(scaled))
+def _links(problem: WindowedProblem, point: Point) -> list[_Links]:
+    """The links of each window's samples; none where residuals are white."""
+    pairs = [_neighbours(problem, window) for window in problem.windows]
+    memories = _memories(problem, point, pairs)
+    if all(one.shared < _WHITE for one in memories.values()):
+        return []
+    found = []
+    for window, (later, before) in zip(problem.windows, pairs, strict=True):
         times, signals = window.window.samples.times, window.window.samples.signals[later]
+        shared = np.zeros(len(later))
         for i in np.unique(signals):
-            one, other = later[signals == i], before[signals == i]
-            own = scaled[one] * scaled[other], scaled[other] ** 2, times[one] - times[other]
-            products.setdefault(window.sequence.signals[i].name, []).append(np.stack(own))
-    found = {}
-    for name, parts in products.items():
-        common, whole, intervals = np.concatenate(parts, axis=1)
-        shared = float(common.sum()) / max(float(whole.sum()), 1e-300)
-        found[name] = _Memory(min(max(shared, 0.0), _MOST), float(np.median(intervals)))
+            own, memory = signals == i, memories[window.sequence.signals[i].name]
+            shared[own] = memory.over(times[later[own]] - times[before[own]])
+        found.append(_Links(later, before, shared))
     return found
 
 
 def _neighbours(
     problem: WindowedProblem, window: WindowSimulation
 ) -> tuple[IndexArray, IndexArray]:
-    """Samples of a window and those of the same signal right before them, (n,) each."""
+    """Samples that count, and those of the same signal right before them, (n,) each."""
     samples = window.window.samples
     counted = np.flatnonzero(np.isfinite(window.sigma(problem.noise)))
     order = counted[np.lexsort((samples.times[counted], samples.signals[counted]))]
@@ -102,19 +180,22 @@ def _neighbours(
     return order[1:][same], order[:-1][same]
 
 
-def _innovations(
-    problem: WindowedProblem, point: Point, memories: Mapping[str, _Memory]
-) -> Iterator[FloatArray]:
-    """Rows of every window, of each sample less what it shares with the one before, as large."""
-    for window, rows in zip(problem.windows, problem.window_rows(point), strict=True):
-        later, before = _neighbours(problem, window)
+def _memories(
+    problem: WindowedProblem, point: Point, pairs: Sequence[tuple[IndexArray, IndexArray]]
+) -> Mapping[str, _Memory]:
+    """The memory of every signal's residual."""
+    products: dict[str, list[FloatArray]] = {}
+    residuals = in_units_of_noise(problem, point)
+    for window, residual, (later, before) in zip(problem.windows, residuals, pairs, strict=True):
+        weighed = residual * np.sqrt(problem.loss.gradient_weight(residual))
         times, signals = window.window.samples.times, window.window.samples.signals[later]
-        shared = np.zeros(len(later))
         for i in np.unique(signals):
-            own = signals == i
-            memory = memories[window.sequence.signals[i].name]
-            shared[own] = memory.over(times[later[own]] - times[before[own]])
-        new = rows.copy()
-        new[later] -= shared[:, None] * rows[before]
-        new[later] /= np.sqrt(1.0 - shared**2)[:, None]
-        yield new
+            one, other = later[signals == i], before[signals == i]
+            own = weighed[one] * weighed[other], weighed[other] ** 2, times[one] - times[other]
+            products.setdefault(window.sequence.signals[i].name, []).append(np.stack(own))
+    found = {}
+    for name, parts in products.items():
+        common, whole, intervals = np.concatenate(parts, axis=1)
+        shared = float(common.sum()) / max(float(whole.sum()), 1e-300)
+        found[name] = _Memory(min(max(shared, 0.0), _MOST), float(np.median(intervals)))
+    return found
