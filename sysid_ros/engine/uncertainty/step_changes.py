@@ -58,4 +58,5 @@ def step_change(
     np.add.at(parts, places, after.parts)
     scatter = len(parts) / max(1, len(parts) - 1) * np.sum(parts**2, axis=0)
     variances = len(parts) * np.diag(np.linalg.inv(here.of(chosen).hessian))
-    return StepChange(after.step - before.step, np.sqrt(scatter), np.sqrt(variances))
+    spread = np.sqrt(np.where(variances > 0.0, variances, np.inf))  # rounding may leave none
+    return StepChange(after.step - before.step, np.sqrt(scatter), spread)
