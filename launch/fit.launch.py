@@ -8,7 +8,7 @@ from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, arguments, ending_node, node, text
+from sysid_ros.nodes.launching import AS_IN_FILE, EXPERIMENT, arguments, ending_node, node, text
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -16,6 +16,7 @@ def generate_launch_description() -> LaunchDescription:
     client = ending_node("identify", {"experiment": text("experiment"), "bag": text("bag")})
     wanted = IfCondition(NotEqualsSubstitution(LaunchConfiguration("bag"), ""))
     own = arguments(
+        experiment=EXPERIMENT,
         bag=(AS_IN_FILE, "bag to fit, absolute path; empty to wait for goals"),
         data_dir=(AS_IN_FILE, "folder where bags are looked for"),
         output_dir=(AS_IN_FILE, "folder for the result folders"),

@@ -9,7 +9,16 @@ The robot does not move before somebody arms it: call ``/excite/arm``, or give `
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, arguments, ending_node, flag, node, text, whole
+from sysid_ros.nodes.launching import (
+    AS_IN_FILE,
+    EXPERIMENT,
+    arguments,
+    ending_node,
+    flag,
+    node,
+    text,
+    whole,
+)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -38,6 +47,7 @@ def generate_launch_description() -> LaunchDescription:
         },
     )
     own = arguments(
+        experiment=EXPERIMENT,
         autostart=(AS_IN_FILE, "whether the recorder configures and activates itself"),
         arm=("false", "whether the robot may move at once, unasked"),
         recordings=(AS_IN_FILE, "motions, each in a bag of its own"),

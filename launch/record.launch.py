@@ -7,7 +7,7 @@ With ``sufficiency:=true``, ``/sufficiency/sufficiency`` tells when the bag is l
 """
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, arguments, flag, node, text
+from sysid_ros.nodes.launching import AS_IN_FILE, EXPERIMENT, arguments, flag, node, text
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -22,6 +22,7 @@ def generate_launch_description() -> LaunchDescription:
     )
     judge = node("sufficiency", {"experiment": text("experiment")}, only_if="sufficiency")
     own = arguments(
+        experiment=EXPERIMENT,
         autostart=(AS_IN_FILE, "whether the recorder configures and activates itself"),
         output_dir=(AS_IN_FILE, "folder for the bags"),
         record_on_activate=(AS_IN_FILE, "whether activation begins a bag"),

@@ -20,6 +20,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 AS_IN_FILE = ""  # default of an argument that leaves a parameter to the parameter file
+EXPERIMENT = (AS_IN_FILE, "experiment file, absolute path")  # the argument of that name
 _PATIENCE = "30"  # s from SIGINT to SIGTERM, and from there to SIGKILL
 
 
@@ -39,7 +40,6 @@ def arguments(**further: tuple[str, str]) -> list[DeclareLaunchArgument]:
         "use_sim_time": (AS_IN_FILE, "whether time comes from the topic /clock"),
         "params_file": (str(share() / "config" / "defaults.yaml"), "parameters of all nodes"),
         "log_level": ("info", "debug, info, warn, error or fatal"),
-        "experiment": (AS_IN_FILE, "experiment file, absolute path"),
     }
     return [
         DeclareLaunchArgument(name, default_value=default, description=description)
