@@ -373,7 +373,7 @@ def _linearized(
     carried = data.qfrc_bias - data.qfrc_passive  # weight less buoyancy
     wanted = np.linalg.lstsq(forces, carried, rcond=None)[0]
     hold, inputs = np.array(wanted), first_inputs(model)
-    for actuator in np.flatnonzero(model.actuator_actnum):
+    for actuator in np.flatnonzero(model.actuator_actnum).tolist():
         data.act[model.actuator_actadr[actuator]] = wanted[actuator]
         if not is_low_passed(model, actuator):  # it is summed up
             hold[actuator] = 0.0
