@@ -40,7 +40,7 @@ _AT_ONCE_NS = 2_000_000_000  # within which all topics are seen to start over
 
 @dataclass(frozen=True)
 class _Cuts:
-    """Where topics are cut, all in times of receipt or all of publication, ns."""
+    """The cuts of topics, all in times of receipt or all of publication, ns."""
 
     begins: Mapping[str, Sequence[int]]  # by topic, of the first message after each restart
     late: Mapping[str, Container[int]]  # by topic, of messages after it from before it
@@ -58,7 +58,7 @@ class _Cuts:
 
 @dataclass(frozen=True)
 class _Restarts:
-    """Where the stamps of one topic start over, in times of receipt or publication, ns."""
+    """The places at which stamps of one topic start over, in times of receipt or publication, ns."""
 
     before: dict[int, int]  # by the time of the first message after each, that of the one before
     late: Container[int] = ()  # of messages after one from before it
@@ -169,7 +169,7 @@ def _nearest(own: Iterable[int], instant: int, otherwise: int) -> int:
 
 
 def _restarts(columns: TopicColumns, published: bool) -> _Restarts:
-    """Where stamps jump far back and go on from there."""
+    """Find where stamps jump far back and go on from there."""
     is_clock = columns.msgtype == CLOCK
     least = _CLOCK_BACK_NS if is_clock else LARGEST_DISORDER_NS
     stamps = _clock_ns(columns) if is_clock else columns.header_ns
