@@ -58,7 +58,7 @@ class _Cuts:
 
 @dataclass(frozen=True)
 class _Restarts:
-    """The places at which stamps of one topic start over, in times of receipt or publication, ns."""
+    """The restarts of one topic's stamps, in times of receipt or publication, ns."""
 
     before: dict[int, int]  # by the time of the first message after each, that of the one before
     late: Container[int] = ()  # of messages after one from before it
