@@ -12,7 +12,6 @@ from typing import Any
 
 from ament_index_python.packages import get_package_share_directory
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
-from launch.conditions import IfCondition
 from launch.launch_context import LaunchContext
 from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.substitutions import LaunchConfiguration
@@ -21,6 +20,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 AS_IN_FILE = ""  # default of an argument that leaves a parameter to the parameter file
 EXPERIMENT = (AS_IN_FILE, "experiment file, absolute path")  # the argument of that name
+_TAKEN = {bool: "true or false", int: "a whole number", str: "a text"}
 _PATIENCE = "30"  # s from SIGINT to SIGTERM, and from there to SIGKILL
 
 
@@ -58,9 +58,27 @@ class Argument:
         """Return whether it says something else than the parameter file."""
         return bool(LaunchConfiguration(self.name).perform(context))
 
-    @property
-    def value(self) -> ParameterValue:
-        """The parameter's value."""
+    def value(self, context: LaunchContext) -> Any:
+        """Return what it says.
+
+        Raises:
+          RuntimeError: That is of another kind.
+        """
+        said = LaunchConfiguration(self.name)
+        try:
+            return ParameterValue(said, value_type=self.kind).evaluate(context)
+        except ValueError:
+            raise RuntimeError(
+                f"{self.name}:={said.perform(context)}: {self.name} takes {_TAKEN[self.kind]}"
+            ) from None
+
+    def parameter(self, context: LaunchContext) -> ParameterValue:
+        """Return it as a parameter.
+
+        Raises:
+          RuntimeError: It is of another kind.
+        """
+        self.value(context)
         return ParameterValue(LaunchConfiguration(self.name), value_type=self.kind)
 
 
@@ -103,8 +121,10 @@ def node(
     wanted = {"use_sim_time": flag("use_sim_time"), **(parameters or {})}
 
     def make(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        if only_if is not None and not flag(only_if).value(context):
+            return []
         chosen = {
-            name: one.value if isinstance(one, Argument) else one
+            name: one.parameter(context) if isinstance(one, Argument) else one
             for name, one in wanted.items()
             if not isinstance(one, Argument) or one.given(context)
         }
@@ -113,7 +133,7 @@ def node(
             executable=executable,
             name=executable,
             namespace=LaunchConfiguration("namespace"),
-            parameters=[LaunchConfiguration("params_file"), *([chosen] if chosen else [])],
+            parameters=[_params_file(context), *([chosen] if chosen else [])],
             remappings=list(remappings),
             arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
             output="screen",
@@ -124,8 +144,19 @@ def node(
         )
         return [started]
 
-    condition = IfCondition(LaunchConfiguration(only_if)) if only_if else None
-    return OpaqueFunction(function=make, condition=condition)
+    return OpaqueFunction(function=make)
+
+
+def _params_file(context: LaunchContext) -> str:
+    """The parameter file, without which launch would go on with other parameters.
+
+    Raises:
+      RuntimeError: There is none.
+    """
+    file = str(LaunchConfiguration("params_file").perform(context))
+    if not Path(file).is_file():
+        raise RuntimeError(f"params_file:={file}: there is no such file")
+    return file
 
 
 def _refuse_failure(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
@@ -146,7 +177,7 @@ def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDe
     """
 
     def judge_of(known: LaunchContext) -> Any:
-        stays = LaunchConfiguration("stay").perform(known).lower() == "true"
+        stays = flag("stay").value(known)
 
         def judge(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
             _refuse_failure(event, context)
