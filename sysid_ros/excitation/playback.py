@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import CommandLimits
-from sysid_ros.excitation.path import ExcitationPath, smooth_step
+from sysid_ros.excitation.path import Way, smooth_step
 from sysid_ros.excitation.reference import ExcitationError
 from sysid_ros.excitation.steps import StepLimits
 
@@ -72,7 +72,7 @@ class Playback:
 
     def __init__(
         self,
-        path: ExcitationPath,
+        path: Way,
         limits: CommandLimits,
         *,
         period: float,
