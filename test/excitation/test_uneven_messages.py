@@ -87,8 +87,16 @@ def moved(gaps: list[float], stop_at: int | None = None) -> tuple[FloatArray, fl
     return np.array(seen), time
 
 
+def test_messages_that_come_evenly_keep_a_controller_within_the_limits():
+    """A stop that began at the message's own command would slow it down there each time."""
+    seen, _ = moved([])
+    accelerations = np.abs(np.diff(seen[:, 1], axis=0)) / 1e-3
+    assert accelerations.max() <= 1.15 * ACCELERATION[0]  # where the path has a corner
+    assert np.percentile(accelerations, 99.0) <= 0.9 * ACCELERATION[0]
+    assert np.percentile(accelerations, 90.0) <= 0.1 * ACCELERATION[0]
+
+
 LATENESS = {
-    "even": lambda chance: np.ones(600),
     "uneven": lambda chance: chance.uniform(0.5, 1.5, 600),
     "late": lambda chance: chance.uniform(1.0, 2.0, 600),
     "stalls": lambda chance: np.where(chance.random(600) < 0.05, chance.uniform(1, 30, 600), 1.0),
