@@ -11,7 +11,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 
-_LONGEST = 10  # periods between two points
+_LONGEST = 5  # periods between two points, or it leads aside of where the next message expects it
 _FARTHEST = 0.1  # s between two points, longer ones would lead aside of the way
 _FADED_IN = 10  # points over which the curve leaves the commands for their B-spline
 _AT_REST = 4  # periods at the end in which the curve may come to rest after the commands have

@@ -134,10 +134,13 @@ class Playback:
           The command, and after it, (m, n) in all, what is announced for the following periods.
         """
         alone = self.alone(gap)
-        if alone and self._told:  # before the first message nothing announced what follows
-            self._state = self._left_alone(alone)
+        if self._announces and self._told:  # before the first message nothing was announced
+            self._former, self._state = self._received(alone), self._received(alone + 1.0)
+        else:
+            held = replace(self._state, speed=0.0, before=self._state.command)
+            self._former = held if alone and self._told else self._state
+            self._state = self._next(self._former, braking=self._stopping)
         self._told = True
-        self._former, self._state = self._state, self._next(self._state, braking=self._stopping)
         self._coming = self._announced()
         return np.array([self._state.command, *(state.command for state in self._coming)])
 
@@ -215,24 +218,20 @@ class Playback:
             for place, speed, fade, command, before in islice(rows, count)
         ]
 
-    def _left_alone(self, periods: float) -> _State:
-        """Return the place that the receiver reaches by itself in some periods."""
-        if not self._announces:
-            return replace(self._state, speed=0.0, before=self._state.command)
-        if periods < 0.0:
-            return _between(self._former, self._state, periods + 1.0)
-        states = [self._state, *self._coming]
-        if len(states) <= periods:  # it has come to rest meanwhile
-            return replace(states[-1], before=states[-1].command)
-        states.append(replace(states[-1], before=states[-1].command))
-        whole = math.floor(periods)
-        return _between(states[whole], states[whole + 1], periods - whole)
+    def _received(self, periods: float) -> _State:
+        """The place that a receiver comes to by itself, so many periods after the last command."""
+        states = [self._former, self._state, *self._coming]
+        states.append(replace(states[-1], before=states[-1].command))  # it rests there
+        place = min(periods + 1.0, len(states) - 1.0)
+        row = min(math.floor(place), len(states) - 2)
+        return _between(states[row], states[row + 1], place - row)
 
     def _announced(self) -> list[_State]:
         """What follows the last message if no other comes.
 
-        It brakes from the next one on only, as the receiver passes the last as fast as it would
-        then: where it was to brake there already, each message would jerk it back to speed.
+        The first of these is the command of the next message, whatever happens, as the receiver
+        passes the last one so fast that it gets there: where it was to brake there already, each
+        message would jerk it back to speed.
         """
         if not self._announces:
             return []
