@@ -12,11 +12,13 @@ from launch import LaunchDescription
 from sysid_ros.nodes.launching import (
     AS_IN_FILE,
     EXPERIMENT,
+    STAY,
     arguments,
     ending_node,
     flag,
     node,
     text,
+    together,
     whole,
 )
 
@@ -47,6 +49,7 @@ def generate_launch_description() -> LaunchDescription:
         },
     )
     own = arguments(
+        stay=STAY,
         experiment=EXPERIMENT,
         autostart=(AS_IN_FILE, "whether the recorder configures and activates itself"),
         arm=("false", "whether the robot may move at once, unasked"),
@@ -58,4 +61,4 @@ def generate_launch_description() -> LaunchDescription:
         output_dir=(AS_IN_FILE, "folder for the result folder"),
         sufficiency=("false", "whether to say while recording when there is enough"),
     )
-    return LaunchDescription([*own, excite, recorder, server, judge, *client])
+    return LaunchDescription([*own, together(excite, recorder, server, judge, client)])

@@ -4,7 +4,16 @@
 """Estimate an experiment's parameters while the robot moves; ``/estimator/estimate`` has them."""
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, EXPERIMENT, arguments, flag, node, text, whole
+from sysid_ros.nodes.launching import (
+    AS_IN_FILE,
+    EXPERIMENT,
+    arguments,
+    flag,
+    node,
+    text,
+    together,
+    whole,
+)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -23,4 +32,4 @@ def generate_launch_description() -> LaunchDescription:
             "live_page_port": whole("live_page_port"),
         },
     )
-    return LaunchDescription([*own, estimator])
+    return LaunchDescription([*own, together(estimator)])

@@ -7,7 +7,15 @@ With ``sufficiency:=true``, ``/sufficiency/sufficiency`` tells when the bag is l
 """
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, EXPERIMENT, arguments, flag, node, text
+from sysid_ros.nodes.launching import (
+    AS_IN_FILE,
+    EXPERIMENT,
+    arguments,
+    flag,
+    node,
+    text,
+    together,
+)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -28,4 +36,4 @@ def generate_launch_description() -> LaunchDescription:
         record_on_activate=(AS_IN_FILE, "whether activation begins a bag"),
         sufficiency=("false", "whether to say while recording when there is enough"),
     )
-    return LaunchDescription([*own, recorder, judge])
+    return LaunchDescription([*own, together(recorder, judge)])

@@ -227,7 +227,7 @@ class Playback:
         return _between(states[row], states[row + 1], place - row)
 
     def _announced(self) -> list[_State]:
-        """What follows the last message if no other comes.
+        """The states that follow the last message if no other comes.
 
         The first of these is the command of the next message, whatever happens, as the receiver
         passes the last one so fast that it gets there: where it was to brake there already, each

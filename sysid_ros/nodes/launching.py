@@ -19,9 +19,14 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 AS_IN_FILE = ""  # default of an argument that leaves a parameter to the parameter file
+STAY = ("false", "whether the other nodes outlive the result")
 EXPERIMENT = (AS_IN_FILE, "experiment file, absolute path")  # the argument of that name
 _TAKEN = {bool: "true or false", int: "a whole number", str: "a text"}
 _PATIENCE = "30"  # s from SIGINT to SIGTERM, and from there to SIGKILL
+
+
+# makes what is to be launched, where an argument that cannot be is refused
+Maker = Callable[[LaunchContext], list[LaunchDescriptionEntity]]
 
 
 def share() -> Path:
@@ -104,7 +109,7 @@ def node(
     remappings: Sequence[tuple[str, Any]] = (),
     only_if: str | None = None,
     on_exit: Callable[[LaunchContext], Any] | None = None,
-) -> OpaqueFunction:
+) -> Maker:
     """One of the package's nodes, with the usual arguments applied.
 
     A parameter is what the parameter file says where no argument is given for it. Where the node
@@ -144,7 +149,7 @@ def node(
         )
         return [started]
 
-    return OpaqueFunction(function=make)
+    return make
 
 
 def _params_file(context: LaunchContext) -> str:
@@ -170,10 +175,10 @@ def _refuse_failure(event: Any, context: LaunchContext) -> list[LaunchDescriptio
     return []
 
 
-def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDescriptionEntity]:
+def ending_node(executable: str, parameters: Mapping[str, Any]) -> Maker:
     """A node with whose end the launch ends, and fails where the node failed.
 
-    Declares the argument ``stay``, which leaves the other nodes running after a success.
+    The argument ``stay`` leaves the other nodes running after a success.
     """
 
     def judge_of(known: LaunchContext) -> Any:
@@ -185,9 +190,23 @@ def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDe
 
         return judge
 
-    stay = DeclareLaunchArgument(
-        "stay", default_value="false", description="whether the other nodes outlive the result"
-    )
     # Launch takes every other status for a death, also where Ctrl-C has asked for the end.
     told = {**parameters, "canceled_status": 0}
-    return [stay, node(executable, told, on_exit=judge_of)]
+    return node(executable, told, on_exit=judge_of)
+
+
+def if_given(argument: str, make: Maker) -> Maker:
+    """A node that is started only where an argument is given."""
+    return lambda context: make(context) if text(argument).given(context) else []
+
+
+def together(*makers: Maker) -> OpaqueFunction:
+    """Nodes that are started once everything that the arguments say of all of them is in order.
+
+    Launch leaves behind, running, what it was just starting when something else fails.
+    """
+
+    def make(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        return [entity for maker in makers for entity in maker(context)]
+
+    return OpaqueFunction(function=make)

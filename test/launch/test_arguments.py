@@ -33,6 +33,7 @@ def test_every_argument_is_used(file: Path) -> None:
     own = re.findall(r"^ {8}(\w+)=[(A-Z]", text.partition("arguments(\n")[2], re.MULTILINE)
     used = set(re.findall(r"(?:text|flag|whole|LaunchConfiguration)\(\"(\w+)\"\)", text))
     used |= set(re.findall(r"only_if=\"(\w+)\"", text))
+    used |= {"stay"} if "ending_node(" in text else set()
     assert own and set(own) <= used | {"params_file"}  # of which a demo has another default
     usual = re.findall(r"^ {8}\"(\w+)\": \(", LAUNCHING, re.MULTILINE)
     of_every_node = set(re.findall(r"(?:flag|LaunchConfiguration)\(\"(\w+)\"\)", LAUNCHING))

@@ -72,9 +72,9 @@ def launching(monkeypatch: pytest.MonkeyPatch) -> Any:
     return found
 
 
-def asked_of_launch(launching: Any, context: Any) -> dict[str, Any]:
-    """What the node that was declared last asks of ``launch_ros``."""
-    launching.OpaqueFunction.call_args.kwargs["function"](context)
+def asked_of_launch(launching: Any, make: Any, context: Any) -> dict[str, Any]:
+    """What a node asks of ``launch_ros``."""
+    make(context)
     return dict(launching.Node.call_args.kwargs)
 
 
@@ -86,8 +86,8 @@ def ended(status: int, *, shutdown: bool) -> tuple[SimpleNamespace, MagicMock]:
 
 @pytest.mark.parametrize("shutdown", [False, True])
 def test_launch_ends_with_its_client(launching: Any, context: Any, shutdown: bool):
-    launching.ending_node("identify", {})
-    answered = asked_of_launch(launching, context)["on_exit"](*ended(0, shutdown=shutdown))
+    make = launching.ending_node("identify", {})
+    answered = asked_of_launch(launching, make, context)["on_exit"](*ended(0, shutdown=shutdown))
     assert len(answered) == (0 if shutdown else 1)  # a second end asks for nothing
 
 
@@ -96,16 +96,16 @@ def test_stay_counts_as_it_was_where_the_node_was_launched(
     launching: Any, context: Any, stay: str, answers: int
 ):
     """A launch file that includes this one in a group has forgotten the argument by the end."""
-    launching.ending_node("identify", {})
+    make = launching.ending_node("identify", {})
     context.launch_configurations["stay"] = stay
-    on_exit = asked_of_launch(launching, context)["on_exit"]
+    on_exit = asked_of_launch(launching, make, context)["on_exit"]
     del context.launch_configurations["stay"]
     assert len(on_exit(*ended(0, shutdown=False))) == answers
 
 
 def test_interrupted_client_has_not_failed_in_a_launch(launching: Any, context: Any):
-    launching.ending_node("identify", {})
-    (_, given) = asked_of_launch(launching, context)["parameters"]
+    make = launching.ending_node("identify", {})
+    (_, given) = asked_of_launch(launching, make, context)["parameters"]
     assert given["canceled_status"] == 0
 
 
@@ -116,18 +116,16 @@ def test_interrupted_client_has_not_failed_in_a_launch(launching: Any, context: 
 def test_launch_fails_where_a_node_failed(
     launching: Any, context: Any, declare: str, status: int, shutdown: bool
 ):
-    getattr(launching, declare)("identify", {})
+    make = getattr(launching, declare)("identify", {})
     with pytest.raises(RuntimeError, match=f"identify ended with status {int(status)}"):
-        asked_of_launch(launching, context)["on_exit"](*ended(status, shutdown=shutdown))
+        asked_of_launch(launching, make, context)["on_exit"](*ended(status, shutdown=shutdown))
 
 
 def test_launch_goes_on_without_a_node_that_only_watches(launching: Any, context: Any):
-    launching.node("sufficiency", only_if="sufficiency")
-    assert asked_of_launch(launching, context)["on_exit"] is None
-    launching.Node.reset_mock()
+    make = launching.node("sufficiency", only_if="sufficiency")
+    assert asked_of_launch(launching, make, context)["on_exit"] is None
     context.launch_configurations["sufficiency"] = "false"
-    launching.OpaqueFunction.call_args.kwargs["function"](context)
-    launching.Node.assert_not_called()
+    assert make(context) == []
 
 
 @pytest.mark.parametrize(
@@ -142,10 +140,16 @@ def test_launch_goes_on_without_a_node_that_only_watches(launching: Any, context
 def test_what_an_argument_cannot_say_ends_the_launch_with_a_sentence(
     launching: Any, context: Any, argument: str, said: str, sentence: str
 ):
+    """And nothing was started: launch would leave that behind."""
+    watch = launching.node("sufficiency", only_if="sufficiency")
+    launching.together(launching.node("recorder"), watch, launching.ending_node("identify", {}))
     context.launch_configurations[argument] = said
-    if argument == "stay":
-        launching.ending_node("identify", {})
-    else:
-        launching.node("sufficiency", only_if="sufficiency")
     with pytest.raises(RuntimeError, match=re.escape(sentence)):
-        asked_of_launch(launching, context)
+        launching.OpaqueFunction.call_args.kwargs["function"](context)
+
+
+def test_a_node_that_is_not_asked_for_is_not_started(launching: Any, context: Any):
+    make = launching.if_given("bag", launching.node("identify"))
+    for said, nodes in (("", 0), ("/bag", 1)):
+        context.launch_configurations["bag"] = said
+        assert len(make(context)) == nodes
