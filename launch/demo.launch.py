@@ -4,7 +4,17 @@
 """Identify a simulated robot with hidden parameters and compare with the truth."""
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, arguments, ending_node, flag, node, share, text
+from sysid_ros.nodes.launching import (
+    AS_IN_FILE,
+    STAY,
+    arguments,
+    ending_node,
+    flag,
+    node,
+    share,
+    text,
+    together,
+)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -26,10 +36,11 @@ def generate_launch_description() -> LaunchDescription:
     server = node("fit_server", {"output_dir": text("output_dir")})
     client = ending_node("identify", {"experiment": text("experiment"), "arm": True, **truth})
     own = arguments(
+        stay=STAY,
         autostart=(AS_IN_FILE, "whether the recorder configures and activates itself"),
         experiment=(str(demo / "experiment.yaml"), "experiment file, absolute path"),
         params_file=(str(demo / "demo.yaml"), "parameters of all nodes"),
         bag_dir=("demo_results/bags", "folder for the bag"),
         output_dir=("demo_results/results", "folder for the result folder"),
     )
-    return LaunchDescription([*own, robot, excite, recorder, server, *client])
+    return LaunchDescription([*own, together(robot, excite, recorder, server, client)])

@@ -9,7 +9,18 @@ The robot does not move before somebody arms it: call ``/excite/arm``, or give `
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, arguments, ending_node, flag, node, text, whole
+from sysid_ros.nodes.launching import (
+    AS_IN_FILE,
+    EXPERIMENT,
+    STAY,
+    arguments,
+    ending_node,
+    flag,
+    node,
+    text,
+    together,
+    whole,
+)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -38,6 +49,8 @@ def generate_launch_description() -> LaunchDescription:
         },
     )
     own = arguments(
+        stay=STAY,
+        experiment=EXPERIMENT,
         autostart=(AS_IN_FILE, "whether the recorder configures and activates itself"),
         arm=("false", "whether the robot may move at once, unasked"),
         recordings=(AS_IN_FILE, "motions, each in a bag of its own"),
@@ -48,4 +61,4 @@ def generate_launch_description() -> LaunchDescription:
         output_dir=(AS_IN_FILE, "folder for the result folder"),
         sufficiency=("false", "whether to say while recording when there is enough"),
     )
-    return LaunchDescription([*own, excite, recorder, server, judge, *client])
+    return LaunchDescription([*own, together(excite, recorder, server, judge, client)])

@@ -4,11 +4,21 @@
 """Estimate an experiment's parameters while the robot moves; ``/estimator/estimate`` has them."""
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, arguments, flag, node, text, whole
+from sysid_ros.nodes.launching import (
+    AS_IN_FILE,
+    EXPERIMENT,
+    arguments,
+    flag,
+    node,
+    text,
+    together,
+    whole,
+)
 
 
 def generate_launch_description() -> LaunchDescription:
     own = arguments(
+        experiment=EXPERIMENT,
         autostart=(AS_IN_FILE, "whether the estimator configures and activates itself"),
         state_file=(AS_IN_FILE, "file that carries what is known over a restart"),
         live_page_port=(AS_IN_FILE, "port of a page on this machine that shows estimates; 0: none"),
@@ -22,4 +32,4 @@ def generate_launch_description() -> LaunchDescription:
             "live_page_port": whole("live_page_port"),
         },
     )
-    return LaunchDescription([*own, estimator])
+    return LaunchDescription([*own, together(estimator)])

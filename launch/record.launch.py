@@ -7,7 +7,15 @@ With ``sufficiency:=true``, ``/sufficiency/sufficiency`` tells when the bag is l
 """
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, arguments, flag, node, text
+from sysid_ros.nodes.launching import (
+    AS_IN_FILE,
+    EXPERIMENT,
+    arguments,
+    flag,
+    node,
+    text,
+    together,
+)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -22,9 +30,10 @@ def generate_launch_description() -> LaunchDescription:
     )
     judge = node("sufficiency", {"experiment": text("experiment")}, only_if="sufficiency")
     own = arguments(
+        experiment=EXPERIMENT,
         autostart=(AS_IN_FILE, "whether the recorder configures and activates itself"),
         output_dir=(AS_IN_FILE, "folder for the bags"),
         record_on_activate=(AS_IN_FILE, "whether activation begins a bag"),
         sufficiency=("false", "whether to say while recording when there is enough"),
     )
-    return LaunchDescription([*own, recorder, judge])
+    return LaunchDescription([*own, together(recorder, judge)])

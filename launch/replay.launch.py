@@ -4,7 +4,7 @@
 """Replay a fitted recording to RViz: two robots, as measured and as the model moves."""
 
 from launch import LaunchDescription
-from sysid_ros.nodes.launching import AS_IN_FILE, arguments, flag, node, text
+from sysid_ros.nodes.launching import AS_IN_FILE, arguments, flag, node, text, together
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -16,4 +16,4 @@ def generate_launch_description() -> LaunchDescription:
         sequence=(AS_IN_FILE, "recording; the first held-out one if empty"),
         loop=(AS_IN_FILE, "whether to begin again at the end"),
     )
-    return LaunchDescription([*own, replay])
+    return LaunchDescription([*own, together(replay)])

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.excitation.timed_trajectory import control_points
 
-_LONGEST = 10  # periods between two points
+_LONGEST = 5  # periods between two points, or it leads aside of where the next message expects it
 _FARTHEST = 0.1  # s between two points, longer ones would lead aside of the way
+_FADED_IN = 10  # points over which the curve leaves the commands for their B-spline
 _AT_REST = 4  # periods at the end in which the curve may come to rest after the commands have
 _SLACK = 1e-9  # per second squared, of accelerations that are only rounding
 
@@ -46,7 +46,7 @@ def announced_stop(commands: FloatArray, before: FloatArray, period: float) -> A
     whole = np.concatenate([before[None], commands[: moving[-1] + 2], rest, commands[-1:]])
     velocities = (whole[2:] - whole[:-2]) / (2.0 * period)
     most = np.abs(np.diff(whole, n=2, axis=0)).max(axis=0) / period**2 + _SLACK
-    positions = control_points(whole[1:])[:-1]
+    positions = _faded_in(whole[1:])[:-1]
     longest = min(_LONGEST, max(1, round(_FARTHEST / period)))
     places = [0]
     while places[-1] < len(positions) - 1:
@@ -54,6 +54,19 @@ def announced_stop(commands: FloatArray, before: FloatArray, period: float) -> A
         places.append(places[-1] + _farthest(positions[cubics], velocities[cubics], period, most))
     times = period * (1.0 + np.array(places, dtype=np.float64))
     return AnnouncedStop(times, positions[places], velocities[places])
+
+
+def _faded_in(commands: FloatArray) -> FloatArray:
+    """Points (m, n) of the commands' B-spline, which fades in from the first, where a robot is.
+
+    Its acceleration runs straight from one second difference of the commands to the next, so it
+    keeps the limits that they keep, where a cubic through the commands themselves rings at each
+    kink of their speed, by up to half.
+    """
+    share = np.minimum(np.arange(1, len(commands) - 1) / _FADED_IN, 1.0)[:, None]
+    points: FloatArray = commands.copy()
+    points[1:-1] += share * np.diff(commands, n=2, axis=0) / 6.0
+    return points
 
 
 def _farthest(

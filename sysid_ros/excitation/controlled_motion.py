@@ -5,22 +5,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import CommandLimits
-from sysid_ros.excitation.path import ExcitationPath, check_limits
+from sysid_ros.excitation.path import ExcitationPath, check_limits, smooth_step
 from sysid_ros.excitation.playback import Playback
 from sysid_ros.excitation.reference import ExcitationError
 from sysid_ros.excitation.steps import StepLimits
 from sysid_ros.excitation.timed_trajectory import (
-    FADED_IN,
     TimedTrajectory,
-    control_points,
+    b_spline,
     timed_path,
-    trajectory_through,
 )
 
 # s; a stop that takes longer to arrive is no stop any more. What Fast DDS loses, as to a process
@@ -29,6 +28,8 @@ LONGEST_LEAD = 4.0
 _LEAST_LEAD = 0.1  # s on top of what goals have taken so far
 _SLOWER = 2.0  # times that a stop may take as long as the slowest goal before it
 _PAST = 0.05  # s of the way behind where the controller was that a stop begins with
+_SPACING = 0.01  # s between points of a stop, at most
+_FADED = 10  # points over which it leaves the way for what is to brake
 
 
 def lead_after(round_trips: Sequence[float]) -> float:
@@ -58,12 +59,12 @@ class ControlledMotion:
         Raises:
           ExcitationError: The curve through the points leaves a limit; names joint, time and value.
         """
-        self._path = path
         self._limits = limits
-        self._period = period
-        self._playback = Playback(path, limits, period=period, stop_time=stop_time)
         self.trajectory = timed_path(path, period)
         check_limits(self.trajectory, limits)
+        # Points of the whole are points of a stop, which is the same curve then until it brakes.
+        self._period = period / math.ceil(period / _SPACING)
+        self._playback = Playback(self.trajectory, limits, period=self._period, stop_time=stop_time)
 
     @property
     def stands_until(self) -> float:
@@ -89,19 +90,20 @@ class ControlledMotion:
         """
         first = max(int(np.ceil((passed - _PAST) / self._period)), 0)
         last = int(np.ceil((place + lead) / self._period))
-        if last * self._period >= self._path.duration:
-            return self._rest_from(first)
-        before = self._path.commands(self._period * np.arange(first, last, dtype=np.float64))
+        if last * self._period >= self.trajectory.duration:
+            return self._rest_from(first * self._period)
+        onward = self.trajectory.states(self._period * np.arange(first, last, dtype=np.float64))
         braking = self._playback.stop_from(last * self._period)
-        positions = np.concatenate([before, braking, braking[-1:], braking[-1:]])
+        positions = np.concatenate([onward[0], braking, braking[-1:], braking[-1:]])
         self._refuse_steps(positions)
+        states = b_spline(positions, self._period)
+        states[:, : last - first] = _faded(onward, states[:, : last - first], self._period)
         times = self._period * (first + np.arange(len(positions), dtype=np.float64))
-        # Joined without a step, up to shortly before it brakes.
-        curve = control_points(positions, max(len(before) - FADED_IN, 0))
-        return trajectory_through(self._path.joints, times, curve)
+        return TimedTrajectory(self.trajectory.joints, times, *states)
 
-    def _rest_from(self, first: int) -> TimedTrajectory | None:
+    def _rest_from(self, time: float) -> TimedTrajectory | None:
         whole = self.trajectory
+        first = int(np.searchsorted(whole.times, time))
         if first >= len(whole.times) - 1:
             return None
         tables = (whole.times, whole.positions, whole.velocities, whole.accelerations)
@@ -111,3 +113,19 @@ class ControlledMotion:
         steps = StepLimits.at(self._period, self._limits)
         if not steps.allow(positions[2:], positions[1:-1], positions[:-2]).all():
             raise ExcitationError("a soft stop within the limits could not be planned")
+
+
+def _faded(here: FloatArray, there: FloatArray, period: float) -> FloatArray:
+    """States (3, m, n) that go over from one curve to another beside it in their last points."""
+    lasts = _FADED * period
+    x = np.maximum(np.arange(-here.shape[1], 0.0)[:, None] / _FADED + 1.0, 0.0)
+    share, rate = smooth_step(x), 30.0 * (x * (1.0 - x)) ** 2 / lasts
+    bend = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / lasts**2
+    away = there - here
+    return np.array(
+        [
+            here[0] + share * away[0],
+            here[1] + share * away[1] + rate * away[0],
+            here[2] + share * away[2] + 2.0 * rate * away[1] + bend * away[0],
+        ]
+    )

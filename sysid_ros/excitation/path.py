@@ -19,6 +19,25 @@ _SLACK = 1e-6
 _RATE_SLACK = 1e-4
 
 
+class Way(Protocol):
+    """A motion from rest to rest, as commands over its own time."""
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The joints, in the order of the commands."""
+
+    @property
+    def duration(self) -> float:
+        """Length in seconds."""
+
+    @property
+    def rest(self) -> FloatArray:
+        """The command (n,) before it."""
+
+    def commands(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) in seconds."""
+
+
 class ExcitationPath:
     """A reference with a soft start and a soft end.
 
@@ -76,15 +95,7 @@ def smooth_step(x: FloatArray) -> FloatArray:
     return np.asarray(x**3 * (10.0 - 15.0 * x + 6.0 * x**2))
 
 
-class _Commands(Protocol):
-    @property
-    def joints(self) -> tuple[str, ...]: ...
-    @property
-    def duration(self) -> float: ...
-    def commands(self, times: FloatArray) -> FloatArray: ...
-
-
-def check_limits(path: _Commands, limits: CommandLimits) -> None:
+def check_limits(path: Way, limits: CommandLimits) -> None:
     """Refuse a motion that would leave its limits, before anything moves.
 
     Args:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.limits import CommandLimits
-from sysid_ros.excitation.path import ExcitationPath, smooth_step
+from sysid_ros.excitation.path import Way, smooth_step
 from sysid_ros.excitation.reference import ExcitationError
 from sysid_ros.excitation.steps import StepLimits
 
@@ -66,13 +66,14 @@ class Playback:
 
     After a gap the receiver is where it got to by itself. One that holds its last command stands,
     so the speed starts again from zero. One that is told with every message how to stop
-    (``announces``) gets to its command a period later and brakes from there. Wherever it is when
-    the next message comes, early or late by a part of a period, it is met there.
+    (``announces``) gets to its command a period later, goes on for another, and brakes from there.
+    Wherever it is when the next message comes, early or late by a part of a period, it is met
+    there.
     """
 
     def __init__(
         self,
-        path: ExcitationPath,
+        path: Way,
         limits: CommandLimits,
         *,
         period: float,
@@ -106,6 +107,7 @@ class Playback:
         self._stopping = False
         self._told = False
         self._state = self._former = _State(0.0, 1.0, 0.0, path.rest, path.rest)
+        self._coming: list[_State] = []  # what the receiver was told to do after it
 
     @property
     def announces(self) -> bool:
@@ -132,11 +134,15 @@ class Playback:
           The command, and after it, (m, n) in all, what is announced for the following periods.
         """
         alone = self.alone(gap)
-        if alone and self._told:  # before the first message nothing announced what follows
-            self._state = self._left_alone(alone)
+        if self._announces and self._told:  # before the first message nothing was announced
+            self._former, self._state = self._received(alone), self._received(alone + 1.0)
+        else:
+            held = replace(self._state, speed=0.0, before=self._state.command)
+            self._former = held if alone and self._told else self._state
+            self._state = self._next(self._former, braking=self._stopping)
         self._told = True
-        self._former, self._state = self._state, self._next(self._state, braking=self._stopping)
-        return np.array([self._state.command, *self._announcement()])
+        self._coming = self._announced()
+        return np.array([self._state.command, *(state.command for state in self._coming)])
 
     def alone(self, gap: float) -> float:
         """Periods in which the receiver went on by itself, ``gap`` seconds after the last message.
@@ -152,7 +158,7 @@ class Playback:
     def stop_from(self, place: float) -> FloatArray:
         """The commands (m, n) of a stop, one period apart, from a place reached at full speed."""
         before, here = self._path.commands(np.array([place - self._period, place]))
-        states = self._braked(_State(place, 1.0, 0.0, here, before), _LONGEST_STOP)
+        states = self._braked(_State(place, 1.0, 0.0, here, before))
         return np.array([here, *(state.command for state in states)])
 
     def _next(self, state: _State, *, braking: bool) -> _State:
@@ -187,13 +193,13 @@ class Playback:
     def _stands(self, state: _State) -> bool:
         return state.speed == 0.0 and (not self._release or state.fade == 1.0)
 
-    def _braked(self, state: _State, messages: int) -> list[_State]:
-        """The states of a stop, at most so many."""
+    def _braked(self, state: _State) -> list[_State]:
+        """The states of a stop."""
         states: list[_State] = []
-        while len(states) < messages and not self._stands(state):
+        while len(states) < _LONGEST_STOP and not self._stands(state):
             states += self._braked_at_once(state) or [self._next(state, braking=True)]
             state = states[-1]
-        return states[:messages]
+        return states[:_LONGEST_STOP]
 
     def _braked_at_once(self, state: _State) -> list[_State]:
         """The states of a stop in ``stop_time``, as far as the limits allow each of them."""
@@ -212,21 +218,22 @@ class Playback:
             for place, speed, fade, command, before in islice(rows, count)
         ]
 
-    def _left_alone(self, periods: float) -> _State:
-        """Return the place that the receiver reaches by itself in some periods."""
-        if not self._announces:
-            return replace(self._state, speed=0.0, before=self._state.command)
-        if periods < 0.0:
-            return _between(self._former, self._state, periods + 1.0)
-        braked = self._braked(self._state, min(math.ceil(periods), _LONGEST_STOP))
-        states = [self._state, *braked]
-        if len(states) <= periods:  # it has come to rest meanwhile
-            return replace(states[-1], before=states[-1].command)
-        states.append(replace(states[-1], before=states[-1].command))
-        whole = math.floor(periods)
-        return _between(states[whole], states[whole + 1], periods - whole)
+    def _received(self, periods: float) -> _State:
+        """The place that a receiver comes to by itself, so many periods after the last command."""
+        states = [self._former, self._state, *self._coming]
+        states.append(replace(states[-1], before=states[-1].command))  # it rests there
+        place = min(periods + 1.0, len(states) - 1.0)
+        row = min(math.floor(place), len(states) - 2)
+        return _between(states[row], states[row + 1], place - row)
 
-    def _announcement(self) -> list[FloatArray]:
+    def _announced(self) -> list[_State]:
+        """The states that follow the last message if no other comes.
+
+        The first of these is the command of the next message, whatever happens, as the receiver
+        passes the last one so fast that it gets there: where it was to brake there already, each
+        message would jerk it back to speed.
+        """
         if not self._announces:
             return []
-        return [state.command for state in self._braked(self._state, _LONGEST_STOP)]
+        onward = self._next(self._state, braking=self._stopping)
+        return [onward, *self._braked(onward)]

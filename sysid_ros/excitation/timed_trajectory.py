@@ -15,7 +15,6 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.path import ExcitationPath
 
 _DIFFERENCE = 1e-4  # s, from which velocities and accelerations of a path are taken
-FADED_IN = 10  # points over which a curve leaves its points for their B-spline
 
 
 @dataclass(frozen=True)
@@ -27,6 +26,11 @@ class TimedTrajectory:
     positions: FloatArray  # (m, n) rad or m
     velocities: FloatArray  # (m, n) per second
     accelerations: FloatArray  # (m, n) per second squared
+
+    @property
+    def rest(self) -> FloatArray:
+        """Positions (n,) at its beginning."""
+        return np.asarray(self.positions[0])
 
     @property
     def duration(self) -> float:
@@ -82,25 +86,20 @@ def timed_path(path: ExcitationPath, period: float) -> TimedTrajectory:
     return TimedTrajectory(path.joints, times, here, velocities, accelerations)
 
 
-def trajectory_through(
-    joints: tuple[str, ...], times: FloatArray, positions: FloatArray
-) -> TimedTrajectory:
-    """The smoothest curve through points (m, n) that ends at rest: their cubic spline."""
-    spline = scipy.interpolate.CubicSpline(times, positions, bc_type=("not-a-knot", "clamped"))
-    velocities, accelerations = spline(times, 1), spline(times, 2)
-    velocities[-1] = accelerations[-1] = 0.0
-    return TimedTrajectory(joints, times, positions, velocities, accelerations)
-
-
-def control_points(commands: FloatArray, first: int = 0) -> FloatArray:
-    """Points (m, n) of the cubic B-spline whose control points are ``commands`` (m, n).
+def b_spline(commands: FloatArray, period: float) -> FloatArray:
+    """States (3, m, n) of the cubic B-spline whose control points are ``commands`` (m, n).
 
     Its acceleration runs straight from one second difference of the commands to the next, so it
-    keeps the limits that they keep, where a cubic through the commands themselves rings at each
-    kink of their speed, by up to half. The first and last commands stay where they are; the
-    B-spline fades in over :data:`FADED_IN` points from ``first`` on, which a robot may be at.
+    keeps the limits that they keep. The first and last commands stay where they are, at rest.
+
+    Args:
+      commands: At least three.
+      period: Seconds between them.
     """
-    share = np.clip((np.arange(1, len(commands) - 1) - first) / FADED_IN, 0.0, 1.0)[:, None]
-    points: FloatArray = commands.copy()
-    points[1:-1] += share * np.diff(commands, n=2, axis=0) / 6.0
-    return points
+    states: FloatArray = np.zeros((3, *commands.shape))
+    turns = np.diff(commands, n=2, axis=0)
+    states[0] = commands
+    states[0, 1:-1] += turns / 6.0
+    states[1, 1:-1] = (commands[2:] - commands[:-2]) / (2.0 * period)
+    states[2, 1:-1] = turns / period**2
+    return states

@@ -34,8 +34,10 @@ class Problems:
         return len(self._sentences)
 
     def add(self, place: Place, sentence: str) -> None:
-        """Note one problem at ``place``."""
-        self._sentences.append(f"{place}: {sentence}")
+        """Note one problem at ``place``; what is noted again is said once."""
+        line = f"{place}: {sentence}"
+        if line not in self._sentences:
+            self._sentences.append(line)
 
     def raise_if_any(self) -> None:
         """Raise what was collected.

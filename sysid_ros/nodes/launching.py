@@ -12,7 +12,6 @@ from typing import Any
 
 from ament_index_python.packages import get_package_share_directory
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
-from launch.conditions import IfCondition
 from launch.launch_context import LaunchContext
 from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.substitutions import LaunchConfiguration
@@ -20,7 +19,14 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 AS_IN_FILE = ""  # default of an argument that leaves a parameter to the parameter file
+STAY = ("false", "whether the other nodes outlive the result")
+EXPERIMENT = (AS_IN_FILE, "experiment file, absolute path")  # the argument of that name
+_TAKEN = {bool: "true or false", int: "a whole number", str: "a text"}
 _PATIENCE = "30"  # s from SIGINT to SIGTERM, and from there to SIGKILL
+
+
+# makes what is to be launched, where an argument that cannot be is refused
+Maker = Callable[[LaunchContext], list[LaunchDescriptionEntity]]
 
 
 def share() -> Path:
@@ -39,7 +45,6 @@ def arguments(**further: tuple[str, str]) -> list[DeclareLaunchArgument]:
         "use_sim_time": (AS_IN_FILE, "whether time comes from the topic /clock"),
         "params_file": (str(share() / "config" / "defaults.yaml"), "parameters of all nodes"),
         "log_level": ("info", "debug, info, warn, error or fatal"),
-        "experiment": (AS_IN_FILE, "experiment file, absolute path"),
     }
     return [
         DeclareLaunchArgument(name, default_value=default, description=description)
@@ -58,9 +63,27 @@ class Argument:
         """Return whether it says something else than the parameter file."""
         return bool(LaunchConfiguration(self.name).perform(context))
 
-    @property
-    def value(self) -> ParameterValue:
-        """The parameter's value."""
+    def value(self, context: LaunchContext) -> Any:
+        """Return what it says.
+
+        Raises:
+          RuntimeError: That is of another kind.
+        """
+        said = LaunchConfiguration(self.name)
+        try:
+            return ParameterValue(said, value_type=self.kind).evaluate(context)
+        except ValueError:
+            raise RuntimeError(
+                f"{self.name}:={said.perform(context)}: {self.name} takes {_TAKEN[self.kind]}"
+            ) from None
+
+    def parameter(self, context: LaunchContext) -> ParameterValue:
+        """Return it as a parameter.
+
+        Raises:
+          RuntimeError: It is of another kind.
+        """
+        self.value(context)
         return ParameterValue(LaunchConfiguration(self.name), value_type=self.kind)
 
 
@@ -86,7 +109,7 @@ def node(
     remappings: Sequence[tuple[str, Any]] = (),
     only_if: str | None = None,
     on_exit: Callable[[LaunchContext], Any] | None = None,
-) -> OpaqueFunction:
+) -> Maker:
     """One of the package's nodes, with the usual arguments applied.
 
     A parameter is what the parameter file says where no argument is given for it. Where the node
@@ -103,8 +126,10 @@ def node(
     wanted = {"use_sim_time": flag("use_sim_time"), **(parameters or {})}
 
     def make(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        if only_if is not None and not flag(only_if).value(context):
+            return []
         chosen = {
-            name: one.value if isinstance(one, Argument) else one
+            name: one.parameter(context) if isinstance(one, Argument) else one
             for name, one in wanted.items()
             if not isinstance(one, Argument) or one.given(context)
         }
@@ -113,7 +138,7 @@ def node(
             executable=executable,
             name=executable,
             namespace=LaunchConfiguration("namespace"),
-            parameters=[LaunchConfiguration("params_file"), *([chosen] if chosen else [])],
+            parameters=[_params_file(context), *([chosen] if chosen else [])],
             remappings=list(remappings),
             arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
             output="screen",
@@ -124,8 +149,19 @@ def node(
         )
         return [started]
 
-    condition = IfCondition(LaunchConfiguration(only_if)) if only_if else None
-    return OpaqueFunction(function=make, condition=condition)
+    return make
+
+
+def _params_file(context: LaunchContext) -> str:
+    """The parameter file, without which launch would go on with other parameters.
+
+    Raises:
+      RuntimeError: There is none.
+    """
+    file = str(LaunchConfiguration("params_file").perform(context))
+    if not Path(file).is_file():
+        raise RuntimeError(f"params_file:={file}: there is no such file")
+    return file
 
 
 def _refuse_failure(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
@@ -139,14 +175,14 @@ def _refuse_failure(event: Any, context: LaunchContext) -> list[LaunchDescriptio
     return []
 
 
-def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDescriptionEntity]:
+def ending_node(executable: str, parameters: Mapping[str, Any]) -> Maker:
     """A node with whose end the launch ends, and fails where the node failed.
 
-    Declares the argument ``stay``, which leaves the other nodes running after a success.
+    The argument ``stay`` leaves the other nodes running after a success.
     """
 
     def judge_of(known: LaunchContext) -> Any:
-        stays = LaunchConfiguration("stay").perform(known).lower() == "true"
+        stays = flag("stay").value(known)
 
         def judge(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity]:
             _refuse_failure(event, context)
@@ -154,9 +190,23 @@ def ending_node(executable: str, parameters: Mapping[str, Any]) -> list[LaunchDe
 
         return judge
 
-    stay = DeclareLaunchArgument(
-        "stay", default_value="false", description="whether the other nodes outlive the result"
-    )
     # Launch takes every other status for a death, also where Ctrl-C has asked for the end.
     told = {**parameters, "canceled_status": 0}
-    return [stay, node(executable, told, on_exit=judge_of)]
+    return node(executable, told, on_exit=judge_of)
+
+
+def if_given(argument: str, make: Maker) -> Maker:
+    """A node that is started only where an argument is given."""
+    return lambda context: make(context) if text(argument).given(context) else []
+
+
+def together(*makers: Maker) -> OpaqueFunction:
+    """Nodes that are started once everything that the arguments say of all of them is in order.
+
+    Launch leaves behind, running, what it was just starting when something else fails.
+    """
+
+    def make(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        return [entity for maker in makers for entity in maker(context)]
+
+    return OpaqueFunction(function=make)

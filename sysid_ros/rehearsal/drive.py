@@ -26,6 +26,7 @@ from sysid_ros.engine.elements import (
     actuator_moments,
     control_range,
     first_inputs,
+    is_low_passed,
     is_servo,
     joint_of,
     moved_inertia,
@@ -296,7 +297,8 @@ class Balance:
     path: ExcitationPath  # of the first three degrees of freedom, m
     posture: FloatArray  # (nq,)
     hold: FloatArray  # (u,) controls that keep it
-    gain: FloatArray  # (u, 2 nv)
+    activation: FloatArray  # (na,) that goes with these
+    gain: FloatArray  # (u, 2 nv + na)
     dither: FloatArray  # (k, u)
     low: FloatArray  # (u,)
     high: FloatArray  # (u,)
@@ -307,7 +309,7 @@ class Balance:
         goal[:3] += self.path.commands(np.array([time]))[0]
         error = np.zeros(self.model.nv)
         mujoco.mj_differentiatePos(self.model, error, 1.0, goal, data.qpos)
-        state = np.concatenate([error, data.qvel])
+        state = np.concatenate([error, data.qvel, data.act - self.activation])
         added = self.dither[round(time * 1e3) % len(self.dither)]
         return np.asarray(np.clip(self.hold - self.gain @ state + added, self.low, self.high))
 
@@ -322,7 +324,8 @@ def _balance(
             "actuators at sites balance; this model is neither"
         )
     hold, a, b = _linearized(model, start)
-    cost = np.diag(np.concatenate([10.0 * ~_turns_on(model), np.ones(model.nv)]))
+    free = np.zeros(model.na)
+    cost = np.diag(np.concatenate([10.0 * ~_turns_on(model), np.ones(model.nv), free]))
     control = _control_range(model)
     usual = _usual_controls(hold, control)
     gain = _regulator(a, b, cost, np.diag(1.0 / usual**2))
@@ -341,6 +344,7 @@ def _balance(
         ExcitationPath(reference, np.zeros(3), ramp=min(_RAMP, duration / 4.0)),
         np.array(start.qpos),
         hold,
+        np.array(start.act),
         gain,
         _dither(model, motion.dither, usual, seed),
         control[:, 0],
@@ -351,30 +355,39 @@ def _balance(
 def _linearized(
     model: mujoco.MjModel, start: mujoco.MjData
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Inputs that hold the start, (u,), and MuJoCo's linearization about it, (2 nv, 2 nv or u)."""
+    """Inputs that hold the start, (u,), and MuJoCo's linearization about it, (n, n or u).
+
+    The start is put down, with the activations that hold it; n is 2 nv + na.
+    """
     coarse = copy.copy(model)
     coarse.opt.timestep = _BALANCE_STEP
     coarse.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # RK4 has no linearization
     coarse.dof_frictionloss[:] = 0.0  # which would hold the linearized robot where it is
+    slow, exact = mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT
+    coarse.actuator_dyntype[coarse.actuator_dyntype == slow] = exact  # stable in coarse steps
     data = mujoco.MjData(coarse)
     data.qpos[:] = start.qpos
     mujoco.mj_forward(coarse, data)
     _put_down(coarse, data)
-    start.qpos[:] = data.qpos
-    mujoco.mj_forward(model, start)
     forces = (actuator_moments(data) * _gains(model)[:, None]).T
     carried = data.qfrc_bias - data.qfrc_passive  # weight less buoyancy
-    hold = np.linalg.lstsq(forces, carried, rcond=None)[0]
-    inputs = first_inputs(model)
+    wanted = np.linalg.lstsq(forces, carried, rcond=None)[0]
+    hold, inputs = np.array(wanted), first_inputs(model)
+    for actuator in np.flatnonzero(model.actuator_actnum).tolist():
+        data.act[model.actuator_actadr[actuator]] = wanted[actuator]
+        if not is_low_passed(model, actuator):  # it is summed up
+            hold[actuator] = 0.0
     data.ctrl[inputs] = hold
-    states = 2 * model.nv
+    start.qpos[:], start.act[:] = data.qpos, data.act
+    mujoco.mj_forward(model, start)
+    states = 2 * model.nv + model.na
     a, b = np.zeros((states, states)), np.zeros((states, model.nu))
     mujoco.mjd_transitionFD(coarse, data, 1e-6, True, a, b, None, None)
     return hold, a, b[:, inputs]
 
 
 def _regulator(a: FloatArray, b: FloatArray, cost: FloatArray, effort: FloatArray) -> FloatArray:
-    """The gains, (u, 2 nv), of a linear regulator (Anderson and Moore, Optimal Control, 1990)."""
+    """The gains, (u, n), of a linear regulator (Anderson and Moore, Optimal Control, 1990)."""
     # The discount leaves alone what the actuators cannot move, such as the heading.
     a, b = _DISCOUNT * a, _DISCOUNT * b
     try:

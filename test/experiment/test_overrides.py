@@ -56,6 +56,14 @@ def test_overrides_add_up_and_are_kept(experiment: Experiment) -> None:
     assert twice == parse_experiment(TEXT, path=Path("arm.yaml"), overrides=twice.overrides)
 
 
+def test_what_is_wrong_is_said_once(experiment: Experiment) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        with_overrides(experiment, ["validation=null"])
+    assert str(refused.value).splitlines() == [
+        "override 'validation=null': validation must be a mapping of keys, given nothing"
+    ]
+
+
 def test_bags_are_added_or_take_the_place_of_the_others(experiment: Experiment) -> None:
     added = with_bags(experiment, ["b", Path("c")])
     assert [sequence.bag for sequence in added.sequences] == ["bags/a", "b", "c"]

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from excitation_limits import assert_no_step
 from excite_robot import JOINTS, LIMITS, MOTION, PATIENT, Robot, start_excite
 from patience import PATIENCE
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from ros_client import LATCHED, RosClient
@@ -223,6 +225,50 @@ def test_the_next_motion_begins_at_the_command_that_holds_the_robot(
     client.wait_until(motion.rivals)
     excite._watch()
     assert begun_at(-0.2, 0.0) == [-0.2, 0.0]
+
+
+def test_a_command_that_the_middleware_refuses_is_no_step(
+    excite: Excite, monkeypatch: pytest.MonkeyPatch
+):
+    """Fast DDS gives up after 100 ms; the robot holds what it was told last meanwhile."""
+    motion, clock, told = excite._motion, [0.0], [np.zeros(2)]
+    refused = rclpy_implementation.RCLError("cannot publish data")
+
+    def publish(message: Float64MultiArray) -> None:
+        if 40 <= len(told) < 43:
+            told.append(told[-1])
+            clock[0] += 0.1
+            raise refused
+        told.append(np.array(message.data))
+
+    publisher = SimpleNamespace(publish=publish, topic_name="/command")
+    monkeypatch.setattr(motion._topic, "_publisher", publisher)
+    monkeypatch.setattr(motion, "_now", lambda: clock[0])
+    motion.begin(excite._next.reference, np.zeros(2), 1.0)
+    while not motion.ended():
+        clock[0] += 0.01
+        motion.go_on(clock[0])
+    assert np.abs(told[39] - told[38]).max() > 0.005
+    assert assert_no_step(np.array(told), 0.01, np.full(2, 3.0), np.full(2, 40.0)) == 1
+
+
+def test_a_state_that_the_middleware_refuses_is_told_later(
+    excite: Excite, monkeypatch: pytest.MonkeyPatch
+):
+    told, refusals = [], [rclpy_implementation.RCLError("cannot publish data")]
+
+    def publish(message: String) -> None:
+        if refusals:
+            raise refusals.pop()
+        told.append(message.data)
+
+    publisher = SimpleNamespace(publish=publish, topic_name="/excite/state")
+    monkeypatch.setattr(excite, "_states", publisher)
+    excite._tell("done")
+    assert told == []
+    for _ in range(2):
+        excite._watch()
+    assert told == ["done"]
 
 
 def test_a_full_pass_that_is_refused_leaves_no_fault_behind(

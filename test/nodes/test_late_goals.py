@@ -224,7 +224,7 @@ def stopped(
 def assert_softly(controller: Controller) -> None:
     steps = np.diff(np.array(controller.references), axis=0)
     assert np.abs(steps).max() <= 3.0 * TICK
-    assert np.abs(np.diff(steps, axis=0)).max() <= 12.0 * TICK**2 * 1.1
+    assert np.abs(np.diff(steps, axis=0)).max() <= 12.0 * TICK**2 * 1.02
     assert not np.any(steps[-1])
     assert controller.canceled == 0 or not np.any(steps)  # before it has moved
 
@@ -336,7 +336,7 @@ def test_where_the_controller_never_says_that_it_is_done_the_motion_ends(excite,
     assert not player.moves
     assert "does not say that its goal is over" in said
     steps = np.diff(np.array(controller.references), axis=0)
-    assert np.abs(np.diff(steps, axis=0)).max() <= 12.0 * TICK**2 * 1.1
+    assert np.abs(np.diff(steps, axis=0)).max() <= 12.0 * TICK**2 * 1.02
     assert not np.any(steps[-round(3.0 / TICK) :])  # at rest when it was cancelled
 
 

@@ -170,6 +170,17 @@ def test_what_flies_is_balanced_and_seen_by_odometry_and_imu(tmp_path: Path) -> 
     assert rates[:, 0] == pytest.approx(made.course.seen["/imu/data"].qvel[:, 4])
 
 
+@pytest.mark.parametrize("dynamics", ["filter", "filterexact", "integrator"])
+def test_what_flies_by_slow_thrusters_is_balanced(tmp_path: Path, dynamics: str) -> None:
+    slow = f'<general dyntype="{dynamics}" dynprm="0.04"'
+    plan = RecordingPlan(
+        sensors=(OdometryReadings(linear=Reading()),), motion=Motion(reach=0.5), duration=6.0
+    )
+    thrusters = DRONE.replace("<motor", slow).replace('ctrlrange="0 8"', 'ctrlrange="-8 8"')
+    made = generate(spec(thrusters), plan, tmp_path / "bag")
+    assert np.abs(made.course.seen["/odom"].qpos[:, 2] - 1.0).max() < 1.0
+
+
 def test_a_wrist_feels_what_it_carries(tmp_path: Path) -> None:
     arm = spec(ARM.format(SERVOS))
     arm.bodies[-1].add_site(name="wrist")

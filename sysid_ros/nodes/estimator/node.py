@@ -43,6 +43,7 @@ from sysid_ros.nodes.process import run_node, stand_back
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, topics_of
 from sysid_ros.nodes.recorder.topic_statistics import message_times
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
+from sysid_ros.nodes.sending import send
 from sysid_ros.recording.bags import LiveTopics
 from sysid_ros.recording.mapping import CLOCK_TOPIC
 from sysid_ros.recording.messages import RawMessage
@@ -336,7 +337,7 @@ class Estimator(LifecycleNode):
             found += self._trend.statuses()
         message = DiagnosticArray(status=found)
         message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
+        send(self, self._diagnostics, message)
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -11,6 +11,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from sysid_ros.excitation import FloatArray, announced_stop
 from sysid_ros.nodes.excite.settings import ExcitationSettings
+from sysid_ros.nodes.sending import send
 
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"  # rmw: a publisher is heard of before the node that it belongs to
 
@@ -60,18 +61,20 @@ class CommandTopic:
             )
         return self.rivals()
 
-    def publish(self, commands: FloatArray, before: FloatArray) -> None:
+    def publish(self, commands: FloatArray, before: FloatArray) -> bool:
         """Publish one message.
 
         Args:
           commands: The command, and the stop that it announces where messages can, (m, n).
           before: The command (n,) before it.
+
+        Returns:
+          Whether it went out.
         """
         if self._settings.announces:
-            self._publisher.publish(self._trajectory(commands, before))
-        else:
-            message = self._settings.command_type(data=commands[0].tolist())
-            self._publisher.publish(message)
+            return send(self._node, self._publisher, self._trajectory(commands, before))
+        message = self._settings.command_type(data=commands[0].tolist())
+        return send(self._node, self._publisher, message)
 
     def _trajectory(self, commands: FloatArray, before: FloatArray) -> JointTrajectory:
         """A trajectory to the command within one period, and on to rest."""

@@ -36,6 +36,7 @@ from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.process import run_node
+from sysid_ros.nodes.sending import send
 
 _WATCH = 0.5  # s between looks at who else is there
 _CLOCK_STANDS = 2.0  # s without a tick after which nothing more is waited for at the end
@@ -65,7 +66,7 @@ class Excite(Node):
         self._motion: ControllerMotion | StreamedMotion = plays(self, self._settings, self._now)
         self._passes: list[float] = []  # that are still to come
         self._rest = self._monitor.positions  # the command before and after the motion
-        self._state = ""
+        self._state, self._is_told = "", True
         self._tell("waiting")
         if self._settings.is_effort:
             log_of(self).warning("interface is effort: every stop lets go of the robot")
@@ -118,7 +119,7 @@ class Excite(Node):
         except SysidError as error:
             log_of(self).error(f"not moving: {error}")
             return str(error)
-        self._sources.publish(String(data=self._next.source))
+        send(self, self._sources, String(data=self._next.source))
         self._tell("running")
         return ""
 
@@ -178,6 +179,7 @@ class Excite(Node):
 
     def _watch(self) -> None:
         """Look at who else is there, which takes too long to do it with every command."""
+        self._is_told = self._is_told or send(self, self._states, String(data=self._state))
         self._controller.look()
         others = self._motion.rivals() or self._controller.problem()
         if others:
@@ -227,7 +229,7 @@ class Excite(Node):
 
     def _tell(self, state: str) -> None:
         self._state = state
-        self._states.publish(String(data=state))
+        self._is_told = send(self, self._states, String(data=state))
         log_of(self).info(state)
 
 

@@ -101,12 +101,14 @@ class StreamedMotion:
         return None
 
     def go_on(self, now: float) -> FloatArray | None:
-        """Publish the next command if it is due, whenever the tick began, and return it, (n,)."""
+        """Publish the next command if it is due, whenever the tick began, and return it, (n,).
+
+        One that did not go out never was: the next one is planned from what the robot was told.
+        """
         message = self._motion.message(self._sent, self._now) if self._motion else None
-        if message is None:
+        if message is None or not self._topic.publish(message.commands, message.motion.before):
             return None
         self._motion, self._sent = message.motion, message.instant
-        self._topic.publish(message.commands, message.motion.before)
         return np.asarray(message.commands[0])
 
     def ended(self) -> bool:

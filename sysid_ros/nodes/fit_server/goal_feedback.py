@@ -14,6 +14,7 @@ from rclpy.node import Node
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.fit_worker import STARTING
 from sysid_ros.nodes.clocks import steady_clock
+from sysid_ros.nodes.fit_server.client_side import READING
 from sysid_ros.nodes.fit_server.messages import feedback
 from sysid_ros_interfaces.action import FitModel
 
@@ -42,19 +43,31 @@ class GoalFeedback:
         with self._lock:
             self._goal = None
 
+    @property
+    def progress(self) -> float:
+        """The share of the goal that is done, 0 to 1; never falls."""
+        return float(self._latest.progress)
+
     def stage(self, stage: str, share: float = 0.0) -> None:
-        """Tell what is being done now, and the share of it that is done."""
+        """Tell what is being done now, and the share of the recordings that was read."""
         with self._lock:
             self._latest.stage = stage
-            if not self._latest.names:  # later the share is that of the fit
-                self._latest.progress = share
+            self._latest.progress = max(self.progress, READING * share)
             self._publish()
 
     def iteration(self, step: Iteration, share: float) -> None:
-        """Tell one step of the optimizer, and the share of the work done."""
+        """Tell one step of the optimizer, and the share of the fit that is done."""
         with self._lock:
-            stage, self._latest = self._latest.stage, feedback(step, share)
+            # Steps of a search and those before errors are weighed anew are counted, too.
+            done = max(self.progress, READING + (1.0 - READING) * share)
+            stage, self._latest = self._latest.stage, feedback(step, done)
             self._latest.stage = stage
+            self._publish()
+
+    def done(self) -> None:
+        """Tell that all is done: most fits end long before their last iteration."""
+        with self._lock:
+            self._latest.progress = 1.0
             self._publish()
 
     def _again(self) -> None:

@@ -142,8 +142,8 @@ class FitServer(Node):
         def on_progress(event: FitEvent) -> None:
             if event.iteration is not None:
                 told.iteration(event.iteration, event.progress)
-                self._topics.publish(event.iteration, event.progress)
-                self._progress.iteration(event.iteration, event.progress)
+                self._topics.publish(event.iteration, told.progress)
+                self._progress.iteration(event.iteration, told.progress)
             else:
                 # The page has room for each, the log has not.
                 if not event.progress and not is_counted(event.stage):
@@ -153,7 +153,7 @@ class FitServer(Node):
 
         worker, self._ahead = self._ahead, None
         with GoalFeedback(self, goal_handle) as told:
-            return run_fit(
+            end = run_fit(
                 self._request(goal_handle.request),
                 on_progress=on_progress,
                 should_cancel=lambda: (
@@ -164,6 +164,9 @@ class FitServer(Node):
                 program=self._program,
                 worker=worker,
             )
+            if end.code is ErrorCode.NONE:
+                told.done()
+            return end
 
     def _prepare(self) -> None:
         """Start the process of the next fit, once the last one has been over for a while."""

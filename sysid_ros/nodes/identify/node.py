@@ -23,6 +23,7 @@ from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ErrorCode, StopRequestedError, SysidError
 from sysid_ros.experiment import load_experiment
 from sysid_ros.nodes.ending import EndRequest
+from sysid_ros.nodes.fit_server import READING
 from sysid_ros.nodes.identify import EXIT_OFF
 from sysid_ros.nodes.identify.identification import Identification
 from sysid_ros.nodes.identify.truth_table import all_close, compare, truth_table
@@ -91,7 +92,7 @@ class _Shown:
             self._stage = feedback.stage
             self._progress.stage(feedback.stage)
         elif not feedback.names and feedback.progress:
-            self._progress.reading(feedback.progress)
+            self._progress.reading(feedback.progress / READING)
         step = (feedback.iteration, feedback.cost)
         if feedback.names and step != self._step:
             self._step = step

@@ -49,6 +49,7 @@ from sysid_ros.nodes.recorder.topic_statistics import (
     message_times,
 )
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
+from sysid_ros.nodes.sending import send
 from sysid_ros.recording.mapping import CLOCK_TOPIC
 
 _POLL_PERIOD = 0.02  # s between takings of messages; a queue must last that long
@@ -373,7 +374,7 @@ class Recorder(LifecycleNode):
                 for topic, problem in self._watch.health().items()
             ),
         ]
-        self._diagnostics.publish(message)
+        send(self, self._diagnostics, message)
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -12,6 +12,7 @@ import shutil
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -36,8 +37,32 @@ from sysid_ros.recording.messages import CLOCK, RawMessage, TopicColumns
 _CLOCK_BACK_NS = 100_000_000  # as much of /clock, which has one publisher, is no message overtaken
 _AT_ONCE_NS = 2_000_000_000  # within which all topics are seen to start over
 
-# by topic, when the first message after each restart was received, or published
-Cuts = Mapping[str, Sequence[int]]
+
+@dataclass(frozen=True)
+class _Cuts:
+    """The cuts of topics, all in times of receipt or all of publication, ns."""
+
+    begins: Mapping[str, Sequence[int]]  # by topic, of the first message after each restart
+    late: Mapping[str, Container[int]]  # by topic, of messages after it from before it
+    latched: Container[str]  # topics
+    published: bool  # whether these are times of publication
+
+    def holds(self, part: int, message: RawMessage) -> bool:
+        """Return whether a stretch holds a message; what is latched still holds in later ones."""
+        topic = message.topic
+        wall_ns = message.publish_ns if self.published and message.publish_ns else message.log_ns
+        own = bisect_right(self.begins.get(topic, self.begins[CLOCK_TOPIC]), wall_ns)
+        own -= wall_ns in self.late.get(topic, ())
+        return own == part or (own < part and topic in self.latched)
+
+
+@dataclass(frozen=True)
+class _Restarts:
+    """The restarts of one topic's stamps, in times of receipt or publication, ns."""
+
+    before: dict[int, int]  # by the time of the first message after each, that of the one before
+    late: Container[int] = ()  # of messages after one from before it
+    unruly: bool = False  # whether they jump back again and again
 
 
 def split_at_restarts(
@@ -66,20 +91,18 @@ def split_at_restarts(
     with open_recording(path, msg_paths=msg_paths) as recording, ExitStack() as undo:
         if recording.format == "rosbag1":
             raise BagError(f"{path} is a bag of ROS 1, which is not split")
-        published = _is_received_by_simulation(recording)
-        cuts = _cuts(recording, published)
-        if not cuts[CLOCK_TOPIC]:
+        cuts = _cuts(recording, published=_is_received_by_simulation(recording))
+        restarts = len(cuts.begins[CLOCK_TOPIC])
+        if not restarts:
             raise BagError(f"bag {path}: no stamps jump back; there is nothing to split it at")
-        latched = {name for name, topic in recording.topics.items() if _is_latched(topic.qos)}
         begins = output or path.absolute().with_name(path.stem if path.is_file() else path.name)
         extras = read_extras(recording.files[0])
         found = []
-        for part in range(len(cuts[CLOCK_TOPIC]) + 1):
+        for part in range(restarts + 1):
             name = f"{begins.name}_{part + 1}"
             copy = BagCopy(BagFolder(begins.parent, name, compression, dated=False))
             undo.callback(shutil.rmtree, begins.parent / name, ignore_errors=True)
-            chosen = partial(_is_in, part=part, cuts=cuts, latched=latched, published=published)
-            complaints = copy.take(recording, extras, chosen)
+            complaints = copy.take(recording, extras, partial(cuts.holds, part))
             found.append(copy.close())
             found[-1].warnings = complaints
         undo.pop_all()
@@ -96,20 +119,11 @@ def _is_received_by_simulation(recording: Recording) -> bool:
     return False
 
 
-def _is_in(
-    message: RawMessage, *, part: int, cuts: Cuts, latched: Container[str], published: bool
-) -> bool:
-    """Return whether a message belongs to a stretch; what is latched still holds in later ones."""
-    wall_ns = message.publish_ns if published and message.publish_ns else message.log_ns
-    own = bisect_right(cuts.get(message.topic, cuts[CLOCK_TOPIC]), wall_ns)
-    return own == part or (own < part and message.topic in latched)
-
-
 def _is_latched(qos: str) -> bool:
     return any(one.durability == "transient_local" for one in read_profiles(qos))
 
 
-def _cuts(recording: Recording, published: bool) -> Cuts:
+def _cuts(recording: Recording, *, published: bool) -> _Cuts:
     """Times at which each topic starts over, of publication if ``published``, else of receipt.
 
     Without a stamp it does so halfway between the messages around the restart: of ``/clock``, or,
@@ -119,32 +133,33 @@ def _cuts(recording: Recording, published: bool) -> Cuts:
     Raises:
       BagError: No other topic tells one.
     """
-    jumps: dict[str, dict[int, int]] = {}
+    told: dict[str, _Restarts] = {}
     for name, topic in recording.topics.items():
         fields = CLOCK_FIELDS if topic.msgtype == CLOCK else ()
         with suppress(BagError, DataError):  # of a topic that nobody can read
             columns = read_columns(recording, {name: fields})[name]
-            jumps[name] = _jumps(columns, published)
-    unruly = [n for n, own in jumps.items() if len(own) > 1 and np.diff([*own]).min() < _AT_ONCE_NS]
-    jumps.update({name: {} for name in unruly})
-    if unruly and not any(jumps.values()):
+            told[name] = _restarts(columns, published)
+    unruly = [name for name, own in told.items() if own.unruly]
+    if unruly and not any(own.before for own in told.values()):
         raise BagError(
             f"bag {recording.path}: the stamps of {listed(unruly)} jump back again and again, as "
             "where two nodes publish it; there are no stretches to split it into"
         )
     common: list[int] = []
-    for instant in sorted(at for own in jumps.values() for at in own):
+    for instant in sorted(at for own in told.values() for at in own.before):
         if not common or instant - common[-1] > _AT_ONCE_NS:
             common.append(instant)
-    by_clock = jumps.get(CLOCK_TOPIC, {})
+    by_clock = told[CLOCK_TOPIC].before if CLOCK_TOPIC in told else {}
     common = [_nearest(by_clock, instant, instant) for instant in common]
-    before = {at: last for own in jumps.values() for at, last in own.items()} | by_clock
+    before = {at: last for own in told.values() for at, last in own.before.items()} | by_clock
     halfway = [(before[at] + at) // 2 for at in common]
     found = {
-        name: [_nearest(own, *both) for both in zip(common, halfway, strict=True)]
-        for name, own in jumps.items()
+        name: [_nearest(own.before, *both) for both in zip(common, halfway, strict=True)]
+        for name, own in told.items()
     }
-    return {**found, CLOCK_TOPIC: halfway}
+    latched = {name for name, topic in recording.topics.items() if _is_latched(topic.qos)}
+    late = {name: own.late for name, own in told.items()}
+    return _Cuts({**found, CLOCK_TOPIC: halfway}, late, latched, published)
 
 
 def _nearest(own: Iterable[int], instant: int, otherwise: int) -> int:
@@ -153,13 +168,13 @@ def _nearest(own: Iterable[int], instant: int, otherwise: int) -> int:
     return min(near, key=lambda at: abs(at - instant)) if near else otherwise
 
 
-def _jumps(columns: TopicColumns, published: bool) -> dict[int, int]:
-    """By the time of each message stamped far before the one before it, the time of that one."""
+def _restarts(columns: TopicColumns, published: bool) -> _Restarts:
+    """Find where stamps jump far back and go on from there."""
     is_clock = columns.msgtype == CLOCK
     least = _CLOCK_BACK_NS if is_clock else LARGEST_DISORDER_NS
     stamps = _clock_ns(columns) if is_clock else columns.header_ns
     if stamps is None:
-        return {}
+        return _Restarts({})
     wall = columns.publish_ns if published else None
     wall = columns.log_ns if wall is None else wall
     order = np.argsort(wall, kind="stable")
@@ -167,7 +182,20 @@ def _jumps(columns: TopicColumns, published: bool) -> dict[int, int]:
     # Zero is a stamp that was not filled in, or where time starts over: it begins what follows it.
     filled_in = np.flatnonzero(stamps)
     back = filled_in[:-1][np.diff(stamps[filled_in]) < -least] + 1
-    return dict(zip(wall[back].tolist(), wall[back - 1].tolist(), strict=True))
+    before: dict[int, int] = {}
+    late: set[int] = set()
+    while len(back):
+        first, at_once = back[0], back[wall[back] - wall[back[0]] <= _AT_ONCE_NS]
+        last, back = at_once[-1], back[len(at_once) :]
+        # What was sent before a restart and comes after it is dated no later than what came before.
+        ends, begins = stamps[first - 1], stamps[last]
+        found = first + np.flatnonzero(stamps[first:last] > ends // 2 + begins // 2)
+        ahead = bool(np.any(stamps[found] > ends + _CLOCK_BACK_NS))
+        if ahead or (len(back) and wall[back[0]] - wall[last] < _AT_ONCE_NS):
+            return _Restarts({}, unruly=True)
+        before[int(wall[first])] = int(wall[first - 1])
+        late.update(wall[found].tolist())
+    return _Restarts(before, late)
 
 
 def _clock_ns(columns: TopicColumns) -> IntArray:

@@ -60,6 +60,28 @@ def test_each_stretch_can_be_mapped_and_no_message_is_lost(twice: Path, tmp_path
         assert len(found.controls[0].times) == len(times)
 
 
+@pytest.mark.parametrize("with_clock", [True, False])
+def test_what_comes_late_among_the_first_of_its_topic_is_in_the_stretch_that_it_is_from(
+    write_bag, joint_state, ros2, tmp_path: Path, with_clock: bool
+) -> None:
+    """Two nodes publish ``/tf``, say, and what one of them sent is 50 ms longer on its way."""
+    entries, time = [], ros2.types["builtin_interfaces/msg/Time"]
+    for tick in range(700):
+        received = START_NS + tick * TICK
+        ns = (tick if tick < RESTART else tick - RESTART) * TICK + TICK
+        told = ros2.types["rosgraph_msgs/msg/Clock"](time(ns // 10**9, ns % 10**9))
+        if with_clock:
+            entries.append(Entry("/clock", received, told))
+        for late, joint in ((0, "shoulder"), (5, "elbow")):
+            at = received + late * TICK + 1000 + late
+            entries.append(Entry("/joint_states", at, joint_state(ns, [joint], [1.0])))
+    bag = write_bag(sorted(entries, key=lambda one: one.log_ns))
+    parts = split_at_restarts(bag, output=tmp_path / "part")
+    lengths = [2 * RESTART, 2 * (700 - RESTART)]
+    assert [part.topics["/joint_states"] for part in parts] == lengths
+    assert not any(topic.restarts for part in parts for topic in describe(part.path).topics)
+
+
 def test_where_the_simulation_dates_receipt_too_publication_tells_the_stretches(
     twice: Path, tmp_path: Path
 ) -> None:
