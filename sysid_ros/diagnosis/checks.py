@@ -53,6 +53,7 @@ from sysid_ros.diagnosis.simulated import (
 from sysid_ros.diagnosis.standstills import standstill_findings
 from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
 from sysid_ros.diagnosis.tracking import Tracking
+from sysid_ros.diagnosis.unfollowed_commands import unfollowed_command_findings
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import single_blas_thread
 from sysid_ros.errors import listed
@@ -97,7 +98,7 @@ def check_dataset(
         if reversed_axes := downward_findings(state.recorded, state.lines):
             # All else would look like other mistakes.
             return (*reversed_axes, *contradictions(dataset.quality))
-        findings = _of_values(state, simulated=simulated)
+        findings = [*_held_out(state), *_of_values(state, simulated=simulated)]
         seen = contacts(dataset.whole, state.declared.params, simulated=simulated)
         if simulated:
             findings += _simulated(state, apart(dataset.whole, seen), length, on_note)
@@ -161,7 +162,7 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
     """
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
-        return (*_at_rest(state), *_of_values(state, simulated=False))
+        return (*_at_rest(state), *_held_out(state), *_of_values(state, simulated=False))
 
 
 def joints_beyond_ranges(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -208,8 +209,16 @@ def _at_rest(state: CheckedState) -> list[Finding]:
     stood = repeated_command_findings(state.recorded, state.lines)
     stood = stood or standstill_findings(state.recorded)
     stood = stood or constant_command_findings(state.recorded, state.lines)
+    stood = stood or unfollowed_command_findings(state.recorded)
     state.recorded = state.recorded.without({label for one in stood for label in one.signals})
     return stood
+
+
+def _held_out(state: CheckedState) -> list[Finding]:
+    """Why a fit cannot be judged by recordings that are held out, though its own are right."""
+    if state.held_out is None:
+        return []
+    return unfollowed_command_findings(state.recorded, state.held_out)
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:

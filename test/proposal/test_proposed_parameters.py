@@ -319,7 +319,7 @@ def test_of_fixed_bodies_those_are_offered_that_weigh_otherwise() -> None:
 
 
 def test_what_an_imu_reads_at_rest_is_not_taken_for_nothing() -> None:
-    given = replace(inputs(2), imus={"rate": "gyro", "force": "accelerometer"})
+    given = replace(inputs(2), unzeroed={"rate": "gyro", "force": "accelerometer"})
     found = [one for one in offered(arm(2), given) if one.attribute.startswith("bias_")]
     assert [(one.name, one.attribute) for one in found] == [
         (name, f"bias_{axis}") for name in ("rate", "force") for axis in "xyz"

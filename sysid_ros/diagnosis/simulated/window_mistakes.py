@@ -35,14 +35,13 @@ from sysid_ros.diagnosis.fits import (
     OneMass,
     WindowScores,
     delay_of,
+    found_by_fits,
     gain_of,
     gravity_of,
     hidden_masses,
     mass_of,
     moving_masses,
-    offsets_of_imus,
     one_mass,
-    resistances,
     springs,
     with_names,
     zero_of,
@@ -134,8 +133,7 @@ class WindowTest:
         )
         could_be, concern = Simulated(recorded, topics), declared.concern
         usual, known = declared.params.copy(), total_delays(repairs)
-        joints = resistances(own, lambda name, row: concern("joint", name, row, "friction"))
-        for one in (*joints, *offsets_of_imus(own, partial(concern, "signal"))):
+        for one in found_by_fits(own, concern):
             usual.add(one)
         delays: dict[tuple[str, ...], float] = {}
         for topic, labels in could_be.by_topic().items():

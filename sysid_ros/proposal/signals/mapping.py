@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import FREE, joint_of, n_actuators
-from sysid_ros.engine.signals import IMU
+from sysid_ros.engine.signals import UNZEROED
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.signals.actuator_inputs import command_lines
@@ -360,9 +360,9 @@ def servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
     return found
 
 
-def imus(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
-    """The mapped gyroscopes and accelerometers, with which of them each is, by label."""
-    known = {one.name: IMU.get(int(one.type), "") for one in spec.sensors}
+def unzeroed(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
+    """The mapped sensors whose axes have offsets, with which kind each is, by label."""
+    known = {one.name: UNZEROED.get(int(one.type), "") for one in spec.sensors}
     lines = [line for line in mapping.signals if line.kind == "sensor"]
     kinds = {line.name: line.values.get("type", known.get(line.name, "")) for line in lines}
-    return {name: kind for name, kind in kinds.items() if kind in IMU.values()}
+    return {name: kind for name, kind in kinds.items() if kind in UNZEROED.values()}

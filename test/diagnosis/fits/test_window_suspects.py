@@ -16,7 +16,7 @@ from sysid_ros.diagnosis.fits import (
     centre_of,
     gravity_of,
     mass_of,
-    offsets_of_imus,
+    offsets_of_sensors,
     with_names,
 )
 from sysid_ros.engine.elements import body_inertia
@@ -83,9 +83,9 @@ def test_every_axis_of_an_imu_may_be_off_and_no_other_sensor() -> None:
     }
     measured = TimeSeries(np.arange(2.0), np.zeros((2, 4)), mapping)
     sequences = SimpleNamespace(spec=spec, sensordata=[measured])
-    found = offsets_of_imus(cast("ModelSequences", sequences), lambda *_: False)
+    found = offsets_of_sensors(cast("ModelSequences", sequences), lambda *_: False)
     assert [one.name for one in found] == [f"bias_{axis} of rate" for axis in "xyz"]
-    found = offsets_of_imus(cast("ModelSequences", sequences), lambda _, row: row == "bias_y")
+    found = offsets_of_sensors(cast("ModelSequences", sequences), lambda _, row: row == "bias_y")
     assert [one.name for one in found] == ["bias_x of rate", "bias_z of rate"]
 
 
