@@ -73,7 +73,7 @@ class ServoEquation:
         return Fits(np.maximum(left, 0.0) / (n * spread), offsets, found)
 
     def ratio(self, commands: FloatArray) -> float:
-        """The factor of the position that, beside a zero, explains most of one of commands (n, c)."""
+        """The factor of the position that explains most of the best of commands (n, c)."""
         moved = self.position - np.mean(self.position)
         each = moved @ commands / max(float(moved @ moved), 1e-300)
         best = np.argmax(np.abs(each) / np.maximum(np.std(commands, axis=0), 1e-18))

@@ -59,6 +59,7 @@ from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.errors import DataError, listed
 
 _ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zeros of commands do
+_BORNE = 0.25  # of a body's mass: something bears a weight of less, as another zero does
 _LESS = 0.95  # of what is left of a signal that shows a mass, once it is another
 _UNEXPLAINED = 0.2  # of signals' variation, from which on something else is wrong
 _LATE = 0.015  # s, from which a delay is told that no equation of joints shows
@@ -178,8 +179,10 @@ class WindowTest:
         moved = self._moved_masses({} if near is None else near[1])
         if moved or off is None or near is None:
             return moved
-        rival = self.zeros and set(_names(self.zeros)).isdisjoint(beside)
-        return [self._finding(near[0], self._rival(windows, off.left) if rival else "")]
+        alike = bool(self.zeros) and set(_names(self.zeros)).isdisjoint(beside)
+        if alike and 1.0 + near[0].step < _BORNE:
+            return []
+        return [self._finding(near[0], self._rival(windows, off.left) if alike else "")]
 
     def _moved_masses(self, told: Mapping[str, float]) -> list[Finding]:
         """The body that weighs differently and elsewhere, whatever springs do, if there is one.

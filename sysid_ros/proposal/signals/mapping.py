@@ -42,7 +42,7 @@ from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.told_units import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.recording.messages import message_type
-from sysid_ros.robots import with_servos
+from sysid_ros.robots import with_servos, without_motors
 
 _GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
 
@@ -159,18 +159,25 @@ def _inputs(
 def map_robot(
     spec: mujoco.MjSpec, channels: Sequence[Channel], orders: Sequence[Order] = ()
 ) -> tuple[mujoco.MjSpec, Mapping]:
-    """Propose the signal map of a model, and the servos that it needs if it has no actuators.
+    """Propose the signal map of a model, and the servos that it needs if nothing drives it.
 
-    Positions or velocities that were commanded mean servos, of which a URDF says nothing.
+    Positions or velocities that were commanded mean servos, of which a URDF says nothing, and a
+    model with motors, which no torque drives, no more.
 
     Returns:
       The model, with a servo on each joint whose command is mapped, and the map.
     """
-    model = spec.copy().compile()
-    plain = map_channels(model, channels, orders)
-    if model.nu or not plain.joints or any(line.kind == "effort" for line in plain.lines):
+    plain = map_channels(spec.copy().compile(), channels, orders)
+    driven = any(line.kind in ("effort", "actuator") or line.placed for line in plain.lines)
+    bare = without_motors(spec, [joint.name for joint in spec.joints])
+    if driven or bare.actuators or not plain.joints:
         return spec, plain
-    return _with_servos(spec, plain, channels, orders)
+    if not spec.actuators:
+        return _with_servos(spec, plain, channels, orders)
+    passive = map_channels(bare.copy().compile(), channels, orders)
+    served, mapping = _with_servos(spec, passive, channels, orders)
+    commanded = any(line.kind in SERVOS for line in mapping.lines)
+    return (served, mapping) if commanded else (spec, plain)
 
 
 def map_commanded_speeds(
