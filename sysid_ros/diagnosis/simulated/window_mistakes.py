@@ -12,7 +12,7 @@ mass, as on a vertical slide, so does a command whose zero is off, and both are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import mujoco
@@ -59,7 +59,6 @@ from sysid_ros.engine.uncertainty import sensor_of
 from sysid_ros.errors import DataError, listed
 
 _ALIKE = 1.2  # ratio of powers up to which a mass leaves as little as other zeros of commands do
-_BORNE = 0.25  # of a body's mass: something bears a weight of less, as another zero does
 _LESS = 0.95  # of what is left of a signal that shows a mass, once it is another
 _UNEXPLAINED = 0.2  # of signals' variation, from which on something else is wrong
 _LATE = 0.015  # s, from which a delay is told that no equation of joints shows
@@ -179,10 +178,8 @@ class WindowTest:
         moved = self._moved_masses({} if near is None else near[1])
         if moved or off is None or near is None:
             return moved
-        alike = bool(self.zeros) and set(_names(self.zeros)).isdisjoint(beside)
-        if alike and 1.0 + near[0].step < _BORNE:
-            return []
-        return [self._finding(near[0], self._rival(windows, off.left) if alike else "")]
+        alike = self.zeros and set(_names(self.zeros)).isdisjoint(beside)
+        return [self._finding(near[0], *(self._rival(windows, off.left) if alike else ("", "")))]
 
     def _moved_masses(self, told: Mapping[str, float]) -> list[Finding]:
         """The body that weighs differently and elsewhere, whatever springs do, if there is one.
@@ -354,26 +351,27 @@ class WindowTest:
         near = off.refined(there.scores([off.name], beside))
         return None if near is None else (near, there.left)
 
-    def _rival(self, windows: WindowScores, left: float) -> str:
-        """The zero of a command that explains as much as a weight, in words."""
+    def _rival(self, windows: WindowScores, left: float) -> tuple[str, str]:
+        """Zeros of commands that explain as much as a weight, in words, and the label of one."""
         scores = windows.scores(_names(self.zeros), _names(self.usual))
         steps, gained = scores.gained()
         best = int(np.argmax(gained))
         if scores.left - gained[best] > _ALIKE * left:
-            return ", and so would zeros of several commands that are off"
-        size = steps[best] * scores.sizes[best]
-        return f", and so would a command {[*self.zeros][best]!r} whose zero is off by {size:.3g}"
+            return ", and so would zeros of several commands that are off", ""
+        label, size = [*self.zeros][best], steps[best] * scores.sizes[best]
+        return f", and so would a command {label!r} whose zero is off by {size:.3g}", label
 
     def _body(self, name: str) -> str:
         """The body of a mass's column."""
         return next(body for body, one in self.masses.items() if one.name == name)
 
-    def _finding(self, off: OneMass, rival: str) -> Finding:
+    def _finding(self, off: OneMass, rival: str, zero: str) -> Finding:
         """The finding, with the line that frees the mass."""
         rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
         rival = rival or (of_servos(1.0 + off.step) if self.zeros else "")
         joints, body = self._shown(off.felt), self._body(off.name)
-        return told_mass(self.model, body, (1.0 + off.step, off.reach), joints, rivals, rival)
+        found = told_mass(self.model, body, (1.0 + off.step, off.reach), joints, rivals, rival)
+        return replace(found, zero=zero)
 
     def _shown(self, signals: Sequence[str]) -> tuple[str, ...]:
         """The joints that signals are measured on, or the signals."""
