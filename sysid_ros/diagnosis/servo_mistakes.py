@@ -46,6 +46,7 @@ _SAGS = 2.0  # times the largest load of a robot on this servo, as springs and l
 _TURNS = (0.05, 20.0)  # rad, between which a joint's motion is believable
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
+_MOST_TRIED = 5  # hypotheses per servo that are scored exactly
 _OTHER_UNIT = 10.0  # factor from which a scale with a zero of its own is another unit
 _PLAIN = {FindingKind.SIGN, FindingKind.DEGREES}  # which no push looks like
 _SURELY = 0.02  # of a factor, by which that of a gear may be missed
@@ -67,7 +68,7 @@ class _Hypothesis:
         command = (recorded.commands[servo],)
         found: list[tuple[Change, float]] = []
         size = abs(self.slope)
-        unit = self.offset and not named_degrees(size) and max(size, 1.0 / size) > _OTHER_UNIT
+        unit = self.offset and _is_other_unit(size)
         if unit:
             zero = {command[0]: -self.offset / size}
             found.append((Change(FindingKind.UNIT, {command[0]: 1.0 / size}, zero), 1.0 / size))
@@ -152,9 +153,8 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
     # A zero that a sag may explain is no finding; nor is what explains no more than it does.
     rivals = [plain, *(_scored(recorded, test, servo, one) for one in small)]
     accepted: list[_Scored] = []
-    for hypothesis in hypotheses[1:]:
-        if hypothesis.power > _PROMISING * hypotheses[0].power:
-            continue
+    most = _PROMISING * hypotheses[0].power
+    for hypothesis in [one for one in hypotheses[1:] if one.power <= most][:_MOST_TRIED]:
         one = _scored(recorded, test, servo, hypothesis)
         simpler = [*rivals, *(other for other in accepted if _is_part(other, one))]
         if all(decisive(one.misfit, other.misfit) for other in simpler):
@@ -214,8 +214,8 @@ def _screened(
         own = [1.0 / one for one in _of_joints(recorded, test, servo)]
         slopes += [sign * slope for slope in (*_SLOPES, *own) for sign in (1.0, -1.0)]
     equation, commands = test.equation(servo), test.commands(servo, SERVO_LAGS)
-    if moving:
-        slopes.append(equation.ratio(commands))
+    if moving and _is_other_unit(ratio := equation.ratio(commands)):
+        slopes.append(ratio)
     each = np.repeat(slopes, len(SERVO_LAGS))
     which = np.tile(np.arange(len(SERVO_LAGS)), len(slopes))
     best: dict[tuple[FindingKind, ...], _Hypothesis] = {}
@@ -234,8 +234,10 @@ def _screened(
                 small += [one] if one.slope == 1.0 and not small else []
                 continue
             pattern = tuple(change.kind for change, _ in one.repairs(recorded, servo))
-            best.setdefault(pattern, one)
-    return sorted(best.values(), key=lambda one: (_parts(one), one.power)), small
+            if len(pattern) <= 2:
+                best.setdefault(pattern, one)
+    parts = {one: len(pattern) for pattern, one in best.items()}
+    return sorted(parts, key=lambda one: (parts[one], one.power)), small
 
 
 def _smallest_offset(recorded: Recorded, servo: int) -> float:
@@ -251,8 +253,9 @@ def _smallest_offset(recorded: Recorded, servo: int) -> float:
     return min(_SMALLEST_OFFSET, max(_LEAST_OFFSET, _SAGS * most / stiffness))
 
 
-def _parts(hypothesis: _Hypothesis) -> int:
-    return (hypothesis.slope < 0.0) + (abs(hypothesis.slope) != 1.0) + (hypothesis.offset != 0.0)
+def _is_other_unit(ratio: float) -> bool:
+    size = abs(ratio)
+    return max(size, 1.0 / size) > _OTHER_UNIT and not named_degrees(size)
 
 
 def _explained(
