@@ -365,7 +365,7 @@ class WindowTest:
         """The body of a mass's column."""
         return next(body for body, one in self.masses.items() if one.name == name)
 
-    def _finding(self, off: OneMass, rival: str, zero: str) -> Finding:
+    def _finding(self, off: OneMass, rival: str, zero: str = "") -> Finding:
         """The finding, with the line that frees the mass."""
         rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
         rival = rival or (of_servos(1.0 + off.step) if self.zeros else "")
