@@ -161,12 +161,13 @@ def _finding(recorded: Recorded, group: list[_Unfollowed], first: int) -> Findin
     one = replace(longest, recording=longest.recording - first)
     when = one.words(several=len(recorded.recordings) > first + 1)
     ask = "ask" if len(group) > 1 else "asks"
+    apart = " of what is held out" if first else ""
     return Finding(
         FindingKind.NO_CONTROL,
         labels,
         {"begin": one.begin, "end": one.end, "error": one.error, "usual": one.usual},
         f"What {listed(map(repr, labels), _NAMED)} {ask} for is not "
-        f"done {when}{' held out' if first else ''}: a joint is off by {one.error:.3g}, to either "
+        f"done {when}{apart}: a joint is off by {one.error:.3g}, to either "
         f"side, and by {one.usual:.3g} usually. A brake held the robot, an emergency stop was "
         "pressed, or its drives were off: leave that out.",
         "",
