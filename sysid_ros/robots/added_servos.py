@@ -53,7 +53,7 @@ def with_commanded_servos(model: LoadedModel, signals: Sequence[SignalConfig]) -
 def without_motors(
     spec: mujoco.MjSpec, joints: Collection[str], driven: Collection[str] = ()
 ) -> mujoco.MjSpec:
-    """A copy of a model without the motors on some joints.
+    """A copy of a model without the motors on some joints, nor sensors of these motors.
 
     Args:
       spec: The model.
@@ -61,12 +61,14 @@ def without_motors(
       driven: Names of actuators that stay.
     """
     left = spec.copy()
-    for motor in [one for one in left.actuators if _is_motor(one) and one.target in joints]:
-        if motor.name not in driven:
-            left.delete(motor)
-    if len(left.actuators) < len(spec.actuators):
-        for key in left.keys:
-            key.ctrl = []  # which has as many numbers as there were inputs
+    motors = [one for one in left.actuators if _is_motor(one) and one.target in joints]
+    idle = [one for one in motors if one.name not in driven]
+    names = {one.name for one in idle}
+    sensors = [one for one in left.sensors if one.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR]
+    for element in (*idle, *(one for one in sensors if one.objname in names)):
+        left.delete(element)
+    for key in left.keys if idle else ():
+        key.ctrl = []  # which has as many numbers as there were inputs
     return left
 
 
