@@ -63,7 +63,7 @@ class Family:
 
     @property
     def scales(self) -> bool:
-        """Whether sizes are factors."""
+        """True if sizes are factors."""
         return self.kind in (FindingKind.SCALE, FindingKind.UNIT)
 
 
