@@ -70,7 +70,7 @@ def body_sensor_findings(
     for seen in compared:
         if lines.owner(seen.label) in twists:
             continue
-        reversed_force = seen.weighs and seen.correlation <= -_RELATED
+        reversed_force = seen.weighs and _shown(seen) <= -_RELATED
         turn = None if reversed_force else _turned(seen)
         if turn is not None:
             found.append(_turned_finding(seen, turn, lines))
@@ -207,15 +207,20 @@ def _frame_finding(twist: str, halves: Sequence[Agreement], lines: ExperimentLin
     )
 
 
+def _shown(seen: Agreement) -> float:
+    """The correlation; of a force or a torque, which nobody may have zeroed, without means."""
+    return seen.unlagged if seen.weighs else seen.correlation
+
+
 def _mistake(seen: Agreement) -> tuple[Change | None, float]:
     """Find the change that makes a sensor read what the positions say."""
-    if abs(max(seen.correlation, seen.lagged, key=abs)) < _RELATED:
+    if abs(max(_shown(seen), seen.lagged, key=abs)) < _RELATED:
         return None, 0.0
     size = abs(seen.slope)
     sign = -1.0 if seen.slope < 0.0 else 1.0
     if seen.weighs:  # its size follows the masses that it carries
         reverse = Change(FindingKind.SIGN, scale={seen.label: -1.0})
-        return (reverse if seen.correlation <= -_RELATED else None), 0.0
+        return (reverse if _shown(seen) <= -_RELATED else None), 0.0
     if seen.turns and named_degrees(size):
         factor = DEGREE if size > 1.0 else 1.0 / DEGREE
         return Change(FindingKind.DEGREES, scale={seen.label: sign * factor}), factor

@@ -39,6 +39,7 @@ class CheckedState:
     lines: ExperimentLines
     declared: Declared
     turned: Mapping[str, float]  # what measured signals jump by where a turn is over
+    held_out: Recorded | None = None  # recordings that are not fitted at all
     repairs: list[Change] = field(default_factory=list)
 
     @classmethod
@@ -48,7 +49,12 @@ class CheckedState:
         guessed = [one.name for one in experiment.signals if one.servo or one.velocity_servo]
         whole, gravity = recorded(dataset.training, guessed), declared.gravity()
         whole = whole if gravity is None else under_gravity(whole, gravity)
-        return cls(whole, ExperimentLines(experiment), declared, dataset.turned)
+        fitted = {name for group in dataset.training for name in group.sequence_name}
+        apart = [one for one in dataset.validation if fitted.isdisjoint(one.sequence_name)]
+        held_out = recorded(apart, guessed) if apart else None
+        if held_out is not None and held_out.servos != whole.servos:  # another model
+            held_out = None
+        return cls(whole, ExperimentLines(experiment), declared, dataset.turned, held_out)
 
     def repair(self, change: Change) -> None:
         """Repair the recordings."""

@@ -12,7 +12,6 @@ from sysid_ros.choices import FIT_METHODS
 from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
-from sysid_ros.diagnosis.constant_commands import constant_command_findings
 from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
     DECISIVE,
@@ -35,7 +34,7 @@ from sysid_ros.diagnosis.left_ranges import (
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
-from sysid_ros.diagnosis.repeated_commands import repeated_command_findings
+from sysid_ros.diagnosis.resting_signals import at_rest, held_out_at_rest
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
@@ -50,7 +49,6 @@ from sysid_ros.diagnosis.simulated import (
     swinging_steps,
     without_geoms,
 )
-from sysid_ros.diagnosis.standstills import standstill_findings
 from sysid_ros.diagnosis.torque_checks import MOST, torque_findings, unit_of_torques
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.signals import ModelSequences
@@ -88,7 +86,7 @@ def check_dataset(
         simulated = FIT_METHODS[experiment.fit.method].simulates
     state, length = CheckedState.of(experiment, dataset), experiment.windows.length
     with single_blas_thread():
-        if stood := _at_rest(state):
+        if stood := at_rest(state):
             on_note(f"nothing is simulated, as {_kinds(stood)} may look like anything: {_AGAIN}")
             findings = [*stood, *_of_values(state, simulated=False)]
             findings += [*beyond_ranges(state.recorded), *clipped_commands(state.recorded)]
@@ -97,7 +95,7 @@ def check_dataset(
         if reversed_axes := downward_findings(state.recorded, state.lines):
             # All else would look like other mistakes.
             return (*reversed_axes, *contradictions(dataset.quality))
-        findings = _of_values(state, simulated=simulated)
+        findings = [*held_out_at_rest(state), *_of_values(state, simulated=simulated)]
         seen = contacts(dataset.whole, state.declared.params, simulated=simulated)
         if simulated:
             findings += _simulated(state, apart(dataset.whole, seen), length, on_note)
@@ -161,7 +159,7 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
     """
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
-        return (*_at_rest(state), *_of_values(state, simulated=False))
+        return (*at_rest(state), *held_out_at_rest(state), *_of_values(state, simulated=False))
 
 
 def joints_beyond_ranges(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -198,18 +196,6 @@ def mistaken_units(experiment: Experiment, dataset: Dataset) -> tuple[Finding, .
     """
     with single_blas_thread():
         return tuple(unit_of_torques(CheckedState.of(experiment, dataset)))
-
-
-def _at_rest(state: CheckedState) -> list[Finding]:
-    """Signals that rest, or repeat commands, while joints move; as if not mapped beside them.
-
-    They may look like anything.
-    """
-    stood = repeated_command_findings(state.recorded, state.lines)
-    stood = stood or standstill_findings(state.recorded)
-    stood = stood or constant_command_findings(state.recorded, state.lines)
-    state.recorded = state.recorded.without({label for one in stood for label in one.signals})
-    return stood
 
 
 def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:

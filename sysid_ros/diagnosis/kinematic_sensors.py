@@ -4,7 +4,7 @@
 """Check that gyroscopes, accelerometers, twists and forces show the motion that positions show.
 
 Where every joint's position is measured, or a free body's pose, the model's kinematics alone say
-what a sensor on a body must read: masses do not enter, but for the size of a force between bodies.
+what a sensor on a body must read: masses do not enter, but for the size of forces between bodies.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ _TESTED = tuple(
         _S.mjSENS_FRAMELINACC,
         _S.mjSENS_FRAMEANGACC,
         _S.mjSENS_FORCE,
+        _S.mjSENS_TORQUE,
     )
 )
 _IN_BODY = tuple(int(kind) for kind in (_S.mjSENS_GYRO, _S.mjSENS_VELOCIMETER))
@@ -41,6 +42,7 @@ _IN_WORLD = tuple(int(kind) for kind in (_S.mjSENS_FRAMELINVEL, _S.mjSENS_FRAMEA
 _TURNING = tuple(
     int(kind) for kind in (_S.mjSENS_GYRO, _S.mjSENS_FRAMEANGVEL, _S.mjSENS_FRAMEANGACC)
 )
+_BETWEEN_BODIES = (int(_S.mjSENS_FORCE), int(_S.mjSENS_TORQUE))
 _XBODY = int(mujoco.mjtObj.mjOBJ_XBODY)
 _CUTOFF = 5.0  # Hz, of the low-pass on either side
 _RATE_SHARE = 0.15  # of the slowest signal's rate, the low-pass at most
@@ -56,7 +58,7 @@ class Agreement:
 
     label: str  # the sensor
     turns: bool  # whether it measures turning, in radians
-    weighs: bool  # whether it measures a force, whose size follows masses that are to be found
+    weighs: bool  # whether it measures a force or a torque, which follows masses to be found
     correlation: float  # cosine between both, over all axes and recordings
     slope: float  # measured per expected
     # (k, k) product of each measured (row) and each expected axis, over the lengths of both; its
@@ -253,7 +255,7 @@ def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
     return Agreement(
         label,
         kind in _TURNING,
-        kind == int(_S.mjSENS_FORCE),
+        kind in _BETWEEN_BODIES,
         product / size,
         product / max(power, 1e-300),
         (measured.T @ expected) / size,

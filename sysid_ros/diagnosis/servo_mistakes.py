@@ -47,6 +47,7 @@ _TURNS = (0.05, 20.0)  # rad, between which a joint's motion is believable
 _DECISIVE = 0.6  # ratio of unexplained powers that decides which of two signals is wrong
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 _MOST_TRIED = 5  # hypotheses per servo that are scored exactly
+_OTHER_UNIT = 10.0  # factor from which a scale with a zero of its own is another unit
 _PLAIN = {FindingKind.SIGN, FindingKind.DEGREES}  # which no push looks like
 _SURELY = 0.02  # of a factor, by which that of a gear may be missed
 _MILLI = 1e-3
@@ -66,9 +67,15 @@ class _Hypothesis:
         """The changes that undo it but for the lag, each with its size."""
         command = (recorded.commands[servo],)
         found: list[tuple[Change, float]] = []
+        size = abs(self.slope)
+        unit = self.offset and _is_other_unit(size)
+        if unit:
+            zero = {command[0]: -self.offset / size}
+            found.append((Change(FindingKind.UNIT, {command[0]: 1.0 / size}, zero), 1.0 / size))
         if self.slope < 0.0:
             found.append((Change(FindingKind.SIGN, scale={command[0]: -1.0}), 0.0))
-        size = abs(self.slope)
+        if unit:
+            return found
         if named_degrees(size):
             joint = recorded.joint_of(servo)
             own, factor = joint_labels(recorded, joint), DEGREE
@@ -146,9 +153,8 @@ def _of_one(recorded: Recorded, test: Tracking, servo: int) -> list[Explanation]
     # A zero that a sag may explain is no finding; nor is what explains no more than it does.
     rivals = [plain, *(_scored(recorded, test, servo, one) for one in small)]
     accepted: list[_Scored] = []
-    for hypothesis in hypotheses[1 : 1 + _MOST_TRIED]:
-        if hypothesis.power > _PROMISING * hypotheses[0].power:
-            continue
+    most = _PROMISING * hypotheses[0].power
+    for hypothesis in [one for one in hypotheses[1:] if one.power <= most][:_MOST_TRIED]:
         one = _scored(recorded, test, servo, hypothesis)
         simpler = [*rivals, *(other for other in accepted if _is_part(other, one))]
         if all(decisive(one.misfit, other.misfit) for other in simpler):
@@ -208,6 +214,8 @@ def _screened(
         own = [1.0 / one for one in _of_joints(recorded, test, servo)]
         slopes += [sign * slope for slope in (*_SLOPES, *own) for sign in (1.0, -1.0)]
     equation, commands = test.equation(servo), test.commands(servo, SERVO_LAGS)
+    if moving and _is_other_unit(ratio := equation.ratio(commands)):
+        slopes.append(ratio)
     each = np.repeat(slopes, len(SERVO_LAGS))
     which = np.tile(np.arange(len(SERVO_LAGS)), len(slopes))
     best: dict[tuple[FindingKind, ...], _Hypothesis] = {}
@@ -228,7 +236,8 @@ def _screened(
             pattern = tuple(change.kind for change, _ in one.repairs(recorded, servo))
             if len(pattern) <= 2:
                 best.setdefault(pattern, one)
-    return sorted(best.values(), key=lambda one: (_parts(one), one.power)), small
+    parts = {one: len(pattern) for pattern, one in best.items()}
+    return sorted(parts, key=lambda one: (parts[one], one.power)), small
 
 
 def _smallest_offset(recorded: Recorded, servo: int) -> float:
@@ -244,8 +253,9 @@ def _smallest_offset(recorded: Recorded, servo: int) -> float:
     return min(_SMALLEST_OFFSET, max(_LEAST_OFFSET, _SAGS * most / stiffness))
 
 
-def _parts(hypothesis: _Hypothesis) -> int:
-    return (hypothesis.slope < 0.0) + (abs(hypothesis.slope) != 1.0) + (hypothesis.offset != 0.0)
+def _is_other_unit(ratio: float) -> bool:
+    size = abs(ratio)
+    return max(size, 1.0 / size) > _OTHER_UNIT and not named_degrees(size)
 
 
 def _explained(
@@ -256,9 +266,8 @@ def _explained(
     changes = [change for change, _ in best.repairs]
     found: list[Explanation] = []
     for i, (change, size) in enumerate(best.repairs):
-        others = (*(one.change for one in found), *changes[i + 1 :])
-        one = _refined(_Fixed(test, servo, others, late), change, size)
-        one = _attributed(recorded, _Fixed(test, servo, others, late), servo, one)
+        beside = _Fixed(test, servo, tuple(one.change for one in found), (*changes[i + 1 :], *late))
+        one = _attributed(recorded, beside, servo, _refined(beside, change, size))
         found.append(replace(one, before=before.share))
     return found
 
@@ -269,12 +278,17 @@ class _Fixed:
 
     test: Tracking
     servo: int
-    others: Sequence[Change]
-    late: Sequence[Change]
+    before: Sequence[Change]
+    after: Sequence[Change]
+
+    @property
+    def middle(self) -> float:
+        """The mean of the command as recorded."""
+        return float(np.mean(self.test.commands(self.servo, (0.0,))))
 
     def misfit(self, *changes: Change) -> Misfit:
         """The remainder."""
-        return self.test.misfit((self.servo,), *changes, *self.others, *self.late)
+        return self.test.misfit((self.servo,), *self.before, *changes, *self.after)
 
 
 def _refined(test: _Fixed, change: Change, size: float) -> Explanation:
@@ -282,8 +296,13 @@ def _refined(test: _Fixed, change: Change, size: float) -> Explanation:
         return Explanation(change, 0.0, 0.0, test.misfit(change).share)
     factors = (0.8, 1.0, 1.25)
     family = Family(change.kind, change.signals, tuple(sorted(size * one for one in factors)))
+    if change.kind is FindingKind.UNIT:
+        after = size * test.middle + next(iter(change.offset.values()))
+        family = replace(family, kept=(test.middle, after))
     found, misfit = best_of(family, test.misfit, test.misfit())
     better = family.change(found)
+    if change.kind is FindingKind.UNIT:
+        return Explanation(better, 0.0, 0.0, misfit.share)
     interval = size_interval(better, found, test.misfit)
     return Explanation(better, found, 0.0, misfit.share, interval)
 
@@ -295,6 +314,8 @@ def _attributed(recorded: Recorded, test: _Fixed, servo: int, found: Explanation
     named, an offset as the position's, since encoders have zeros.
     """
     kind, joint = found.change.kind, recorded.joint_of(servo)
+    if kind is FindingKind.UNIT:
+        return found
     if kind is FindingKind.DEGREES:
         return _in_degrees(recorded, test, servo, found)
     if kind is FindingKind.SIGN:

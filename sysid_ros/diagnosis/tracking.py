@@ -151,7 +151,7 @@ class Tracking:
         """The units of a servo's command that ask for one of what it moves: its joint, if one."""
         arms = list(self._recorded.arms(servo).values())
         arm = arms[0] if len(arms) == 1 else 1.0  # several share what their tendon is asked for
-        return _asked(self._recorded.model, servo) * arm
+        return command_per_unit(self._recorded.model, servo) * arm
 
     @cached_property
     def _pushes(self) -> FloatArray:
@@ -184,7 +184,7 @@ class Tracking:
             for data in (self.data, self.data.changed(changes))
         )
         moved = float(np.sqrt(np.mean((after - before) ** 2)))
-        return gain * moved / abs(_asked(model, servo)) < push
+        return gain * moved / abs(command_per_unit(model, servo)) < push
 
     def commands(self, servo: int, lags: Sequence[float]) -> FloatArray:
         """A servo's command as it takes effect after each of c lags [s], (n, c)."""
@@ -207,7 +207,7 @@ class Tracking:
         low, high = force_range(model, joint)
         stiffness, velocity = _felt(model, servo, 1), self.data.rate[recorded.positions[joint]]
         lag = self._command(self.data, servo) - self._position(self.data, servo)
-        usual = stiffness * lag / _asked(model, servo) - _felt(model, servo, 2) * velocity
+        usual = stiffness * lag / command_per_unit(model, servo) - _felt(model, servo, 2) * velocity
         found = []
         for factor in _GAINS if servo in recorded.guessed else (1.0,):
             free = factor * usual
@@ -245,7 +245,7 @@ class Tracking:
         by_rate = is_velocity_servo(model, servo)
         moved = self._moved(data.rate if by_rate else data.value, servo)
         rest = -float(model.actuator_biasprm[servo, 0] / servo_gain(model, servo))
-        return rest + _asked(model, servo) * moved
+        return rest + command_per_unit(model, servo) * moved
 
     def _moved(self, part: Mapping[str, FloatArray], servo: int) -> FloatArray:
         """Values, or derivatives, of what a servo moves: a joint, or a tendon of some, (n,)."""
@@ -286,7 +286,7 @@ class Tracking:
                 acting = np.flatnonzero(np.any(own != 0.0, axis=0))  # the bodies that it carries
                 columns += list(own[:, acting].T)
                 limits += [trust / felt.gain] * len(acting)
-        return _asked(model, servo) * np.column_stack(columns), np.maximum(limits, 1e-12)
+        return command_per_unit(model, servo) * np.column_stack(columns), np.maximum(limits, 1e-12)
 
     def _loads(self, data: Filtered, changes: tuple[Change, ...]) -> FloatArray | None:
         """Torques that weights, inertias and springs take; ``None`` without a measured joint."""
@@ -348,7 +348,7 @@ def _felt(model: mujoco.MjModel, servo: int, place: int) -> float:
     return -float(model.actuator_biasprm[servo, place]) * gear**2
 
 
-def _asked(model: mujoco.MjModel, servo: int) -> float:
+def command_per_unit(model: mujoco.MjModel, servo: int) -> float:
     """A servo's command for each unit of what it moves or how fast; one without a gear."""
     place = 2 if is_velocity_servo(model, servo) else 1
     gain, own = servo_gain(model, servo), -model.actuator_biasprm[servo, place]

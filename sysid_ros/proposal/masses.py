@@ -22,6 +22,8 @@ _MASS = (0.05, 10.0)  # bounds over the model's value
 _LIKE_MASSES = {FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE}
 _CHAIN = 4  # joints one behind the other that make an arm
 _MOST_COMPENSATED = 2.0  # of a body's weight
+_BORNE = 0.25  # of a body's mass, below which something bears its weight, as another zero does
+_LARGEST_ZERO = 0.2  # rad or m
 _FARTHER = 2.0  # times what is found, that a bound leaves open
 
 
@@ -47,12 +49,16 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
 
     Of several that explain as much nobody knows which it is: all are free, each with a prior, so
     that their intervals say so. Of a body without a name the finding says what to do first. Where
-    its load sits elsewhere too, the coordinates of its centre are free as well.
+    its load sits elsewhere too, the coordinates of its centre are free as well. Where hardly any
+    weight is left, the zero of a command is free instead, so that the body keeps its inertia.
     """
     model, found = spec.copy().compile(), []
     named = {str(model.body(body).name) for body in range(1, model.nbody)} - {""}
     for finding in findings:
         if finding.kind is not FindingKind.GRAVITY or finding.body not in named:
+            continue
+        if finding.zero and finding.evidence["mass"] < _BORNE:
+            found.append(_zero(finding))
             continue
         also = f"explains as much as the mass of {finding.body!r} does"
         for body, factor in [(finding.body, finding.evidence["mass"]), *finding.rivals]:
@@ -78,6 +84,20 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
                 if f"com_{axis}" in finding.evidence
             ]  # fmt: skip
     return found
+
+
+def _zero(finding: Finding) -> Candidate:
+    """The zero of a command that acts as what bears a weight, a counterbalance or a spring."""
+    return Candidate(
+        element="signal",
+        name=finding.zero,
+        attribute="bias",
+        low=-_LARGEST_ZERO,
+        high=_LARGEST_ZERO,
+        typical=_LARGEST_ZERO,
+        guessed=True,
+        doubt=f"{finding.sentence} No body is so light: does something bear it?",
+    )
 
 
 def masses_beside_gains(

@@ -60,11 +60,11 @@ from sysid_ros.proposal.signals import (
     RecordedSignals,
     as_drafted,
     at_commanded_speeds,
-    imus,
     recorded_signals,
     servo_sensors,
     signals_in,
     unread,
+    unzeroed,
     without_efforts,
 )
 from sysid_ros.robots import build_parameters, description_in, load_model
@@ -329,7 +329,7 @@ def _with_parameters(
     resting = resting_joints(spec.copy().compile(), mapping.lines)
     dataset = None if resting else dataset
     draft = without_comparing(draft, resting)
-    inputs, floating = _inputs(mapping, imus(spec, mapping)), mapping.posed
+    inputs, floating = _inputs(mapping, unzeroed(spec, mapping)), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
     usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
     offered: Sequence[Candidate] = with_first(masses, usual)
@@ -369,7 +369,7 @@ def _with_parameters(
     return replace(draft, parameters=kept, undetermined=dropped)
 
 
-def _inputs(mapping: Mapping, imus: dict[str, str]) -> Inputs:
+def _inputs(mapping: Mapping, unzeroed: dict[str, str]) -> Inputs:
     """Return what drives the model, and the topics that nothing else is mapped from."""
     lines = [line for line in mapping.lines if line.input]
     others = {line.channel.topic for line in mapping.signals if line not in lines}
@@ -379,6 +379,6 @@ def _inputs(mapping: Mapping, imus: dict[str, str]) -> Inputs:
         topics,
         frozenset(topics.values()) - others,
         {line.input: line.name for line in lines if line.kind in SERVOS},
-        imus,
+        unzeroed,
         {line.channel.topic: line.channel.interval for line in lines if line.channel.held},
     )

@@ -32,7 +32,12 @@ _LARGEST_BIAS = 0.2  # rad or m
 _USUAL_BIAS = 0.01  # rad or m
 _USUAL_REST = 0.1  # rad or m, by which a spring may rest elsewhere than in the model
 _GAIN = (0.5, 2.0)
-_OFFSETS = {"gyro": (0.02, 0.5), "accelerometer": (0.2, 5.0)}  # usual and largest of an axis
+_OFFSETS = {  # usual and largest of an axis; of a wrist's sensor the weight of a tool that it bore
+    "gyro": (0.02, 0.5),
+    "accelerometer": (0.2, 5.0),
+    "force": (10.0, 200.0),
+    "torque": (1.0, 20.0),
+}
 _SERVO_DAMPING = 0.1  # s, typical damping over a guessed gain
 _MOST_DAMPING = 3.0  # s, of the same: a slow servo of ten times the guess
 # Bounds of a gain over its guess, which is by the largest force that a drawing gives: that of a
@@ -50,8 +55,8 @@ class Inputs:
     alone: frozenset[str]  # topics from which nothing else is mapped
     # servos that the model lacked, of which nothing is known, and their joints
     guessed: Mapping[str, str] = field(default_factory=dict)
-    # labels of gyroscopes and accelerometers, with which of them each is
-    imus: Mapping[str, str] = field(default_factory=dict)
+    # labels of sensors whose axes have offsets, with the kind of each
+    unzeroed: Mapping[str, str] = field(default_factory=dict)
     # s, by topic, from one of its commands to the next; none of whole trajectories
     intervals: Mapping[str, float] = field(default_factory=dict)
 
@@ -81,7 +86,7 @@ def candidates(
         *_guessed_gains(spec, inputs.guessed),
         *_of_joints(spec, model, own, inputs.guessed),
         *_delays(inputs, set(sensors.values())),
-        *_offsets(inputs.imus),
+        *_offsets(inputs.unzeroed),
         *_of_springs(spec, own),
         *_of_other_actuators(spec, model, inputs, servos),
     ]
@@ -309,9 +314,9 @@ def _alike(names: Sequence[str]) -> str:
     return "".join(letters[0] for letters in same)
 
 
-def _offsets(imus: Mapping[str, str]) -> Iterator[Candidate]:
-    """Offsets of IMUs, along each axis: every one has some, which its makers specify."""
-    for label, kind in imus.items():
+def _offsets(unzeroed: Mapping[str, str]) -> Iterator[Candidate]:
+    """Offsets of sensors along each axis: every IMU has some, and nobody zeroed a wrist's."""
+    for label, kind in unzeroed.items():
         usual, largest = _OFFSETS[kind]
         for attribute in AXIS_BIASES:
             yield Candidate(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.robots.added_servos import with_commanded_servos, with_servos
+from sysid_ros.robots.added_servos import with_commanded_servos, with_servos, without_motors
 from sysid_ros.robots.declared_friction import with_friction_model
 from sysid_ros.robots.declared_parameters import build_parameters, vector_of
 from sysid_ros.robots.hook import hook_file

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -31,6 +31,7 @@ def with_commanded_servos(model: LoadedModel, signals: Sequence[SignalConfig]) -
         that name.
     """
     spec = model.spec
+    driven = {one.name for one in signals if one.kind is SignalKind.ACTUATOR}
     servos = {
         one.target: one.name
         for one in spec.actuators
@@ -45,29 +46,65 @@ def with_commanded_servos(model: LoadedModel, signals: Sequence[SignalConfig]) -
                         f"signals: the model has a servo on {joint!r}; map it as "
                         f"{{actuator: {servos[joint]}, ...}}"
                     )
-            spec = with_servos(spec, joints, kind)
+            spec = with_servos(spec, joints, kind, driven)
     return replace(model, spec=spec)
 
 
+def without_motors(
+    spec: mujoco.MjSpec, joints: Collection[str], driven: Collection[str] = ()
+) -> mujoco.MjSpec:
+    """A copy of a model without the motors on some joints, nor sensors of these motors.
+
+    Args:
+      spec: The model.
+      joints: Names of the joints.
+      driven: Names of actuators that stay.
+    """
+    left = spec.copy()
+    motors = [one for one in left.actuators if _is_motor(one) and one.target in joints]
+    idle = [one for one in motors if one.name not in driven]
+    names = {one.name for one in idle}
+    sensors = [one for one in left.sensors if one.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR]
+    for element in (*idle, *(one for one in sensors if one.objname in names)):
+        left.delete(element)
+    for key in left.keys if idle else ():
+        key.ctrl = []  # which has as many numbers as there were inputs
+    return left
+
+
+def _is_motor(actuator: mujoco.MjsActuator) -> bool:
+    """Return whether an actuator exerts what it is told on a joint."""
+    on_joint = actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT
+    plain = actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
+    return bool(on_joint and plain and actuator.dyntype == mujoco.mjtDyn.mjDYN_NONE)
+
+
 def with_servos(
-    spec: mujoco.MjSpec, joints: Iterable[str] | None = None, kind: SignalKind = SignalKind.SERVO
+    spec: mujoco.MjSpec,
+    joints: Iterable[str] | None = None,
+    kind: SignalKind = SignalKind.SERVO,
+    driven: Collection[str] = (),
 ) -> mujoco.MjSpec:
     """A copy of a model with servos for some hinges and slides, or for all.
 
-    A gain is a guess by the joint's largest force or the weight that it carries.
+    They take the place of motors on these joints. A gain is a guess by the joint's largest force or
+    the weight that it carries.
 
     Args:
       spec: The model.
       joints: Names of the hinges and slides; all without.
       kind: SERVO for commanded positions, VELOCITY_SERVO for velocities.
+      driven: Names of motors that stay.
 
     Raises:
       ModelError: There is no such joint, or the model has an actuator of that name.
     """
-    model, served = spec.copy().compile(), spec.copy()
+    model = spec.copy().compile()
     known = [str(model.joint(j).name) for j in range(model.njnt) if model.jnt_type[j] in SCALAR]
+    joints = known if joints is None else list(joints)
+    served = without_motors(spec, joints, driven)
     taken = [actuator.name for actuator in spec.actuators]
-    for joint in known if joints is None else joints:
+    for joint in joints:
         if joint not in known:
             raise ModelError(f"signals: {unknown_name('joint', joint, known)}")
         name = added_input(kind, joint)

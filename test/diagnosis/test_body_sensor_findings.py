@@ -44,6 +44,7 @@ signals:
   - {sensor: speed, topic: /odom, field: twist.twist.linear}
   - {qvel: base, topic: /odom, field: twist.twist}
   - {sensor: grip, topic: /wrench, field: wrench.force}
+  - {sensor: twist, topic: /wrench, field: wrench.torque}
 """
 
 
@@ -163,6 +164,17 @@ def test_a_reversed_force_is_named_and_one_of_another_mass_or_without_its_zero_i
     assert axes.kind is FindingKind.SWAP
     assert findings(xml, "grip", values(lambda x: 1.7 * x)) == ()
     assert findings(xml, "grip", values(lambda x: x - x[0])) == ()
+
+
+def test_a_reversed_torque_is_named_and_so_is_a_force_that_nobody_zeroed() -> None:
+    xml = ARM.replace(
+        "</sensor>", '<force name="grip" site="imu"/><torque name="twist" site="imu"/></sensor>'
+    )
+    assert findings(xml, "twist", lambda one: one) == ()
+    (twist,) = findings(xml, "twist", values(np.negative))
+    assert (twist.kind, twist.signals) == (FindingKind.SIGN, ("twist",))
+    (grip,) = findings(xml, "grip", values(lambda x: 3.0 * np.abs(x).max() - x))
+    assert (grip.kind, grip.signals) == (FindingKind.SIGN, ("grip",))
 
 
 TWIST = FREE.replace("imu", "base_qvel_frame").replace("speed", "base_qvel_linear").replace(

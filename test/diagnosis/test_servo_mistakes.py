@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Zeros of encoders are told from as far on as no sag of their servo explains them."""
+"""Zeros of encoders are told where no sag explains them, and commands in units of their own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mujoco
 import pytest
+import yaml
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import mistaken_values
@@ -75,3 +76,19 @@ def test_a_position_that_is_no_degrees_is_wrong_and_not_its_command(recorded: Pa
     assert (found.kind, found.signals) == (FindingKind.DEGREES, ("lift_qpos",))
     assert "once too often" in found.sentence
     assert "unit" not in found.repair
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_pulse_widths_are_one_unit_with_a_zero_of_its_own(recorded: Path, sign: float) -> None:
+    """Of a servo that is asked for microseconds, and of one that is mounted the other way round.
+
+    Factor and zero were told one by one, with three times the factor and the zero of an encoder.
+    """
+    asked = f", scale: {636.62 * sign}, offset: 1500.0"
+    found = found_with(recorded, asked=asked)
+    kinds = [FindingKind.UNIT, *([FindingKind.SIGN] if sign < 0.0 else [])]
+    assert [one.kind for one in found] == kinds
+    assert {one.signals[0] for one in found} == {"servo"}
+    (line,) = yaml.safe_load(found[-1].repair)
+    assert line["scale"] == pytest.approx(1.0, rel=0.02)  # as before, but for its sag
+    assert line["offset"] == pytest.approx(0.0, abs=0.03)

@@ -55,6 +55,18 @@ def test_a_body_that_weighs_differently_and_elsewhere_has_its_centre_free_with_a
     assert 0.5 * (z.low + z.high) == pytest.approx(centre, rel=0.01)
 
 
+def test_what_bears_a_weight_is_a_zero_and_not_a_body_without_weight() -> None:
+    """Freed, the mass of a counterbalanced slide took its inertia along, under "Improved"."""
+    spec = mujoco.MjSpec.from_string(ARM)
+    finding = Finding(FindingKind.GRAVITY, (), {"mass": 0.1}, "Light.", "", (), "b1", zero="servo")
+    (zero,) = masses_that_gravity_names(spec, [finding])
+    assert (zero.element, zero.name, zero.attribute) == ("signal", "servo", "bias")
+    (mass,) = masses_that_gravity_names(spec, [replace(finding, evidence={"mass": 0.5})])
+    assert (mass.name, mass.attribute) == ("b1", "mass")
+    (mass,) = masses_that_gravity_names(spec, [replace(finding, zero="")])
+    assert mass.attribute == "mass"
+
+
 def test_a_hand_that_holds_a_heavy_tool_may_weigh_what_it_seems_to() -> None:
     spec = mujoco.MjSpec.from_string(ARM)
     kilograms = spec.copy().compile().body("b1").mass[0]

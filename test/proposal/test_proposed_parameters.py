@@ -318,11 +318,12 @@ def test_of_fixed_bodies_those_are_offered_that_weigh_otherwise() -> None:
         assert {one.name for one in found if one.attribute == "mass"} == names
 
 
-def test_what_an_imu_reads_at_rest_is_not_taken_for_nothing() -> None:
-    given = replace(inputs(2), imus={"rate": "gyro", "force": "accelerometer"})
+def test_what_an_imu_or_a_wrist_reads_at_rest_is_not_taken_for_nothing() -> None:
+    kinds = {"rate": "gyro", "pull": "accelerometer", "grip": "force", "twist": "torque"}
+    given = replace(inputs(2), unzeroed=kinds)
     found = [one for one in offered(arm(2), given) if one.attribute.startswith("bias_")]
     assert [(one.name, one.attribute) for one in found] == [
-        (name, f"bias_{axis}") for name in ("rate", "force") for axis in "xyz"
+        (name, f"bias_{axis}") for name in kinds for axis in "xyz"
     ]
     assert not any(one.on_demand for one in found)
     assert all(one.std == one.typical for one in found)

@@ -50,3 +50,19 @@ def test_an_exported_model_tells_of_no_limit_that_there_never_was() -> None:
     for xml, told in ((SWING, True), (SWING.replace("actuatorfrcrange", "range"), False)):
         served = with_servos(mujoco.MjSpec.from_string(xml), ["swing"])
         assert ('actuatorfrclimited="false"' in served.to_xml()) == told
+
+
+def test_a_servo_takes_the_place_of_a_motor_that_nothing_drives() -> None:
+    """A keyframe has inputs of motors, and sensors may tell their force."""
+    motor = """<actuator><motor name="m" joint="swing" ctrlrange="-6 6"/></actuator>
+        <keyframe><key name="home" qpos="0.1" ctrl="2"/></keyframe>
+        <sensor><actuatorfrc actuator="m"/><jointactuatorfrc joint="swing"/></sensor></mujoco>"""
+    xml = SWING.replace(f'actuatorfrcrange="-{LIMIT} {LIMIT}"', "").replace("</mujoco>", motor)
+    spec = mujoco.MjSpec.from_string(xml)
+    served = with_servos(spec, ["swing"])
+    assert [one.name for one in served.actuators] == ["swing_servo"]
+    assert served.compile().key_qpos[0, 0] == pytest.approx(0.1)
+    assert len(served.sensors) == 1
+    assert len(spec.actuators) == 1  # the model itself is not changed
+    both = with_servos(spec, ["swing"], driven=["m"])
+    assert {one.name for one in both.actuators} == {"m", "swing_servo"}

@@ -89,6 +89,8 @@ def _same_mistake(one: Explanation, other: Explanation) -> bool:
     kind = one.change.kind
     if kind is not other.change.kind or kind is FindingKind.SWAP:
         return False
+    if one.change.kind is FindingKind.UNIT and one.change.offset and other.change.offset:
+        return True
     if not one.size:
         return {*one.change.scale.values()} == {*other.change.scale.values()}
     if one.interval is None or other.interval is None:
@@ -104,9 +106,12 @@ def _joined(one: Explanation, other: Explanation) -> Explanation:
     if one.interval is not None and other.interval is not None:
         interval = max(one.interval[0], other.interval[0]), min(one.interval[1], other.interval[1])
         size = min(max(size, interval[0]), interval[1])
-    value = size or next(iter(one.change.scale.values()))
+    change = Family(one.change.kind, labels, ()).change(size)
+    if not size:
+        scale = {**one.change.scale, **other.change.scale}
+        change = Change(one.change.kind, scale, {**one.change.offset, **other.change.offset})
     return Explanation(
-        Family(one.change.kind, labels, ()).change(value),
+        change,
         size,
         max(one.before, other.before),
         max(one.after, other.after),
@@ -135,7 +140,7 @@ def best_of(
     if coarse.ratio(before) > 0.95:
         return first, coarse
     low, high = _around(family, first)
-    ratios = family.kind is FindingKind.SCALE  # searched for by the logarithm
+    ratios = family.scales  # searched for by the logarithm
 
     def size_at(place: float) -> float:
         return math.exp(place) if ratios else place
@@ -156,7 +161,7 @@ def best_of(
 
 def _around(family: Family, size: float) -> tuple[float, float]:
     """The sizes next to one, no change among them."""
-    neutral = 1.0 if family.kind is FindingKind.SCALE else 0.0
+    neutral = 1.0 if family.scales else 0.0
     sizes = sorted({*family.sizes, neutral})
     place = sizes.index(size)
     return sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]

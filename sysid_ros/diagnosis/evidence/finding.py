@@ -65,6 +65,7 @@ class Finding:
       overrides: The same as settings for ``--set``.
       body: The one whose mass would explain it; empty where there is none.
       rivals: Other bodies whose masses would explain it as well, and how many times the model's.
+      zero: The command whose zero would explain it as well; empty where there is none.
       ambiguous: Whether other signals than those repaired could be the wrong ones.
     """
 
@@ -76,6 +77,7 @@ class Finding:
     overrides: tuple[str, ...]
     body: str = ""
     rivals: tuple[tuple[str, float], ...] = ()
+    zero: str = ""
     ambiguous: bool = False
 
     @property

@@ -41,11 +41,13 @@ class Family:
       kind: Of the mistake.
       labels: The signals that change together.
       sizes: Where to look first, increasing; zero size (or unit scale) is no change.
+      kept: A value as recorded and what it is after any change; none where only one number changes.
     """
 
     kind: FindingKind
     labels: tuple[str, ...]
     sizes: tuple[float, ...]
+    kept: tuple[float, float] | None = None
 
     def change(self, size: float) -> Change:
         """The change of one size."""
@@ -54,7 +56,15 @@ class Family:
             return Change(self.kind, offset=each)
         if self.kind is FindingKind.LAG:
             return Change(self.kind, delay=each)
+        if self.kept is not None:
+            recorded, after = self.kept
+            return Change(self.kind, each, dict.fromkeys(self.labels, after - size * recorded))
         return Change(self.kind, scale=each)
+
+    @property
+    def scales(self) -> bool:
+        """True if sizes are factors."""
+        return self.kind in (FindingKind.SCALE, FindingKind.UNIT)
 
 
 @dataclass(frozen=True)

@@ -328,6 +328,8 @@ def _claim(change: Change, interval: tuple[float, float] | None) -> str:
             return f"{names} {'were' if several else 'was'} divided by 57.3 once too often."
         case FindingKind.MILLIMETRES:
             return f"{names} {are} in millimetres; the model uses metres."
+        case FindingKind.UNIT if change.offset and change.scale:
+            return f"{names} {_own_unit_claim(change, several)}"
         case FindingKind.UNIT if change.offset:
             return f"{names} {are} told whole turns from where the model counts."
         case FindingKind.UNIT:
@@ -357,6 +359,17 @@ def _unit_claim(factor: float, several: bool) -> str:
     else:
         told = "counts what its joint moves, and its geared servo takes"
     return f"{told} {factor:.6g} times that."
+
+
+def _own_unit_claim(change: Change, several: bool) -> str:
+    """The zeros and the counts of signals in a unit that has no name."""
+    zeros = [f"{-change.offset[one] / scale:.4g}" for one, scale in change.scale.items()]
+    counts = [f"{1.0 / scale:.4g}" for scale in change.scale.values()]
+    verb, their = ("have", "their") if several else ("has", "its")
+    return (
+        f"{verb} {their} zero at {', '.join(zeros)} and {'count' if several else 'counts'} "
+        f"{', '.join(counts)} for each of the model's unit."
+    )
 
 
 def _lag_claim(delay: float, interval: tuple[float, float] | None, several: bool) -> str:

@@ -54,10 +54,10 @@ from sysid_ros.diagnosis.fits.window_scores import MOST_WINDOWS, Scores, WindowS
 from sysid_ros.diagnosis.fits.window_suspects import (
     centre_of,
     delay_of,
+    found_by_fits,
     gain_of,
     gravity_of,
     mass_of,
-    offsets_of_imus,
     resistances,
     springs,
     with_names,

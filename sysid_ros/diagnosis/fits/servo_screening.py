@@ -72,6 +72,13 @@ class ServoEquation:
         offsets = (constant - sums @ found) / n if offset else np.zeros(len(slopes))
         return Fits(np.maximum(left, 0.0) / (n * spread), offsets, found)
 
+    def ratio(self, commands: FloatArray) -> float:
+        """The factor of the position that explains most of the best of commands (n, c)."""
+        moved = self.position - np.mean(self.position)
+        each = moved @ commands / max(float(moved @ moved), 1e-300)
+        best = np.argmax(np.abs(each) / np.maximum(np.std(commands, axis=0), 1e-18))
+        return float(each[best]) or 1.0
+
     def block_powers(self, commands: FloatArray, block: IndexArray) -> FloatArray:
         """The remainder of commands in each stretch of time, if nothing is wrong.
 

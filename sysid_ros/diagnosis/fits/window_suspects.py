@@ -12,7 +12,7 @@ import numpy as np
 from sysid_ros.engine.attributes import AXIS_BIASES, lookup
 from sysid_ros.engine.elements import SCALAR, make_explicit
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, SignalModifier
-from sysid_ros.engine.signals import IMU, ModelSequences
+from sysid_ros.engine.signals import UNZEROED, ModelSequences
 
 _LATEST = 0.3  # s, of an input
 _RESISTANCES = ("damping", "frictionloss", "armature")
@@ -77,6 +77,20 @@ def gain_of(label: str) -> Parameter:
     return Parameter(f"factor of {label}", 1.0, -_MOST_GAIN, _MOST_GAIN, modifier=place)
 
 
+def found_by_fits(
+    sequences: ModelSequences, is_declared: Callable[..., bool]
+) -> Iterator[Parameter]:
+    """Whatever a fit finds but for delays: of joints, compensated bodies and sensors.
+
+    Args:
+      sequences: With the model and what was measured.
+      is_declared: Tells of a kind, a name and beginnings of attributes whether a parameter has one.
+    """
+    yield from resistances(sequences, lambda name, row: is_declared("joint", name, row, "friction"))
+    yield from compensations(sequences, lambda name: is_declared("body", name, "gravcomp"))
+    yield from offsets_of_sensors(sequences, lambda name, row: is_declared("signal", name, row))
+
+
 def resistances(
     sequences: ModelSequences, is_declared: Callable[[str, str], bool]
 ) -> Iterator[Parameter]:
@@ -120,10 +134,27 @@ def springs(
                 yield Parameter(f"stiffness of {name}", value, *row.bounds(value), modifier=place)
 
 
-def offsets_of_imus(
+def compensations(
+    sequences: ModelSequences, is_declared: Callable[[str], bool]
+) -> Iterator[Parameter]:
+    """Shares of bodies' weights that a model compensates: more mass does not bring more of it.
+
+    Args:
+      sequences: With the model.
+      is_declared: Tells of a body whether a parameter has its share.
+    """
+    row = lookup("body", "gravcomp")
+    for name in (str(one.name) for one in sequences.spec.bodies if one.name and one.gravcomp):
+        if not is_declared(name):
+            value = row.read(sequences.spec, name)[:1]
+            place = AttributeModifier("body", name, "gravcomp")
+            yield Parameter(f"compensated of {name}", value, *row.bounds(value), modifier=place)
+
+
+def offsets_of_sensors(
     sequences: ModelSequences, is_declared: Callable[[str, str], bool]
 ) -> Iterator[Parameter]:
-    """Readings of gyroscopes and accelerometers at rest, along each axis.
+    """Readings at rest of sensors that have some, along each axis.
 
     Args:
       sequences: With the model and what was measured.
@@ -131,7 +162,8 @@ def offsets_of_imus(
     """
     measured = {name for one in sequences.sensordata for name in one.signal_mapping or {}}
     for label in (one.name for one in sequences.spec.sensors if one.name in measured):
-        for attribute in AXIS_BIASES if int(sequences.spec.sensor(label).type) in IMU else ():
+        known = int(sequences.spec.sensor(label).type) in UNZEROED
+        for attribute in AXIS_BIASES if known else ():
             if not is_declared(label, attribute):
                 name, place = f"{attribute} of {label}", SignalModifier(label, attribute)
                 yield Parameter(name, 0.0, -np.inf, np.inf, modifier=place)

@@ -12,7 +12,7 @@ mass, as on a vertical slide, so does a command whose zero is off, and both are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import mujoco
@@ -35,14 +35,13 @@ from sysid_ros.diagnosis.fits import (
     OneMass,
     WindowScores,
     delay_of,
+    found_by_fits,
     gain_of,
     gravity_of,
     hidden_masses,
     mass_of,
     moving_masses,
-    offsets_of_imus,
     one_mass,
-    resistances,
     springs,
     with_names,
     zero_of,
@@ -134,8 +133,7 @@ class WindowTest:
         )
         could_be, concern = Simulated(recorded, topics), declared.concern
         usual, known = declared.params.copy(), total_delays(repairs)
-        joints = resistances(own, lambda name, row: concern("joint", name, row, "friction"))
-        for one in (*joints, *offsets_of_imus(own, partial(concern, "signal"))):
+        for one in found_by_fits(own, concern):
             usual.add(one)
         delays: dict[tuple[str, ...], float] = {}
         for topic, labels in could_be.by_topic().items():
@@ -180,8 +178,8 @@ class WindowTest:
         moved = self._moved_masses({} if near is None else near[1])
         if moved or off is None or near is None:
             return moved
-        rival = self.zeros and set(_names(self.zeros)).isdisjoint(beside)
-        return [self._finding(near[0], self._rival(windows, off.left) if rival else "")]
+        alike = self.zeros and set(_names(self.zeros)).isdisjoint(beside)
+        return [self._finding(near[0], *(self._rival(windows, off.left) if alike else ("", "")))]
 
     def _moved_masses(self, told: Mapping[str, float]) -> list[Finding]:
         """The body that weighs differently and elsewhere, whatever springs do, if there is one.
@@ -353,26 +351,27 @@ class WindowTest:
         near = off.refined(there.scores([off.name], beside))
         return None if near is None else (near, there.left)
 
-    def _rival(self, windows: WindowScores, left: float) -> str:
-        """The zero of a command that explains as much as a weight, in words."""
+    def _rival(self, windows: WindowScores, left: float) -> tuple[str, str]:
+        """Zeros of commands that explain as much as a weight, in words, and the label of one."""
         scores = windows.scores(_names(self.zeros), _names(self.usual))
         steps, gained = scores.gained()
         best = int(np.argmax(gained))
         if scores.left - gained[best] > _ALIKE * left:
-            return ", and so would zeros of several commands that are off"
-        size = steps[best] * scores.sizes[best]
-        return f", and so would a command {[*self.zeros][best]!r} whose zero is off by {size:.3g}"
+            return ", and so would zeros of several commands that are off", ""
+        label, size = [*self.zeros][best], steps[best] * scores.sizes[best]
+        return f", and so would a command {label!r} whose zero is off by {size:.3g}", label
 
     def _body(self, name: str) -> str:
         """The body of a mass's column."""
         return next(body for body, one in self.masses.items() if one.name == name)
 
-    def _finding(self, off: OneMass, rival: str) -> Finding:
+    def _finding(self, off: OneMass, rival: str, zero: str = "") -> Finding:
         """The finding, with the line that frees the mass."""
         rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
         rival = rival or (of_servos(1.0 + off.step) if self.zeros else "")
         joints, body = self._shown(off.felt), self._body(off.name)
-        return told_mass(self.model, body, (1.0 + off.step, off.reach), joints, rivals, rival)
+        found = told_mass(self.model, body, (1.0 + off.step, off.reach), joints, rivals, rival)
+        return replace(found, zero=zero)
 
     def _shown(self, signals: Sequence[str]) -> tuple[str, ...]:
         """The joints that signals are measured on, or the signals."""

@@ -37,7 +37,7 @@ from sysid_ros.engine.signals.observation import RowWeights, cubic_weights, row_
 from sysid_ros.engine.signals.own_samples import own_instants
 from sysid_ros.engine.signals.rendering import render_rollout
 from sysid_ros.engine.signals.sensor_units import (
-    IMU,
+    UNZEROED,
     force_unit,
     is_position,
     is_vector_named,

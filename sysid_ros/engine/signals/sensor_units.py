@@ -42,8 +42,13 @@ _POSITIONS = frozenset(
 )  # fmt: skip
 
 
-# Of an IMU, whose every axis has an offset of its own, as MJCF calls them.
-IMU = {int(_S.mjSENS_GYRO): "gyro", int(_S.mjSENS_ACCELEROMETER): "accelerometer"}
+# Sensors whose every axis has an offset of its own, as MJCF calls them: of an IMU, and of a wrist.
+UNZEROED = {
+    int(_S.mjSENS_GYRO): "gyro",
+    int(_S.mjSENS_ACCELEROMETER): "accelerometer",
+    int(_S.mjSENS_FORCE): "force",
+    int(_S.mjSENS_TORQUE): "torque",
+}
 # Of three components along the axes of a frame.
 _VECTORS = frozenset(
     int(kind)

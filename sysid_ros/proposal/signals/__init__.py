@@ -10,7 +10,7 @@ from sysid_ros.proposal.signals.drives import driven_joints, moved_by, tied_join
 from sysid_ros.proposal.signals.given_signals import signals_in
 from sysid_ros.proposal.signals.joint_scales import JointScale, joint_scales
 from sysid_ros.proposal.signals.lines import SERVOS, Line
-from sysid_ros.proposal.signals.mapping import Mapping, as_drafted, imus, servo_sensors
+from sysid_ros.proposal.signals.mapping import Mapping, as_drafted, servo_sensors, unzeroed
 from sysid_ros.proposal.signals.recorded_signals import (
     MOST_READ,
     RecordedSignals,

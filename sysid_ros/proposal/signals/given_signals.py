@@ -50,9 +50,10 @@ def as_given(
     """
     suggested = {(one.kind, one.name): one for one in (*mapping.signals, *mapping.possible)}
     lines = [_line(suggested, channels, dict(entry)) for entry in entries]
+    driven = [one.name for one in lines if one.kind == "actuator"]
     for kind in SERVOS:
         if joints := [one.name for one in lines if one.kind == kind]:
-            spec = with_servos(spec, joints, SignalKind(kind))
+            spec = with_servos(spec, joints, SignalKind(kind), driven)
     model = spec.copy().compile()
     measured = [(line, _joint_at(model, line)) for line in lines]
     positions = [line for line, joint in measured if joint]

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import FREE, joint_of, n_actuators
-from sysid_ros.engine.signals import IMU
+from sysid_ros.engine.signals import UNZEROED
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.signals.actuator_inputs import command_lines
@@ -42,7 +42,7 @@ from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.told_units import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.recording.messages import message_type
-from sysid_ros.robots import with_servos
+from sysid_ros.robots import with_servos, without_motors
 
 _GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
 
@@ -159,18 +159,25 @@ def _inputs(
 def map_robot(
     spec: mujoco.MjSpec, channels: Sequence[Channel], orders: Sequence[Order] = ()
 ) -> tuple[mujoco.MjSpec, Mapping]:
-    """Propose the signal map of a model, and the servos that it needs if it has no actuators.
+    """Propose the signal map of a model, and the servos that it needs if nothing drives it.
 
-    Positions or velocities that were commanded mean servos, of which a URDF says nothing.
+    Positions or velocities that were commanded mean servos, of which a URDF says nothing, and a
+    model with motors, which no torque drives, no more.
 
     Returns:
       The model, with a servo on each joint whose command is mapped, and the map.
     """
-    model = spec.copy().compile()
-    plain = map_channels(model, channels, orders)
-    if model.nu or not plain.joints or any(line.kind == "effort" for line in plain.lines):
+    plain = map_channels(spec.copy().compile(), channels, orders)
+    driven = any(line.kind in ("effort", "actuator") or line.placed for line in plain.lines)
+    bare = without_motors(spec, [joint.name for joint in spec.joints])
+    if driven or bare.actuators or not plain.joints:
         return spec, plain
-    return _with_servos(spec, plain, channels, orders)
+    if not spec.actuators:
+        return _with_servos(spec, plain, channels, orders)
+    passive = map_channels(bare.copy().compile(), channels, orders)
+    served, mapping = _with_servos(spec, passive, channels, orders)
+    commanded = any(line.kind in SERVOS for line in mapping.lines)
+    return (served, mapping) if commanded else (spec, plain)
 
 
 def map_commanded_speeds(
@@ -360,9 +367,9 @@ def servo_sensors(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
     return found
 
 
-def imus(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
-    """The mapped gyroscopes and accelerometers, with which of them each is, by label."""
-    known = {one.name: IMU.get(int(one.type), "") for one in spec.sensors}
+def unzeroed(spec: mujoco.MjSpec, mapping: Mapping) -> dict[str, str]:
+    """The mapped sensors whose axes have offsets, with which kind each is, by label."""
+    known = {one.name: UNZEROED.get(int(one.type), "") for one in spec.sensors}
     lines = [line for line in mapping.signals if line.kind == "sensor"]
     kinds = {line.name: line.values.get("type", known.get(line.name, "")) for line in lines}
-    return {name: kind for name, kind in kinds.items() if kind in IMU.values()}
+    return {name: kind for name, kind in kinds.items() if kind in UNZEROED.values()}

@@ -16,9 +16,9 @@ from sysid_ros.diagnosis.fits import (
     centre_of,
     gravity_of,
     mass_of,
-    offsets_of_imus,
     with_names,
 )
+from sysid_ros.diagnosis.fits.window_suspects import compensations, offsets_of_sensors
 from sysid_ros.engine.elements import body_inertia
 from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries
 
@@ -83,10 +83,19 @@ def test_every_axis_of_an_imu_may_be_off_and_no_other_sensor() -> None:
     }
     measured = TimeSeries(np.arange(2.0), np.zeros((2, 4)), mapping)
     sequences = SimpleNamespace(spec=spec, sensordata=[measured])
-    found = offsets_of_imus(cast("ModelSequences", sequences), lambda *_: False)
+    found = offsets_of_sensors(cast("ModelSequences", sequences), lambda *_: False)
     assert [one.name for one in found] == [f"bias_{axis} of rate" for axis in "xyz"]
-    found = offsets_of_imus(cast("ModelSequences", sequences), lambda _, row: row == "bias_y")
+    found = offsets_of_sensors(cast("ModelSequences", sequences), lambda _, row: row == "bias_y")
     assert [one.name for one in found] == ["bias_x of rate", "bias_z of rate"]
+
+
+def test_shares_of_weights_that_a_model_compensates_may_be_off_and_no_others() -> None:
+    link = '<body name="{}" gravcomp="{}"><joint/><geom size=".1"/></body>'
+    links = "".join(link.format(*one) for one in (("light", 0.6), ("plain", 0.0), ("known", 1.0)))
+    spec = mujoco.MjSpec.from_string(f"<mujoco><worldbody>{links}</worldbody></mujoco>")
+    sequences = cast("ModelSequences", SimpleNamespace(spec=spec))
+    (found,) = compensations(sequences, lambda name: name == "known")
+    assert (found.name, found.value[0]) == ("compensated of light", 0.6)
 
 
 @pytest.mark.parametrize("gravity", [0.0, -9.81, -9810.0])  # of a model in millimetres

@@ -89,6 +89,20 @@ def test_what_a_link_carries_and_where_it_sits(tmp_path: Path) -> None:
     assert found["link1_com_z"] == pytest.approx(centre[2] - 0.02, abs=1e-3)
 
 
+def test_more_mass_is_borne_by_no_more_buoyancy(tmp_path: Path) -> None:
+    """As of a link under water that is flooded; the other one seemed to have 4 times its mass."""
+    spec = mujoco.MjSpec.from_string(arm_model(1, 2, servos=True))
+    spec.option.gravity = [0.0, 0.0, -30.0]  # where weights are most of what shows
+    body = spec.body("link1")
+    spec.body("link0").gravcomp = body.gravcomp = 0.8
+    model = spec.to_xml()
+    body.mass, body.inertia, body.gravcomp = OFF * body.mass, OFF * body.inertia, 0.8 / OFF
+    file = write_experiment(tmp_path, model, simulate(spec.to_xml(), 1))
+    (finding,) = check_experiment(load_experiment(file), None)
+    assert (finding.kind, finding.body) == (FindingKind.GRAVITY, "link1")
+    assert finding.evidence["mass"] == pytest.approx(OFF, rel=0.02)
+
+
 def test_the_centre_of_a_link_whose_mass_is_free(tmp_path: Path) -> None:
     """Else the mass of another link would be told, which is the model's."""
     model = arm_model(1, 3, servos=True)

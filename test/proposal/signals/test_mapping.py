@@ -218,6 +218,29 @@ def test_joints_without_actuators_get_servos_for_what_was_commanded() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("quantity", ["position", "effort"])
+def test_servos_take_the_place_of_motors_that_are_told_positions(quantity: str) -> None:
+    """As a model of Menagerie's has motors, and a controller was told positions."""
+    motors = "".join(f'<motor name="m_{j}" joint="{j}"/>' for j in ("shoulder", "elbow", "finger"))
+    text = HAND.replace("</mujoco>", f"<actuator>{motors}</actuator></mujoco>")
+    measured = states("/joint_states", "shoulder", "elbow", "finger")
+    commands = [
+        replace(
+            one, topic=f"/{quantity}_controller/commands", field=f"data[{one.index}]",
+            msgtype="std_msgs/msg/Float64MultiArray", command=True, quantity=quantity, name="",
+        )
+        for one in measured
+    ]  # fmt: skip
+    spec, mapping = map_robot(mujoco.MjSpec.from_string(text), [*measured, *commands])
+    told = {line.name: line.kind for line in mapping.lines if line.channel.command}
+    if quantity == "position":
+        assert told == dict.fromkeys(("shoulder", "elbow", "finger"), "servo")
+        assert not any(one.name.startswith("m_") for one in spec.actuators)
+        assert not any("no input" in note for note in mapping.unmapped)
+    else:
+        assert told == dict.fromkeys(("m_shoulder", "m_elbow", "m_finger"), "actuator")
+
+
 def test_a_joint_that_mimics_another_gets_no_servo_unless_a_command_names_it() -> None:
     """Its motion may be more like the command than that of the joint that is driven."""
     tie = '<equality><joint joint1="finger" joint2="elbow"/></equality></mujoco>'
