@@ -19,7 +19,9 @@ from sysid_ros.proposal.candidate import Candidate, rounded
 
 _GUESS = 0.3  # relative error of masses and centres of mass in a drawing
 _MASS = (0.05, 10.0)  # bounds over the model's value
-_LIKE_MASSES = {FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE}
+_LIKE_MASSES = {
+    FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE, FindingKind.INTEGRAL,
+}  # fmt: skip
 _CHAIN = 4  # joints one behind the other that make an arm
 _MOST_COMPENSATED = 2.0  # of a body's weight
 _FARTHER = 2.0  # times what is found, that a bound leaves open
