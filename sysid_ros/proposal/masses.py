@@ -11,9 +11,10 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import Finding, FindingKind, masses_off
-from sysid_ros.engine.elements import FREE, joints_above
+from sysid_ros.engine.elements import FREE, joints_above, n_actuators, tree_of
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate, rounded
 
@@ -163,14 +164,31 @@ def loads(model: mujoco.MjModel) -> Iterator[Candidate]:
 
 
 def masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
-    """Mass and the main coordinate of the centre of mass of every moving body, tip first."""
+    """Mass and the main coordinate of the centre of mass of every moving body, tip first.
+
+    Of what thrusts carry those across them: they turn it about wherever its centre is.
+    """
     for body in _moved(model, joints, free):
-        name = str(model.body(body).name)
+        name, centre = str(model.body(body).name), model.body_ipos[body]
         yield mass_candidate(name, float(model.body_mass[body]))
-        axis = int(np.argmax(np.abs(model.body_ipos[body])))
-        centre = float(model.body_ipos[body, axis])
-        if abs(centre) > 1e-3:
-            yield centre_candidate(name, f"com_{'xyz'[axis]}", centre, abs(centre))
+        axes, size = [int(np.argmax(np.abs(centre)))], float(np.abs(centre).max())
+        if _floats(model, body) and np.any(thrust := _thrust(model, body)):
+            axes = [axis for axis in range(3) if axis != int(np.argmax(np.abs(thrust)))]
+            size = float(np.sqrt(0.5 * model.body_inertia[body].sum() / model.body_mass[body]))
+        for axis in axes if size > 1e-3 else ():
+            yield centre_candidate(name, f"com_{'xyz'[axis]}", float(centre[axis]), size)
+
+
+def _thrust(model: mujoco.MjModel, body: int) -> FloatArray:
+    """The sum of what the actuators at sites of a body's tree may exert, in its frame, (3,)."""
+    data, whole = mujoco.MjData(model), np.zeros(3)
+    mujoco.mj_kinematics(model, data)
+    for actuator in range(n_actuators(model)):
+        site = int(model.actuator_trnid[actuator, 0])
+        at_site = int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_SITE)
+        if at_site and tree_of(model, actuator) == int(model.body_rootid[body]):
+            whole += data.site_xmat[site].reshape(3, 3) @ model.actuator_gear[actuator, :3]
+    return np.asarray(data.xmat[body].reshape(3, 3).T @ whole)
 
 
 def compensations(
