@@ -25,6 +25,7 @@ _LIKE_MASSES = {
 }  # fmt: skip
 _CHAIN = 4  # joints one behind the other that make an arm
 _MOST_COMPENSATED = 2.0  # of a body's weight
+_OFF_THRUST = 0.2  # of a radius of gyration: farther off hardly anything flies
 _FARTHER = 2.0  # times what is found, that a bound leaves open
 
 
@@ -174,7 +175,9 @@ def masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator
         axes, size = [int(np.argmax(np.abs(centre)))], float(np.abs(centre).max())
         if _floats(model, body) and np.any(thrust := _thrust(model, body)):
             axes = [axis for axis in range(3) if axis != int(np.argmax(np.abs(thrust)))]
-            size = float(np.sqrt(0.5 * model.body_inertia[body].sum() / model.body_mass[body]))
+            size = _OFF_THRUST * float(
+                np.sqrt(0.5 * model.body_inertia[body].sum() / model.body_mass[body])
+            )
         for axis in axes if size > 1e-3 else ():
             yield centre_candidate(name, f"com_{'xyz'[axis]}", float(centre[axis]), size)
 
