@@ -71,12 +71,9 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
             found.append(replace(own, high=high, std=std, guessed=True, doubt=doubt))
             size = float(np.sqrt(0.5 * model.body(body).inertia.sum() / mass))
             found += [
-                replace(
-                    centre_candidate(
-                        body, f"com_{axis}", float(model.body(body).ipos[k]),
-                        max(size, abs(finding.evidence[f"com_{axis}"]) / _GUESS),
-                    ),
-                    guessed=True,
+                centre_candidate(
+                    body, f"com_{axis}", float(model.body(body).ipos[k]),
+                    max(size, abs(finding.evidence[f"com_{axis}"]) / _GUESS),
                 )
                 for k, axis in enumerate("xyz")
                 if f"com_{axis}" in finding.evidence

@@ -50,7 +50,7 @@ def test_a_body_that_weighs_differently_and_elsewhere_has_its_centre_free_with_a
     assert [one.attribute for one in (mass, x, z)] == ["mass", "com_x", "com_z"]
     assert x.std == pytest.approx(0.2)
     assert z.std is not None and z.std < 0.03  # of a link of 10 cm
-    assert x.low < 0.0 < 0.2 < x.high and x.guessed
+    assert x.low < 0.0 < 0.2 < x.high and not x.guessed
     centre = spec.copy().compile().body("b1").ipos[2]
     assert 0.5 * (z.low + z.high) == pytest.approx(centre, rel=0.01)
 
