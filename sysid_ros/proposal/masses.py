@@ -164,19 +164,30 @@ def loads(model: mujoco.MjModel) -> Iterator[Candidate]:
 def masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
     """Mass and the main coordinate of the centre of mass of every moving body, tip first.
 
-    Of what thrusts carry those across them: they turn it about wherever its centre is.
+    Of what thrusts carry those across them, where recordings contradict the model's.
     """
     for body in _moved(model, joints, free):
         name, centre = str(model.body(body).name), model.body_ipos[body]
         yield mass_candidate(name, float(model.body_mass[body]))
-        axes, size = [int(np.argmax(np.abs(centre)))], float(np.abs(centre).max())
         if _floats(model, body) and np.any(thrust := _thrust(model, body)):
-            axes = [axis for axis in range(3) if axis != int(np.argmax(np.abs(thrust)))]
-            size = _OFF_THRUST * float(
-                np.sqrt(0.5 * model.body_inertia[body].sum() / model.body_mass[body])
+            yield from _off_thrust(model, body, thrust)
+            continue
+        axis = int(np.argmax(np.abs(centre)))
+        if abs(centre[axis]) > 1e-3:
+            yield centre_candidate(
+                name, f"com_{'xyz'[axis]}", float(centre[axis]), abs(float(centre[axis]))
             )
-        for axis in axes if size > 1e-3 else ():
-            yield centre_candidate(name, f"com_{'xyz'[axis]}", float(centre[axis]), size)
+
+
+def _off_thrust(model: mujoco.MjModel, body: int, thrust: FloatArray) -> Iterator[Candidate]:
+    """Coordinates of a body's centre across a thrust (3,), which turns the body about it."""
+    name = str(model.body(body).name)
+    size = float(np.sqrt(0.5 * model.body_inertia[body].sum() / model.body_mass[body]))
+    doubt = f"the recordings contradict where the model has the centre of mass of {name}"
+    for axis in sorted(np.argsort(np.abs(thrust))[:2].tolist()):
+        place = float(model.body_ipos[body, axis])
+        own = centre_candidate(name, f"com_{'xyz'[axis]}", place, _OFF_THRUST * size)
+        yield replace(own, std=None, on_demand=True, doubt=doubt)
 
 
 def _thrust(model: mujoco.MjModel, body: int) -> FloatArray:
