@@ -25,12 +25,8 @@ from sysid_ros.diagnosis.evidence import (
     percent,
     together,
 )
-from sysid_ros.diagnosis.left_ranges import (
-    beyond_ranges,
-    clipped_commands,
-    in_percent,
-    turns_away,
-)
+from sysid_ros.diagnosis.integral_parts import integral_findings
+from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands, in_percent, turns_away
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
@@ -59,7 +55,7 @@ from sysid_ros.experiment import Experiment
 _ROUNDS = 3  # in which servos' mistakes are looked for, each with those before repaired
 _WINDOW_GROUNDS = "Simulated windows, with whatever friction, armature and masses, ask for it."
 _AGAIN = "repair it and check again"
-_ROUGH = (FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE)
+_ROUGH = (FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE, FindingKind.INTEGRAL)
 
 
 def check_dataset(
@@ -312,9 +308,10 @@ def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
         if not explanations:
             break
         test = Tracking.of(state.recorded)
+    drives = integral_findings(state.recorded, test)
     lags = servo_lags(state.recorded, state.lines.topic, known=test)
     found = [*together(found), *state.undeclared(lags)]
-    return [
+    return drives + [
         state.finding(
             one,
             f"As recorded, {percent(one.before**2)} of the commands' power is something that "
@@ -359,7 +356,7 @@ def _gains_are_open(state: CheckedState) -> bool:
 
 def _is_of_servo(state: CheckedState, finding: Finding) -> bool:
     """Return whether a scale or an offset is a servo's; torques tell a zero from a mount."""
-    seen, ranged = state.recorded, finding.kind is FindingKind.RANGE
+    seen, ranged = state.recorded, finding.kind in (FindingKind.RANGE, FindingKind.INTEGRAL)
     labels = {*seen.commands.values(), *seen.positions.values()}
     return not ranged and not seen.efforts and labels.issuperset(finding.signals)
 

@@ -39,6 +39,10 @@ _KINDS = {
     "m/s": "velocities",
     "N m": "torques and forces",
     "N": "torques and forces",
+    "mm": "positions",
+    "mm/s": "velocities",
+    "uN m": "torques and forces",
+    "mN": "torques and forces",
 }
 
 

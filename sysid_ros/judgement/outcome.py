@@ -80,7 +80,7 @@ class SignalFit:
     @property
     def is_position(self) -> bool:
         """True of a position, by its unit."""
-        return self.unit in ("rad", "m")
+        return self.unit in ("rad", "m", "mm")
 
     @property
     def rmse(self) -> float:

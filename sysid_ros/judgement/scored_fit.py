@@ -18,6 +18,7 @@ from sysid_ros.diagnosis import (
     beside_odd_effort,
     changed_loads,
     exchanged_signals,
+    integral_parts,
     joints_beyond_ranges,
     mistaken_values,
     settled,
@@ -263,12 +264,13 @@ def _motion(
 def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tuple[str, ...]:
     """Say what is wrong with the signals, as far as the recordings tell.
 
-    A fit that leaves hardly anything of the motion has signals that are right, up to names, which
-    a fit can make up for.
+    A fit that leaves hardly anything of the motion has signals that are right, up to names and
+    integral parts of drives, which a fit can make up for.
     """
     score = simulated.validation or simulated.training
     explained = score is not None and unexplained(score) < _HARDLY_ANYTHING
-    mistakes = () if explained else mistaken_values(inputs.experiment, inputs.dataset)
+    tests = integral_parts if explained else mistaken_values
+    mistakes = tests(inputs.experiment, inputs.dataset)
     swapped = [one for one in mistakes if one.kind is FindingKind.SWAP]
     exchanged: tuple[str, ...] = ()
     if swapped or not mistakes:

@@ -17,8 +17,8 @@ from sysid_ros.judgement import Outcome, SequenceFit, SignalFit
 from sysid_ros.playback.joint_positions import configurations, joint_name, resampled, shown_joints
 from sysid_ros.results import ResultFolder, read_results
 
-_VELOCITY = ("rad/s", "m/s")
-_TORQUE = ("N m", "N")
+_VELOCITY = ("rad/s", "m/s", "mm/s")
+_TORQUE = ("N m", "N", "uN m", "mN")
 SIMULATED = ("fitted", "initial")
 
 

@@ -11,19 +11,23 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import Finding, FindingKind, masses_off
-from sysid_ros.engine.elements import FREE, joints_above
+from sysid_ros.engine.elements import FREE, joints_above, n_actuators, tree_of
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate, rounded
 
 _GUESS = 0.3  # relative error of masses and centres of mass in a drawing
 _MASS = (0.05, 10.0)  # bounds over the model's value
-_LIKE_MASSES = {FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE}
+_LIKE_MASSES = {
+    FindingKind.SCALE, FindingKind.OFFSET, FindingKind.RANGE, FindingKind.INTEGRAL,
+}  # fmt: skip
 _CHAIN = 4  # joints one behind the other that make an arm
 _MOST_COMPENSATED = 2.0  # of a body's weight
 _BORNE = 0.25  # of a body's mass, below which something bears its weight, as another zero does
 _LARGEST_ZERO = 0.2  # rad or m
+_OFF_THRUST = 0.2  # of a radius of gyration: farther off hardly anything flies
 _FARTHER = 2.0  # times what is found, that a bound leaves open
 
 
@@ -73,12 +77,9 @@ def masses_that_gravity_names(spec: mujoco.MjSpec, findings: Sequence[Finding]) 
             found.append(replace(own, high=high, std=std, guessed=True, doubt=doubt))
             size = float(np.sqrt(0.5 * model.body(body).inertia.sum() / mass))
             found += [
-                replace(
-                    centre_candidate(
-                        body, f"com_{axis}", float(model.body(body).ipos[k]),
-                        max(size, abs(finding.evidence[f"com_{axis}"]) / _GUESS),
-                    ),
-                    guessed=True,
+                centre_candidate(
+                    body, f"com_{axis}", float(model.body(body).ipos[k]),
+                    max(size, abs(finding.evidence[f"com_{axis}"]) / _GUESS),
                 )
                 for k, axis in enumerate("xyz")
                 if f"com_{axis}" in finding.evidence
@@ -181,14 +182,44 @@ def loads(model: mujoco.MjModel) -> Iterator[Candidate]:
 
 
 def masses(model: mujoco.MjModel, joints: Sequence[str], free: bool) -> Iterator[Candidate]:
-    """Mass and the main coordinate of the centre of mass of every moving body, tip first."""
+    """Mass and the main coordinate of the centre of mass of every moving body, tip first.
+
+    Of what thrusts carry those across them, where recordings contradict the model's.
+    """
     for body in _moved(model, joints, free):
-        name = str(model.body(body).name)
+        name, centre = str(model.body(body).name), model.body_ipos[body]
         yield mass_candidate(name, float(model.body_mass[body]))
-        axis = int(np.argmax(np.abs(model.body_ipos[body])))
-        centre = float(model.body_ipos[body, axis])
-        if abs(centre) > 1e-3:
-            yield centre_candidate(name, f"com_{'xyz'[axis]}", centre, abs(centre))
+        if _floats(model, body) and np.any(thrust := _thrust(model, body)):
+            yield from _off_thrust(model, body, thrust)
+            continue
+        axis = int(np.argmax(np.abs(centre)))
+        if abs(centre[axis]) > 1e-3:
+            yield centre_candidate(
+                name, f"com_{'xyz'[axis]}", float(centre[axis]), abs(float(centre[axis]))
+            )
+
+
+def _off_thrust(model: mujoco.MjModel, body: int, thrust: FloatArray) -> Iterator[Candidate]:
+    """Coordinates of a body's centre across a thrust (3,), which turns the body about it."""
+    name = str(model.body(body).name)
+    size = float(np.sqrt(0.5 * model.body_inertia[body].sum() / model.body_mass[body]))
+    doubt = f"the recordings contradict where the model has the centre of mass of {name}"
+    for axis in sorted(np.argsort(np.abs(thrust))[:2].tolist()):
+        place = float(model.body_ipos[body, axis])
+        own = centre_candidate(name, f"com_{'xyz'[axis]}", place, _OFF_THRUST * size)
+        yield replace(own, std=None, on_demand=True, doubt=doubt)
+
+
+def _thrust(model: mujoco.MjModel, body: int) -> FloatArray:
+    """The sum of what the actuators at sites of a body's tree may exert, in its frame, (3,)."""
+    data, whole = mujoco.MjData(model), np.zeros(3)
+    mujoco.mj_kinematics(model, data)
+    for actuator in range(n_actuators(model)):
+        site = int(model.actuator_trnid[actuator, 0])
+        at_site = int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_SITE)
+        if at_site and tree_of(model, actuator) == int(model.body_rootid[body]):
+            whole += data.site_xmat[site].reshape(3, 3) @ model.actuator_gear[actuator, :3]
+    return np.asarray(data.xmat[body].reshape(3, 3).T @ whole)
 
 
 def compensations(

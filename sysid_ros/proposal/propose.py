@@ -188,7 +188,8 @@ def _determined(
     guessed = any(line.kind in SERVOS for line in mapping.lines)
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
-    draft = _with_parameters(draft, spec, repaired, output, masses, dataset)
+    integral = any(one.kind is FindingKind.INTEGRAL for one in findings)
+    draft = _with_parameters(draft, spec, repaired, output, masses, dataset, integral=integral)
     if set(masses) & set(draft.parameters):
         findings = _without_gravity(findings)
     if guessed:  # recordings are read anew, as commands may be joined by lines by now
@@ -324,15 +325,22 @@ def _with_parameters(
     output: Path,
     masses: Sequence[Candidate],
     dataset: Dataset | None,
+    *,
+    integral: bool,
 ) -> Draft:
-    """Choose the parameters that the recordings determine, some masses before others."""
+    """Choose the parameters that the recordings determine, some masses before others.
+
+    None on demand where drives have an ``integral`` part.
+    """
     resting = resting_joints(spec.copy().compile(), mapping.lines)
     dataset = None if resting else dataset
     draft = without_comparing(draft, resting)
     inputs, floating = _inputs(mapping, unzeroed(spec, mapping)), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
     usual = candidates(spec, moving, inputs, servo_sensors(spec, mapping), free=floating)
-    offered: Sequence[Candidate] = with_first(masses, usual)
+    # What contradicts the model is an integral part's, and would be made up for by anything.
+    doubted = [one for one in usual if one.on_demand and integral]
+    offered: Sequence[Candidate] = with_first(masses, [one for one in usual if one not in doubted])
 
     def experiment_with(offered: Sequence[Candidate]) -> Experiment:
         # What is known beforehand is no evidence of what the recordings determine.
@@ -366,7 +374,7 @@ def _with_parameters(
         raise
     except SysidError:  # the nominal model cannot follow the recordings
         kept, dropped = chosen(offered, [not one.on_demand for one in offered])
-    return replace(draft, parameters=kept, undetermined=dropped)
+    return replace(draft, parameters=kept, undetermined=(*dropped, *doubted))
 
 
 def _inputs(mapping: Mapping, unzeroed: dict[str, str]) -> Inputs:

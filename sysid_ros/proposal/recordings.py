@@ -16,11 +16,11 @@ import numpy as np
 
 from sysid_ros.dataset import Dataset, load_dataset
 from sysid_ros.diagnosis import motion_bandwidth
-from sysid_ros.engine.elements import is_servo
+from sysid_ros.engine.elements import is_effort, is_servo
 from sysid_ros.engine.signals import actuator_names
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.experiment import Experiment
-from sysid_ros.proposal.signals import SERVOS, Mapping
+from sysid_ros.proposal.signals import SERVOS, Mapping, moved_by
 from sysid_ros.recording.bags import find_bag_files
 
 _HELD_OUT_EVERY = 3
@@ -117,9 +117,24 @@ def proposed_window(model: mujoco.MjModel, mapping: Mapping) -> float | None:
                 grid = np.arange(times[0], times[-1], interval)
                 tops.append(motion_bandwidth(np.interp(grid, times, values), 1.0 / interval))
     known = [top for top in tops if top is not None]
-    told = {name for a, name in enumerate(actuator_names(model)) if is_servo(model, a)}
-    servos = any(line.kind in SERVOS or line.input in told for line in mapping.lines)
+    servos = _pulls_back(model, mapping)
     return window_length(durations, float(np.median(known)) if known else None, servos=servos)
+
+
+def _pulls_back(model: mujoco.MjModel, mapping: Mapping) -> bool:
+    """Return whether servos hold what is driven; one joint without any runs away by itself."""
+    inputs = {line.input for line in mapping.lines}
+    told = {a for a, name in enumerate(actuator_names(model)) if name in inputs}
+    servos = {a for a in told if is_servo(model, a)}
+    held = set[str]().union(*(moved_by(model, a) for a in servos))
+    pushed = (moved_by(model, a) for a in told if is_effort(model, a) and not _sticks(model, a))
+    loose = any(not names or names - held for names in pushed)  # no names: what cables move
+    return not loose and bool(servos or any(line.kind in SERVOS for line in mapping.lines))
+
+
+def _sticks(model: mujoco.MjModel, actuator: int) -> bool:
+    """Return whether an actuator is suction, which moves nothing."""
+    return int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_BODY)
 
 
 def window_length(

@@ -105,6 +105,21 @@ def test_what_nothing_drives_has_no_rotor_and_friction_only_where_recordings_say
     assert not own["j1", "frictionloss"].on_demand
 
 
+def test_a_ball_joint_has_friction_and_armature_about_all_its_axes() -> None:
+    gears = ("1 0 0", "0 1 0", "0 0 1")
+    motors = "".join(
+        f'<motor name="m{k}" joint="j" gear="{g} 0 0 0"/>' for k, g in enumerate(gears)
+    )
+    ball = '<body><joint name="j" type="ball"/><geom type="box" size=".1 .2 .3" mass="2"/></body>'
+    found = offered(
+        f"<mujoco><worldbody>{ball}</worldbody><actuator>{motors}</actuator></mujoco>", inputs(3)
+    )
+    own = {one.attribute: one for one in found if one.element == "joint"}
+    assert [*own] == ["frictionloss", "damping", "armature"]
+    largest = 2.0 / 3.0 * (0.2**2 + 0.3**2)  # of the box, kg m^2
+    assert own["armature"].typical == pytest.approx(0.3 * largest)
+
+
 def test_springs_that_the_model_has_are_found_where_recordings_contradict_them() -> None:
     xml = arm(2, actuator='position kp="100"').replace('name="j1"', 'name="j1" stiffness="12"')
     (spring,) = [one for one in offered(xml, inputs(2)) if one.attribute == "stiffness"]

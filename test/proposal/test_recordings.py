@@ -1,14 +1,16 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is told seldom has gaps of its own."""
+"""What is told seldom has gaps of its own, and what nothing holds has short windows."""
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.proposal.recordings import longest_gap
+from sysid_ros.proposal.recordings import longest_gap, proposed_window
+from sysid_ros.proposal.signals import Channel, Line, Mapping
 
 
 @pytest.mark.parametrize(
@@ -23,3 +25,38 @@ from sysid_ros.proposal.recordings import longest_gap
 )
 def test_the_slowest_signal_decides(intervals: list[float], found: float | None) -> None:
     assert longest_gap(intervals) == found
+
+
+MODEL = """<mujoco><worldbody><site name="a"/><body><joint name="held"/><geom size=".1"/>
+  <body><joint name="loose"/><geom size=".1"/><site name="b" pos=".1 0 0"/>
+  </body></body></worldbody>
+  <tendon><spatial name="cable"><site site="a"/><site site="b"/></spatial></tendon>
+  <actuator><position name="servo" joint="held"/>{}</actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("other", "longest"),
+    [
+        ("", True),
+        ('<motor name="other" joint="held"/>', True),  # it pushes what a servo holds
+        ('<position name="other" joint="loose"/>', True),
+        ('<motor name="other" joint="loose"/>', False),
+        ('<motor name="other" tendon="cable"/>', False),
+        ('<adhesion name="other" body="world" ctrlrange="0 1"/>', True),
+    ],
+)
+def test_a_servo_holds_no_other_joint(other: str, longest: bool) -> None:
+    """An elbow on cables ran away in 1 s, the window of a servo elsewhere."""
+    times = np.arange(0.0, 20.0, 0.01)
+
+    def channel(field: str) -> Channel:
+        values = (np.sin(10.0 * times),)
+        return Channel("/t", "m/msg/M", field, "", "", 0, False, (times,), values)
+
+    names = ["servo", "other"] if other else ["servo"]
+    inputs = [Line("actuator", name, channel(name)) for name in names]
+    lines = (Line("qpos", "held", channel("held")), *inputs)
+    mapping = Mapping(lines, (), (), ("held",))
+    window = proposed_window(mujoco.MjModel.from_xml_string(MODEL.format(other)), mapping)
+    assert window is not None
+    assert (window == 1.0) == longest

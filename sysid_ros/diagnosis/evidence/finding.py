@@ -48,6 +48,7 @@ class FindingKind(str, Enum):
     LOAD = "load"
     STANDSTILL = "standstill"
     ECHO = "echo"
+    INTEGRAL = "integral part"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import FREE, SLIDE, joint_of
 
 _S = mujoco.mjtSensor
@@ -42,6 +43,10 @@ _POSITIONS = frozenset(
 )  # fmt: skip
 
 
+# Of a model whose lengths are millimetres, as gravity tells; masses are kg there as well.
+_OF_MILLIMETRES = {"m": "mm", "m/s": "mm/s", "m/s^2": "mm/s^2", "N": "mN", "N m": "uN m"}
+_MILLIMETRES = (5e3, 2e4)  # mm/s^2, that gravity is there
+
 # Sensors whose every axis has an offset of its own, as MJCF calls them: of an IMU, and of a wrist.
 UNZEROED = {
     int(_S.mjSENS_GYRO): "gyro",
@@ -68,20 +73,30 @@ def is_vector_named(spec: Any, name: str) -> bool:
 
 
 def sensor_unit(model: mujoco.MjModel, sensor: int) -> str:
-    """SI unit of a sensor's reading; empty where it has none."""
+    """Unit of a sensor's reading, SI or with a model's millimetres; empty where it has none."""
     kind = _S(int(model.sensor_type[sensor]))
+    unit = _FIXED.get(kind, "")
     if kind == _S.mjSENS_TENDONPOS and _sums_angles(model, int(model.sensor_objid[sensor])):
-        return "rad"
+        unit = "rad"
     if kind in _BY_JOINT:
-        return _BY_JOINT[kind][int(_is_linear(model, sensor))]
-    return _FIXED.get(kind, "")
+        unit = _BY_JOINT[kind][int(_is_linear(model, sensor))]
+    return _as_in(model.opt.gravity, unit)
+
+
+def _as_in(gravity: FloatArray, unit: str) -> str:
+    """An SI unit as a model has it whose gravity tells what its lengths are."""
+    low, high = _MILLIMETRES
+    milli = low < float(np.linalg.norm(gravity)) < high
+    return _OF_MILLIMETRES.get(unit, unit) if milli else unit
 
 
 def unit_of_sensor_named(spec: Any, name: str) -> str:
-    """SI unit of the reading of a sensor of an MjSpec; empty for what is none, as an actuator."""
+    """Unit of the reading of a sensor of an MjSpec; empty for what is none, as an actuator."""
     sensor = spec.sensor(name)
-    if sensor is None:
-        return ""
+    return "" if sensor is None else _as_in(spec.option.gravity, _unit_of(spec, sensor))
+
+
+def _unit_of(spec: Any, sensor: Any) -> str:
     kind, read = _S(int(sensor.type)), sensor.objname
     if kind == _S.mjSENS_TENDONPOS:
         parts = list(spec.tendon(read).path)

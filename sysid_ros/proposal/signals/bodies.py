@@ -14,7 +14,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.engine.elements import FREE
+from sysid_ros.engine.elements import BALL, FREE, joints_above
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import similarity, words_of
@@ -89,6 +89,7 @@ _FRAMED: Mapping[int, Mapping[str, str]] = {
         "geometry_msgs/msg/TransformStamped": r"transform\.rotation",
     },
 }
+_IMUS = {"sensor_msgs/msg/Imu": "orientation"}
 _SLOWEST = 0.08  # s between samples; beyond 0.1 s a fit takes each interval for a gap
 _SAME_NAME = 0.9  # similarity from which a frame is that of a body
 
@@ -119,6 +120,7 @@ def body_lines(model: mujoco.MjModel, channels: Sequence[Channel]) -> list[Line]
         if name:
             lines += _one("sensor", name, [name, site], _SENSORS.get(kind, {}), told)
     lines += _framed(model, channels, {line.channel.topic for line in lines})
+    lines += _on_balls(model, channels, lines)
     sensed = {line.channel.topic for line in lines}
     return [*_wrenches(model, [one for one in channels if one.topic not in sensed]), *lines]
 
@@ -144,6 +146,51 @@ def _framed(
             if _likeness([name, site], line.channel.topic.removeprefix(robot)) >= _SAME_NAME:
                 doubt = f"is {line.channel.topic} told of {site or name} in the model's world?"
                 yield replace(line, doubt=line.doubt or doubt)
+
+
+def _on_balls(
+    model: mujoco.MjModel, channels: Sequence[Channel], lines: Sequence[Line]
+) -> list[Line]:
+    """Orientations that IMUs tell of what ball joints move, as nothing else tells their angles."""
+    told = {one.topic: one for one in _recorded(_IMUS, channels)}
+    found = {}
+    for line in lines:
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, line.name)
+        site = _site(model, sensor) if line.kind == "sensor" and sensor >= 0 else ""
+        if site and line.channel.topic in told and balls_above(model, site):
+            topic = line.channel.topic
+            doubt = f"is the orientation of {topic} that of {site} in the model's world?"
+            names = [name for name in _turns_of(model, site) if name]
+            placed = () if names else ("framequat", site)
+            name = next(iter(names), f"{site}_orientation")
+            found[topic] = Line("sensor", name, told[topic], doubt, placed=placed)
+    return list(found.values())
+
+
+def _turns_of(model: mujoco.MjModel, site: str) -> list[str]:
+    """Names of the model's sensors of a site's orientation in the world."""
+    kind, world = int(mujoco.mjtSensor.mjSENS_FRAMEQUAT), model.sensor_refid < 0
+    sensors = np.flatnonzero((model.sensor_type == kind) & world).tolist()
+    return [str(model.sensor(one).name) for one in sensors if _site(model, one) == site]
+
+
+def balls_told(model: mujoco.MjModel, lines: Sequence[Line]) -> list[str]:
+    """Names of the ball joints that move a site whose orientation is told."""
+    found: list[str] = []
+    for number in range(model.nsite):
+        site = str(model.site(number).name)
+        placed = {("framequat", site)}.intersection(line.placed for line in lines)
+        if site and (placed or {*_turns_of(model, site)}.intersection(line.name for line in lines)):
+            found += balls_above(model, site)
+    return list(dict.fromkeys(found))
+
+
+def balls_above(model: mujoco.MjModel, site: str) -> list[str]:
+    """Names of the ball joints that move a site; none where it floats, as then its base does."""
+    joints = joints_above(model, int(model.site(site).bodyid[0]))
+    kinds = [int(model.jnt_type[joint]) for joint in joints]
+    names = [str(model.joint(joint).name) for joint in joints]
+    return [n for n, k in zip(names, kinds, strict=True) if n and k == BALL and FREE not in kinds]
 
 
 def _robots_name(topics: Collection[str]) -> str:

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import SCALAR, SLIDE, drive_strength, moved_inertia
+from sysid_ros.engine.elements import BALL, FREE, SLIDE, drive_strength, moved_inertia
 
 _GRAVITY = 9.81  # m/s^2, also of models without
 _SLOWEST = 10.0  # rad/s^2 or m/s^2 that a motor gives its own rotor, at the least
@@ -61,7 +61,7 @@ class JointScale:
 
 
 def joint_scales(model: mujoco.MjModel) -> dict[str, JointScale]:
-    """Sizes for every hinge and slide of a model by name.
+    """Sizes for every joint of a model but free ones, by name.
 
     A wrist's motor is of the kind of its arm's, however little the wrist weighs: of inertia and
     load each joint is granted a share of the robot's largest.
@@ -69,7 +69,7 @@ def joint_scales(model: mujoco.MjModel) -> dict[str, JointScale]:
     inertia, load = _carried(model)
     found: dict[str, JointScale] = {}
     for joint in range(model.njnt):
-        if int(model.jnt_type[joint]) in SCALAR:
+        if int(model.jnt_type[joint]) != FREE:
             limit = drive_strength(model, joint)
             held = max(float(load[joint]), 0.1 * (limit or 0.0))
             carried = max(float(inertia[joint]), 1e-9)
@@ -97,17 +97,19 @@ def _carried(model: mujoco.MjModel) -> tuple[FloatArray, FloatArray]:
         mujoco.mj_fwdPosition(model, data)
         own = moved_inertia(model, data)
         for joint in range(model.njnt):
-            inertia[joint] = max(inertia[joint], own[model.jnt_dofadr[joint]])
+            inertia[joint] = max(inertia[joint], own[model.dof_jntid == joint].max())
             load[joint] = max(load[joint], _weight(model, data, joint))
     return inertia, load
 
 
 def _weight(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> float:
-    """Weight behind a joint times its distance from the axis; the weight itself for a slide."""
+    """Weight behind a joint times its distance from the axis, or from a ball; of a slide itself."""
     body = int(model.jnt_bodyid[joint])
     weight = _GRAVITY * float(model.body_subtreemass[body])
     if int(model.jnt_type[joint]) == SLIDE:
         return weight
     arm = data.subtree_com[body] - data.xanchor[joint]
+    if int(model.jnt_type[joint]) == BALL:
+        return weight * float(np.linalg.norm(arm))
     axis = data.xaxis[joint]
     return weight * float(np.linalg.norm(arm - (arm @ axis) * axis))

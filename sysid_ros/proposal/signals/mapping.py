@@ -17,7 +17,12 @@ from sysid_ros.engine.signals import UNZEROED
 from sysid_ros.engine.windows import ClosedLoops
 from sysid_ros.experiment import UNITS, added_input
 from sysid_ros.proposal.signals.actuator_inputs import command_lines
-from sysid_ros.proposal.signals.bodies import body_lines, numbers_of_poses, tendon_lengths
+from sysid_ros.proposal.signals.bodies import (
+    balls_told,
+    body_lines,
+    numbers_of_poses,
+    tendon_lengths,
+)
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of, moved_by
 from sysid_ros.proposal.signals.efforts import (
@@ -67,7 +72,9 @@ class Mapping:
     @property
     def posed(self) -> bool:
         """True if the pose of a free body is measured, as a whole or as that of its frame."""
-        return any(one.kind == "qpos" or "framequat" in one.placed for one in self.bodies)
+        told = {one.placed for one in self.bodies}
+        both = ({("framepos", at), ("framequat", at)} for _, at in filter(None, told))
+        return any(map(told.issuperset, both)) or any(one.kind == "qpos" for one in self.bodies)
 
 
 def as_drafted(mapping: Mapping, entries: Sequence[dict[str, Any]]) -> Mapping:
@@ -127,6 +134,7 @@ def map_channels(
     ]
     told = len(scalar_joints(model)) == model.njnt and any(one.kind == "sensor" for one in bodies)
     carried = [name for name in lacking if name] if told else [line.name for line in speeds]
+    carried += balls_told(model, bodies)
     joints = tuple(str(model.joint(joint).name) for joint in positions)
     return Mapping(tuple(lines), tuple(bodies), tuple(unmapped), joints, tuple(carried), possible)
 

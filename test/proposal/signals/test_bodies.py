@@ -325,3 +325,19 @@ def test_poses_of_a_trackers_own_type_are_of_the_bodies_that_it_names() -> None:
         ("cf2", "poses[cf2].pose"),
     ]
     assert all("stands still" in one.doubt for one in lines)
+
+
+@pytest.mark.parametrize("joint", ["ball", "free", "hinge"])
+@pytest.mark.parametrize("own", ["", '<framequat name="turn" objtype="site" objname="imu"/>'])
+def test_an_imu_tells_how_a_ball_joint_is_turned(joint: str, own: str) -> None:
+    """What floats has a pose for that, or drifts; hinges have encoders."""
+    text = MODEL.replace("<freejoint/>", f'<joint name="b" type="{joint}"/>')
+    model = mujoco.MjModel.from_xml_string(text.replace("<sensor>", f"<sensor>{own}"))
+    parts = ("angular_velocity.x", "linear_acceleration.x", "orientation.x")
+    mapping = map_channels(model, [channel("/imu", "sensor_msgs/msg/Imu", one) for one in parts])
+    lines = [one for one in mapping.bodies if one.channel.field == "orientation"]
+    name, placed = ("turn", ()) if own else ("imu_orientation", ("framequat", "imu"))
+    told = [(name, placed)] if joint == "ball" else []
+    assert [(one.name, one.placed) for one in lines] == told
+    assert mapping.carried == (() if joint == "free" else ("b",))
+    assert not mapping.posed
