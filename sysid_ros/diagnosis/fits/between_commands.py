@@ -22,6 +22,7 @@ import numpy as np
 
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.fits.fitted_windows import (
+    STEEP,
     fitted,
     problem_of,
     well_covered,
@@ -51,9 +52,9 @@ _LENGTH, _SHORTEST = 0.5, 0.25  # s, of a window, and where longer ones are too 
 _FEWEST, _MOST = 8, 12  # windows
 _WORK = 9.5e6  # steps of simulation, times columns of the Jacobian, times degrees of freedom
 _TIED = 3.0  # times as dear where bodies touch or loops close
-_AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3)  # less changes no verdict
+_AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3, growth=STEEP)  # less tells nothing
 _RECORDED = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, damping=1e-5)
-_GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=4)
+_GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=2)
 _GAINS = 0.1  # of what a way lacks to the best, that a step of its fit to the end has to promise
 _FAR, _NEARER = 1.5, 0.5  # ratio of squares, and what a step has to promise of the way to it
 _ROUNDS = 3

@@ -35,8 +35,13 @@ _VELOCITY_FILTER = 30.0  # Hz
 _LOOKED_AT = 3  # times as many windows as are taken, where those of some would be missed
 _LESS_DAMPED, _DAMPED_MORE = 0.1, 100.0  # behind a step, and where none was found
 _ROUNDS = 4  # steps, behind each of which noise levels are known better
+# Of damping, by a refused step: where bodies touch, a step that is hardly shorter fails as well.
+STEEP = 16.0
 # Of what is about to be said: before noise levels are known, and after.
-_TO_THE_END = SolverSettings(max_iterations=20, cost_tolerance=1e-3, worth=1.0, refusals=4)
+_TO_THE_END = SolverSettings(
+    max_iterations=20, cost_tolerance=1e-3, growth=STEEP, worth=1.0, refusals=3
+)  # fmt: skip
+_ONE_STEP = replace(_TO_THE_END, refusals=2)  # the next begins where this one ends
 
 
 def well_covered(
@@ -115,7 +120,7 @@ def fitted(
             settled = solution.iterations < _TO_THE_END.max_iterations
             point = solution.point
         else:
-            point = one_step(problem, before, replace(_TO_THE_END, damping=damping))
+            point = one_step(problem, before, replace(_ONE_STEP, damping=damping))
             # As in a search, without which steps creep where parameters are alike.
             damping *= _DAMPED_MORE if point is before else _LESS_DAMPED
         problem = with_noise_left(problem, point)

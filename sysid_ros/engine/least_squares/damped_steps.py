@@ -43,6 +43,7 @@ class Damping:
     factor: float
     least: float
     scale: FloatArray  # (p,): the curvature of each parameter
+    growth: float = GROWTH  # by a refused step
     curved: bool = False  # whether any step brought far less than was expected
     raised: float = 1.0  # how far the least curvature is
     most: float = field(default_factory=lambda: MOST_RAISED)
@@ -71,7 +72,7 @@ class Damping:
             self.before, self.scale = self.scale, higher
             self.raised *= RAISE
             return
-        growth = GROWTH if expected > ROUGHNESS else GROWTH_IN_ROUGHNESS
+        growth = self.growth if expected > ROUGHNESS else GROWTH_IN_ROUGHNESS
         self.factor *= growth if self.factor > 1e-6 else 100.0
         self.curved = True
 

@@ -32,6 +32,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.least_squares.damped_steps import (
     GOOD_GAIN,
+    GROWTH,
     NO_GAIN,
     ROUGHNESS,
     Damping,
@@ -67,6 +68,7 @@ class SolverSettings:
       gradient_tolerance: Largest component of the gradient that the bounds leave free, likewise.
       damping: Of the first step.
       least_damping: Of any step, relative to the curvature.
+      growth: Of the damping, by a refused step.
       worth: Share of the cost tolerance that a step must promise to be tried at all.
       chance: Where the cost is rough, the search has converged once the slope is zero to so many
         standard errors of it (root mean square over the parameters), or once a step fails that
@@ -85,6 +87,7 @@ class SolverSettings:
     gradient_tolerance: float = 0.0
     damping: float = INITIAL_DAMPING
     least_damping: float = 1e-12
+    growth: float = GROWTH
     worth: float = 0.1
     chance: float = 0.0
     least_curvature: float = 0.0
@@ -164,7 +167,7 @@ def minimizing(
         here = problem.linearize(point)
     except StopRequestedError:
         return Solution(point, None, FitStatus.CANCELED, 0, CANCELED)
-    damping = Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
+    damping = _first_damping(point, settings)
     ending: _Ending | None = None
     number = 0
     while True:
@@ -196,10 +199,15 @@ def one_step(problem: LeastSquares, point: Point, settings: SolverSettings = _US
       StopRequestedError: A rollout was interrupted.
     """
     here = problem.linearize(point)
-    damping = Damping(settings.damping, settings.least_damping, np.zeros(len(point.theta)))
+    damping = _first_damping(point, settings)
     damping.see(here, np.zeros(len(point.theta)))
     step, _ = finished(_step(problem, point, here, damping, settings))
     return point if step is None else step
+
+
+def _first_damping(point: Point, settings: SolverSettings) -> Damping:
+    scale = np.zeros(len(point.theta))
+    return Damping(settings.damping, settings.least_damping, scale, settings.growth)
 
 
 def finished(steps: Generator[None, None, Found]) -> Found:

@@ -163,14 +163,14 @@ def test_a_search_ends_after_as_many_refusals_as_it_may_have() -> None:
             return np.inf
 
     trials = []
-    for refusals in (2, None):
+    for refusals, growth in ((2, 4.0), (None, 4.0), (None, 16.0)):
         problem = Wall()
-        settings = SolverSettings(refusals=refusals)
+        settings = SolverSettings(refusals=refusals, growth=growth)
         start = Point(np.array([5.0, -3.0]), (np.zeros(0),) * problem.windows)
         end = levenberg_marquardt.minimize(problem, start, settings)
         assert end.status is FitStatus.STALLED
         trials.append(problem.trials)
-    assert trials[0] == 2 < trials[1]
+    assert trials[0] == 2 < trials[2] < trials[1]  # less far where damping grows by more
 
 
 def test_one_step_ends_where_a_search_of_one_does_without_another_slope() -> None:
