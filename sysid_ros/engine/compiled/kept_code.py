@@ -22,6 +22,7 @@ from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.ccallback import CFunc
 from numba.core.runtime.nrt import rtsys
 
 from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
@@ -54,6 +55,25 @@ def keeping(function: Callable[..., Any], apart: Callable[[], object] | None = N
         return soon_loaded(njit(cache=True, **options)(function), apart)
     finally:
         config.CACHE_DIR = chosen
+
+
+def kept_callback(function: Callable[..., Any], signature: Any) -> Any:
+    """A C callback of numba, loaded as :func:`soon_loaded`, or compiled now and kept on disk.
+
+    Args:
+      function: Allocates nothing.
+      signature: Its numba type.
+    """
+    options: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+    if not OPTIONS_OF_WHOLES:
+        cfunc: Any = numba.cfunc
+        return cfunc(signature, cache=True, **options)(function)
+    make: Any = CFunc
+    callback = make(function, (signature.args, signature.return_type), {}, options)
+    callback.enable_caching()
+    callback.targetoptions = options  # as functions for Python have them
+    soon_loaded(callback).compile()
+    return callback
 
 
 def soon_loaded(compiled: Any, apart: Callable[[], object] | None = None) -> Any:

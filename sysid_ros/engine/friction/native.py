@@ -26,7 +26,6 @@ from typing import Any
 
 import llvmlite.binding
 import mujoco
-import numba
 from numba import types
 
 from sysid_ros.engine.compiled import (
@@ -34,6 +33,7 @@ from sysid_ros.engine.compiled import (
     compiled,
     integer,
     integer_array,
+    kept_callback,
     load_dependent,
     offset,
     source_files,
@@ -136,7 +136,6 @@ def _compile(
     ne, nf, nisland, qvel, qacc, warmstart, actuator, smooth, constraint = data_offsets[:9]
     userdata, efc_type, efc_id, efc_frictionloss, efc_d, efc_aref = data_offsets[9:15]
     efc2iefc, iefc_frictionloss = data_offsets[15:]
-    cfunc: Any = numba.cfunc
 
     def control(model: Any, data: Any) -> None:
         len(digest)
@@ -177,4 +176,4 @@ def _compile(
             if integer(data, nisland) > 0:
                 array(data, iefc_frictionloss)[integer_array(data, efc2iefc)[i]] = limit
 
-    return cfunc(_step_function, cache=True, _nrt=False, error_model="numpy")(control)
+    return kept_callback(control, _step_function)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.signals.control import (
+    JoinedIntegrals,
     SignalIntegral,
     is_semi_implicit,
     step_offsets,

@@ -14,6 +14,8 @@ for actuators with an activation state it acts from ``t_i`` to ``t_i + h``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import mujoco
 import numpy as np
 
@@ -49,7 +51,10 @@ class SignalIntegral:
 
     def __call__(self, t: FloatArray) -> FloatArray:
         """Integral from the first sample to ``t``, any shape, in value-seconds."""
-        index = self._times[1:].searchsorted(t, side="right")  # of the sample before
+        return self._area(t, self._times[1:].searchsorted(t, side="right"))
+
+    def _area(self, t: FloatArray, index: IndexArray) -> FloatArray:
+        """The same where the sample before each instant is known."""
         dt = t - self._times[index]
         area: FloatArray = self._areas[index] + dt * self._mean_behind(index, dt)
         return area
@@ -69,6 +74,48 @@ class SignalIntegral:
         """Mean over ``[start, start + width]``, shape as that of ``start``."""
         before, after = self(np.stack([start, start + width]))
         return np.asarray((after - before) / width)
+
+
+class JoinedIntegrals(SignalIntegral):
+    """The integrals of one input in several recordings, asked together.
+
+    Each instant is looked up in its own recording, so that means are those of each to the last bit:
+    where friction sticks, searches show another.
+
+    Args:
+      integrals: By recording; of those in which nothing drives, ``None``, means are zero.
+    """
+
+    def __init__(self, integrals: Sequence[SignalIntegral | None]) -> None:
+        idle = SignalIntegral(np.zeros(1), np.zeros(1), "zoh")
+        parts = [idle if one is None else one for one in integrals]
+        self._behind = [one._times[1:] for one in parts]
+        self._first = np.cumsum([0, *(len(one._times) for one in parts[:-1])])
+        self._times = np.concatenate([one._times for one in parts])
+        self._values = np.concatenate([one._values for one in parts])
+        self._areas = np.concatenate([one._areas for one in parts])
+        degree = max(len(one._powers) for one in parts)
+        padded = [np.pad(one._powers, ((degree - len(one._powers), 0), (0, 0))) for one in parts]
+        self._powers = np.hstack(padded)
+
+    def means(self, start: FloatArray, width: float, own: Sequence[slice]) -> FloatArray:
+        """Means over ``[start, start + width]``.
+
+        Args:
+          start: The rows of all recordings, (n, ...), s.
+          width: In s.
+          own: The rows of each recording.
+
+        Returns:
+          Shape as that of ``start``.
+        """
+        index = np.empty(start.shape, dtype=np.intp)
+        areas = []
+        for t in (start, start + width):
+            for behind, first, rows in zip(self._behind, self._first, own, strict=True):
+                np.add(behind.searchsorted(t[rows], side="right"), first, out=index[rows])
+            areas.append(self._area(t, index))
+        return np.asarray((areas[1] - areas[0]) / width)
 
 
 def step_offsets(model: mujoco.MjModel) -> FloatArray:

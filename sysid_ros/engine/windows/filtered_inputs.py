@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import is_low_passed
-from sysid_ros.engine.signals import SignalIntegral, input_actuators
+from sysid_ros.engine.signals import JoinedIntegrals, input_actuators
 
 _EXACT = int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
 _FORGOTTEN = 1e-3  # share of a command that counts no longer
@@ -30,17 +31,20 @@ class FilteredInput:
     exact: bool  # whether the filter is integrated exactly or by Euler steps
     timestep: float  # of the model, s
 
-    def passed(self, integral: SignalIntegral, begins: FloatArray, constant: float) -> FloatArray:
+    def passed(
+        self, commands: JoinedIntegrals, begins: FloatArray, own: Sequence[slice], constant: float
+    ) -> FloatArray:
         """The filter's output at some instants, (w,).
 
         Args:
-          integral: Of the command.
+          commands: Of all recordings.
           begins: When the steps begin that the output acts in, (w,) s.
+          own: The instants of each recording.
           constant: The filter's time constant, s.
         """
         ago, weights = _memory(self.exact, self.timestep, constant)
-        times = begins[:, np.newaxis] - ago
-        return np.asarray(integral.mean(times, self.timestep) @ weights)
+        means = commands.means(begins[:, np.newaxis] - ago, self.timestep, own)
+        return np.concatenate([means[rows] @ weights for rows in own])
 
 
 @lru_cache(maxsize=8)  # the same for all recordings

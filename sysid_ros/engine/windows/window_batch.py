@@ -17,6 +17,7 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.parameters import all_deviated
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import (
+    JoinedIntegrals,
     RowWeights,
     control_names,
     cubic_weights,
@@ -28,7 +29,6 @@ from sysid_ros.engine.simulation import (
     ResidualSlope,
     TurnedSlope,
     run_slices,
-    step_means,
 )
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.filtered_inputs import FilteredInput, filtered_inputs
@@ -213,13 +213,8 @@ class WindowBatch:
     def _passed(self, one: FilteredInput, delay: float, constant: float) -> FloatArray:
         """Outputs of a filter when the windows start, (w,)."""
         early = step_offsets(self.model)[one.input] - delay
-        held = np.zeros(len(self.windows))
-        for own in self._sequences:
-            integral = own.data.controls[one.input]
-            if integral is not None:
-                begins = self._begins[own.windows] + early
-                held[own.windows] = one.passed(integral, begins, constant)
-        return held
+        own = [each.windows for each in self._sequences]
+        return one.passed(self._commands[one.input], self._begins + early, own, constant)
 
     def _moved(self, one: IntegratedInput, setting: SignalSettings) -> FloatArray:
         """Places that a servo holds when the windows start, NaN where unknown, (w,)."""
@@ -255,13 +250,17 @@ class WindowBatch:
     def _averaged(self, delays: tuple[float, ...]) -> FloatArray:
         """The commands' means over all steps, without gain and bias, (steps, nu)."""
         timestep, offsets = float(self.model.opt.timestep), step_offsets(self.model)
-        late = list(map(SignalSettings, delays))
-        return np.concatenate(
-            [
-                step_means(timestep, own.data.controls, self._times[own.steps], offsets, late)
-                for own in self._sequences
-            ]
-        )
+        own = [each.steps for each in self._sequences]
+        values = np.zeros((len(self._times), len(delays)))
+        for i, (command, delay) in enumerate(zip(self._commands, delays, strict=True)):
+            values[:, i] = command.means(self._times + offsets[i] - delay, timestep, own)
+        return values
+
+    @cached_property
+    def _commands(self) -> list[JoinedIntegrals]:
+        """The commands of each input in all recordings."""
+        by_recording = (own.data.controls for own in self._sequences)
+        return [JoinedIntegrals(integrals) for integrals in zip(*by_recording, strict=True)]
 
     def residual(self, candidate: Candidate, data: FloatArray) -> FloatArray:
         """Predicted minus measured.

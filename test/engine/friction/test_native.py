@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 from friction_reference import FrictionStepper
 
+from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES
 from sysid_ros.engine.friction import (
     FrictionParameters,
     apply_friction,
@@ -295,3 +298,14 @@ def test_joints_that_cannot_have_friction_are_refused() -> None:
     )
     with pytest.raises(ModelError, match="flag actuation"):
         apply_friction_to_spec(switched_off, "j", BASE)
+
+
+@pytest.mark.skipif(not OPTIONS_OF_WHOLES, reason="not tried with this version of numba")
+def test_a_kept_callback_loads_without_what_compiles_it() -> None:
+    """Half a second of numba's tables and SciPy's linear algebra, in each process."""
+    load = "from sysid_ros.engine.friction.native import native_callback; native_callback()\n"
+    told = "import sys; print('scipy.linalg' in sys.modules, 'numba.np.linalg' in sys.modules)"
+    for program in (load, load + told):  # the first keeps it, unless it is kept
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+    assert done.stdout.split() == ["False", "False"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sysid_ros.engine.signals.control import SignalIntegral, step_offsets
+from sysid_ros.engine.signals.control import JoinedIntegrals, SignalIntegral, step_offsets
 from sysid_ros.engine.signals.interpolation import value_at
 
 VALUES = st.lists(st.floats(-10, 10), min_size=2, max_size=12)
@@ -56,6 +56,22 @@ def test_a_delayed_step_command_has_a_derivative() -> None:
     steps = np.arange(0.0, 1.0, 0.1)
     area = [0.1 * signal.mean(steps - delay, 0.1).sum() for delay in (0.030, 0.031)]
     assert (area[1] - area[0]) / 0.001 == pytest.approx(-1.0, rel=1e-9)
+
+
+def test_recordings_asked_together_answer_as_each_alone_to_the_last_bit() -> None:
+    """A servo's search ends elsewhere where commands differ by 1e-13."""
+    rng = np.random.default_rng(0)
+    alone: list[SignalIntegral | None] = [None]
+    for method in ("zoh", "linear", "cubic", "zoh"):
+        times = np.cumsum(rng.uniform(0.01, 0.1, 40))
+        alone.append(SignalIntegral(times, rng.normal(size=40), method))
+    own = [slice(100 * k, 100 * (k + 1)) for k in range(len(alone))]
+    start = rng.uniform(-0.5, 3.0, (500, 2))
+    found = JoinedIntegrals(alone).means(start, 0.007, own)
+    assert not found[own[0]].any()
+    for rows, one in zip(own[1:], alone[1:], strict=True):
+        assert one is not None
+        np.testing.assert_array_equal(found[rows], one.mean(start[rows], 0.007))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.signals import SignalIntegral, TimeSeries
+from sysid_ros.engine.signals import JoinedIntegrals, SignalIntegral, TimeSeries
 from sysid_ros.engine.windows.filtered_inputs import filtered_inputs
 from sysid_ros.engine.windows.starts import StartReader
 
@@ -116,7 +116,8 @@ def test_what_a_filter_has_made_of_its_command() -> None:
     model = crane(8.0, 1.0)
     (own,) = filtered_inputs(model)
     chosen = np.array([0, 700, 3000])
-    passed = own.passed(command, model.opt.timestep * chosen, 0.1)
+    together = JoinedIntegrals([command])
+    passed = own.passed(together, model.opt.timestep * chosen, [slice(0, 3)], 0.1)
     assert passed == pytest.approx(truth[chosen, own.address], abs=1e-3)
     assert np.abs(command.mean(model.opt.timestep * chosen, 1e-3) - passed).max() > 0.01
 
