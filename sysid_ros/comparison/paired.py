@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.uncertainty import student_probability
 from sysid_ros.judgement import SequenceFit, SignalFit
 
 LEVEL = 0.01  # of the test
@@ -84,7 +84,7 @@ def p_positive(differences: FloatArray, *, correlated: bool) -> float:
         r = float(np.clip(apart[1:] @ apart[:-1] / (apart @ apart), 0.0, 0.9))
         inflation = (1.0 + r) / (1.0 - r)
     t = mean / (spread * math.sqrt(inflation / count))
-    return student_probability(count - 1, -t)
+    return float(scipy.special.stdtr(count - 1, -t))
 
 
 def held_out(

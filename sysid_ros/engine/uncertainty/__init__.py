@@ -29,7 +29,11 @@ from sysid_ros.engine.uncertainty.noise_levels import (
     is_known,
     sensor_of,
 )
-from sysid_ros.engine.uncertainty.parameter_estimate import ParameterEstimate, unfitted
+from sysid_ros.engine.uncertainty.parameter_estimate import (
+    ParameterEstimate,
+    student_quantile,
+    unfitted,
+)
 from sysid_ros.engine.uncertainty.rank import WINDOW_DIFFERENCES, Directions, directions_of_gram
 from sysid_ros.engine.uncertainty.residual_size import ResidualSize, misfit, residual_sizes
 from sysid_ros.engine.uncertainty.step_changes import (
@@ -38,5 +42,4 @@ from sysid_ros.engine.uncertainty.step_changes import (
     beyond_chance,
     step_change,
 )
-from sysid_ros.engine.uncertainty.student_t import student_probability, student_quantile
 from sysid_ros.engine.uncertainty.white_noise_intervals import calculate_intervals

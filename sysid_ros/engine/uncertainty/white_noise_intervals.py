@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.uncertainty.rank import DIFFERENCES, MARGIN, directions
-from sysid_ros.engine.uncertainty.student_t import student_quantile
 
 
 def calculate_intervals(
@@ -55,7 +55,7 @@ def calculate_intervals(
     inverse = np.where(found.open, 0.0, 1.0 / np.where(found.open, 1.0, found.sizes))
     factor = inverse[:, np.newaxis] * found.vectors / found.length
     covariance = variance * factor.T @ factor
-    half_width = np.sqrt(np.diag(covariance)) * student_quantile(freedom, 1.0 - alpha / 2.0)
+    half_width = np.sqrt(np.diag(covariance)) * scipy.special.stdtrit(freedom, 1.0 - alpha / 2.0)
     covariance[undetermined, :] = covariance[:, undetermined] = np.nan
     covariance[undetermined, undetermined] = np.inf
     return covariance, np.where(undetermined, np.inf, half_width)
