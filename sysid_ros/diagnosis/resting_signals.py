@@ -28,7 +28,7 @@ def at_rest(state: CheckedState) -> list[Finding]:
 
 
 def held_out_at_rest(state: CheckedState) -> list[Finding]:
-    """Why a fit cannot be judged by recordings that are held out, though its own are right.
+    """Reasons that a fit cannot be judged by what is held out, though its own recordings are right.
 
     Args:
       state: The recordings.
