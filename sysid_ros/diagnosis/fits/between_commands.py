@@ -3,8 +3,10 @@
 
 """Ways between the samples of a command, compared by what a fit with each leaves of the motion.
 
-A few windows are fitted as recorded, once for all topics, then once more with each way between the
-commands of one from there: with the derivatives of the first, which other ways hardly change, until
+A few windows are fitted as recorded by a few steps, once for all topics. Their derivatives say what
+one more step would leave with each way between the commands of one: where none would explain more
+than another, the motion does not tell. Otherwise that fit goes on to its end, and from there each
+way is fitted once more: with the derivatives of the first, which other ways hardly change, until
 they find no more (the chord method), and with their own until no step promises much of what a way
 lacks to the best. Which of two ways explains more is judged by the differences of what they leave,
 window by window, as of models of which neither contains the other (Vuong, Econometrica 57, 1989),
@@ -14,9 +16,10 @@ by ranks, since fast windows tell many times as much as others.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from functools import cached_property
+from itertools import groupby, permutations
 
 import numpy as np
 
@@ -34,6 +37,7 @@ from sysid_ros.engine.least_squares import (
     FitStatus,
     Point,
     SolverSettings,
+    expected_gains,
     minimize,
 )
 from sysid_ros.engine.parameters import ParameterDict, corrects
@@ -52,12 +56,15 @@ _LENGTH, _SHORTEST = 0.5, 0.25  # s, of a window, and where longer ones are too 
 _FEWEST, _MOST = 8, 12  # windows
 _WORK = 9.5e6  # steps of simulation, times columns of the Jacobian, times degrees of freedom
 _TIED = 3.0  # times as dear where bodies touch or loops close
-_AGAIN = SolverSettings(max_iterations=20, cost_tolerance=1e-3, growth=STEEP)  # less tells nothing
+_AGAIN = SolverSettings(
+    max_iterations=20, cost_tolerance=1e-3, growth=STEEP
+)  # less changes no verdict
 _RECORDED = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, damping=1e-5)
 _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=2)
 _GAINS = 0.1  # of what a way lacks to the best, that a step of its fit to the end has to promise
 _FAR, _NEARER = 1.5, 0.5  # ratio of squares, and what a step has to promise of the way to it
 _ROUNDS = 3
+_DOUBTED = 0.5  # of the model's errors, beyond which one way may explain more than another
 _KNOWN = 1.5  # times what a fit leaves of a signal, up to which its noise level is known
 _ALIKE = 1.03  # ratio of squares up to which no way beats another
 
@@ -83,6 +90,11 @@ class Ways:
         """Return whether one way explains more than another, beyond chance and errors of both."""
         less, more = self.left[way], self.left[other]
         return beats(less, more) and beats(less, more, self.errors[way])
+
+    @property
+    def tells(self) -> bool:
+        """Whether any way explains more than another."""
+        return any(self.beats(*pair) for pair in permutations(self.left, 2))
 
     @property
     def best(self) -> str:
@@ -121,7 +133,7 @@ class RecordedFit:
         pool: RolloutPool,
         worth: float = 1.0,
     ) -> RecordedFit | None:
-        """Fit some windows; none where they are too few, or derivatives inexact, or it has no end.
+        """Fit some windows by a few steps; none where they are too few, or derivatives inexact.
 
         Args:
           sequences: As the experiment has them.
@@ -150,6 +162,12 @@ class RecordedFit:
             return told or windows_of(others, params, length).select(places)
 
         problem, point, _ = fitted(problem)
+        return cls(problem, point, [*problem.window_rows(point)], chosen, worth)
+
+    @cached_property
+    def _ended(self) -> RecordedFit | None:
+        """The fit at its end; none where it has no end."""
+        problem, point = self.problem, self.found
         for _ in range(_ROUNDS):
             solution = minimize(problem, point, _RECORDED)
             if solution.status is not FitStatus.CONVERGED:
@@ -158,7 +176,8 @@ class RecordedFit:
             problem = with_noise_left(problem, point)
             if all(weighed[name] <= _KNOWN * level for name, level in problem.noise.items()):
                 break
-        return cls(problem, point, [*problem.window_rows(point)], chosen, worth)
+        rows = [*problem.window_rows(point)]
+        return replace(self, problem=problem, found=point, rows=rows)
 
     def compared(
         self, others: Mapping[str, ModelSequences], later: Mapping[str, float],
@@ -175,21 +194,60 @@ class RecordedFit:
         Raises:
           DataError: There is no usable window.
         """
-        problems = {
-            way: self.problem.with_groups([self.chosen(others[way])], "auto")
-            if way in others
-            else self.problem
-            for way in later
+        driven = {
+            way: self.problem.with_groups([self.chosen(told)], "auto")
+            for way, told in others.items()
         }
         delayed = _delays(self.problem.params, inputs)
         added = {way: np.where(delayed, late, 0.0) for way, late in later.items()}
-        points = _fitted_alike(problems, self.found, self.rows, added)
+        fit = self
+        for stage in self._stages():
+            if stage is None:
+                return None
+            fit = stage
+            known = {way: one.with_noise(fit.problem.noise) for way, one in driven.items()}
+            problems = {way: known.get(way, fit.problem) for way in later}
+            if (foreseen := fit._foreseen(problems, added)) is not None:
+                return foreseen
+        points = _fitted_alike(problems, fit.found, fit.rows, added)
         if points is None:
             return None
         return Ways(
             {way: _squares(problems[way], own) for way, own in points.items()},
             {way: without_noise(problems[way], at) / self.worth for way, at in points.items()},
         )
+
+    def _stages(self) -> Iterator[RecordedFit | None]:
+        """The fit as it is, and at its end, if it has one."""
+        yield self
+        yield self._ended
+
+    def _foreseen(
+        self, problems: Mapping[str, WindowedProblem], added: Mapping[str, FloatArray]
+    ) -> Ways | None:
+        """What one more step with these derivatives would leave, if no way explains more then.
+
+        Args:
+          problems: By way, alike but for what commands do; the first is the one that was fitted.
+          added: By way, what is added to parameters, (p,).
+
+        Returns:
+          None where the motion may tell, or the step goes further than noise levels are known for.
+        """
+        begun, *_ = problems
+        left: dict[str, FloatArray] = {}
+        for way, problem in problems.items():
+            at = _moved(problem, self.found, added[way] - added[begun])
+            here = _squares(problem, at)
+            if not np.isfinite(here).all():
+                return None
+            left[way] = here - 2.0 * expected_gains(Chord(problem, self.rows), at)
+            if way == begun and here.sum() > _KNOWN**2 * left[way].sum():
+                return None
+        errors = without_noise(self.problem, self.found) / self.worth
+        if Ways(left, dict.fromkeys(left, _DOUBTED * errors)).tells:
+            return None
+        return Ways(left, dict.fromkeys(left, errors))
 
 
 def _afforded(batch: WindowBatch, params: ParameterDict, worth: float) -> tuple[float, int]:
@@ -242,9 +300,8 @@ def _fitted_alike(
     for _ in range(_ROUNDS):
         left, moved = points[begun], []
         for way in others:
-            theta = left.theta + later[way] - later[begun]
-            theta = np.clip(theta, problems[way].lower, problems[way].upper)
-            near = minimize(Chord(problems[way], rows), Point(theta, left.starts), _GLANCE).point
+            at = _moved(problems[way], left, later[way] - later[begun])
+            near = minimize(Chord(problems[way], rows), at, _GLANCE).point
             if (cost := problems[way].cost(near)) < costs.get(way, math.inf):
                 points[way], costs[way] = near, cost
                 moved.append(way)
@@ -267,6 +324,11 @@ def _fitted_alike(
         begun, others = best, [way for way in problems if way != best]
         rows = [*problems[begun].window_rows(points[begun])]
     return points
+
+
+def _moved(problem: WindowedProblem, point: Point, change: FloatArray) -> Point:
+    """A point with parameters changed, within their bounds."""
+    return Point(np.clip(point.theta + change, problem.lower, problem.upper), point.starts)
 
 
 def _driven_otherwise(group: WindowGroup, others: ModelSequences) -> WindowGroup | None:

@@ -31,7 +31,8 @@ from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.windows import WindowGroup
 
-_LENGTH, _ROLLED = 1.0, 0.5  # s, of a window at most; where every column is a rollout of its own
+_LENGTH, _SHORT = 1.0, 0.5  # s, of a window at most; and where columns are so many
+_ROLLED = 0.5  # s, where every column is a rollout of its own
 _FEWEST, MOST_WINDOWS = 8, 16  # the fewest where every column is a rollout
 _STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
 _SHORTEST = 0.15  # s, of a window that shows anything
@@ -327,8 +328,10 @@ def _afforded(
     columns = params.size + suspects + group.batches[0].spread.shape[1]
     step = float(group.batches[0].model.opt.timestep)
     if any(exact is not None and not exact.gave_up for exact in problem.exact):
-        most = round(_STEPS * step / (columns * length))
-        return group, min(max(most, _FEWEST), MOST_WINDOWS)
+        motion = _STEPS * step / columns
+        if length > (shorter := max(motion / _FEWEST, _SHORT)):
+            group, length = windows_of(sequences, params, shorter), shorter
+        return group, min(max(round(motion / length), _FEWEST), MOST_WINDOWS)
     length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
     if length < _SHORTEST:
         return group, 0

@@ -22,6 +22,7 @@ from sysid_ros.engine.least_squares.levenberg_marquardt import (
     Solution,
     SolverSettings,
     Step,
+    expected_gains,
     minimize,
     minimizing,
     one_step,

@@ -205,6 +205,17 @@ def one_step(problem: LeastSquares, point: Point, settings: SolverSettings = _US
     return point if step is None else step
 
 
+def expected_gains(problem: LeastSquares, point: Point) -> FloatArray:
+    """The decreases of the windows' costs that the linear model expects of a first step, (w,).
+
+    Raises:
+      StopRequestedError: A rollout was interrupted.
+    """
+    here, damping = problem.linearize(point), _first_damping(point, _USUAL)
+    damping.see(here, np.zeros(len(point.theta)))
+    return damped_move(problem, point, here, damping)[2]
+
+
 def _first_damping(point: Point, settings: SolverSettings) -> Damping:
     scale = np.zeros(len(point.theta))
     return Damping(settings.damping, settings.least_damping, scale, settings.growth)

@@ -171,8 +171,31 @@ def test_residuals_are_weighed_by_what_a_fit_from_far_leaves() -> None:
     params.add(sysid.Parameter("damping", 4.9, 0.0, 5.0, modifier=modifier))
     with RolloutPool(1) as pool:
         fit = between_commands.RecordedFit.of(pendulum(1.0), params, pool)
-    assert fit is not None
-    assert fit.problem.noise["angle"] == pytest.approx(1e-4, rel=0.1)
+        assert fit is not None
+        ways = fit.compared({LINES: pendulum(1.02)}, {HELD: 0.0, LINES: 0.0}, [])
+    assert ways is not None and ways.beats(HELD, LINES)
+    assert ways.left[HELD].sum() == pytest.approx(fit.problem.n_samples, rel=0.1)
+
+
+def test_where_one_more_step_tells_no_way_from_another_nothing_is_fitted_further(
+    monkeypatch,
+) -> None:
+    modifier = sysid.AttributeModifier("joint", "hinge", "damping")
+    params = sysid.ParameterDict()
+    params.add(sysid.Parameter("damping", 0.12, 0.0, 5.0, modifier=modifier))
+    searches: list[object] = []
+    minimize = between_commands.minimize
+    monkeypatch.setattr(
+        between_commands, "minimize", lambda *one: searches.append(one) or minimize(*one)
+    )
+    later = {HELD: 0.0, LINES: 0.0}
+    with RolloutPool(1) as pool:
+        for size, searched in ((1.0, False), (1.02, True)):
+            fit = between_commands.RecordedFit.of(pendulum(1.0), params, pool)
+            assert fit is not None
+            ways = fit.compared({LINES: pendulum(size)}, later, [])
+            assert ways is not None and bool(searches) == ways.tells == searched
+            assert ways.left[HELD].sum() == pytest.approx(fit.problem.n_samples, rel=0.1)
 
 
 def test_of_dear_models_less_is_fitted_or_it_is_said(recorded, monkeypatch) -> None:

@@ -68,6 +68,25 @@ def swung() -> ModelSequences:
     )  # fmt: skip
 
 
+def test_where_columns_are_many_windows_are_shorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[float] = []
+
+    def windows_of(sequences: ModelSequences, params: ParameterDict, length: float) -> WindowGroup:
+        lengths.append(length)
+        return fitted_windows.windows_of(sequences, params, length)
+
+    monkeypatch.setattr(window_scores, "windows_of", windows_of)
+    sequences = swung()
+    mass = mass_of(sequences, "load")
+    for steps, length in ((400_000, 1.0), (1, 0.5)):
+        monkeypatch.setattr(window_scores, "_STEPS", steps)
+        suspected = ParameterDict({mass.name: mass})
+        with RolloutPool(1) as pool:
+            scores = WindowScores.of(sequences, ParameterDict(), suspected, None, pool)
+        assert scores is not None and len(scores.group.windows) >= 8
+        assert lengths[-1] == length
+
+
 def test_windows_are_linearized_where_their_fit_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Starts are found beside where the model, as the fit had it, brings what is not measured."""
     seen: list[np.ndarray] = []

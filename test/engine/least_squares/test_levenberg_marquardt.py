@@ -155,22 +155,35 @@ def test_what_is_far_less_than_chance_is_not_tried_at_all() -> None:
     assert problem.trials > 0
 
 
-def test_a_search_ends_after_as_many_refusals_as_it_may_have() -> None:
-    @dataclass
-    class Wall(NoisyLine):
-        def cost(self, point: Point) -> float:
-            self.trials += 1
-            return np.inf
+@dataclass
+class Wall(NoisyLine):
+    """A line that no step from leads lower."""
 
+    def cost(self, point: Point) -> float:
+        self.trials += 1
+        return np.inf
+
+
+def test_a_search_ends_after_as_many_refusals_as_it_may_have() -> None:
     trials = []
-    for refusals, growth in ((2, 4.0), (None, 4.0), (None, 16.0)):
+    for refusals in (2, None):
         problem = Wall()
-        settings = SolverSettings(refusals=refusals, growth=growth)
+        settings = SolverSettings(refusals=refusals)
         start = Point(np.array([5.0, -3.0]), (np.zeros(0),) * problem.windows)
         end = levenberg_marquardt.minimize(problem, start, settings)
         assert end.status is FitStatus.STALLED
         trials.append(problem.trials)
-    assert trials[0] == 2 < trials[2] < trials[1]  # less far where damping grows by more
+    assert trials[0] == 2 < trials[1]
+
+
+def test_where_damping_grows_by_more_fewer_steps_are_refused() -> None:
+    trials = []
+    for growth in (4.0, 64.0):
+        problem = Wall()
+        start = Point(np.array([5.0, -3.0]), (np.zeros(0),) * problem.windows)
+        levenberg_marquardt.minimize(problem, start, SolverSettings(growth=growth))
+        trials.append(problem.trials)
+    assert trials[1] < trials[0]
 
 
 def test_one_step_ends_where_a_search_of_one_does_without_another_slope() -> None:
