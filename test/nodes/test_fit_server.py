@@ -114,6 +114,7 @@ def test_goal_identifies_the_robot_and_tells_everyone(
     assert len({message.iteration for message in fit.steps}) >= 3
     assert set(fit.steps[0].names) == set(identified)
     assert all(0.0 <= message.progress <= 1.0 for message in fit.feedback)
+    assert [m.progress for m in fit.feedback] == sorted(m.progress for m in fit.feedback)
     assert any(m.stage == "reading recordings" and m.progress > 0.0 for m in fit.feedback)
 
     latched = client.collect(IdentifiedParameters, "/fit_server/identified_parameters", LATCHED)
