@@ -93,7 +93,7 @@ class Ways:
 
     @property
     def tells(self) -> bool:
-        """Whether any way explains more than another."""
+        """Return whether any way explains more than another."""
         return any(self.beats(*pair) for pair in permutations(self.left, 2))
 
     @property
@@ -225,7 +225,7 @@ class RecordedFit:
     def _foreseen(
         self, problems: Mapping[str, WindowedProblem], added: Mapping[str, FloatArray]
     ) -> Ways | None:
-        """What one more step with these derivatives would leave, if no way explains more then.
+        """Squares that one more step with these derivatives would leave, if no way explains more.
 
         Args:
           problems: By way, alike but for what commands do; the first is the one that was fitted.
