@@ -43,7 +43,7 @@ def prediction_errors(
     ]
     rows.append(PredictionError("all together", score.unit_all, *overall))
     if len(score.rmse) > 1 and not math.isnan(pooled[1]):
-        rows.append(PredictionError("all signals", "times their noise", *pooled))
+        rows.append(PredictionError("all signals", "times their noise level", *pooled))
     return rows + [
         PredictionError(
             f"torque asked for at {one.joint}", one.unit, one.rmse_initial, one.rmse, one.measured

@@ -204,7 +204,7 @@ def test_the_table_of_errors_has_torques_and_a_robot_that_stands_still() -> None
     assert page.count("0.987") >= len(still)
     assert "torque asked for at wrist" in page
     assert "3.21" in page
-    assert "times their noise" in page
+    assert "times their noise level" in page
     assert "all together" in page
 
 

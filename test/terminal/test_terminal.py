@@ -201,7 +201,7 @@ def test_all_measured_quantities_and_torques_have_rows_of_their_own() -> None:
     rows = [line.split() for line in shown(table)]
     assert rows[1] == ["angle", "held", "out", "0.2", "0.01", "0.3", "rad"]
     assert rows[3] == ["all", "together", "held", "out", "0.2", "0.01", "0.3", "rad"]
-    assert " ".join(rows[4]) == "all signals held out 14.21 1 21.29 times their noise"
+    assert " ".join(rows[4]) == "all signals held out 14.21 1 21.29 times their noise level"
     assert rows[5][-4:] == ["0.25", "3", "N", "m"]
     assert "wrist" in rows[5]
 

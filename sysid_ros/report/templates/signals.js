@@ -238,7 +238,7 @@
     $("sequence").value = String(state.index);
     const kind = sequence.role === "validation" ? "Held out of the fit." : "Used in the fit.";
     const reduced = sequence.signals.some((signal) => signal.reduced) ? " Reduced for display: smallest and largest value of each short interval." : "";
-    $("signal-note").textContent = `${kind} Vertical lines: the simulation starts anew. Band under the residual: twice the sensor's noise.${reduced} Drag to zoom, double-click for the whole length.`;
+    $("signal-note").textContent = `${kind} Vertical lines: the simulation starts anew. Band under the residual: twice the noise level (as given, or what the fit leaves).${reduced} Drag to zoom, double-click for the whole length.`;
     $("plots").className = sequence.role;
     $("plots").replaceChildren(...sequence.signals.map(makeCard));
     for (const card of $("plots").children) seen.observe(card);
