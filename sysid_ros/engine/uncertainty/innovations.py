@@ -15,7 +15,7 @@ time between them, whether that is even or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,7 +68,7 @@ def change_by_innovations(
         return None
     innovations = _Innovations(problem, point, links)
     here = by_block(problem, point, system, problem.window_rows(point))
-    there = by_block(problem, point, system, innovations.rows)
+    there = by_block(problem, point, system, innovations.rows())
     priors = problem.prior_rows(point.theta)
     there = replace(
         there,
@@ -101,17 +101,16 @@ class _Links:
 
 
 class _Innovations:
-    """The problem with innovations in the place of residuals, and the derivatives of one point.
-
-    Attributes:
-      rows: ``[J_theta J_start r]`` of each window's innovations at that point.
-    """
+    """The problem with innovations in the place of residuals, and the derivatives of one point."""
 
     def __init__(self, problem: WindowedProblem, point: Point, links: Sequence[_Links]) -> None:
-        self._problem, self._links = problem, links
+        self._problem, self._known, self._links = problem, point, links
         self.lower, self.upper, self.scale = problem.lower, problem.upper, problem.scale
-        known = zip(links, problem.window_rows(point), strict=True)
-        self.rows = [link.new(rows) for link, rows in known]
+
+    def rows(self) -> Iterator[FloatArray]:
+        """``[J_theta J_start r]`` of each window's innovations at that point."""
+        known = zip(self._links, self._problem.window_rows(self._known), strict=True)
+        return (link.new(rows) for link, rows in known)
 
     def cost(self, point: Point) -> float:
         """Half the sum of squares; infinite where a simulation diverges."""
@@ -122,7 +121,8 @@ class _Innovations:
     def linearize(self, point: Point) -> Linearization:
         """The objective at a point, with the derivatives that are known."""
         grams = []
-        for rows, residual in zip(self.rows, self._residuals(point), strict=True):
+        residuals = self._residuals(point)
+        for rows, residual in zip(self.rows(), residuals, strict=True):
             own = np.column_stack([rows[:, :-1], residual])
             grams.append(own.T @ own)
         prior = self._problem.prior_rows(point.theta)
