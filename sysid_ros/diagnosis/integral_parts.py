@@ -14,11 +14,12 @@ without an integral part sags under a load for as long as that lasts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.evidence import SERVO_LAGS, Finding, FindingKind, Recorded
@@ -42,7 +43,7 @@ class _Behind:
       value: How far, (n,).
       integral: Of that [s], (n,).
       columns: The most that friction, inertia and load make of it, (n, k).
-      drift: A constant and a ramp for each recording, (n, 2 recordings).
+      drift: A constant and a ramp for each recording of which instants are used, (n, d).
     """
 
     value: FloatArray
@@ -57,20 +58,17 @@ class _Behind:
         command = test.commands(servo, [lag])[:, 0]
         spread = max(float(np.std(command)), 1e-9)
         rest = float(np.mean(equation.position - asked * test.data.value[moved]))
-        integrals, ramps = [], []
+        integrals = []
         for one in test.data.stretches:
             grid = np.arange(len(one.value[told]), dtype=np.float64)
             sent = np.interp(grid - lag / one.step, grid, one.value[told])
             behind = sent - rest - asked * one.value[moved]
             integrals.append((np.cumsum(behind) * one.step)[one.places])
-            ramps.append(one.places - float(np.mean(one.places)))
-        number = np.repeat(np.arange(len(ramps)), [len(ramp) for ramp in ramps])
-        own = np.eye(len(ramps))[number]
         return cls(
             (command - equation.position) / spread,
             np.concatenate(integrals) / spread,
             equation.columns / spread,
-            np.column_stack([own, own * np.concatenate(ramps)[:, None]]),
+            drift_columns([one.places for one in test.data.stretches]),
         )
 
     def left(self, *, integral: bool) -> tuple[FloatArray, float]:
@@ -84,6 +82,18 @@ class _Behind:
             return value - columns @ found, 0.0
         rates = np.linalg.solve(parts, basis.T @ (self.value - self.columns @ found))
         return value - columns @ found, float(rates[-1])
+
+
+def drift_columns(places: Sequence[IndexArray]) -> FloatArray:
+    """A constant and a ramp for each recording, (n, d); none that is zero at all instants.
+
+    Args:
+      places: The instants of each recording that are used, by number; may be none of some.
+    """
+    ramps = [own - float(np.sum(own)) / max(len(own), 1) for own in places]
+    own = np.eye(len(ramps))[np.repeat(np.arange(len(ramps)), [len(ramp) for ramp in ramps])]
+    columns = np.column_stack([own, own * np.concatenate(ramps)[:, None]])
+    return np.asarray(columns[:, columns.any(axis=0)])
 
 
 def integral_parts(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:

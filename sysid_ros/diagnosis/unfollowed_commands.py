@@ -10,12 +10,13 @@ asked to one side of where the joint is; here the command goes to either side of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.diagnosis.evidence import (
     SERVO_LAGS,
     Finding,
@@ -34,6 +35,8 @@ _OFF = 5.0  # times its usual error, that one that does not follow is off by
 _ASIDE = 0.25  # of a command's spread, likewise, and that it goes to either side by
 _SWING = 1.0  # of the same, that the command goes to and fro by
 _MOVED = 0.5  # of the command's way, that a joint moves by that does not follow
+_ANSWERS = 0.5  # correlation with the command, however late, from which on a joint obeys it
+_LATEST = 0.5  # s, that an answer comes late by
 _NAMED = 4  # servos that a sentence names
 
 
@@ -110,10 +113,21 @@ class _Course:
         aside = min(float(off.max()), -float(off.min()))
         if aside < _ASIDE * spread or way < _SWING * spread:
             return None
-        if to_and_fro(self.moved[inside]) > _MOVED * way:
+        if to_and_fro(self.moved[inside]) > _MOVED * way or self._is_answered(inside):
             return None
         error = float(np.sqrt(np.mean(off**2)))
         return _Unfollowed(self.recording, begin, end, is_last, label, error, usual)
+
+    def _is_answered(self, inside: BoolArray) -> bool:
+        """Return whether a joint moves as it is told, though less, as one of a slow servo."""
+        told, done = self.command[inside], self.moved[inside]
+        late = int(np.searchsorted(self.times[inside] - self.times[inside][0], _LATEST))
+        for lag in range(min(late, len(told) // 2) + 1):
+            one, other = told[: len(told) - lag], done[lag:]
+            one, other = one - one.mean(), other - other.mean()
+            if abs(float(one @ other)) > _ANSWERS * math.sqrt(float(one @ one) * (other @ other)):
+                return True
+        return False
 
 
 def _of_servo(recorded: Recorded, servo: int) -> Iterator[_Unfollowed]:

@@ -273,7 +273,7 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
     mistakes = tests(inputs.experiment, inputs.dataset)
     swapped = [one for one in mistakes if one.kind is FindingKind.SWAP]
     exchanged: tuple[str, ...] = ()
-    if swapped or not mistakes:
+    if swapped or all(one.kind is FindingKind.INTEGRAL for one in mistakes):
         by_robot = explained and result.torque is not None
         exchanged = _exchanged(inputs, explained=by_robot)
     if result.torque is not None and result.torque.doubts and not (exchanged or settled(mistakes)):

@@ -103,7 +103,7 @@ def with_servos(
     known = [str(model.joint(j).name) for j in range(model.njnt) if model.jnt_type[j] in SCALAR]
     joints = known if joints is None else list(joints)
     served = without_motors(spec, joints, driven)
-    taken = [actuator.name for actuator in spec.actuators]
+    taken = [actuator.name for actuator in served.actuators]
     for joint in joints:
         if joint not in known:
             raise ModelError(f"signals: {unknown_name('joint', joint, known)}")

@@ -8,10 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, integral_parts
+from sysid_ros.diagnosis.integral_parts import drift_columns
 from sysid_ros.experiment import parse_experiment, with_overrides
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment
@@ -95,3 +97,9 @@ def test_nothing_is_freed_in_its_place_and_the_verdict_names_it(tmp_path: Path) 
     outcome = run_experiment(experiment, output_dir=tmp_path / "results").outcome
     assert outcome.judgement is Judgement.SUSPECT_DATA
     assert outcome.verdict.startswith("Suspect data: An integral part of the drive")
+
+
+def test_recordings_of_which_hardly_anything_is_used_have_no_drift_of_their_own() -> None:
+    columns = drift_columns([np.arange(5), np.arange(0), np.array([7])])
+    assert columns.shape == (6, 3)  # a constant and a ramp, and a constant
+    assert np.linalg.matrix_rank(columns) == 3

@@ -80,3 +80,17 @@ def test_what_follows_or_is_asked_to_one_side_or_never_follows_is_no_brake(
     done: Callable[[FloatArray, FloatArray], FloatArray],
 ) -> None:
     assert unfollowed_command_findings(recorded(recording(done))) == []
+
+
+@pytest.mark.parametrize(("rate", "left", "late"), [(2.5, 0.35, 0.12), (8.0, 0.05, 0.06)])
+def test_what_is_too_fast_for_a_servo_is_no_brake(rate: float, left: float, late: float) -> None:
+    times = np.arange(0.0, 20.0, 0.005)
+    slow, fast = 0.5 * np.sin(2.0 * np.pi * 0.15 * times), 2.0 * np.pi * rate * (times - 12.0)
+    asked = np.where(times < 12.0, slow, slow[2400] + 0.3 * np.sin(fast))
+    done = np.where(times < 12.0, slow, slow[2400] + left * 0.3 * np.sin(fast - rate * late))
+    done = done + 1e-4 * np.random.default_rng(0).standard_normal(len(times))
+    one = {
+        "qa": Samples(times, done), "qb": Samples(times, done),
+        "ua": Samples(times, asked, "zoh"), "ub": Samples(times, 2.0 * asked, "zoh"),
+    }  # fmt: skip
+    assert unfollowed_command_findings(recorded(one)) == []

@@ -28,7 +28,7 @@ ANOTHER_WAY = "another way between commands"
 MORE_STEPS = "more steps"
 SLOW_COUNT_LESS = "slow residuals counted less"
 HELD_BY_FRICTION = "friction that never lets go"
-MATERIAL = 0.5  # share of the error without a shift, beyond which that is flagged
+MATERIAL = 0.5  # of the error by noise and the largest other shift, beyond which one is flagged
 SCATTERED = 2.0  # factor on the standard error beyond which recordings count as different
 
 
@@ -108,10 +108,12 @@ class ModelError:
     def flags(self) -> list[tuple[str, ...]]:
         """Return the flags of each parameter: what moves it, where that is beyond its error."""
         found: list[list[str]] = [[] for _ in self.statistical]
-        whole = self.statistical**2 + self.systematic**2
-        for shift in self.shifts:
-            without = np.sqrt(np.maximum(whole - np.nan_to_num(shift.error) ** 2, 0.0))
-            for j in np.flatnonzero(shift.error > MATERIAL * without):
+        errors = [np.nan_to_num(shift.error, posinf=np.inf) for shift in self.shifts]
+        for k, shift in enumerate(self.shifts):
+            # Many that are as large hide none of each other.
+            largest = np.max([0.0 * self.scatter, *errors[:k], *errors[k + 1 :]], axis=0)
+            without = np.hypot(self.scatter * self.statistical, largest)
+            for j in np.flatnonzero((shift.error > MATERIAL * without) | np.isinf(shift.error)):
                 found[j].append(moves_with(shift.change))
         for j in np.flatnonzero(self.scatter > SCATTERED):
             found[j].append(DIFFERS_BETWEEN_RECORDINGS)

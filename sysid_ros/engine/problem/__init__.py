@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.engine.problem.added_rows import AddedRows, Span
+from sysid_ros.engine.problem.added_rows import AddedRows, Span, add_grams
 from sysid_ros.engine.problem.chord import Chord, in_units_of_noise
 from sysid_ros.engine.problem.chunked_problem import (
     ChunkedProblem,

@@ -28,7 +28,7 @@ from sysid_ros.engine.least_squares import (
     SolverSettings,
     minimize,
 )
-from sysid_ros.engine.problem import WindowedProblem, in_units_of_noise
+from sysid_ros.engine.problem import WindowedProblem, add_grams, in_units_of_noise
 from sysid_ros.engine.uncertainty.blocks import by_block
 from sysid_ros.engine.uncertainty.step_changes import StepChange, step_change
 from sysid_ros.engine.windows import WindowSimulation
@@ -66,7 +66,7 @@ def change_by_innovations(
     links = _links(problem, point)
     if not links:
         return None
-    innovations = _Innovations(problem, point, links)
+    innovations = _Innovations(problem, point, links, chosen)
     here = by_block(problem, point, system, problem.window_rows(point))
     there = by_block(problem, point, system, innovations.rows())
     priors = problem.prior_rows(point.theta)
@@ -103,9 +103,12 @@ class _Links:
 class _Innovations:
     """The problem with innovations in the place of residuals, and the derivatives of one point."""
 
-    def __init__(self, problem: WindowedProblem, point: Point, links: Sequence[_Links]) -> None:
+    def __init__(
+        self, problem: WindowedProblem, point: Point, links: Sequence[_Links], chosen: IndexArray
+    ) -> None:
         self._problem, self._known, self._links = problem, point, links
-        self.lower, self.upper, self.scale = problem.lower, problem.upper, problem.scale
+        self.lower, self.upper, self.scale = point.theta.copy(), point.theta.copy(), problem.scale
+        self.lower[chosen], self.upper[chosen] = problem.lower[chosen], problem.upper[chosen]
 
     def rows(self) -> Iterator[FloatArray]:
         """``[J_theta J_start r]`` of each window's innovations at that point."""
@@ -116,6 +119,7 @@ class _Innovations:
         """Half the sum of squares; infinite where a simulation diverges."""
         prior = self._problem.prior_rows(point.theta)[:, -1]
         found = 0.5 * sum(float(one @ one) for one in [*self._residuals(point), prior])
+        found += float(self._problem.added_costs(point.theta).sum())
         return found if np.isfinite(found) else np.inf
 
     def linearize(self, point: Point) -> Linearization:
@@ -125,6 +129,8 @@ class _Innovations:
         for rows, residual in zip(self.rows(), residuals, strict=True):
             own = np.column_stack([rows[:, :-1], residual])
             grams.append(own.T @ own)
+        if self._problem.added is not None:
+            add_grams(grams, self._problem.added.grams(point.theta, self._problem.noise))
         prior = self._problem.prior_rows(point.theta)
         return Linearization(self.cost(point), tuple(grams), prior.T @ prior)
 
@@ -164,7 +170,7 @@ def _links(problem: WindowedProblem, point: Point) -> list[_Links]:
         shared = np.zeros(len(later))
         for i in np.unique(signals):
             own, memory = signals == i, memories[window.sequence.signals[i].name]
-            shared[own] = memory.over(times[later[own]] - times[before[own]])
+            shared[own] = np.minimum(memory.over(times[later[own]] - times[before[own]]), _MOST)
         found.append(_Links(later, before, shared))
     return found
 
@@ -197,5 +203,6 @@ def _memories(
     for name, parts in products.items():
         common, whole, intervals = np.concatenate(parts, axis=1)
         shared = float(common.sum()) / max(float(whole.sum()), 1e-300)
-        found[name] = _Memory(min(max(shared, 0.0), _MOST), float(np.median(intervals)))
+        interval = max(float(np.median(intervals)), 1e-9)
+        found[name] = _Memory(min(max(shared, 0.0), _MOST), interval)
     return found

@@ -19,6 +19,7 @@ from sysid_ros.engine.signals import JoinedIntegrals, input_actuators
 _EXACT = int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
 _FORGOTTEN = 1e-3  # share of a command that counts no longer
 _LONGEST = 10_000  # steps
+_AT_ONCE = 1 << 20  # steps that are asked for together
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,15 @@ class FilteredInput:
           constant: The filter's time constant, s.
         """
         ago, weights = _memory(self.exact, self.timestep, constant)
-        means = commands.means(begins[:, np.newaxis] - ago, self.timestep, own)
-        return np.concatenate([means[rows] @ weights for rows in own])
+        found = np.empty(len(begins))
+        at_once = max(1, _AT_ONCE // len(ago))
+        for first in range(0, len(begins), at_once):
+            ends = first, min(first + at_once, len(begins))
+            rows = [slice(*np.clip([one.start, one.stop], *ends) - first) for one in own]
+            asked = begins[slice(*ends), np.newaxis] - ago
+            means = commands.means(asked, self.timestep, rows)
+            found[slice(*ends)] = np.concatenate([means[part] @ weights for part in rows])
+        return found
 
 
 @lru_cache(maxsize=8)  # the same for all recordings

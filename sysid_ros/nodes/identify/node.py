@@ -91,7 +91,7 @@ class _Shown:
         if feedback.stage != self._stage:
             self._stage = feedback.stage
             self._progress.stage(feedback.stage)
-        elif not feedback.names and feedback.progress:
+        elif 0.0 < feedback.progress < READING:
             self._progress.reading(feedback.progress / READING)
         step = (feedback.iteration, feedback.cost)
         if feedback.names and step != self._step:

@@ -15,7 +15,7 @@ import pytest
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation import FitSettings, bias_check, fit
-from sysid_ros.engine.estimation.shifts import Shift, by_change
+from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change
 from sysid_ros.engine.estimation.window_sample import followed_shift
 from sysid_ros.engine.least_squares import Point, ReducedSystem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
@@ -71,6 +71,16 @@ def test_of_two_shorter_time_steps_the_one_that_moves_an_estimate_farther_counts
     assert found[0].error == pytest.approx([0.8 / 3.0, 0.4])
     assert found[0].order * found[0].values == pytest.approx([0.8 / 3.0, 0.4])  # extrapolates alike
     assert by_change([shift(4.0 / 3.0, np.nan, np.nan, problem="it diverges"), half]) == (half,)
+
+
+@pytest.mark.parametrize("sizes", [(10.0,) * 6, (10.0, 6.0), (np.inf, np.inf)])
+def test_shifts_that_are_as_large_hide_none_of_each_other(sizes: tuple[float, ...]) -> None:
+    one = np.ones(1)
+    shifts = tuple(Shift(f"choice {k}", 0.0, one, one, size * one) for k, size in enumerate(sizes))
+    (flags,) = ModelError(one, one, shifts).flags()
+    assert len(flags) == len(sizes)
+    (flags,) = ModelError(one, one, (*shifts[:1], Shift("small", 0.0, one, one, one))).flags()
+    assert flags == ("moves with choice 0",)
 
 
 def test_a_search_that_a_limit_ended_reaches_to_where_it_was_going() -> None:

@@ -16,13 +16,18 @@ import scipy.signal
 
 from sysid_ros.engine.estimation import FitResult, FitSettings, fit
 from sysid_ros.engine.estimation.shifts import SLOW_COUNT_LESS, Shift
+from sysid_ros.engine.least_squares import loss_named
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, moves_with
+from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import (
     ModelSequences,
     SignalType,
     TimeSeries,
     create_initial_state,
 )
+from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.uncertainty.innovations import _Innovations, _Links
+from sysid_ros.engine.windows.model_group import model_group
 
 SETTINGS = FitSettings(window_length=1.0, threads=1)
 TRUTH = {"armature": 0.06, "damping": 0.9, "frictionloss": 0.5}
@@ -115,3 +120,27 @@ def test_a_model_that_lacks_nothing_keeps_its_intervals() -> None:
         assert own.standard_error is not None
         assert abs(own.value - TRUTH[own.name]) < 2.0 * own.standard_error
         assert moves_with(SLOW_COUNT_LESS) not in own.flags
+
+
+def test_what_is_followed_moves_what_is_chosen_alone_and_knows_rows_beside_the_simulation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    control, measured = pendulum.recording(duration=3.0, noise=1e-3)
+    params = pendulum.parameters()
+    group = model_group(
+        pendulum.sequences(control, measured), params,
+        window_length=1.0, estimate_starts=True, velocity_filter=30.0,
+    )  # fmt: skip
+    with RolloutPool(1) as rollouts:
+        problem = WindowedProblem(
+            [group], params, rollouts, loss=loss_named("linear"), noise={"angle": 1e-3}
+        )
+        point = problem.initial_point()
+        nothing = np.zeros(0, dtype=np.intp)
+        white = [_Links(nothing, nothing, np.zeros(0)) for _ in problem.windows]
+        innovations = _Innovations(problem, point, white, np.array([1]))
+        assert innovations.cost(point) == pytest.approx(problem.cost(point))
+        fixed = innovations.lower == innovations.upper
+        np.testing.assert_array_equal(fixed, [True, False, True])
+        monkeypatch.setattr(problem, "added_costs", lambda theta: np.full(3, 7.0))
+        assert innovations.cost(point) == pytest.approx(problem.cost(point))
