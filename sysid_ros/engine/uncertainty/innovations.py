@@ -38,6 +38,7 @@ _WHITE = 0.1  # what they share, below which innovations are the residuals thems
 # A change may not be of first order that is larger than so many standard errors by noise, ...
 _FAR = 2.0
 _OF_ITSELF = 0.1  # ... and than this share of the value
+_FIXED = 1e-12  # of a parameter's scale, that one moves by at most that is not chosen
 _FOLLOWED = SolverSettings(max_iterations=2, cost_tolerance=1e-3, refusals=3)
 
 
@@ -107,8 +108,10 @@ class _Innovations:
         self, problem: WindowedProblem, point: Point, links: Sequence[_Links], chosen: IndexArray
     ) -> None:
         self._problem, self._known, self._links = problem, point, links
-        self.lower, self.upper, self.scale = point.theta.copy(), point.theta.copy(), problem.scale
-        self.lower[chosen], self.upper[chosen] = problem.lower[chosen], problem.upper[chosen]
+        self.scale, room = problem.scale, _FIXED * problem.scale
+        room[chosen] = np.inf
+        self.lower = np.maximum(problem.lower, point.theta - room)
+        self.upper = np.minimum(problem.upper, point.theta + room)
 
     def rows(self) -> Iterator[FloatArray]:
         """``[J_theta J_start r]`` of each window's innovations at that point."""
