@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import mujoco
+import numpy as np
 
 from sysid_ros.engine.elements import SCALAR, add_servo, add_velocity_servo, usual_servo_gain
 from sysid_ros.errors import ModelError, unknown_name
@@ -64,11 +65,12 @@ def without_motors(
     motors = [one for one in left.actuators if _is_motor(one) and one.target in joints]
     idle = [one for one in motors if one.name not in driven]
     names = {one.name for one in idle}
+    stays = np.array([one.name not in names for one in left.actuators], dtype=np.bool_)
     sensors = [one for one in left.sensors if one.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR]
     for element in (*idle, *(one for one in sensors if one.objname in names)):
         left.delete(element)
-    for key in left.keys if idle else ():
-        key.ctrl = []  # which has as many numbers as there were inputs
+    for key in left.keys if idle else ():  # whose controls are as many as there were inputs
+        key.ctrl = np.array(key.ctrl)[stays] if len(key.ctrl) == len(stays) else []
     return left
 
 

@@ -31,7 +31,7 @@ from sysid_ros.errors import DataError, ErrorCode, StopRequestedError
 from sysid_ros.experiment import load_experiment, with_bags, with_overrides
 from sysid_ros.judgement import MotionForecast, motion_digest, write_forecast
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
-from sysid_ros.nodes.fit_server import REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.fit_server import READING, REPLACE_SEQUENCES, failed_result
 from sysid_ros.nodes.identify import identification
 from sysid_ros.nodes.identify import node as identify_node
 from sysid_ros.nodes.identify.identification import Identification, PeerError
@@ -397,3 +397,12 @@ def test_a_recorder_that_ends_by_itself_is_not_waited_for(
     node.call_off()
     assert not there and not said
     node.close()
+
+
+def test_recordings_are_said_to_be_read_while_they_are_and_no_longer():
+    told: list[float] = []
+    shown = identify_node._Shown(SimpleNamespace(stage=lambda stage: None, reading=told.append))
+    for stage, progress in (("reading", 0.0), ("reading", 0.5 * READING), ("compiling", READING)):
+        for _ in range(2):  # the first of a stage tells that
+            shown(FitModel.Feedback(stage=stage, progress=progress))
+    assert told == pytest.approx([0.5, 0.5])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sysid_ros.engine.elements import add_servo, force_range
-from sysid_ros.robots import with_servos
+from sysid_ros.robots import with_servos, without_motors
 
 LIMIT, GAIN, DAMPING = 6.0, 100.0, 12.0  # N m, N m/rad, N m s/rad
 SWING = f"""<mujoco><option timestep="0.0005" integrator="implicitfast"/><worldbody><body>
@@ -66,3 +66,16 @@ def test_a_servo_takes_the_place_of_a_motor_that_nothing_drives() -> None:
     assert len(spec.actuators) == 1  # the model itself is not changed
     both = with_servos(spec, ["swing"], driven=["m"])
     assert {one.name for one in both.actuators} == {"m", "swing_servo"}
+
+
+def test_a_motor_that_a_servo_takes_the_place_of_leaves_its_name_and_the_others_controls() -> None:
+    spec = mujoco.MjSpec.from_string(
+        """<mujoco><worldbody><body><joint name="a" type="hinge"/><geom size=".1" mass="1"/>
+        <body><joint name="b" type="hinge"/><geom size=".1" mass="1"/></body></body></worldbody>
+        <actuator><motor name="a_servo" joint="a"/><motor name="pull" joint="b"/></actuator>
+        <keyframe><key name="home" ctrl="0.1 0.7"/></keyframe></mujoco>"""
+    )
+    served = with_servos(spec, ["a"])
+    assert [one.name for one in served.actuators] == ["pull", "a_servo"]
+    without = without_motors(spec, ["a"])
+    np.testing.assert_array_equal(without.compile().key_ctrl, [[0.7]])
