@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from sysid_ros.diagnosis.between_messages import command_samplings
 from sysid_ros.diagnosis.checks import (
     changed_loads,
     check_dataset,
@@ -14,6 +13,8 @@ from sysid_ros.diagnosis.checks import (
     mistaken_units,
     mistaken_values,
 )
+from sysid_ros.diagnosis.command_interpolation import command_samplings
+from sysid_ros.diagnosis.effort_mistakes import beside_odd_effort, settled, with_contradictions
 from sysid_ros.diagnosis.evidence import (
     Change,
     Filtered,
@@ -31,6 +32,5 @@ from sysid_ros.diagnosis.evidence import (
 from sysid_ros.diagnosis.exchanges import exchanged_signals
 from sysid_ros.diagnosis.experiment_check import check_experiment
 from sysid_ros.diagnosis.integral_parts import integral_parts
-from sysid_ros.diagnosis.odd_efforts import beside_odd_effort, settled, with_contradictions
 from sysid_ros.diagnosis.servo_lags import servo_resistances
 from sysid_ros.diagnosis.simulated import Contacts, contacts

@@ -13,6 +13,7 @@ from sysid_ros.dataset import Dataset, refers_to_geoms
 from sysid_ros.diagnosis.body_sensor_findings import body_sensor_findings, downward_findings
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.effort_mistakes import with_contradictions
 from sysid_ros.diagnosis.evidence import (
     DECISIVE,
     Change,
@@ -26,10 +27,14 @@ from sysid_ros.diagnosis.evidence import (
     together,
 )
 from sysid_ros.diagnosis.integral_parts import integral_findings
-from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands, in_percent, turns_away
-from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
+from sysid_ros.diagnosis.range_violations import (
+    beyond_ranges,
+    clipped_commands,
+    in_percent,
+    turns_away,
+)
 from sysid_ros.diagnosis.resting_signals import at_rest, held_out_at_rest
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
 from sysid_ros.diagnosis.servo_lags import servo_lags

@@ -13,8 +13,8 @@ import mujoco
 import numpy as np
 
 from sysid_ros.dataset import load_dataset
-from sysid_ros.diagnosis.between_messages import command_samplings
 from sysid_ros.diagnosis.checks import check_dataset
+from sysid_ros.diagnosis.command_interpolation import command_samplings
 from sysid_ros.diagnosis.evidence import (
     ExperimentLines,
     Finding,

@@ -32,8 +32,8 @@ from sysid_ros.experiment import (
     without_places,
 )
 from sysid_ros.proposal import torque_proposal
-from sysid_ros.proposal.between_commands import with_ways_between
 from sysid_ros.proposal.candidate import Candidate, with_first
+from sysid_ros.proposal.command_interpolation import with_ways_between
 from sysid_ros.proposal.contact_windows import fixed_with_meshes, with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time

@@ -20,8 +20,8 @@ from sysid_ros.errors import DataError, SysidError
 from sysid_ros.excitation import TrajectoryTable
 from sysid_ros.experiment import Experiment
 from sysid_ros.processes import IN_THIS_PROCESS, Workers, run_tasks
+from sysid_ros.rehearsal.altered_recording import retell, true_motions
 from sysid_ros.rehearsal.commanded import command_anew
-from sysid_ros.rehearsal.retold import retell, true_motions
 
 _FACTOR = 2.0  # by which a value without a prior is drawn off its start, at most
 _OF_BOUNDS = 0.1  # of the distance of the bounds, where the start is zero

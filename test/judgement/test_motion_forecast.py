@@ -35,8 +35,8 @@ from sysid_ros.rehearsal import (
     Timing,
     generate,
 )
+from sysid_ros.rehearsal.altered_recording import retell, true_motions
 from sysid_ros.rehearsal.commanded import command_anew
-from sysid_ros.rehearsal.retold import retell, true_motions
 from sysid_ros.results import read_results
 
 ARM = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>

@@ -15,8 +15,8 @@ import yaml
 from outcomes import fit_result, score
 from outcomes import outcome as synthetic
 
+from sysid_ros.engine.estimation.error_growth import GrowingErrors
 from sysid_ros.engine.estimation.fit_result import FitResult
-from sysid_ros.engine.estimation.growing_errors import GrowingErrors
 from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.judgement.outcome import (

@@ -33,9 +33,9 @@ from sysid_ros.rehearsal import (
     prospects,
     rehearse,
 )
+from sysid_ros.rehearsal.altered_recording import noise_of, retell, true_motions
 from sysid_ros.rehearsal.commanded import command_anew
 from sysid_ros.rehearsal.rehearse import drawn
-from sysid_ros.rehearsal.retold import noise_of, retell, true_motions
 
 ARM = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
   <body><joint name="a" axis="0 1 0" damping="0.3" armature="0.02" frictionloss="0.1"/>

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from sysid_ros.diagnosis.fits.best_size import least_about
-from sysid_ros.diagnosis.fits.between_commands import DearError, RecordedFit, Ways
 from sysid_ros.diagnosis.fits.bounded_fit import bounded_fit, left_by_any
 from sysid_ros.diagnosis.fits.floating_bases import (
     beside_contacts,
@@ -19,6 +18,7 @@ from sysid_ros.diagnosis.fits.gravity_direction import (
     size_of_gravity,
     turned_first_joint,
 )
+from sysid_ros.diagnosis.fits.interpolation_fits import DearError, RecordedFit, Ways
 from sysid_ros.diagnosis.fits.misfit import Misfit, decisive, misfit_of
 from sysid_ros.diagnosis.fits.one_mass import OneMass, clearly_off, hidden_masses, one_mass
 from sysid_ros.diagnosis.fits.open_loop import OpenLoop

@@ -18,7 +18,7 @@ from sysid_ros.engine.least_squares import loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
-from sysid_ros.engine.simulation import RolloutPool, step_swing
+from sysid_ros.engine.simulation import RolloutPool, step_oscillation
 from sysid_ros.engine.windows import Pair, Touches, drawn_overlaps, model_group, shares, touches
 
 _POSTURES = 400  # that are looked at
@@ -258,7 +258,7 @@ def swinging_steps(recorded: Recorded) -> list[Finding]:
         values = recorded.pooled(label)[0].values
         places = np.multiply(_MOMENTS, len(values)).astype(int)
         postures[:, int(model.jnt_qposadr[joint])] = values[places]
-    seen = step_swing(model, postures) if model.nu else None
+    seen = step_oscillation(model, postures) if model.nu else None
     if seen is None or seen.factor >= -1.0:
         return []
     name, step = recorded.joint_name(int(model.dof_jntid[seen.dof])), float(model.opt.timestep)

@@ -43,7 +43,6 @@ from sysid_ros.diagnosis.fits import (
     signals_misfit,
     spoils,
 )
-from sysid_ros.diagnosis.simulated.blame import Blame
 from sysid_ros.diagnosis.simulated.simulated_entries import (
     Simulated,
     covered_positions,
@@ -51,6 +50,7 @@ from sysid_ros.diagnosis.simulated.simulated_entries import (
     told_actuators,
 )
 from sysid_ros.diagnosis.simulated.tried_repairs import RepairsInSome, Tried, refined
+from sysid_ros.diagnosis.simulated.unexplained_signals import Blame
 from sysid_ros.engine.elements import n_actuators
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences, TimeSeries

@@ -47,10 +47,10 @@ from sysid_ros.diagnosis.fits import (
     zero_of,
 )
 from sysid_ros.diagnosis.simulated.changed_load import body_of, changed_load
+from sysid_ros.diagnosis.simulated.mass_finding import of_servos, told_mass
 from sysid_ros.diagnosis.simulated.moved_mass import moved_mass, suspected_bodies
 from sysid_ros.diagnosis.simulated.simulated_entries import Simulated
-from sysid_ros.diagnosis.simulated.told_mass import of_servos, told_mass
-from sysid_ros.diagnosis.simulated.turned_gravity import turned_gravity
+from sysid_ros.diagnosis.simulated.tilted_gravity import turned_gravity
 from sysid_ros.engine.elements import FREE, body_label
 from sysid_ros.engine.parameters import Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences

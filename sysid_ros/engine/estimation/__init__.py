@@ -21,7 +21,7 @@ from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import friction_provenance, without_meaningless
 from sysid_ros.engine.estimation.landscape import Landscape, landscape
 from sysid_ros.engine.estimation.optimize import optimize
-from sysid_ros.engine.estimation.other_ways import beats, without_noise
+from sysid_ros.engine.estimation.other_interpolations import beats, without_noise
 from sysid_ros.engine.estimation.servo_combinations import (
     Combination,
     sentences,

@@ -36,7 +36,7 @@ from sysid_ros.engine.estimation.fit_start import (
     proposed_start,
 )
 from sysid_ros.engine.estimation.fit_state import FitState, check_state
-from sysid_ros.engine.estimation.other_ways import other_ways
+from sysid_ros.engine.estimation.other_interpolations import other_interpolations
 from sysid_ros.engine.least_squares import Iteration, loss_named
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import AddedRows, WindowedProblem
@@ -132,4 +132,4 @@ def _that_matter(
     found = alternatives(models_sequences, settings)
     finest = finer_step(models_sequences, settings, QUARTER)
     chosen = found[:2] if settings.estimate_starts else found
-    return (finest, *chosen, *other_ways(models_sequences, params, settings))
+    return (finest, *chosen, *other_interpolations(models_sequences, params, settings))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.estimation.growing_errors import GrowingErrors
+from sysid_ros.engine.estimation.error_growth import GrowingErrors
 from sysid_ros.engine.estimation.landscape import Landscape
 from sysid_ros.engine.estimation.shifts import ModelError
 from sysid_ros.engine.estimation.torque_findings import TorqueFindings

@@ -16,16 +16,16 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.alternatives import Alternative
+from sysid_ros.engine.estimation.error_growth import growing_errors
 from sysid_ros.engine.estimation.fit_landscape import landscapes_of
 from sysid_ros.engine.estimation.fit_result import CHAOTIC, MESSAGES, FitResult
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
 from sysid_ros.engine.estimation.fit_start import first_point
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
-from sysid_ros.engine.estimation.growing_errors import growing_errors
-from sysid_ros.engine.estimation.held_up import TrustedWindows, may_land
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
 from sysid_ros.engine.estimation.shifts import ModelError, by_innovations, widened, with_model_error
+from sysid_ros.engine.estimation.stalled_windows import TrustedWindows, may_land
 from sysid_ros.engine.estimation.stuck_friction import held_by_friction, leap
 from sysid_ros.engine.estimation.timing_walk import Walk, can_walk, walk_around
 from sysid_ros.engine.estimation.unfinished_search import unfinished_search

@@ -28,9 +28,9 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
-from sysid_ros.engine.estimation.held_up import Stretch, landing
-from sysid_ros.engine.estimation.other_ways import EVALUATIONS, shift_by_ways
+from sysid_ros.engine.estimation.other_interpolations import EVALUATIONS, shift_by_ways
 from sysid_ros.engine.estimation.shifts import ANOTHER_WAY, ModelError, Shift, by_change
+from sysid_ros.engine.estimation.stalled_windows import Stretch, landing
 from sysid_ros.engine.estimation.timing_walk import Walk
 from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,

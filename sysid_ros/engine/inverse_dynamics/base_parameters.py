@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
-from sysid_ros.engine.inverse_dynamics.delay_doubt import allowing_for_doubt
+from sysid_ros.engine.inverse_dynamics.delay_uncertainty import allowing_for_doubt
 from sysid_ros.engine.inverse_dynamics.evidence import Equations
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares
 from sysid_ros.engine.inverse_dynamics.reversal_bias import allowing_for_reversals
@@ -136,7 +136,7 @@ class BaseSystem(NamedTuple):
     mean: FloatArray  # of the priors of delays and gains, (r + g,)
     precision: FloatArray  # the same, zero for what has none, (r + g,)
     own: FloatArray  # the precision without what doubts have added to it, (r + g,)
-    doubts: Mapping[int, float]  # of delays, by their number, see :mod:`.delay_doubt`
+    doubts: Mapping[int, float]  # of delays, by their number, see :mod:`.delay_uncertainty`
 
 
 def estimate_base(

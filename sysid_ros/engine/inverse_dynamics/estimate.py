@@ -14,7 +14,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.elements import INERTIAL
 from sysid_ros.engine.inverse_dynamics.consistency import DIRECTIONS, reach
-from sysid_ros.engine.inverse_dynamics.delay_doubt import doubts_of_delays
+from sysid_ros.engine.inverse_dynamics.delay_uncertainty import doubts_of_delays
 from sysid_ros.engine.inverse_dynamics.evidence import (
     Equations,
     acting_squares,

@@ -55,7 +55,7 @@ class Evidence(Smoothed):
     shifted: Mapping[str, ShiftedGrams]  # sums by condition, for torque at several shifts
     delays: Mapping[str, FloatArray]  # by condition those that torque was taken with, (nv,) s
     grams: Mapping[str, Grams]  # sums by condition, with torque so delayed
-    # how much less sure delays are than they seem, see :mod:`.delay_doubt`
+    # how much less sure delays are than they seem, see :mod:`.delay_uncertainty`
     doubts: Mapping[int, float] = field(default_factory=dict)
 
     def with_delays(

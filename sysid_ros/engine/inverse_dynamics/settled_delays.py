@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.inverse_dynamics.delay_doubt import doubted
+from sysid_ros.engine.inverse_dynamics.delay_uncertainty import doubted
 from sysid_ros.engine.inverse_dynamics.estimate import first_doubts, first_estimate
 from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters

@@ -19,7 +19,11 @@ from sysid_ros.engine.inverse_dynamics.base_parameters import (
     estimate_base,
     grouping_order,
 )
-from sysid_ros.engine.inverse_dynamics.delay_doubt import allowing_for_doubt, delays_among, doubted
+from sysid_ros.engine.inverse_dynamics.delay_uncertainty import (
+    allowing_for_doubt,
+    delays_among,
+    doubted,
+)
 from sysid_ros.engine.inverse_dynamics.estimate import (
     Estimate,
     estimate,

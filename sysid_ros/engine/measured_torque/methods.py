@@ -21,7 +21,7 @@ from sysid_ros.engine.estimation import (
     fit,
     window_check,
 )
-from sysid_ros.engine.measured_torque.beside_simulation import (
+from sysid_ros.engine.measured_torque.combined_fit import (
     torque_beside_simulation,
     without_torque,
 )

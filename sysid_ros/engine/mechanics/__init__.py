@@ -69,6 +69,7 @@ from sysid_ros.engine.mechanics.fluid_forces import (
 from sysid_ros.engine.mechanics.forces import (
     act,
 )
+from sysid_ros.engine.mechanics.general_contacts import Touches, no_touches, touches_of
 from sysid_ros.engine.mechanics.kinematics import (
     Motion,
     Pose,
@@ -122,7 +123,6 @@ from sysid_ros.engine.mechanics.rigid_body import (
     site_wrench,
     turned_gravity,
 )
-from sysid_ros.engine.mechanics.touches import Touches, no_touches, touches_of
 from sysid_ros.engine.mechanics.workspace import (
     Workspace,
     copy_inertia,

@@ -30,6 +30,7 @@ from sysid_ros.engine.mechanics.contact_forces import stand
 from sysid_ros.engine.mechanics.displacements import Displacements
 from sysid_ros.engine.mechanics.fluid_forces import differentiate_resistance, resist
 from sysid_ros.engine.mechanics.forces import act
+from sysid_ros.engine.mechanics.general_contacts import Touches
 from sysid_ros.engine.mechanics.kinematics import (
     move,
     propagate,
@@ -45,7 +46,6 @@ from sysid_ros.engine.mechanics.model_tables import ARMATURE, Tables
 from sysid_ros.engine.mechanics.path_lengths import lay
 from sysid_ros.engine.mechanics.pendulum import swing
 from sysid_ros.engine.mechanics.rigid_body import differentiate
-from sysid_ros.engine.mechanics.touches import Touches
 from sysid_ros.engine.mechanics.workspace import Workspace, copy_inertia, factorize_with
 
 # Of the largest force: what an equation that holds may lack, and what a force may change by that

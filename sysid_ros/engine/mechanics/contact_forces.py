@@ -34,9 +34,9 @@ from sysid_ros.engine.mechanics.contact_changes import (
 )
 from sysid_ros.engine.mechanics.displacements import Displacements, carries, moved_along
 from sysid_ros.engine.mechanics.floor_contacts import Footing
+from sysid_ros.engine.mechanics.general_contacts import Pairs, Touches
 from sysid_ros.engine.mechanics.kinematics import Pose
 from sysid_ros.engine.mechanics.model_tables import Tables
-from sysid_ros.engine.mechanics.touches import Pairs, Touches
 
 
 @compiled_apart

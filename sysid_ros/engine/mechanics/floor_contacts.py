@@ -10,12 +10,12 @@ where the regularization R and the impedance r depend on the depth. Its derivati
 acceleration has three parts: J moves along with the bodies, the depth changes, and so do the
 velocity and the acceleration of one body against the other. The rest, -J^T (df/du) J dqacc, is a
 stiffness as that of a joint's rows. How place, frame and depth move with both bodies is written
-here for feet; of all other contacts MuJoCo tells it (:mod:`.touches`). Tangents are those of the
-plane, but turn with a capsule's axis. The points of a cylinder and an ellipsoid are not fixed to
-them: the lowest of each rim, and two more on the lower one, go around as the axis tilts, and the
-lowest of an ellipsoid as it turns. See MuJoCo's documentation, Computation, "Constraint model", and
-mj_instantiateContact, mj_makeImpedance, mj_constraintUpdate, mjc_PlaneCylinder and mjc_PlaneConvex
-for the formulas.
+here for feet; of all other contacts MuJoCo tells it (:mod:`.general_contacts`). Tangents are those
+of the plane, but turn with a capsule's axis. The points of a cylinder and an ellipsoid are not
+fixed to them: the lowest of each rim, and two more on the lower one, go around as the axis tilts,
+and the lowest of an ellipsoid as it turns. See MuJoCo's documentation, Computation, "Constraint
+model", and mj_instantiateContact, mj_makeImpedance, mj_constraintUpdate, mjc_PlaneCylinder and
+mjc_PlaneConvex for the formulas.
 
 What presses otherwise violates the equation of motion, which is checked at every step.
 """
@@ -31,7 +31,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray, IntArray
-from sysid_ros.engine.mechanics.touches import Pairs, floats, frame_of
+from sysid_ros.engine.mechanics.general_contacts import Pairs, floats, frame_of
 
 _GEOM = mujoco.mjtGeom
 _PLANE, _SPHERE, _CAPSULE, _CYLINDER, _ELLIPSOID, _BOX = (

@@ -38,7 +38,7 @@ from sysid_ros.engine.moving_horizon.held_force import EITHER, Cause
 from sysid_ros.engine.moving_horizon.horizon_memory import refuse_others
 from sysid_ros.engine.moving_horizon.horizon_settings import HorizonEstimate, HorizonSettings
 from sysid_ros.engine.moving_horizon.load_change import Before, LoadChange
-from sysid_ros.engine.moving_horizon.model_doubt import ModelDoubt
+from sysid_ros.engine.moving_horizon.model_misfit import ModelDoubt
 from sysid_ros.engine.moving_horizon.resting_joints import at_rest
 from sysid_ros.engine.moving_horizon.signal_trace import SignalTrace, TorqueTraces
 from sysid_ros.engine.moving_horizon.torque_blocks import LENGTH, Block, TorqueBlocks, joined

@@ -50,7 +50,7 @@ from sysid_ros.engine.simulation.simulation import (
 )
 from sysid_ros.engine.simulation.simulation_batch import BatchState, SimulationBatch
 from sysid_ros.engine.simulation.step_controls import control_integrals, step_means
-from sysid_ros.engine.simulation.step_swing import step_swing
+from sysid_ros.engine.simulation.step_oscillation import step_oscillation
 from sysid_ros.engine.simulation.sysid_rollout import (
     SignalNames,
     all_states,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
+from sysid_ros.engine.windows.contact_stretches import touches, touching_stretches
 from sysid_ros.engine.windows.cutting import SequenceData, SignalColumn, window_bounds
 from sysid_ros.engine.windows.measured_joints import MeasuredJoint, measured_joints
 from sysid_ros.engine.windows.model_group import (
@@ -30,6 +31,5 @@ from sysid_ros.engine.windows.postures import (
     touches_at,
 )
 from sysid_ros.engine.windows.starts import StartReader
-from sysid_ros.engine.windows.touching import touches, touching_stretches
 from sysid_ros.engine.windows.window_batch import WindowBatch
 from sysid_ros.engine.windows.window_simulation import START_SAMPLE, WindowKey, WindowSimulation

@@ -7,8 +7,8 @@ A start is the state (qpos, qvel, act) at a window's first instant. Positions co
 sensors, velocities from velocity sensors or from the derivative of the zero-phase filtered
 position. What nothing measures follows from the model's equalities where they tie it to what is
 measured; elsewhere it starts with a wide prior where a simulation of the recording has it
-(:mod:`.carried_along`), or at the model's reference. Servos that integrate their command hold what
-they drive (:mod:`.integrated_inputs`).
+(:mod:`.unmeasured_joints`), or at the model's reference. Servos that integrate their command hold
+what they drive (:mod:`.integrated_inputs`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, known_from
-from sysid_ros.engine.windows.carried_along import CarriedJoints, KnownMotion, carried_joints
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
 from sysid_ros.engine.windows.integrated_inputs import HeldPlaces, PlacesAlong
 from sysid_ros.engine.windows.measured_joints import measured_joints
@@ -34,6 +33,7 @@ from sysid_ros.engine.windows.spatial_starts import (
     measured_poses,
     orientation_at,
 )
+from sysid_ros.engine.windows.unmeasured_joints import CarriedJoints, KnownMotion, carried_joints
 
 # Far beyond what encoders err by, so that the prior of a start does not matter beside them.
 _PLACE_SPREAD = 0.1  # rad or m

@@ -30,11 +30,11 @@ from sysid_ros.engine.simulation import (
     TurnedSlope,
     run_slices,
 )
+from sysid_ros.engine.windows.base_placement import place_bases
 from sysid_ros.engine.windows.cutting import SequenceData
 from sysid_ros.engine.windows.filtered_inputs import FilteredInput, filtered_inputs
 from sysid_ros.engine.windows.integrated_inputs import IntegratedInput, integrated_inputs
 from sysid_ros.engine.windows.orientations import OrientationSamples
-from sysid_ros.engine.windows.put_down import put_down
 from sysid_ros.engine.windows.starts import StartReader, undo
 from sysid_ros.engine.windows.window_simulation import WindowSimulation
 
@@ -207,7 +207,7 @@ class WindowBatch:
             parts.append(own.reader.readings(self._begins[own.windows], offset, by_sensor))
         states = np.concatenate(parts)
         if self.n_start:
-            put_down(self.model, states)
+            place_bases(self.model, states)
         return states
 
     def _passed(self, one: FilteredInput, delay: float, constant: float) -> FloatArray:

@@ -44,7 +44,7 @@ from sysid_ros.proposal.signals.measured_positions import (
     with_measured_numbers,
 )
 from sysid_ros.proposal.signals.orders import Order
-from sysid_ros.proposal.signals.told_units import told_unit
+from sysid_ros.proposal.signals.unit_names import told_unit
 from sysid_ros.recording.mapping import SignalKind
 from sysid_ros.recording.messages import message_type
 from sysid_ros.robots import with_servos, without_motors

@@ -26,9 +26,9 @@ from torque_arm import (
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment, checks
 from sysid_ros.diagnosis.dynamics import Dynamics
+from sysid_ros.diagnosis.effort_mistakes import settled, with_contradictions
 from sysid_ros.diagnosis.evidence.finding import Finding
 from sysid_ros.diagnosis.evidence.recorded import recorded as joints_of
-from sysid_ros.diagnosis.odd_efforts import settled, with_contradictions
 from sysid_ros.diagnosis.torque_mistakes import torque_unit
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings

@@ -63,7 +63,7 @@ def beats(less: FloatArray, more: FloatArray, errors: float | None = None) -> bo
     return bool(gained.sum() >= enough and not likely)
 
 
-def other_ways(
+def other_interpolations(
     models_sequences: Sequence[ModelSequences], params: ParameterDict, settings: FitSettings
 ) -> tuple[Alternative, ...]:
     """The fit with commands that go otherwise between their samples, those of one topic at a time.

@@ -14,7 +14,7 @@ import pendulum
 import pytest
 
 from sysid_ros.engine.estimation import FitResult, FitSettings, beats, fit, model_error_sentences
-from sysid_ros.engine.estimation.other_ways import other_ways
+from sysid_ros.engine.estimation.other_interpolations import other_interpolations
 from sysid_ros.engine.parameters import Parameter, ParameterDict, SignalModifier
 from sysid_ros.engine.signals import ModelSequences, SignalIntegral, SignalType, TimeSeries
 from sysid_ros.engine.signals.initial_state import create_initial_state
@@ -89,17 +89,19 @@ def test_where_the_motion_tells_the_way_intervals_are_those_of_that_alone(way: s
 
 def test_only_sampled_commands_have_other_ways() -> None:
     held, measured = recorded("zoh", "zoh", 0.0), recorded("zoh", "linear", 0.0)
-    (cubic,) = other_ways([held], parameters(), SETTINGS)
+    (cubic,) = other_interpolations([held], parameters(), SETTINGS)
     assert cubic.models_sequences[0].control[0].interpolation == ("cubic",)
     assert cubic.inputs == ("motor",)
     assert cubic.later == pytest.approx(0.5 * EVERY * pendulum.TIMESTEP)
-    (back,) = other_ways(cubic.models_sequences, parameters(), SETTINGS)
+    (back,) = other_interpolations(cubic.models_sequences, parameters(), SETTINGS)
     assert back.models_sequences[0].control[0].interpolation == ("zoh",)
     assert back.later == -cubic.later
-    assert other_ways([measured], parameters(), SETTINGS) == ()  # torque between its samples
-    assert other_ways([held], parameters(late=False), SETTINGS) == ()
+    assert (
+        other_interpolations([measured], parameters(), SETTINGS) == ()
+    )  # torque between its samples
+    assert other_interpolations([held], parameters(late=False), SETTINGS) == ()
     often = pendulum.sequences(*pendulum.recording(duration=2.0))
-    assert other_ways([often], parameters(), SETTINGS) == ()
+    assert other_interpolations([often], parameters(), SETTINGS) == ()
 
 
 def test_one_model_beats_another_by_enough_and_in_most_windows() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.lines import Line
-from sysid_ros.proposal.signals.told_units import told_unit
+from sysid_ros.proposal.signals.unit_names import told_unit
 
 MODEL = """<mujoco><worldbody>
   <body><joint name="drum"/><geom size=".1" mass="1"/></body>

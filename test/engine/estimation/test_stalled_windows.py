@@ -16,7 +16,7 @@ from chains import problem
 from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.estimation.fit_rounds import FitRounds, Listeners
 from sysid_ros.engine.estimation.fit_settings import FitSettings, SignalNoise
-from sysid_ros.engine.estimation.held_up import TrustedWindows, holding_up, settled_starts
+from sysid_ros.engine.estimation.stalled_windows import TrustedWindows, holding_up, settled_starts
 from sysid_ros.engine.least_squares import (
     INITIAL_DAMPING,
     LOSSES,
@@ -86,7 +86,7 @@ class Line:
 
 
 class Problem:
-    """What a search and :mod:`held_up` use of a problem, over such windows."""
+    """What a search and :mod:`stalled_windows` use of a problem, over such windows."""
 
     loss = LOSSES["linear"]
     lower, upper, scale = np.array([-10.0]), np.array([10.0]), np.ones(1)

@@ -18,7 +18,7 @@ from robot_to_try import ARM_PLAN, PLAN, hidden, of_text
 from sysid_ros import sysid
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment, command_samplings
-from sysid_ros.diagnosis.fits import Ways, between_commands
+from sysid_ros.diagnosis.fits import Ways, interpolation_fits
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.experiment import load_experiment
 from sysid_ros.proposal import propose
@@ -158,7 +158,7 @@ def test_there_is_no_answer_where_the_simulation_flies_apart_with_one_way() -> N
     later = {HELD: 0.0, LINES: 0.0}
     with RolloutPool(1) as pool:
         for size in (1.0, 1e15):
-            fit = between_commands.RecordedFit.of(pendulum(1.0), params, pool)
+            fit = interpolation_fits.RecordedFit.of(pendulum(1.0), params, pool)
             assert fit is not None
             found = fit.compared({LINES: pendulum(size)}, later, [])
             assert (found is None) == (size > 1.0)
@@ -170,7 +170,7 @@ def test_residuals_are_weighed_by_what_a_fit_from_far_leaves() -> None:
     params = sysid.ParameterDict()
     params.add(sysid.Parameter("damping", 4.9, 0.0, 5.0, modifier=modifier))
     with RolloutPool(1) as pool:
-        fit = between_commands.RecordedFit.of(pendulum(1.0), params, pool)
+        fit = interpolation_fits.RecordedFit.of(pendulum(1.0), params, pool)
         assert fit is not None
         ways = fit.compared({LINES: pendulum(1.02)}, {HELD: 0.0, LINES: 0.0}, [])
     assert ways is not None and ways.beats(HELD, LINES)
@@ -184,14 +184,14 @@ def test_where_one_more_step_tells_no_way_from_another_nothing_is_fitted_further
     params = sysid.ParameterDict()
     params.add(sysid.Parameter("damping", 0.12, 0.0, 5.0, modifier=modifier))
     searches: list[object] = []
-    minimize = between_commands.minimize
+    minimize = interpolation_fits.minimize
     monkeypatch.setattr(
-        between_commands, "minimize", lambda *one: searches.append(one) or minimize(*one)
+        interpolation_fits, "minimize", lambda *one: searches.append(one) or minimize(*one)
     )
     later = {HELD: 0.0, LINES: 0.0}
     with RolloutPool(1) as pool:
         for size, searched in ((1.0, False), (1.02, True)):
-            fit = between_commands.RecordedFit.of(pendulum(1.0), params, pool)
+            fit = interpolation_fits.RecordedFit.of(pendulum(1.0), params, pool)
             assert fit is not None
             ways = fit.compared({LINES: pendulum(size)}, later, [])
             assert ways is not None and bool(searches) == ways.tells == searched
@@ -204,7 +204,7 @@ def test_of_dear_models_less_is_fitted_or_it_is_said(recorded, monkeypatch) -> N
     experiment = load_experiment(file)
     dataset = load_dataset(experiment, None)
     for work, windows in ((2.2e5, 8), (1e5, None)):
-        monkeypatch.setattr(between_commands, "_WORK", work)
+        monkeypatch.setattr(interpolation_fits, "_WORK", work)
         (told,) = command_samplings(experiment, dataset, None)
         assert told.best.value == truth
         assert (told.ways and len(told.ways.left[told.ways.best])) == windows
@@ -225,8 +225,8 @@ def test_topics_share_the_fit_as_recorded(tmp_path: Path, monkeypatch) -> None:
     made = generate(spec, plan, tmp_path / "bag")
     (tmp_path / "robot.xml").write_text(spec.to_xml())
     fits: list[object] = []
-    fitted = between_commands.fitted
-    monkeypatch.setattr(between_commands, "fitted", lambda one: fits.append(one) or fitted(one))
+    fitted = interpolation_fits.fitted
+    monkeypatch.setattr(interpolation_fits, "fitted", lambda one: fits.append(one) or fitted(one))
     proposal = propose(tmp_path / "robot.xml", [made.bag], tmp_path / "experiment.yaml")
     assert "interpolation" not in proposal.text
     assert proposal.text.count("times as much would be left") == 2

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from sysid_ros.diagnosis.simulated.blame import Blame
+from sysid_ros.diagnosis.simulated.unexplained_signals import Blame
 
 SIGNALS = [f"q{i}" for i in range(6)]
 

@@ -35,7 +35,7 @@ _TRUSTED = 0.03  # weight of a measured velocity beside a contact that does not 
 _UPRIGHT = (2, 3, 4)  # height, roll and pitch among the degrees of freedom of a free joint
 
 
-def put_down(model: mujoco.MjModel, states: FloatArray) -> None:
+def place_bases(model: mujoco.MjModel, states: FloatArray) -> None:
     """Move floating bases that nearly touch something, in place.
 
     Args:

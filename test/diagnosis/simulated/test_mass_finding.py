@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from sysid_ros.diagnosis.simulated.told_mass import of_servos
+from sysid_ros.diagnosis.simulated.mass_finding import of_servos
 
 
 @pytest.mark.parametrize(("factor", "integral"), [(0.2, True), (1.3, False)])

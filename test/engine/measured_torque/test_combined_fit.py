@@ -16,7 +16,7 @@ from sysid_ros import sysid
 from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import NOTHING_KNOWN, FitSettings
 from sysid_ros.engine.measured_torque import methods
-from sysid_ros.engine.measured_torque.beside_simulation import (
+from sysid_ros.engine.measured_torque.combined_fit import (
     torque_beside_simulation,
     without_torque,
 )

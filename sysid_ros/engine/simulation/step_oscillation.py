@@ -30,7 +30,7 @@ _JAGGED = (  # what is not linear about a posture, and stops what it does not st
 
 
 @dataclass(frozen=True)
-class StepSwing:
+class StepOscillation:
     """The deviation that a time step throws back farthest."""
 
     factor: float  # the deviation after a step over that before; below -1 it grows
@@ -40,7 +40,7 @@ class StepSwing:
     implicit: float
 
 
-def step_swing(model: mujoco.MjModel, postures: FloatArray) -> StepSwing | None:
+def step_oscillation(model: mujoco.MjModel, postures: FloatArray) -> StepOscillation | None:
     """The worst swing from step to step in some postures; ``None`` where it cannot be told.
 
     Args:
@@ -60,7 +60,7 @@ def step_swing(model: mujoco.MjModel, postures: FloatArray) -> StepSwing | None:
     if int(own.opt.integrator) == _EULER and factor < -1.0:
         own.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         implicit, _ = _swing(own, postures[posture])
-    return StepSwing(factor, dof, implicit)
+    return StepOscillation(factor, dof, implicit)
 
 
 def _swing(model: mujoco.MjModel, posture: FloatArray) -> tuple[float, int]:

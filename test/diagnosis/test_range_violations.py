@@ -16,7 +16,7 @@ from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import mistaken_values
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.evidence import Finding, FindingKind
-from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands, in_percent
+from sysid_ros.diagnosis.range_violations import beyond_ranges, clipped_commands, in_percent
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.engine.simulation import step_swing
+from sysid_ros.engine.simulation import step_oscillation
 
 MODEL = """<mujoco><option timestep="0.002" integrator="{}"/><worldbody>
   <body><joint name="j" axis="0 0 1" damping="{}" frictionloss=".1"/>
@@ -20,7 +20,7 @@ MODEL = """<mujoco><option timestep="0.002" integrator="{}"/><worldbody>
 @pytest.mark.parametrize("posture", [0.0, 2.0])  # at its goal, and held back by its range
 def test_a_damping_of_a_servo_that_eulers_step_overshoots_by_is_found(posture: float) -> None:
     model = mujoco.MjModel.from_xml_string(MODEL.format("Euler", 0, 200))
-    seen = step_swing(model, np.array([[0.0], [posture]]))
+    seen = step_oscillation(model, np.array([[0.0], [posture]]))
     assert seen is not None
     assert seen.factor == pytest.approx(1.0 - 0.002 * 200 / 0.1, abs=0.01)
     assert 0.0 < seen.implicit < 1.0
@@ -36,11 +36,11 @@ def test_what_is_stepped_implicitly_or_slowly_does_not_swing(
     integrator: str, damping: float, kv: float
 ) -> None:
     model = mujoco.MjModel.from_xml_string(MODEL.format(integrator, damping, kv))
-    seen = step_swing(model, np.zeros((1, 1)))
+    seen = step_oscillation(model, np.zeros((1, 1)))
     assert seen is not None
     assert seen.factor > -1.0
 
 
 def test_nothing_is_said_of_what_mujoco_does_not_differentiate() -> None:
     model = mujoco.MjModel.from_xml_string(MODEL.format("RK4", 0, 200))
-    assert step_swing(model, np.zeros((1, 1))) is None
+    assert step_oscillation(model, np.zeros((1, 1))) is None

@@ -13,7 +13,7 @@ import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult, FitSettings, fit
-from sysid_ros.engine.estimation.growing_errors import tenfold
+from sysid_ros.engine.estimation.error_growth import tenfold
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries, create_initial_state
 

@@ -11,7 +11,7 @@ import pytest
 from unseen_kinds import BALANCER
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.windows.put_down import put_down
+from sysid_ros.engine.windows.base_placement import place_bases
 
 TABLE = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="0 0 .05"/>
@@ -47,7 +47,7 @@ def test_a_table_stands_on_its_feet_whatever_was_measured() -> None:
         model, moved(model, 1e-3, (1e-3, -1e-3, 0.0)), moved(model, -1.5e-3, (-1e-3, 5e-4, 0.2))
     )
     before = states.copy()
-    put_down(model, states)
+    place_bases(model, states)
     data = mujoco.MjData(model)
     for state, measured in zip(states, before, strict=True):
         data.qpos[:] = state[1 : 1 + model.nq]
@@ -74,7 +74,7 @@ def test_what_flies_or_would_fall_far_stays() -> None:
         model, moved(model, 0.1, (0.0, 0.0, 0.0)), moved(model, 4.9e-3, (0.0, 0.0, 0.0))
     )
     before = states.copy()
-    put_down(model, states)
+    place_bases(model, states)
     assert np.array_equal(states, before)
 
 
@@ -82,7 +82,7 @@ def test_what_would_tip_over_is_lowered_only() -> None:
     model = mujoco.MjModel.from_xml_string(BALANCER)
     states = starts(model, moved(model, 1e-3, (0.0, 0.03, 0.0)))
     before = states.copy()
-    put_down(model, states)
+    place_bases(model, states)
     assert states[0, 3] < before[0, 3] - 5e-4
     assert states[0, 4:8] == pytest.approx(before[0, 4:8])
 
@@ -93,7 +93,7 @@ def test_wheels_roll_from_the_start() -> None:
     rates = states[0, 1 + model.nq :]
     rates[:3] = 0.28, 0.01, 0.01  # as an odometry has it, 0.02 m/s too slow
     rates[6:] = 0.3 / 0.08
-    put_down(model, states)
+    place_bases(model, states)
     assert rates[0] == pytest.approx(0.3, abs=2e-3)
     assert np.abs(rates[1:3]).max() < 1e-3
     assert np.array_equal(rates[6:], [0.3 / 0.08] * 2)
