@@ -33,13 +33,13 @@ from sysid_ros.experiment import (
 )
 from sysid_ros.proposal import torque_proposal
 from sysid_ros.proposal.candidate import Candidate, with_first
-from sysid_ros.proposal.command_interpolation import with_ways_between
 from sysid_ros.proposal.contact_windows import fixed_with_meshes, with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.masses import masses_beside_gains, masses_that_gravity_names
+from sysid_ros.proposal.proposed_interpolation import with_ways_between
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import (
     divide,

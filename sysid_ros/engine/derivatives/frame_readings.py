@@ -44,6 +44,8 @@ FRAME_SENSORS = {
     int(_S.mjSENS_BALLQUAT): (BALL_ORIENTATION, True),
     int(_S.mjSENS_BALLANGVEL): (BALL_SPIN, True),
 }
+# Before its version 4 MuJoCo reads no acceleration of what stands still, gravity included.
+READ_AT_REST = int(mujoco.__version__.split(".")[0]) >= 4
 _AXES = {int(_S.mjSENS_FRAMEXAXIS): 0, int(_S.mjSENS_FRAMEYAXIS): 1, int(_S.mjSENS_FRAMEZAXIS): 2}
 
 
@@ -76,9 +78,16 @@ def unsupported_frame(model: mujoco.MjModel, sensor: int) -> str | None:
         return "a sensor's frame is neither a site nor a body's"
     if int(model.sensor_refid[sensor]) >= 0 and int(model.sensor_reftype[sensor]) not in kinds:
         return "a sensor measures in a frame that is neither a site's nor a body's"
-    if FRAME_SENSORS[int(model.sensor_type[sensor])][0] in (INTERACTION_FORCE, INTERACTION_TORQUE):
+    quantity = FRAME_SENSORS[int(model.sensor_type[sensor])][0]
+    if quantity in (INTERACTION_FORCE, INTERACTION_TORQUE):
         return _unsupported_force(model, int(model.site_bodyid[int(model.sensor_objid[sensor])]))
+    if quantity == PULL and not READ_AT_REST and _stands_still(model, sensor):
+        return f"MuJoCo {mujoco.__version__} reads no acceleration of a body that stands still"
     return None
+
+
+def _stands_still(model: mujoco.MjModel, sensor: int) -> bool:
+    return int(model.body_weldid[_mounting(model, sensor)[0]]) == 0
 
 
 def _unsupported_force(model: mujoco.MjModel, body: int) -> str | None:
