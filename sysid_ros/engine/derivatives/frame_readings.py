@@ -45,7 +45,7 @@ FRAME_SENSORS = {
     int(_S.mjSENS_BALLANGVEL): (BALL_SPIN, True),
 }
 # Before its version 4 MuJoCo reads no acceleration of what stands still, gravity included.
-READ_AT_REST = int(mujoco.__version__.split(".")[0]) >= 4
+_READ_AT_REST = int(mujoco.__version__.split(".")[0]) >= 4
 _AXES = {int(_S.mjSENS_FRAMEXAXIS): 0, int(_S.mjSENS_FRAMEYAXIS): 1, int(_S.mjSENS_FRAMEZAXIS): 2}
 
 
@@ -78,16 +78,9 @@ def unsupported_frame(model: mujoco.MjModel, sensor: int) -> str | None:
         return "a sensor's frame is neither a site nor a body's"
     if int(model.sensor_refid[sensor]) >= 0 and int(model.sensor_reftype[sensor]) not in kinds:
         return "a sensor measures in a frame that is neither a site's nor a body's"
-    quantity = FRAME_SENSORS[int(model.sensor_type[sensor])][0]
-    if quantity in (INTERACTION_FORCE, INTERACTION_TORQUE):
+    if FRAME_SENSORS[int(model.sensor_type[sensor])][0] in (INTERACTION_FORCE, INTERACTION_TORQUE):
         return _unsupported_force(model, int(model.site_bodyid[int(model.sensor_objid[sensor])]))
-    if quantity == PULL and not READ_AT_REST and _stands_still(model, sensor):
-        return f"MuJoCo {mujoco.__version__} reads no acceleration of a body that stands still"
     return None
-
-
-def _stands_still(model: mujoco.MjModel, sensor: int) -> bool:
-    return int(model.body_weldid[_mounting(model, sensor)[0]]) == 0
 
 
 def _unsupported_force(model: mujoco.MjModel, body: int) -> str | None:
@@ -104,7 +97,7 @@ def _unsupported_force(model: mujoco.MjModel, body: int) -> str | None:
 def frame_readings(
     model: mujoco.MjModel, sensors: IntArray, components: IntArray, rows: IntArray
 ) -> FrameReadings:
-    """The readings among components of sensors.
+    """The readings among components of sensors, without those that MuJoCo leaves at zero.
 
     Args:
       model: The compiled model.
@@ -112,6 +105,8 @@ def frame_readings(
       components: Which component of the sensor, (k,).
       rows: Which reading each is, (k,).
     """
+    read = np.array([_is_read(model, int(sensor)) for sensor in sensors], dtype=bool)
+    sensors, components, rows = sensors[read], components[read], rows[read]
     kinds = np.asarray(model.sensor_type)[sensors]
     what = np.array([FRAME_SENSORS[int(kind)] for kind in kinds], dtype=np.int64).reshape(-1, 2)
     places = [_mounting(model, int(sensor)) for sensor in sensors]
@@ -133,6 +128,12 @@ def frame_readings(
         bool(np.isin(what[:, 0], ACCELERATED).any()),
         bool(np.isin(what[:, 0], (INTERACTION_FORCE, INTERACTION_TORQUE)).any()),
     )
+
+
+def _is_read(model: mujoco.MjModel, sensor: int) -> bool:
+    if _READ_AT_REST or FRAME_SENSORS[int(model.sensor_type[sensor])][0] != PULL:
+        return True
+    return int(model.body_weldid[_mounting(model, sensor)[0]]) != 0
 
 
 _Mounting = tuple[int, Any, Any, int]

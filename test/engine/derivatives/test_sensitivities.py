@@ -24,7 +24,7 @@ from sysid_ros.engine.derivatives import (
     sensitivities,
     uncovered_steps,
 )
-from sysid_ros.engine.derivatives.frame_readings import FRAME_SENSORS, READ_AT_REST
+from sysid_ros.engine.derivatives.frame_readings import FRAME_SENSORS
 from sysid_ros.engine.derivatives.sensors import ACTUATOR, JOINT, SENSORS, TENDON
 from sysid_ros.engine.friction import FrictionParameters, apply_friction_to_spec, parameters_of
 from sysid_ros.engine.least_squares.gauss_newton import Point
@@ -92,15 +92,14 @@ def test_exact_derivatives_agree_with_central_differences(chain: Chain) -> None:
 def test_sticking_sliding_and_stopped_joints(
     integrator: str, friction: bool, limits: bool, servos: bool
 ) -> None:
-    """Beside an accelerometer that stands still, which measures gravity alone."""
+    """Beside an accelerometer that stands still, which measures gravity alone, or nothing (MuJoCo 3)."""
     chain = Chain(3, 3, integrator, friction, limits, servos)
     root = chains.spec(chain)
-    if READ_AT_REST:
-        root.worldbody.add_site(name="post", quat=[1, 2, -1, 0.5])
-        root.add_sensor(
-            name="still", type=mujoco.mjtSensor.mjSENS_ACCELEROMETER, objname="post",
-            objtype=mujoco.mjtObj.mjOBJ_SITE,
-        )  # fmt: skip
+    root.worldbody.add_site(name="post", quat=[1, 2, -1, 0.5])
+    root.add_sensor(
+        name="still", type=mujoco.mjtSensor.mjSENS_ACCELEROMETER, objname="post",
+        objtype=mujoco.mjtObj.mjOBJ_SITE,
+    )  # fmt: skip
     assert_exact(chains.problem(root, parameters(root, chain)))
 
 
@@ -512,22 +511,6 @@ def test_every_row_of_the_table_of_sensors_agrees_with_central_differences(kind:
     problem = chains.problem(root, parameters(root, chain))
     assert largest_error(problem, problem.initial_point()) < 1e-4
     assert set(problem.derivative_sources().values()) == {"exact"}
-
-
-def test_an_accelerometer_that_stands_still_is_read_as_this_mujoco_reads_it() -> None:
-    chain = Chain(3, 2, "IMPLICITFAST", False, False, False)
-    root = chains.spec(chain)
-    root.worldbody.add_site(name="post")
-    root.add_sensor(
-        name="still", type=mujoco.mjtSensor.mjSENS_ACCELEROMETER, objname="post",
-        objtype=mujoco.mjtObj.mjOBJ_SITE,
-    )  # fmt: skip
-    model = root.compile()
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    assert np.any(data.sensor("still").data) == READ_AT_REST
-    sources = set(chains.problem(root, parameters(root, chain)).derivative_sources().values())
-    assert (sources == {"exact"}) == READ_AT_REST, sources
 
 
 def test_a_sensor_that_is_no_row_is_left_to_finite_differences() -> None:
