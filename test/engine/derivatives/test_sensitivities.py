@@ -92,7 +92,7 @@ def test_exact_derivatives_agree_with_central_differences(chain: Chain) -> None:
 def test_sticking_sliding_and_stopped_joints(
     integrator: str, friction: bool, limits: bool, servos: bool
 ) -> None:
-    """Beside an accelerometer that stands still, which measures gravity alone, or nothing (MuJoCo 3)."""
+    """Beside an accelerometer that stands still: it measures gravity, or nothing (MuJoCo 3)."""
     chain = Chain(3, 3, integrator, friction, limits, servos)
     root = chains.spec(chain)
     root.worldbody.add_site(name="post", quat=[1, 2, -1, 0.5])
