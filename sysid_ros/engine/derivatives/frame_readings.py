@@ -45,7 +45,7 @@ FRAME_SENSORS = {
     int(_S.mjSENS_BALLANGVEL): (BALL_SPIN, True),
 }
 # Before its version 4 MuJoCo reads no acceleration of what stands still, gravity included.
-_READ_AT_REST = int(mujoco.__version__.split(".")[0]) >= 4
+_READ_AT_REST = mujoco.mj_version() >= 4_000_000
 _AXES = {int(_S.mjSENS_FRAMEXAXIS): 0, int(_S.mjSENS_FRAMEYAXIS): 1, int(_S.mjSENS_FRAMEZAXIS): 2}
 
 

@@ -147,6 +147,7 @@ def test_slopes_change_as_told(kind: str, side: str) -> None:
     assert 0 < around < 12 or kind == "cylinder"
 
 
+@pytest.mark.skipif(not NEW_RULES, reason="no way around a geom by its side is known")
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
