@@ -14,7 +14,7 @@ def test_noise_lasts_for_no_second_sample() -> None:
     random, windows = np.random.default_rng(0), 12
     times = [np.repeat(np.arange(0.0, 1.0, 0.004), 3) for _ in range(windows)]
     kinds = [np.tile([0, 1, 2], 250) for _ in range(windows)]
-    noise, wrong, both = 1, 2, 0
+    noise, wrong = 1, 2
     residuals = []
     for at, own in zip(times, kinds, strict=True):
         rest = np.where(own == wrong, 0.0, random.normal(size=len(at)))
