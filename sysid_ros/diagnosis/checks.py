@@ -25,7 +25,7 @@ from sysid_ros.diagnosis.evidence import (
     percent,
     together,
 )
-from sysid_ros.diagnosis.integral_parts import integral_findings
+from sysid_ros.diagnosis.integral_parts import drive_findings
 from sysid_ros.diagnosis.left_ranges import beyond_ranges, clipped_commands, in_percent, turns_away
 from sysid_ros.diagnosis.odd_efforts import with_contradictions
 from sysid_ros.diagnosis.position_consistency import disagreement, other_units
@@ -308,8 +308,13 @@ def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
         if not explanations:
             break
         test = Tracking.of(state.recorded)
-    drives = integral_findings(state.recorded, test)
-    lags = servo_lags(state.recorded, state.lines.topic, known=test)
+    drives = drive_findings(state, test)
+    told = {label for one in drives for label in one.signals}
+    lags = [
+        one
+        for one in servo_lags(state.recorded, state.lines.topic, known=test)
+        if told.isdisjoint(one.change.delay)
+    ]
     found = [*together(found), *state.undeclared(lags)]
     return drives + [
         state.finding(

@@ -49,6 +49,7 @@ class FindingKind(str, Enum):
     STANDSTILL = "standstill"
     ECHO = "echo"
     INTEGRAL = "integral part"
+    SMOOTHED = "smoothed"
 
 
 @dataclass(frozen=True)
