@@ -91,7 +91,7 @@ def _constant(recorded: Recorded, test: Tracking, servo: int) -> float:
 def _left(
     test: Tracking, equation: ServoEquation, label: str, constant: float, lags: Sequence[float]
 ) -> tuple[Misfit, float]:
-    """What is left of a command behind a low-pass, if there is one, at the best of some lags."""
+    """The remainder of a command behind a low-pass, if there is one, and the best of some lags."""
     data = test.data.low_passed({label: constant}) if constant else test.data
     commands = np.column_stack([data.late(label, one) for one in lags])
     fits = equation.fits(commands, np.arange(len(lags)), np.ones(len(lags)), offset=True)
