@@ -240,7 +240,7 @@ class WindowScores:
         return sum(left**2 for left in self.left.values())
 
     def unexplained(self, signals: Sequence[str]) -> float:
-        """What the fit leaves of some signals beyond noise, root mean square of their shares."""
+        """The share of some signals that the fit leaves beyond noise, root mean square."""
         parts = [self.left[name] ** 2 * self.lasting.get(name, 1.0) for name in signals]
         return math.sqrt(float(np.mean(parts)))
 
