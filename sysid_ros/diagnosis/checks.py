@@ -26,7 +26,7 @@ from sysid_ros.diagnosis.evidence import (
     percent,
     together,
 )
-from sysid_ros.diagnosis.integral_parts import integral_findings
+from sysid_ros.diagnosis.integral_parts import drive_findings
 from sysid_ros.diagnosis.position_consistency import disagreement, other_units
 from sysid_ros.diagnosis.pushes import push_findings
 from sysid_ros.diagnosis.range_violations import (
@@ -313,8 +313,13 @@ def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
         if not explanations:
             break
         test = Tracking.of(state.recorded)
-    drives = integral_findings(state.recorded, test)
-    lags = servo_lags(state.recorded, state.lines.topic, known=test)
+    drives = drive_findings(state, test)
+    told = {label for one in drives for label in one.signals}
+    lags = [
+        one
+        for one in servo_lags(state.recorded, state.lines.topic, known=test)
+        if told.isdisjoint(one.change.delay)
+    ]
     found = [*together(found), *state.undeclared(lags)]
     return drives + [
         state.finding(

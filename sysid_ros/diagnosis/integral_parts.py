@@ -24,6 +24,7 @@ from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.evidence import SERVO_LAGS, Finding, FindingKind, Recorded
 from sysid_ros.diagnosis.fits import Misfit, bounded_fit, decisive, misfit_of
+from sysid_ros.diagnosis.low_passes import low_pass_findings
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.elements import is_low_passed, is_velocity_servo
 from sysid_ros.engine.simulation import single_blas_thread
@@ -96,16 +97,27 @@ def drift_columns(places: Sequence[IndexArray]) -> FloatArray:
     return np.asarray(columns[:, columns.any(axis=0)])
 
 
-def integral_parts(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
-    """Test only whether servos have an integral part.
+def drive_parts(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
+    """Test only whether drives have an integral part or smooth what they are asked for.
 
     Args:
       experiment: The experiment.
       dataset: Its recordings.
     """
     with single_blas_thread():
-        whole = CheckedState.of(experiment, dataset).recorded
-        return tuple(integral_findings(whole, Tracking.of(whole)))
+        state = CheckedState.of(experiment, dataset)
+        return tuple(drive_findings(state, Tracking.of(state.recorded)))
+
+
+def drive_findings(state: CheckedState, test: Tracking | None) -> list[Finding]:
+    """What drives do beside a servo's law, which the model's lack.
+
+    Args:
+      state: What was recorded, mistakes repaired.
+      test: The test of the same; none where no servo can be tested.
+    """
+    found = integral_findings(state.recorded, test)
+    return found or low_pass_findings(state.recorded, test, state.lines.topic)
 
 
 def integral_findings(recorded: Recorded, test: Tracking | None) -> list[Finding]:

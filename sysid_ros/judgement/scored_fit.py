@@ -17,8 +17,8 @@ from sysid_ros.diagnosis import (
     FindingKind,
     beside_odd_effort,
     changed_loads,
+    drive_parts,
     exchanged_signals,
-    integral_parts,
     joints_beyond_ranges,
     mistaken_values,
     settled,
@@ -73,6 +73,7 @@ from sysid_ros.judgement.verdict import warnings, with_verdict
 from sysid_ros.recording.mapping import doubts_of
 
 _EARLIEST_NS = 946_684_800 * 10**9  # the year 2000
+_OF_DRIVES = (FindingKind.INTEGRAL, FindingKind.SMOOTHED)
 _HARDLY_ANYTHING = 0.05  # of the motion, left by a model whose signals are right
 _UNSCORED = (
     "Not scored: the time limit passed before the recordings were simulated with the parameters "
@@ -265,15 +266,15 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
     """Say what is wrong with the signals, as far as the recordings tell.
 
     A fit that leaves hardly anything of the motion has signals that are right, up to names and
-    integral parts of drives, which a fit can make up for.
+    what drives add, which a fit can make up for.
     """
     score = simulated.validation or simulated.training
     explained = score is not None and unexplained(score) < _HARDLY_ANYTHING
-    tests = integral_parts if explained else mistaken_values
+    tests = drive_parts if explained else mistaken_values
     mistakes = tests(inputs.experiment, inputs.dataset)
     swapped = [one for one in mistakes if one.kind is FindingKind.SWAP]
     exchanged: tuple[str, ...] = ()
-    if swapped or all(one.kind is FindingKind.INTEGRAL for one in mistakes):
+    if swapped or all(one.kind in _OF_DRIVES for one in mistakes):
         by_robot = explained and result.torque is not None
         exchanged = _exchanged(inputs, explained=by_robot)
     if result.torque is not None and result.torque.doubts and not (exchanged or settled(mistakes)):

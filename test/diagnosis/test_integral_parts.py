@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sysid_ros.dataset import load_dataset
-from sysid_ros.diagnosis import FindingKind, integral_parts
+from sysid_ros.diagnosis import FindingKind, drive_parts
 from sysid_ros.diagnosis.integral_parts import drift_columns
 from sysid_ros.experiment import parse_experiment, with_overrides
 from sysid_ros.judgement.outcome import Judgement
@@ -78,7 +78,7 @@ signals:
 """,
         path=tmp_path / "experiment.yaml",
     )
-    found = integral_parts(experiment, load_dataset(experiment, None))
+    found = drive_parts(experiment, load_dataset(experiment, None))
     assert [(one.kind, one.signals) for one in found] == [(FindingKind.INTEGRAL, ("lift",))] * bool(
         rate
     )

@@ -49,6 +49,7 @@ class FindingKind(str, Enum):
     STANDSTILL = "standstill"
     ECHO = "echo"
     INTEGRAL = "integral part"
+    SMOOTHED = "smoothed"
 
 
 @dataclass(frozen=True)
@@ -149,14 +150,15 @@ def repaired_series(series: TimeSeries, changes: Iterable[Change]) -> TimeSeries
 
 
 def of_load(load: ChangedLoad) -> Finding:
-    """The finding of a load that changes in the midst of a recording."""
-    figures = {"mass": load.mass, "begin": load.begin}
+    """The finding of a load that changes in the midst of a recording, or from one to another."""
+    when = {"begin": load.begin, "end": load.end}
+    figures = {"mass": load.mass} | {key: at for key, at in when.items() if at is not None}
+    apart = "" if load.begin is None else ", by start and end of its sequence"
     return Finding(
         FindingKind.LOAD,
         (),
-        figures if load.end is None else {**figures, "end": load.end},
-        f"{as_sentence(load.clause)}. Fit what was recorded with it and without it apart, by "
-        "start and end of its sequence.",
+        figures,
+        f"{as_sentence(load.clause)}. Fit what was recorded with it and without it apart{apart}.",
         "",
         (),
         load.body,

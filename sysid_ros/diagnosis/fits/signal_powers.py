@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.diagnosis.fits.misfit import Misfit
 
 VISIBLE = 0.1  # of a signal's power, unexplained, from which something may be wrong
@@ -87,3 +87,27 @@ def signals_misfit(powers: Mapping[str, FloatArray], names: list[str]) -> Misfit
     """The mean of some signals' powers by window."""
     blocks = np.mean([powers[name] for name in names], axis=0)
     return Misfit(float(np.sqrt(np.mean(blocks))), blocks)
+
+
+def lasting_shares(
+    residuals: Sequence[FloatArray], kinds: Sequence[IndexArray], times: Sequence[FloatArray]
+) -> FloatArray:
+    """The share of each signal's squares that a sample has in common with the next: of no noise.
+
+    Args:
+      residuals: Of each window, (n,).
+      kinds: The signal of each, (n,).
+      times: The instant of each, s, (n,).
+
+    Returns:
+      By signal, 0 to 1; 1 where nothing is left.
+    """
+    count = 1 + max(int(own.max()) for own in kinds)
+    shared, whole = np.zeros(count), np.zeros(count)
+    for rest, own, at in zip(residuals, kinds, times, strict=True):
+        order = np.lexsort((at, own))
+        rest, own = rest[order], own[order]
+        same = own[1:] == own[:-1]
+        np.add.at(shared, own[1:][same], (rest[1:] * rest[:-1])[same])
+        np.add.at(whole, own, rest**2)
+    return np.where(whole > 0.0, np.clip(shared / np.maximum(whole, 1e-300), 0.0, 1.0), 1.0)

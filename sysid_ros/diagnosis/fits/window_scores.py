@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy
@@ -24,6 +24,7 @@ from sysid_ros.diagnosis.fits.fitted_windows import (
     well_covered,
     windows_of,
 )
+from sysid_ros.diagnosis.fits.signal_powers import lasting_shares
 from sysid_ros.engine.least_squares import Point
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
@@ -123,6 +124,8 @@ class WindowScores:
       settled: Whether it came to its end.
       group: The windows, as they were cut before the fit: what it found of starts is where they
         are beside those.
+      lasting: Of what is left of a signal, the share of squares that no white noise leaves; all of
+        one that is not among them.
     """
 
     names: tuple[str, ...]
@@ -138,6 +141,7 @@ class WindowScores:
     patient: bool
     settled: bool
     group: WindowGroup
+    lasting: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -205,9 +209,13 @@ class WindowScores:
         held = frozenset(name for name, own in zip(columns, free, strict=True) if not own)
         # none of a sensor's axis that is zero throughout
         left = {name: noise[name] / own if own else 0.0 for name, own in spreads.items()}
+        times = [one.window.samples.times for one in windows]
+        lasting = lasting_shares(
+            [own[: len(at), -1] for own, at in zip(rows, times, strict=True)], kinds, times
+        )
         return cls(
             columns, held, full.theta, scale, signals, left, *grams, point, noise, patient, settled,
-            group,
+            group, dict(zip(signals, lasting.tolist(), strict=True)),
         )  # fmt: skip
 
     @property
@@ -230,6 +238,11 @@ class WindowScores:
     def squares(self) -> float:
         """The squares that the fit leaves, each signal in units of its own variation."""
         return sum(left**2 for left in self.left.values())
+
+    def unexplained(self, signals: Sequence[str]) -> float:
+        """The share of some signals that the fit leaves beyond noise, root mean square."""
+        parts = [self.left[name] ** 2 * self.lasting.get(name, 1.0) for name in signals]
+        return math.sqrt(float(np.mean(parts)))
 
     def value(self, name: str) -> float:
         """The value of a column's parameter."""

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A load that a robot takes up or puts down in the midst of a recording, told by its motion."""
+"""A load that a robot takes up or puts down in or between recordings, told by its motion."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ _OFF = 0.1  # of a body's mass, by which it is another, interval included
 
 
 def may_show_loads(sequences: ModelSequences) -> bool:
-    """Return whether a recording is so long that enough of the windows that are fitted are its."""
+    """Return whether a recording is so long that enough of the windows that are fitted are its.
+
+    Beside others, which may be without the load, half as many are enough.
+    """
     lengths = [float(one.times[-1] - one.times[0]) for one in sequences.sensordata]
-    return MOST_WINDOWS * max(lengths) > (2 * _FEWEST - 1) * sum(lengths)  # but for rounding
+    least = 2 * _FEWEST if len(lengths) == 1 else _FEWEST
+    return MOST_WINDOWS * max(lengths) > (least - 1) * sum(lengths)  # but for rounding
 
 
 def changed_load(

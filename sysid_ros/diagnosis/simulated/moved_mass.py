@@ -244,7 +244,7 @@ def _refined(
         there = nearer
     before = told or first.left
     felt = tuple(key for key, own in there.left.items() if own < _LESS * before[key])
-    if not felt or np.mean([there.left[key] ** 2 for key in felt]) > _UNEXPLAINED**2:
+    if not felt or there.unexplained(felt) > _UNEXPLAINED:
         return None
     if np.mean([(before[key] / there.left[key]) ** 2 for key in felt]) < _DECISIVE:
         return None

@@ -346,8 +346,8 @@ class WindowTest:
         there = self._linearized(moved, *besides, patient=windows.patient, begun=windows)
         if there is None or not any(there.left[k] < _LESS * windows.left[k] for k in off.felt):
             return None
-        if np.mean([there.left[k] ** 2 for k in off.felt]) > _UNEXPLAINED**2:
-            return None  # by the mean, as a coarse sensor leaves its noise
+        if there.unexplained(off.felt) > _UNEXPLAINED:
+            return None
         near = off.refined(there.scores([off.name], beside))
         return None if near is None else (near, there.left)
 

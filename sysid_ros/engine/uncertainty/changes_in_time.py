@@ -3,9 +3,10 @@
 
 """A value that is another in a part of a recording, told from sums of products by blocks of time.
 
-Each suspect gets another value in each span of neighbouring blocks of a recording, beside what may
-be any value throughout. The one that explains most of what is left is told if it predicts it in
-blocks that it was not found with, as no disturbance of a moment does.
+Each suspect gets another value in each span of neighbouring blocks of a recording, or in all of one
+of several recordings, beside what may be any value throughout. The one that explains most of what
+is left is told if it predicts it in blocks that it was not found with, as no disturbance of a
+moment does.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ class Span:
     blocks: tuple[int, ...]  # all of the recording, in time
     first: int
     last: int
+
+    @property
+    def is_whole(self) -> bool:
+        """True if it is all of the recording, which differs from other recordings."""
+        return self.first == 0 and self.last == len(self.blocks)
 
     @property
     def chosen(self) -> list[int]:
@@ -68,7 +74,7 @@ class ChangedLoad:
     shown: str  # what tells it, such as ``"torque"``
     body: str  # that seems to carry more, or less
     mass: float  # kg, of what it carries more, as if that were of its own shape
-    begin: float  # s, from when on
+    begin: float | None  # s, from when on; ``None`` for all of the recording, beside others
     end: float | None  # until when; ``None`` for the recording's end
 
     @classmethod
@@ -85,6 +91,8 @@ class ChangedLoad:
           begins: The time at which a block begins, s.
         """
         span, mass = change.span, unit * change.step
+        if span.is_whole:
+            return cls(span.recording, shown, body, mass, None, None)
         after = None if span.last == len(span.blocks) else begins(span.blocks[span.last])
         if span.first == 0 and after is not None:
             return cls(span.recording, shown, body, -mass, after, None)
@@ -94,11 +102,12 @@ class ChangedLoad:
     def clause(self) -> str:
         """The words for it, without a full stop."""
         until = "on" if self.end is None else f"to {self.end:.3g} s"
+        since = "" if self.begin is None else f"from about {self.begin:.3g} s {until} "
         more = "more" if self.mass > 0.0 else "less"
+        than, all_ = (" than in the others", "them") if self.begin is None else ("", "it")
         return (
-            f"from about {self.begin:.3g} s {until} the {self.shown} of {self.recording!r} is as "
-            f"if {self.body!r} carried {abs(self.mass):.2g} kg {more}, and no one model holds for "
-            "all of it"
+            f"{since}the {self.shown} of {self.recording!r} is as if {self.body!r} carried "
+            f"{abs(self.mass):.2g} kg {more}{than}, and no one model holds for all of {all_}"
         )
 
 
@@ -116,7 +125,7 @@ def change_in_time(
       inner: Columns that may have any value throughout.
       suspects: Columns that may have another one for a while.
       recordings: The blocks of each, in time.
-      fewest: Blocks of a recording that a change has to hold in, and not to.
+      fewest: Blocks of a recording, or of all others, that a change has to hold in, and not to.
     """
     spans = [*_spans(recordings, fewest)]
     if not spans or not suspects.size:
@@ -130,8 +139,11 @@ def change_in_time(
 
 
 def _spans(recordings: Mapping[str, Sequence[int]], fewest: int) -> Iterator[Span]:
-    """All parts of recordings."""
+    """All parts of recordings, and each as a whole beside others."""
+    count = sum(map(len, recordings.values()))
     for recording, blocks in recordings.items():
+        if fewest <= len(blocks) <= count - fewest:
+            yield Span(recording, tuple(blocks), 0, len(blocks))
         for first in range(len(blocks)):
             for last in range(first + fewest, len(blocks) + 1):
                 if len(blocks) - (last - first) >= fewest:

@@ -28,6 +28,7 @@ from sysid_ros.proposal.signals.recorded_commands import (
     called_by_topics,
     command_arrays,
     in_numbered_topics,
+    likeliest,
     named_commands,
     of_one_quantity,
     of_quantity,
@@ -220,8 +221,8 @@ def _by_name(
     def rank(group: Sequence[Channel]) -> tuple[int, bool]:
         return len(group), not spaces_of(group).isdisjoint(spaces)
 
-    for group in sorted(topics.values(), key=rank, reverse=True):
-        left = open_.left_of(drives)
+    for given in sorted(topics.values(), key=rank, reverse=True):
+        left, group = open_.left_of(drives), likeliest(given, quantity)
         if not left or not group:
             continue
         names, matches = _matched(left, [one.name for one in group])

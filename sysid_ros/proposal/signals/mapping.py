@@ -33,6 +33,7 @@ from sysid_ros.proposal.signals.efforts import (
 )
 from sysid_ros.proposal.signals.elastic_joints import behind_springs
 from sysid_ros.proposal.signals.further_inputs import velocity_inputs
+from sysid_ros.proposal.signals.leaders import with_leaders_asking
 from sysid_ros.proposal.signals.lines import SERVOS, Line
 from sysid_ros.proposal.signals.measured_positions import (
     Positions,
@@ -106,7 +107,7 @@ def map_channels(
       channels: What was recorded.
       orders: Orders of joints that the recording states.
     """
-    channels = with_measured_numbers(model, channels)
+    channels, led = with_leaders_asking(with_measured_numbers(model, channels))
     moving = [channel for channel in channels if channel.moves]
     lengths = tendon_lengths(model, moving)
     taken = {(line.channel.topic, line.channel.field) for line in lengths}
@@ -126,6 +127,7 @@ def map_channels(
     bodies = [*body_lines(model, loose), *lengths, *links]
     lacking = _lacking(model, positions)
     unmapped = [
+        *led,
         *rival_topics(moving, list(positions.values())),
         *_without_positions([name for name in lacking if name not in deflected]),
         *_without_inputs(model, lines, moving),

@@ -208,6 +208,22 @@ def of_quantity(topics: Mapping[str, list[Channel]], quantity: str) -> dict[str,
     return telling or found
 
 
+def likeliest(group: Sequence[Channel], quantity: str) -> list[Channel]:
+    """Commands of one topic without what others of the same name speak against, in their order.
+
+    Beside the position, velocity and torque that a drive is asked for, its message has gains, which
+    say no quantity and mostly stay as they are.
+    """
+
+    def rank(one: Channel) -> tuple[bool, bool]:
+        return one.quantity == quantity, one.moves
+
+    best: dict[str, tuple[bool, bool]] = {}
+    for one in group:
+        best[one.name] = max(best.get(one.name, (False, False)), rank(one))
+    return [one for one in group if rank(one) == best[one.name]]
+
+
 def spaces_of(channels: Iterable[Channel]) -> set[str]:
     """The namespaces of some topics, their first parts where they have several."""
     return {one.topic.split("/")[1] for one in channels if one.topic.count("/") > 1}

@@ -34,6 +34,7 @@ class MappedSignal:
     smooth: bool = False  # True: a cubic spline joins its samples, False: lines do
     turns: int = 0  # jumps by a whole turn that were joined
     turn: float = TURN  # what they were: rad, or degrees that nobody said to be any
+    repeats: int = 0  # samples that repeated an earlier reading and were left out
 
     @property
     def method(self) -> str:

@@ -58,6 +58,14 @@ def mapping_warnings(
             f"{sum(one.turns for one in turned)} times in all, and were joined; their zero is that "
             "of the first sample's turn."
         )
+    if repeated := [one for one in measured if one.repeats]:
+        count = sum(one.repeats for one in repeated)
+        of = count + sum(len(one.times) for one in repeated)
+        found.append(
+            f"{listed([one.name for one in repeated], 4)}: {count} of {of} samples repeat the one "
+            "before, as of a driver that publishes more often than it reads; the first of each "
+            "reading counts."
+        )
     return found
 
 

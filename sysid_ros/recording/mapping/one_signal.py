@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from sysid_ros.recording.mapping.dating import DatedTopic
 from sysid_ros.recording.mapping.gaps import published_on_change, unknown_intervals
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
+from sysid_ros.recording.mapping.repeats import first_readings
 from sysid_ros.recording.mapping.samples import are_measurements, check_samples, samples
 from sysid_ros.recording.mapping.turns import DEGREES, TURN, joined_turns, names_angle, within_one
 from sysid_ros.recording.messages import (
@@ -29,6 +31,7 @@ from sysid_ros.recording.messages import (
 from sysid_ros.time_intervals import Intervals, complement, inside, length
 
 _LEAST_COVERAGE = 0.5  # of the time in which a signal counts; one known for less is refused
+_HELD_BY_DRIVES = re.compile("eff|torque|tau|force|current")
 _STILL_FELT = 1.0  # s before a cut from which on inputs are kept: delayed ones act after it
 
 
@@ -85,6 +88,7 @@ def map_signal(
     held = _is_held(signal, topic.columns.msgtype)
     played_back = numbers.paths[0] in topic.columns.trajectories
     times, raw = _recorded(topic, numbers, where)
+    times, raw, repeats = _as_read(signal, times, raw)
     if numbers.heading:
         raw, numbers = headings(unit_quaternions(raw, where)), Components(numbers.paths[:1])
     # from the recording's own beginning on
@@ -113,6 +117,7 @@ def map_signal(
         smooth=signal.interpolation is Interpolation.CUBIC,
         turns=turns,
         turn=turn,
+        repeats=repeats,
     )
 
 
@@ -127,6 +132,21 @@ def _recorded(topic: DatedTopic, numbers: Components, where: str) -> tuple[Float
         raise DataError(f"{where}: none of {len(found)} trajectories moves it")
     times, values = played(topic.times, [found[row] for row in topic.stamps.rows])
     return times, values[:, np.newaxis]
+
+
+def _as_read(
+    signal: SignalRequest, times: FloatArray, raw: FloatArray
+) -> tuple[FloatArray, FloatArray, int]:
+    """Leave out samples that repeat an earlier reading; the third is how many these are.
+
+    A torque is held until the next command, so that what repeats it may have been measured.
+    """
+    if signal.kind is SignalKind.ACTUATOR or _HELD_BY_DRIVES.search(signal.field):
+        return times, raw, 0
+    read = first_readings(raw)
+    if read is None:
+        return times, raw, 0
+    return times[read], raw[read], int(np.count_nonzero(~read))
 
 
 def _without_turns(signal: SignalRequest, raw: FloatArray) -> tuple[FloatArray, int, float]:

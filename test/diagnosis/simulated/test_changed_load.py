@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A load that is taken up in the midst of a recording is told by motion alone."""
+"""A load that is taken up in or between recordings is told by motion alone."""
 
 from __future__ import annotations
 
@@ -49,11 +49,25 @@ def test_a_load_is_told_with_its_mass_and_when(tmp_path: Path, begin: float, fre
     assert "the motion of" in one.sentence and "carried 0." in one.sentence
 
 
-@pytest.mark.parametrize(("count", "asked"), [(3, False), (2, True)])
+def test_a_recording_with_a_load_beside_one_without(tmp_path: Path) -> None:
+    model = arm_model(1, 2, servos=True)
+    path = write_experiment(tmp_path, model, simulate(model, 1, duration=12.0))
+    write_bag(tmp_path / "loaded", simulate(loaded(model), 2, duration=12.0))
+    experiment = with_overrides(load_experiment(path), ["sequences=[bag, loaded]"])
+    (one,) = check_experiment(experiment, None)
+    assert (one.kind, one.body) == (FindingKind.LOAD, "link1")
+    assert abs(one.evidence["mass"]) == pytest.approx(MORE, rel=0.2)
+    assert one.evidence.keys() == {"mass"}
+    name, more = ("loaded", "more") if one.evidence["mass"] > 0.0 else ("bag", "less")
+    assert one.sentence.startswith(f"The motion of '{name}' is as if 'link1' carried 0.")
+    assert f" kg {more} than in the others, and no one model holds" in one.sentence
+
+
+@pytest.mark.parametrize(("count", "asked"), [(6, False), (3, True)])
 def test_recordings_too_short_for_a_change_are_not_fitted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, asked: bool
 ) -> None:
-    """Eight of the sixteen windows have to be of one recording."""
+    """Four of the sixteen windows have to be of one recording, where there are several."""
     model = arm_model(1, 2, servos=True)
     path = write_experiment(tmp_path, model, simulate(model, 1, duration=12.5))
     for seed in range(1, count):

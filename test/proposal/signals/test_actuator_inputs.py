@@ -655,3 +655,27 @@ def test_a_wheel_takes_no_speed_of_its_base_that_drives_straight_on() -> None:
     moved = late(np.cumsum(speeds @ np.array([[10.0, 10.0], [-2.0, 2.0]]), axis=0) * 0.01)
     found = assigned(wheels, moved, twist(speeds))
     assert not found.lines and not found.possible
+
+
+@pytest.mark.parametrize("torque", ["feedforward_torque", "ff"])
+def test_gains_beside_what_a_drive_is_asked_for_are_no_torques(torque: str) -> None:
+    """An impedance controller's message has position, velocity, gains and torque of each joint."""
+    drives = '<position name="{0}_p" joint="{0}"/><motor name="{0}_t" joint="{0}"/>'
+    model = driven(("hip", "knee"), drives)
+    quantities = {"position": "position", "velocity": "velocity", "kp": "", "kd": ""}
+    quantities[torque] = "effort" if "torque" in torque else ""
+    channels = [
+        Channel(
+            "/commands", "drive_msgs/msg/Impedance", f"{part}[{name}]", name, quantity, i, True,
+            (TIMES,), (np.full(len(TIMES), 80.0) if part in ("kp", "kd") else np.sin(TIMES + i),),
+        )
+        for part, quantity in quantities.items()
+        for i, name in enumerate(("hip", "knee"))
+    ]  # fmt: skip
+    found = command_lines(model, drives_of(model), channels, {}, ()).lines
+    assert {line.name: line.channel.field for line in found} == {
+        "hip_p": "position[hip]",
+        "knee_p": "position[knee]",
+        "hip_t": f"{torque}[hip]",
+        "knee_t": f"{torque}[knee]",
+    }
