@@ -19,6 +19,7 @@ from sysid_ros.engine.signals.joint_coordinates import (
     base_is_known,
     joint_named,
     joint_signal,
+    oriented_frame,
 )
 from sysid_ros.engine.signals.levels import Saturation, level_step, saturation
 from sysid_ros.engine.signals.mappings import (
