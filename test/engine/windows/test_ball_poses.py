@@ -39,7 +39,8 @@ FOOT = '<framequat name="foot" objtype="body" objname="foot"/>'
 
 def recording(model: mujoco.MjModel) -> tuple[TimeSeries, FloatArray, FloatArray]:
     """Measurements of a motion, and its qpos (n, nq) and qvel (n, nv)."""
-    times, data = 0.01 * np.arange(200), mujoco.MjData(model)
+    times: FloatArray = 0.01 * np.arange(200, dtype=np.float64)
+    data = mujoco.MjData(model)
     random = np.random.default_rng(1)
     data.qpos[:] += 0.3 * random.normal(size=model.nq)
     mujoco.mj_normalizeQuat(model, data.qpos)
