@@ -22,6 +22,7 @@ from sysid_ros.diagnosis.evidence import (
     share_outside,
 )
 from sysid_ros.engine.elements import BALL, FREE, control_range, n_actuators
+from sysid_ros.engine.signals import place_unit
 from sysid_ros.errors import listed
 from sysid_ros.experiment import UNITS
 
@@ -179,7 +180,7 @@ def _left_range(
     name, (low, high) = recorded.joint_name(joint), map(float, recorded.model.jnt_range[joint])
     lowest, highest = float(values.min()), float(values.max())
     share = float(np.mean((values < low) | (values > high)))
-    unit = "rad" if recorded.is_hinge(joint) else "m"
+    unit = place_unit(recorded.model, joint)
     tied = "" if signals else ", tied to what is measured,"
     sentence = (
         f"{name!r}{tied} went from {lowest:.3g} to {highest:.3g} {unit} and was beyond the model's "

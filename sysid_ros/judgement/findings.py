@@ -19,6 +19,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import BESIDE_IMPLAUSIBLE, IMPLAUSIBLE
+from sysid_ros.engine.signals import in_metres
 from sysid_ros.errors import listed
 from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
 from sysid_ros.judgement.scoring import in_units_of_noise
@@ -39,10 +40,6 @@ _KINDS = {
     "m/s": "velocities",
     "N m": "torques and forces",
     "N": "torques and forces",
-    "mm": "positions",
-    "mm/s": "velocities",
-    "uN m": "torques and forces",
-    "mN": "torques and forces",
 }
 
 
@@ -282,7 +279,8 @@ def _by_kind(score: Score) -> Mapping[str, list[str]]:
     kinds: dict[str, list[str]] = {}
     for name in score.rmse:
         unit = score.units.get(name, "")
-        kinds.setdefault(_KINDS.get(unit, f"what is measured in {unit}"), []).append(name)
+        kind = _KINDS.get(in_metres(unit), f"what is measured in {unit}")
+        kinds.setdefault(kind, []).append(name)
     return kinds
 
 
