@@ -61,7 +61,7 @@ def slip_findings(recorded: Recorded) -> list[Finding]:
 
 
 def _slips(own: Samples, rate: Samples | None, *, turns: bool) -> list[tuple[float, float]]:
-    """When a position jumps [s], and by how much, the largest first.
+    """The instants [s] at which a position jumps, and by how much, the largest first.
 
     Args:
       own: The position.
