@@ -106,6 +106,14 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
 )
 
 
+_UNITS = (
+    "Units are those of joints and actuators that turn, and of tendons that do not. Along a slide "
+    "or such a tendon N m/rad is N/m and kg m^2 is kg; of a tendon of hinges alone, one of which "
+    "has a coefficient of 1 or -1, N/m is N m/rad. Where gravity is about 9810 lengths are "
+    "millimetres: N m is uN m, N is mN, kg m^2 is kg mm^2."
+)
+
+
 def reference() -> str:
     """The key tables and the table of attributes, as Markdown."""
     parts = []
@@ -114,7 +122,7 @@ def reference() -> str:
         if introduction:
             parts += [introduction, ""]
         parts += [*_key_table(cls), ""]
-    parts += ["### Attributes", "", *_attribute_table(table().values())]
+    parts += ["### Attributes", "", _UNITS, "", *_attribute_table(table().values())]
     return "\n".join(parts)
 
 

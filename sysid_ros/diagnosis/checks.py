@@ -209,9 +209,9 @@ def _percent(state: CheckedState, found: Sequence[Finding]) -> list[Finding]:
     """Commands in percent, as their size alone has it: torques tell the factor itself."""
     scaled = {label for one in found if one.kind is FindingKind.SCALE for label in one.signals}
     told = in_percent(state.recorded.without(scaled))
-    for change, _ in told:
+    for change, _, _ in told:
         state.repair(change)
-    return [finding_of(change, state.lines, {}, why) for change, why in told]
+    return [finding_of(one, state.lines, {}, why, claim=claim) for one, claim, why in told]
 
 
 def _units(state: CheckedState) -> list[Finding]:

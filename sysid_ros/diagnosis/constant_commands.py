@@ -28,6 +28,7 @@ from sysid_ros.diagnosis.evidence import (
 )
 from sysid_ros.diagnosis.fits import left_by_any
 from sysid_ros.diagnosis.tracking import Tracking
+from sysid_ros.engine.signals import place_unit
 
 _UNEXPLAINED = 0.7  # of a motion, that a servo does not give way by whatever pulls at it
 _SHORTEST = 3.0  # s
@@ -110,7 +111,7 @@ def _longest(command: Samples, last: float) -> tuple[float, float, float]:
 def _finding(recorded: Recorded, lines: ExperimentLines, one: _Constant, share: float) -> Finding:
     label, joint = recorded.commands[one.servo], recorded.joint_of(one.servo)
     reach = motion_range(one.part, joint)[0]
-    unit = "rad" if recorded.is_hinge(joint) else "m"
+    unit = place_unit(recorded.model, joint)
     several = len(recorded.recordings) > 1
     when = "throughout" if one.is_whole else one.words(several=several)
     remedy = "map what is" if one.is_whole else "map what is, or leave the stretch out"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _DISCRETE = {
     FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING,
-    FindingKind.STANDSTILL, FindingKind.ECHO,
+    FindingKind.STANDSTILL, FindingKind.SLIP, FindingKind.ECHO,
 }  # fmt: skip
 _CLEARLY = 0.35  # of the error that repairs leave; an odd effort is the better answer below it
 _LITTLE = 0.01  # of the torques' power, that is left where a repair is all that is wrong

@@ -44,7 +44,7 @@ _COMES_FIRST = {  # beside which the motion tells nothing of commands between me
     FindingKind.SWAP,
     FindingKind.OFFSET, FindingKind.SCALE, FindingKind.LAG, FindingKind.MOUNTING,
     FindingKind.RUNAWAY, FindingKind.RANGE, FindingKind.GRAVITY, FindingKind.LOAD,
-    FindingKind.STANDSTILL, FindingKind.NO_CONTROL, FindingKind.ECHO,
+    FindingKind.STANDSTILL, FindingKind.SLIP, FindingKind.NO_CONTROL, FindingKind.ECHO,
     FindingKind.INTEGRAL, FindingKind.SMOOTHED,
 }  # fmt: skip
 

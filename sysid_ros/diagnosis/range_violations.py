@@ -22,6 +22,7 @@ from sysid_ros.diagnosis.evidence import (
     share_outside,
 )
 from sysid_ros.engine.elements import BALL, FREE, control_range, n_actuators
+from sysid_ros.engine.signals import place_unit
 from sysid_ros.errors import listed
 from sysid_ros.experiment import UNITS
 
@@ -29,6 +30,7 @@ _TURN = UNITS["rev"]
 _SPARE = 0.02  # of a range, by which an encoder's zero may put its ends elsewhere
 _MOSTLY = 0.5  # of samples; fewer are a limit that was run into
 _PERCENT = 50.0  # beyond which no battery's volts and few newton metres go: one of all motors does
+_BEYOND = 4.0  # times a range that does not end at one, which a model has from its motor
 _TOO_WIDE = 2.0  # times a range that no offset puts a motion into
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
 
@@ -60,25 +62,35 @@ def beyond_ranges(recorded: Recorded) -> list[Finding]:
     return found
 
 
-def in_percent(recorded: Recorded) -> list[tuple[Change, str]]:
-    """Find commands in percent of motors that take shares of their most, as a duty cycle.
+def in_percent(recorded: Recorded) -> list[tuple[Change, str, str]]:
+    """Find commands in percent of the most that motors take, as a duty cycle.
 
     What servos are asked for may be in degrees as well, which their joints tell.
 
     Returns:
-      A repair with its grounds, if there are any.
+      A repair with its claim and its grounds, if there are any.
     """
-    told = {
-        label: max(-lowest, highest)
-        for label, (_, lowest, highest, low, high) in _clipped(recorded).items()
-        if label in recorded.efforts.values()
-        if high == 1.0 and low in (-1.0, 0.0)
-    }
+    model, told, most = recorded.model, dict[str, float](), dict[str, float]()
+    for actuator, label in recorded.efforts.items():
+        _, lowest, highest, low, high = _clipped(recorded).get(label, (0.0,) * 5)
+        if high > 0.0 and low in (-high, 0.0):
+            largest = max(-lowest, highest)
+            geared = float(np.abs(model.actuator_gear[actuator]).max()) * high >= largest
+            if high == 1.0 or (high <= 100.0 / _BEYOND and not geared):
+                told[label], most[label] = largest, high
     first = max(told, key=lambda label: told[label], default="")
     if not told or not _PERCENT < told[first] <= 100.0:
         return []
-    grounds = f"As recorded, {first!r} goes to {told[first]:.3g}, and its ctrlrange ends at 1."
-    return [(Change(FindingKind.UNIT, scale=dict.fromkeys(told, UNITS["percent"])), grounds)]
+    change = Change(FindingKind.UNIT, scale={one: UNITS["percent"] * most[one] for one in told})
+    grounds = (
+        f"As recorded, {first!r} goes to {told[first]:.3g}, and its ctrlrange ends at "
+        f"{most[first]:.3g}."
+    )
+    if {*most.values()} == {1.0}:
+        return [(change, "", grounds)]
+    are, their = ("are", "their") if len(told) > 1 else ("is", "its")
+    names = listed(map(repr, told), None, last=" and ")
+    return [(change, f"{names} {are} in percent of what {their} ctrlrange ends at.", grounds)]
 
 
 def turns_away(recorded: Recorded) -> list[tuple[Change, str]]:
@@ -168,7 +180,7 @@ def _left_range(
     name, (low, high) = recorded.joint_name(joint), map(float, recorded.model.jnt_range[joint])
     lowest, highest = float(values.min()), float(values.max())
     share = float(np.mean((values < low) | (values > high)))
-    unit = "rad" if recorded.is_hinge(joint) else "m"
+    unit = place_unit(recorded.model, joint)
     tied = "" if signals else ", tied to what is measured,"
     sentence = (
         f"{name!r}{tied} went from {lowest:.3g} to {highest:.3g} {unit} and was beyond the model's "

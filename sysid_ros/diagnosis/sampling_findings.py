@@ -27,6 +27,7 @@ from sysid_ros.diagnosis.evidence import (
     signal_kinds,
     stuck_limit,
 )
+from sysid_ros.engine.signals import place_unit
 from sysid_ros.errors import as_sentence, listed
 from sysid_ros.recording.mapping import TopicQuality, doubts_of
 from sysid_ros.recording.messages import Clock
@@ -184,7 +185,7 @@ def _still(recorded: Recorded, lines: ExperimentLines, declared: Declared) -> li
         if reach >= least or not parameters:
             continue
         repair: Repair = lines.frozen("joint", name, names)
-        unit = "rad" if recorded.is_hinge(joint) else "m"
+        unit = place_unit(recorded.model, joint)
         found.append(
             Finding(
                 FindingKind.LITTLE_MOTION,

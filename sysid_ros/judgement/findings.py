@@ -18,7 +18,8 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation import FitResult
 from sysid_ros.engine.least_squares import FitStatus
-from sysid_ros.engine.parameters import BESIDE_IMPLAUSIBLE, IMPLAUSIBLE
+from sysid_ros.engine.parameters import BESIDE_IMPLAUSIBLE, DRIFTS, IMPLAUSIBLE
+from sysid_ros.engine.signals import in_metres
 from sysid_ros.errors import listed
 from sysid_ros.judgement.outcome import JointTorque, Judgement, Outcome, Score
 from sysid_ros.judgement.scoring import in_units_of_noise
@@ -39,10 +40,6 @@ _KINDS = {
     "m/s": "velocities",
     "N m": "torques and forces",
     "N": "torques and forces",
-    "mm": "positions",
-    "mm/s": "velocities",
-    "uN m": "torques and forces",
-    "mN": "torques and forces",
 }
 
 
@@ -171,7 +168,11 @@ def _overfit(outcome: Outcome) -> str:
     before, after = yardstick(held_out, outcome.fit)
     if not falls(*overall) or after <= before:
         return ""
+    drifting = [one.name for one in outcome.fit.parameters if DRIFTS in one.flags]
     advice = "record more, or free fewer parameters"
+    if drifting:
+        are = "changes" if len(drifting) == 1 else "change"
+        advice = f"{listed(drifting, _NAMED)} {are} over the recordings: warm the robot up before"
     if math.isinf(overall[0]):
         learned = "the simulation of what was fitted no longer breaks off"
         return f"{learned}, but what was held out is told no better: {advice}"
@@ -282,7 +283,8 @@ def _by_kind(score: Score) -> Mapping[str, list[str]]:
     kinds: dict[str, list[str]] = {}
     for name in score.rmse:
         unit = score.units.get(name, "")
-        kinds.setdefault(_KINDS.get(unit, f"what is measured in {unit}"), []).append(name)
+        kind = _KINDS.get(in_metres(unit), f"what is measured in {unit}")
+        kinds.setdefault(kind, []).append(name)
     return kinds
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import HINGE, actuators_on, moved_inertia
+from sysid_ros.engine.signals import unit_in
 
 _DENSEST = 12_000.0  # kg/m^3, lead; of the boxes around a link's geoms
 _LIGHTEST = 5.0  # kg/m^3, the lightest foam, none of which is a robot's link
@@ -140,7 +141,7 @@ def _armatures(before: mujoco.MjModel, after: mujoco.MjModel, share: float) -> l
         if value > least:
             name = str(after.joint(joint).name)
             clause = (
-                f"an armature of {value:.3g} kg m^2 on {name} is "
+                f"an armature of {value:.3g} {unit_in(after.opt.gravity, 'kg m^2')} on {name} is "
                 f"{value / max(moved[dof], 1e-300):.2g} times the inertia that it moves"
             )
             drives = tuple(str(after.actuator(a).name) for a in actuators_on(after, joint))

@@ -17,13 +17,12 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import (
-    SLIDE,
     actuators_on,
     affine_force,
     control_range,
     has_affine_law,
 )
-from sysid_ros.engine.signals import control_names, sensor_unit
+from sysid_ros.engine.signals import control_names, force_unit, rate_unit, sensor_unit
 from sysid_ros.engine.windows import START_SAMPLE, MeasuredJoint, SequenceData, measured_joints
 from sysid_ros.judgement.outcome import ResidualTrend
 from sysid_ros.judgement.scoring import WindowErrors
@@ -78,7 +77,7 @@ class JointSamples:
 
     signal: str
     unit: str
-    slides: bool
+    force: str  # unit of the torque
     residual: FloatArray
     velocity: FloatArray
     torque: FloatArray
@@ -105,7 +104,7 @@ def _sequence_samples(errors: Sequence[WindowErrors], velocity_filter: float) ->
             JointSamples(
                 signal=signal.name,
                 unit=sensor_unit(model, sensor),
-                slides=int(model.jnt_type[joint]) == SLIDE,
+                force=force_unit(model, int(model.jnt_dofadr[joint])),
                 residual=residuals[chosen],
                 velocity=joints[joint].velocity(times),
                 torque=joint_torque(model, sequence, joint, joints[joint], times),
@@ -176,7 +175,5 @@ def _binned(
         inside = residual[place == k]
         if inside.size >= _MIN_SAMPLES:
             curves[:, k] = inside.mean(), *np.quantile(inside, (0.05, 0.95))
-    units = {"velocity": ("rad/s", "m/s"), "torque": ("N m", "N")}[against]
-    return ResidualTrend(
-        samples.signal, samples.unit, against, units[int(samples.slides)], edges, *curves
-    )
+    unit = samples.force if against == "torque" else rate_unit(samples.force)
+    return ResidualTrend(samples.signal, samples.unit, against, unit, edges, *curves)

@@ -29,7 +29,7 @@ from sysid_ros.engine.elements import actuators_on, joint_of, n_actuators
 from sysid_ros.engine.friction import has_friction
 from sysid_ros.engine.measured_torque import TorqueSignal, torque_signals
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import ModelSequences, force_unit
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder
 from sysid_ros.judgement.outcome import JointTorque
 
@@ -78,7 +78,7 @@ def torque_errors(
     return tuple(
         JointTorque(
             joint=seen.joint_name(joint),
-            unit="N m" if seen.is_hinge(joint) else "N",
+            unit=force_unit(seen.model, int(seen.model.jnt_dofadr[joint])),
             measured=float(measured[k]),
             rmse=float(fitted[k]),
             rmse_initial=float(initial[k]),

@@ -92,7 +92,7 @@ def torque_trends(traces: Sequence[TorqueTrace]) -> tuple[ResidualTrend, ...]:
     """Trends of what is left of torque, against velocity and torque of its joint."""
     return binned_trends(
         JointSamples(
-            one.signal, one.unit, one.unit == "N", one.measured - one.fitted, one.velocity,
+            one.signal, one.unit, one.unit, one.measured - one.fitted, one.velocity,
             one.measured,
         )
         for one in traces

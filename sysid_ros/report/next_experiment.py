@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
+from sysid_ros.engine.signals import in_metres
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.errors import listed
 from sysid_ros.judgement import Outcome
@@ -74,9 +75,9 @@ def kind_of(parameter: ParameterEstimate) -> Kind:
     """Return the kind of a parameter, by its name where that tells, else by its unit."""
     if "load_friction" in parameter.name:
         return Kind.LOAD_FRICTION
-    if parameter.unit == "kg m^2" or parameter.name.endswith("_armature"):
+    if parameter.name.endswith("_armature"):
         return Kind.INERTIA
-    return _BY_UNIT.get(parameter.unit, Kind.OTHER)
+    return _BY_UNIT.get(in_metres(parameter.unit), Kind.OTHER)
 
 
 def next_experiment(outcome: Outcome) -> list[str]:

@@ -173,11 +173,18 @@ def test_a_duty_cycle_in_percent_is_told(folder: Path, kind: str, scale: float, 
         spec.actuators[0].set_to_motor()
         (folder / "robot.xml").write_text(spec.to_xml())
     state = state_of(folder, text.replace("actuator: servo", f"actuator: servo\n  scale: {scale}"))
-    found = [dict(change.scale) for change, _ in in_percent(state.recorded)]
+    found = [dict(change.scale) for change, _, _ in in_percent(state.recorded)]
     assert found == [{"servo": 0.01}] * told
 
 
-def test_motors_are_in_percent_together(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("shown", "scale"), [
+    ('ctrlrange="-1 1"', {"a": 0.01, "b": 0.01}),
+    ('ctrlrange="-12 12"', {"a": 0.12, "b": 0.12}),
+    ('ctrlrange="-12 12" gear="10"', None),  # the most at its joint, in newton metres
+])  # fmt: skip
+def test_motors_are_in_percent_together(
+    tmp_path: Path, shown: str, scale: dict[str, float] | None
+) -> None:
     """One that never goes beyond half of its most is told by one that does."""
     text = """<mujoco><option timestep="0.002"/><worldbody><body><joint name="{0}" damping="2"
       armature=".05"/><geom size=".1" contype="0"/></body><body pos="1 0 0"><joint name="{1}"
@@ -187,14 +194,14 @@ def test_motors_are_in_percent_together(tmp_path: Path) -> None:
     spec = mujoco.MjSpec.from_string(text.format("left", "right", *ranges))
     plan = RecordingPlan(duration=6.0, sensors=(JointStates(position=Reading(noise=5e-5)),))
     generate(spec, plan, tmp_path / "bag")
-    (tmp_path / "robot.xml").write_text(text.format("left", "right", *['ctrlrange="-1 1"'] * 2))
+    (tmp_path / "robot.xml").write_text(text.format("left", "right", shown, shown))
     topic = {"topic": "/position_controller/commands"}
     signals = [{"actuator": name, **topic, "field": f"data[{k}]"} for k, name in enumerate("ab")]
     signals.append({"qpos": "left", "topic": "/joint_states", "field": "position[left]"})
     tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
     experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
     recorded = CheckedState.of(experiment, load_dataset(experiment, None)).recorded
-    assert [dict(c.scale) for c, _ in in_percent(recorded)] == [{"a": 0.01, "b": 0.01}]
+    assert [dict(c.scale) for c, _, _ in in_percent(recorded)] == [scale] * (scale is not None)
     assert [one.signals for one in clipped_commands(recorded)] == [("a", "b")]
 
 

@@ -19,6 +19,7 @@ from sysid_ros.engine.estimation.error_growth import GrowingErrors
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus
+from sysid_ros.engine.parameters import DRIFTS
 from sysid_ros.judgement.outcome import (
     JointTorque,
     Judgement,
@@ -105,6 +106,15 @@ def test_what_was_learned_of_all_signals_is_told_where_positions_got_worse() -> 
     made = outcome_with(fit, learned, held_out)
     assert judge(made) is Judgement.OVERFIT
     assert "falls from 707.1 to 70.71 times the noise of all" in with_verdict(made).verdict
+
+
+def test_an_overfit_of_what_changes_over_the_recordings_names_it() -> None:
+    fit = result(opened=False)
+    changing = replace(fit.parameters[0], flags=(DRIFTS,))
+    fit = replace(fit, parameters=(changing, *fit.parameters[1:]))
+    made = outcome_with(fit, score(1.0, 0.5), score(1.0, 1.2))
+    named = f"{changing.name} changes over the recordings: warm the robot up before"
+    assert named in with_verdict(made).verdict
 
 
 def test_no_error_is_told_of_a_simulation_that_broke_off_at_first() -> None:

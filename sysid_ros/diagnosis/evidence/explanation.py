@@ -17,6 +17,7 @@ from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
 from sysid_ros.diagnosis.evidence.hypotheses import Family
 from sysid_ros.diagnosis.evidence.recorded import Recorded
 from sysid_ros.diagnosis.fits import Misfit
+from sysid_ros.engine.signals import unit_in
 
 DECISIVE = 0.6  # ratio of unexplained powers that decides which of two explanations is wrong
 _AS_GOOD = 1.1  # ratio of powers up to which a lag explains as well as the best
@@ -61,7 +62,8 @@ class Turned:
         if not np.any(self.gravity):
             return "its drives bear its weight beside what they are told, or it moves on a level"
         values = ", ".join(f"{one:.3g}" for one in self.gravity)
-        return f"gravity is ({values}) m/s^2 in its base's frame"
+        unit = unit_in(self.gravity, "m/s^2")
+        return f"gravity is ({values}) {unit} in its base's frame"
 
     def beats(self, left: float) -> bool:
         """Return whether it explains clearly more than what leaves this share."""

@@ -47,6 +47,7 @@ class FindingKind(str, Enum):
     PUSH = "push"
     LOAD = "load"
     STANDSTILL = "standstill"
+    SLIP = "slip"
     ECHO = "echo"
     INTEGRAL = "integral part"
     SMOOTHED = "smoothed"

@@ -289,6 +289,7 @@ def finding_of(
     evidence: dict[str, float],
     why: str,
     *,
+    claim: str = "",
     alternatives: tuple[Change, ...] = (),
     interval: tuple[float, float] | None = None,
 ) -> Finding:
@@ -299,6 +300,7 @@ def finding_of(
       lines: The experiment's entries.
       evidence: Figures behind it.
       why: The grounds, as a sentence.
+      claim: The mistake, as a sentence; that of the change if left out.
       alternatives: Changes that would repair it as well.
       interval: Of the change's number, 95 %.
     """
@@ -309,7 +311,7 @@ def finding_of(
         kind=change.kind,
         signals=tuple(dict.fromkeys((*change.signals, *others))),
         evidence=evidence,
-        sentence=f"{_claim(change, interval)} {why}{also}",
+        sentence=f"{claim or _claim(change, interval)} {why}{also}",
         repair=repair.text,
         overrides=repair.overrides,
         ambiguous=bool(others),

@@ -20,7 +20,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import Finding, FindingKind, freed_mass
 from sysid_ros.diagnosis.fits import Scores, WindowScores, centre_of, clearly_off
 from sysid_ros.engine.parameters import Parameter
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import ModelSequences, unit_in
 from sysid_ros.errors import listed
 
 _TRIED = 2  # bodies: those whose masses explain most
@@ -70,10 +70,11 @@ class MovedMass:
           gains: Of servos, which would.
         """
         figures: dict[str, float] = {}
-        moved = []
+        unit, moved = unit_in(model.opt.gravity, "m"), []
+        in_mm = 1.0 if unit == "mm" else 1e3
         for name, (value, half) in self.centre.items():
             figures |= {name: value, f"{name}_low": value - half, f"{name}_high": value + half}
-            moved.append(f"{name[-1]} by {1e3 * value:.3g} +- {1e3 * half:.2g} mm")
+            moved.append(f"{name[-1]} by {in_mm * value:.3g} +- {in_mm * half:.2g} mm")
         weight, way = "has its centre elsewhere", "Its centre"
         if self.factor is not None:
             mass, reach = self.factor
@@ -93,7 +94,7 @@ class MovedMass:
             joints,
             figures,
             f"The body {self.body!r} {weight} than in the model, whatever friction, armature and "
-            f"delays there are. {way} moved along {listed(moved, 3)}{self._load}{also} would "
+            f"delays there are. {way} moved along {listed(moved, 3)}{self._load(unit)}{also} would "
             f"explain what no mass alone does{rival}.",
             freed_mass(model, self.body, ["mass"] * (self.factor is not None) + [*self.centre]),
             (),
@@ -101,13 +102,12 @@ class MovedMass:
             self.others,
         )
 
-    @property
-    def _load(self) -> str:
-        """The load that it would carry, in words."""
+    def _load(self, unit: str) -> str:
+        """The load that it would carry, in words, with the unit of lengths."""
         if not self.carried:
             return ""
         told = {key[-1]: round(at, 3) + 0.0 for key, at in self.carried.items() if key != "mass"}
-        places = [f"{axis} {at:g} m" for axis, at in told.items()]
+        places = [f"{axis} {at:g} {unit}" for axis, at in told.items()]
         return f", as if it carried {self.carried['mass']:.3g} kg at {listed(places, 3)},"
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import is_slide
-from sysid_ros.engine.signals import unit_of_sensor_named
+from sysid_ros.engine.elements import is_straight
+from sysid_ros.engine.signals import unit_in, unit_of_sensor_named
 
 # nominal value -> (lower, upper), all of the attribute's size
 BoundsRule = Callable[[FloatArray], "tuple[FloatArray, FloatArray]"]
@@ -28,7 +28,9 @@ _LINEAR_UNITS = {
     "N m/rad^2, N m/rad^3": "N/m^2, N/m^3",
     "N m": "N",
     "rad": "m",
+    "rad/s": "m/s",
 }
+_TURNING_UNITS = {linear: turning for turning, linear in _LINEAR_UNITS.items()}
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Attribute:
 
     element: str  # joint, body, actuator, geom, pair, site, tendon, option or signal
     name: str  # the attribute's name, as in an experiment file
-    unit: str  # of its components; for a joint, that of a hinge
+    # of its components; of a joint or an actuator that turns, and of a tendon that does not
+    unit: str
     size: int  # number of scalar components
     bounds: BoundsRule  # default bounds from the nominal value
     # ``read(spec, name)`` gives the model's value, (size,) in ``unit``
@@ -51,12 +54,16 @@ class Attribute:
     least: float = -math.inf  # what nothing that exists is below, of the first component
 
     def unit_for(self, spec: Any, name: str) -> str:
-        """The unit for one element, which depends on what slides and what a sensor reads."""
+        """The unit for one element, by what slides, what a sensor reads and what lengths are."""
         if self.element == "signal" and self.name.startswith("bias"):
             return unit_of_sensor_named(spec, name)
-        if self.element != "joint":
-            return self.unit
-        return _LINEAR_UNITS.get(self.unit, self.unit) if is_slide(spec, name) else self.unit
+        unit = self.unit
+        if self.element in ("joint", "actuator", "tendon"):
+            if is_straight(spec, self.element, name):
+                unit = _LINEAR_UNITS.get(unit, unit)
+            elif self.element == "tendon":
+                unit = _TURNING_UNITS.get(unit, unit)
+        return unit_in(spec.option.gravity, unit)
 
 
 def _times(factor: float, nominal: FloatArray) -> FloatArray:

@@ -70,7 +70,6 @@ from sysid_ros.engine.elements.moved_contacts import COLLIDED, Contacts, Geoms, 
 from sysid_ros.engine.elements.moved_inertia import is_moved, moved_inertia
 from sysid_ros.engine.elements.named_elements import (
     find,
-    is_slide,
     linear,
     matching,
     matching_names,
@@ -92,5 +91,6 @@ from sysid_ros.engine.elements.slim_model import (
     undrawn,
     without_visuals,
 )
+from sysid_ros.engine.elements.straight_motion import is_angle, is_straight, moves_straight
 from sysid_ros.engine.elements.tendons import fixed_tendons, joints_of_tendon
 from sysid_ros.engine.elements.turned_elements import orientation, set_turn, turn

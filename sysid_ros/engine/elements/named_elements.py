@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sysid_ros.engine.elements.joints import SLIDE
 from sysid_ros.errors import ModelError, unknown_name
 
 # What holds the elements of each kind: the spec's list, and its look-up by name.
@@ -109,8 +108,3 @@ def matching_names(valid: Iterable[str], pattern: str) -> list[str]:
 def linear(coefficients: npt.ArrayLike) -> float:
     """The linear coefficient of a force, which is a polynomial since MuJoCo 3.5."""
     return float(np.ravel(coefficients)[0])
-
-
-def is_slide(spec: Any, name: str) -> bool:
-    """Return whether joint ``name`` moves along a line."""
-    return int(find(spec, "joint", name).type) == SLIDE

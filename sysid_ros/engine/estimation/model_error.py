@@ -29,14 +29,22 @@ from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
 from sysid_ros.engine.estimation.other_interpolations import EVALUATIONS, shift_by_ways
-from sysid_ros.engine.estimation.shifts import ANOTHER_WAY, ModelError, Shift, by_change
+from sysid_ros.engine.estimation.shifts import (
+    ANOTHER_WAY,
+    ModelError,
+    Shift,
+    by_change,
+    over_recordings,
+)
 from sysid_ros.engine.estimation.stalled_windows import Stretch, landing
 from sysid_ros.engine.estimation.timing_walk import Walk
 from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,
+    Place,
     chosen_windows,
     followed_shift,
     part_of,
+    places_of,
     search_time,
     spread_evenly,
 )
@@ -58,7 +66,7 @@ from sysid_ros.engine.uncertainty import (
     recording_scatter,
     step_change,
 )
-from sysid_ros.engine.windows import WindowGroup, can_touch
+from sysid_ros.engine.windows import can_touch
 from sysid_ros.errors import DataError, StopRequestedError, SysidError
 
 SHARE = 0.25  # of a search's time that the linearizations of alternatives may take together
@@ -129,7 +137,8 @@ def model_error(
         except (SysidError, np.linalg.LinAlgError) as error:
             nothing = np.full(p, math.nan)
             shifts.append(Shift(change, order, nothing, nothing, nothing, str(error)))
-    return ModelError(scatter, covariance.errors, by_change(shifts))
+    changed = over_recordings(problem, solution, covariance)
+    return ModelError(scatter, covariance.errors, by_change(shifts), changed)
 
 
 def _another_start(
@@ -164,22 +173,6 @@ def _another_start(
 
 
 @dataclass(frozen=True)
-class _Place:
-    """The recording that a window is cut from, and its first instant."""
-
-    recording: tuple[int, str]
-    start: float
-
-
-def _places(groups: Sequence[WindowGroup]) -> list[_Place]:
-    return [
-        _Place((i, window.sequence.name), window.window.start)
-        for i, group in enumerate(groups)
-        for window in group.windows
-    ]
-
-
-@dataclass(frozen=True)
 class _Base:
     """The problem at its optimum."""
 
@@ -187,7 +180,7 @@ class _Base:
     bowl: Bowl  # its Gauss-Newton model at the optimum
     precision: FloatArray  # inverse variances of the parameters' priors, (p,)
     pull: FloatArray  # the priors' gradient, (p,)
-    places: list[_Place]  # of the windows
+    places: list[Place]  # of the windows
     left_out: Sequence[Stretch]  # windows that do not count
 
     @classmethod
@@ -207,7 +200,7 @@ class _Base:
             ),
             precision,
             precision * (solution.point.theta - mean),
-            _places(problem.groups),
+            places_of(problem.groups),
             left_out,
         )
 
@@ -339,7 +332,7 @@ def _changed(
     groups = alternative.groups(base.problem.params, base.problem.groups)
     for group, known in zip(groups, base.problem.groups, strict=True):
         group.builder.trust(known.builder)
-    cuts = _places(groups)
+    cuts = places_of(groups)
     parents = _parents(cuts, base.places)
     leaps = [any(one.holds(at.recording[1], at.start) for one in base.left_out) for at in cuts]
     kept = np.isin(parents, used) & ~np.array(leaps)
@@ -385,7 +378,7 @@ def _linearized(
     return problem.linearize(point)
 
 
-def _parents(places: Sequence[_Place], base: Sequence[_Place]) -> IndexArray:
+def _parents(places: Sequence[Place], base: Sequence[Place]) -> IndexArray:
     """The window of the fit in which each window of an alternative begins, (n,)."""
     by_recording: dict[tuple[int, str], list[int]] = {}
     for i, place in enumerate(base):

@@ -13,14 +13,17 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.estimation.another_start import ANOTHER_START
+from sysid_ros.engine.estimation.window_sample import places_of
 from sysid_ros.engine.least_squares import Solution, eliminate_starts
-from sysid_ros.engine.parameters import DIFFERS_BETWEEN_RECORDINGS, moves_with
+from sysid_ros.engine.parameters import DIFFERS_BETWEEN_RECORDINGS, DRIFTS, moves_with
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import (
     Covariance,
+    Drift,
     ParameterEstimate,
     beyond_chance,
     change_by_innovations,
+    drifts,
 )
 from sysid_ros.errors import StopRequestedError, listed
 
@@ -90,6 +93,19 @@ def by_innovations(
     return Shift(SLOW_COUNT_LESS, 0.0, values, chance, beyond_chance(values, chance))
 
 
+def over_recordings(
+    problem: WindowedProblem, solution: Solution, covariance: Covariance
+) -> tuple[Drift, ...]:
+    """The parameters that change from the beginning to the end of recordings."""
+    chosen = np.flatnonzero(np.isfinite(np.diag(covariance.matrix)))
+    if solution.linearization is None or not chosen.size:
+        return ()
+    places, values = places_of(problem.groups), solution.point.theta[chosen]
+    starts = np.array([place.start for place in places])
+    system = eliminate_starts(solution.linearization)
+    return drifts(system, chosen, values, [place.recording for place in places], starts)
+
+
 @dataclass(frozen=True)
 class ModelError:
     """The errors beyond noise of a fit's estimates."""
@@ -97,6 +113,7 @@ class ModelError:
     scatter: FloatArray  # factor on each standard error because recordings differ, (p,)
     statistical: FloatArray  # standard errors without what is said here, (p,)
     shifts: tuple[Shift, ...]  # by changed choice
+    drifts: tuple[Drift, ...] = ()  # parameters that change over the recordings
 
     @property
     def systematic(self) -> FloatArray:
@@ -117,6 +134,8 @@ class ModelError:
                 found[j].append(moves_with(shift.change))
         for j in np.flatnonzero(self.scatter > SCATTERED):
             found[j].append(DIFFERS_BETWEEN_RECORDINGS)
+        for drift in self.drifts:
+            found[drift.place].append(DRIFTS)
         return [tuple(flags) for flags in found]
 
 
@@ -173,7 +192,21 @@ def model_error_sentences(
             f"Recordings differ by more than their windows do ({listed(apart)}): that is in the "
             "intervals; the model lacks something, or the robot has changed between them."
         )
+    if found.drifts:
+        changed = [_course(parameters[one.place], one.change) for one in found.drifts]
+        said.append(
+            f"From the beginning to the end of the recordings {listed(changed)}: the robot warmed "
+            "up, or its motion changed and the model lacks something. Warm it up before, or fit "
+            "the beginning and the end apart, by start and end of sequences."
+        )
     return tuple(said)
+
+
+def _course(parameter: ParameterEstimate, change: float) -> str:
+    """A change over recordings, in words."""
+    first, last = (parameter.value + side * change for side in (-0.5, 0.5))
+    way = "falls" if abs(last) < abs(first) else "rises"
+    return f"{parameter.name} {way} from {first:.3g} to {last:.3g} {parameter.unit}".rstrip()
 
 
 def _remedy(shift: Shift) -> str:

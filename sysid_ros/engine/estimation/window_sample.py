@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +20,23 @@ EVALUATION = 0.2  # of a linearization's time
 SEARCH = 12.0  # linearizations that a search takes, about
 # Of a followed shift: behind two refused steps the next that is not is too short to matter.
 FEW = SolverSettings(max_iterations=3, cost_tolerance=1e-3, refusals=2)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The recording that a window is cut from, and its first instant."""
+
+    recording: tuple[int, str]
+    start: float  # s
+
+
+def places_of(groups: Sequence[WindowGroup]) -> list[Place]:
+    """Those of all windows, in order."""
+    return [
+        Place((i, window.sequence.name), window.window.start)
+        for i, group in enumerate(groups)
+        for window in group.windows
+    ]
 
 
 def search_time(problem: WindowedProblem, status: FitStatus) -> float:

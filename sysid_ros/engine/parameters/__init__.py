@@ -13,6 +13,7 @@ from sysid_ros.engine.parameters.flags import (
     BESIDE_IMPLAUSIBLE,
     BIASED_BY_NOISE,
     DIFFERS_BETWEEN_RECORDINGS,
+    DRIFTS,
     FROM_THE_PRIOR,
     IMPLAUSIBLE,
     KEPT_NEAR_THE_MODEL,

@@ -21,6 +21,7 @@ IMPLAUSIBLE = "outside the plausible range"
 BESIDE_IMPLAUSIBLE = "beside an implausible value"  # which may have taken a part of it
 BIASED_BY_NOISE = "biased by noise"
 DIFFERS_BETWEEN_RECORDINGS = "differs between recordings"
+DRIFTS = "changes over the recordings"
 
 
 def moves_with(change: str) -> str:

@@ -19,6 +19,7 @@ from sysid_ros.engine.signals.joint_coordinates import (
     base_is_known,
     joint_named,
     joint_signal,
+    oriented_frame,
 )
 from sysid_ros.engine.signals.levels import Saturation, level_step, saturation
 from sysid_ros.engine.signals.mappings import (
@@ -40,11 +41,15 @@ from sysid_ros.engine.signals.rendering import render_rollout
 from sysid_ros.engine.signals.sensor_units import (
     UNZEROED,
     force_unit,
+    in_metres,
     is_position,
     is_vector_named,
     joint_shown,
+    place_unit,
+    rate_unit,
     sensor_unit,
     summed_joints,
+    unit_in,
     unit_of_sensor_named,
 )
 from sysid_ros.engine.signals.spectra import densities, density, lagged_products

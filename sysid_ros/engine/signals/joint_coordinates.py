@@ -4,7 +4,8 @@
 """Measured signals that tell coordinates of joints: of hinges, slides, ball and free joints.
 
 A free joint is measured by ``framepos`` and ``framequat`` sensors of its body or of a site on it,
-such as a motion capture system or an odometry gives; a ball joint by ``ballquat``.
+such as a motion capture system or an odometry gives; a ball joint by ``ballquat``, or by the
+orientation of a frame behind it.
 """
 
 from __future__ import annotations
@@ -78,6 +79,23 @@ def joint_signal(model: mujoco.MjModel, name: str) -> JointSignal | None:
         return None
     shift = 0 if width == 3 else 3
     return JointSignal(joint, int(model.jnt_qposadr[joint]) + shift, width, mounted)
+
+
+def oriented_frame(model: mujoco.MjModel, name: str) -> tuple[int, FloatArray] | None:
+    """The body that carries a frame, and the frame's unit quaternion on it, (4,).
+
+    Args:
+      model: The compiled model.
+      name: A signal's; ``None`` is returned for what does not tell an orientation in the world.
+    """
+    sensor = sensor_id(model, name)
+    if sensor < 0 or int(model.sensor_type[sensor]) != int(_S.mjSENS_FRAMEQUAT):
+        return None
+    body, mounted = _frame(model, sensor)
+    root = int(model.body_rootid[body])
+    if int(model.sensor_refid[sensor]) >= 0 or body == 0 or int(model.body_mocapid[root]) >= 0:
+        return None
+    return body, np.array([1.0, 0.0, 0.0, 0.0]) if mounted is None else mounted[1]
 
 
 def base_is_known(model: mujoco.MjModel, told: Iterable[JointSignal | None]) -> bool:

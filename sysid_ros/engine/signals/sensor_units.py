@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import FREE, SLIDE, joint_of
+from sysid_ros.engine.elements import FREE, SLIDE, is_angle, is_straight, moves_straight
 
 _S = mujoco.mjtSensor
 _O = mujoco.mjtObj
@@ -34,6 +35,8 @@ _BY_JOINT = {
     _S.mjSENS_ACTUATORVEL: ("rad/s", "m/s"),
     _S.mjSENS_ACTUATORFRC: ("N m", "N"),
 }
+# Of a tendon whose length is an angle.
+_OF_TENDON = {_S.mjSENS_TENDONPOS: "rad", _S.mjSENS_TENDONVEL: "rad/s"}
 _POSITIONS = frozenset(
     int(kind)
     for kind in (
@@ -44,7 +47,8 @@ _POSITIONS = frozenset(
 
 
 # Of a model whose lengths are millimetres, as gravity tells; masses are kg there as well.
-_OF_MILLIMETRES = {"m": "mm", "m/s": "mm/s", "m/s^2": "mm/s^2", "N": "mN", "N m": "uN m"}
+_OF_MILLIMETRES = {"m": "mm", "N": "mN", "N m": "uN m", "Pa": "kPa"}
+_LENGTHS = re.compile(r"\b(N m|N|m|Pa)\b")  # in units
 _MILLIMETRES = (5e3, 2e4)  # mm/s^2, that gravity is there
 
 # Sensors whose every axis has an offset of its own, as MJCF calls them: of an IMU, and of a wrist.
@@ -76,46 +80,65 @@ def sensor_unit(model: mujoco.MjModel, sensor: int) -> str:
     """Unit of a sensor's reading, SI or with a model's millimetres; empty where it has none."""
     kind = _S(int(model.sensor_type[sensor]))
     unit = _FIXED.get(kind, "")
-    if kind == _S.mjSENS_TENDONPOS and _sums_angles(model, int(model.sensor_objid[sensor])):
-        unit = "rad"
+    if kind in _OF_TENDON and is_angle(model, int(model.sensor_objid[sensor])):
+        unit = _OF_TENDON[kind]
     if kind in _BY_JOINT:
         unit = _BY_JOINT[kind][int(_is_linear(model, sensor))]
-    return _as_in(model.opt.gravity, unit)
+    return unit_in(model.opt.gravity, unit)
 
 
-def _as_in(gravity: FloatArray, unit: str) -> str:
-    """An SI unit as a model has it whose gravity tells what its lengths are."""
+def unit_in(gravity: FloatArray, unit: str) -> str:
+    """An SI unit as a model has it whose gravity tells what its lengths are.
+
+    Args:
+      gravity: (3,), in the model's own unit.
+      unit: For example ``"kg m^2"``.
+    """
     low, high = _MILLIMETRES
-    milli = low < float(np.linalg.norm(gravity)) < high
-    return _OF_MILLIMETRES.get(unit, unit) if milli else unit
+    if not low < float(np.linalg.norm(gravity)) < high:
+        return unit
+    return _LENGTHS.sub(lambda found: _OF_MILLIMETRES[found[0]], unit)
+
+
+def in_metres(unit: str) -> str:
+    """The unit that is the same of a model with metres."""
+    return unit.replace("uN", "N").replace("mN", "N").replace("mm", "m").replace("kPa", "Pa")
 
 
 def unit_of_sensor_named(spec: Any, name: str) -> str:
     """Unit of the reading of a sensor of an MjSpec; empty for what is none, as an actuator."""
     sensor = spec.sensor(name)
-    return "" if sensor is None else _as_in(spec.option.gravity, _unit_of(spec, sensor))
+    return "" if sensor is None else unit_in(spec.option.gravity, _unit_of(spec, sensor))
 
 
 def _unit_of(spec: Any, sensor: Any) -> str:
     kind, read = _S(int(sensor.type)), sensor.objname
-    if kind == _S.mjSENS_TENDONPOS:
-        parts = list(spec.tendon(read).path)
-        if all(one.type == _W.mjWRAP_JOINT and one.coef == 1.0 for one in parts):
-            return "m" if any(one.target.type == SLIDE for one in parts) else "rad"
+    if kind in _OF_TENDON and not is_straight(spec, "tendon", read):
+        return _OF_TENDON[kind]
     if kind not in _BY_JOINT:
         return _FIXED.get(kind, "")
-    if int(sensor.objtype) == int(_O.mjOBJ_ACTUATOR):
-        read = spec.actuator(read).target
-    joint = spec.joint(read)
-    return "" if joint is None else _BY_JOINT[kind][int(joint.type == SLIDE)]
+    of_actuator = int(sensor.objtype) == int(_O.mjOBJ_ACTUATOR)
+    return _BY_JOINT[kind][int(is_straight(spec, "actuator" if of_actuator else "joint", read))]
 
 
 def force_unit(model: mujoco.MjModel, dof: int) -> str:
-    """SI unit of the force on a degree of freedom."""
+    """Unit of the force on a degree of freedom, SI or with a model's millimetres."""
     joint = int(model.dof_jntid[dof])
     free = int(model.jnt_type[joint]) == FREE
     moved = free and dof - int(model.jnt_dofadr[joint]) < 3
-    return "N" if moved or int(model.jnt_type[joint]) == SLIDE else "N m"
+    straight = moved or int(model.jnt_type[joint]) == SLIDE
+    return unit_in(model.opt.gravity, "N" if straight else "N m")
+
+
+def rate_unit(force: str) -> str:
+    """The unit of the velocity of what a force in that unit moves."""
+    return {"N": "m/s", "mN": "mm/s"}.get(force, "rad/s")
+
+
+def place_unit(model: mujoco.MjModel, joint: int) -> str:
+    """Unit of a hinge's or a slide's position, SI or with a model's millimetres."""
+    slides = int(model.jnt_type[joint]) == SLIDE
+    return unit_in(model.opt.gravity, "m" if slides else "rad")
 
 
 def is_position(model: mujoco.MjModel, sensor: int) -> bool:
@@ -128,12 +151,6 @@ def joint_shown(model: mujoco.MjModel, sensor: int) -> str:
     if int(model.sensor_objtype[sensor]) != int(_O.mjOBJ_JOINT):
         return ""
     return str(model.joint(int(model.sensor_objid[sensor])).name)
-
-
-def _sums_angles(model: mujoco.MjModel, tendon: int) -> bool:
-    """Return whether a tendon's length is the sum of hinges' angles, and no length at all."""
-    summed = summed_joints(model, tendon)
-    return bool(summed) and not any(int(model.jnt_type[joint]) == SLIDE for joint in summed)
 
 
 def summed_joints(model: mujoco.MjModel, tendon: int) -> list[int]:
@@ -149,8 +166,5 @@ def _is_linear(model: mujoco.MjModel, sensor: int) -> bool:
     """Return whether the joint behind a joint or actuator sensor slides."""
     target = int(model.sensor_objid[sensor])
     if int(model.sensor_objtype[sensor]) == int(_O.mjOBJ_ACTUATOR):
-        joint = joint_of(model, target)
-        if joint is None:
-            return int(model.actuator_trntype[target]) == int(mujoco.mjtTrn.mjTRN_TENDON)
-        target = joint
+        return moves_straight(model, target)
     return int(model.jnt_type[target]) == SLIDE

@@ -19,6 +19,7 @@ from sysid_ros.engine.uncertainty.covariance import (
     enough_clusters,
     no_covariance,
 )
+from sysid_ros.engine.uncertainty.drifts import Drift, drifts
 from sysid_ros.engine.uncertainty.estimates import estimates, uncertainty_of
 from sysid_ros.engine.uncertainty.identifiability import describe_open_directions
 from sysid_ros.engine.uncertainty.influence import recording_scatter

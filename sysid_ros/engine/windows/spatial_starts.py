@@ -112,18 +112,31 @@ def measured_poses(
             times, values = sensordata.known(name)
             # Between samples the shorter way is meant.
             values = without_sign_jumps(told.body_orientation(values))
-            turned = _motion(name, times, values, cutoff)
+            turned = motion_of(name, times, values, cutoff)
         if joint in positions:
             name, told = positions[joint]
             times, values = sensordata.known(name)
             if turned is not None:
                 values = told.body_position(values, orientation_at(turned, times))
-            moved = _motion(name, times, values, cutoff)
-        poses[joint] = MeasuredPose(moved, turned, (_spread(moved), _spread(turned)))
+            moved = motion_of(name, times, values, cutoff)
+        poses[joint] = pose_of(moved, turned)
     return poses
 
 
-def _motion(name: str, times: FloatArray, values: FloatArray, cutoff: float) -> Motion:
+def pose_of(moved: Motion | None, turned: Motion | None) -> MeasuredPose:
+    """The measured motion of a joint of which position, orientation or both are measured."""
+    return MeasuredPose(moved, turned, (_spread(moved), _spread(turned)))
+
+
+def motion_of(name: str, times: FloatArray, values: FloatArray, cutoff: float) -> Motion:
+    """Samples as a function of time; those that were read off before are not read off again.
+
+    Args:
+      name: The sensor that they are of.
+      times: (n,) s.
+      values: Vectors or unit quaternions without jumps of sign, (n, 3 or 4).
+      cutoff: Of the low-pass in front of the derivative, Hz.
+    """
     samples = digest(f"{name} {cutoff!r}", times, values)
     alike = _ALIKE.get(samples)
     if alike is None:

@@ -23,6 +23,7 @@ from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.residuals import UNCHANGED, SignalSettings
 from sysid_ros.engine.signals import Piecewise, SignalIntegral, TimeSeries, known_from
+from sysid_ros.engine.windows.ball_poses import ball_poses
 from sysid_ros.engine.windows.closed_loops import ClosedLoops
 from sysid_ros.engine.windows.integrated_inputs import HeldPlaces, PlacesAlong
 from sysid_ros.engine.windows.measured_joints import measured_joints
@@ -68,6 +69,7 @@ class StartReader:
         first = base[1 : 1 + int(model.nq)]
         self._joints = measured_joints(model, sensordata, velocity_filter, first)
         self._poses = measured_poses(model, sensordata, velocity_filter)
+        self._poses |= ball_poses(model, sensordata, self._joints, self._poses, velocity_filter)
         self._twists = measured_twists(model, sensordata, self._poses, velocity_filter)
         self._loops = ClosedLoops.of(model, self._measured_dofs())
         self._carried: CarriedJoints | None = None

@@ -18,6 +18,7 @@ import mujoco
 import numpy as np
 
 from sysid_ros.engine.elements import HINGE, SCALAR, is_servo, joint_of, n_actuators
+from sysid_ros.engine.signals import place_unit
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import drives_of
 from sysid_ros.proposal.signals.lines import Line
@@ -236,6 +237,7 @@ def doubted_unit(model: mujoco.MjModel, joint: int, channel: Channel) -> str:
     name, reach = model.joint(joint).name, float(np.ptp(np.concatenate(channel.values)))
     if int(model.jnt_type[joint]) != HINGE:
         far = reach > _MANY_EXTENTS * float(model.stat.extent)
+        far &= place_unit(model, joint) != "mm"
         return f"does {name} move {reach:.3g} m, or is it in mm (unit: mm)?" if far else ""
     served = any(
         joint_of(model, a) == joint and is_servo(model, a) for a in range(n_actuators(model))

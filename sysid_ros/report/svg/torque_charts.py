@@ -11,6 +11,7 @@ from markupsafe import Markup
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import rotation_matrix
 from sysid_ros.engine.estimation import BodyFinding, JointFinding
+from sysid_ros.engine.signals import rate_unit
 from sysid_ros.report.svg.axis import Axis
 from sysid_ros.report.svg.frame import Frame
 from sysid_ros.report.svg.numbers import unit
@@ -42,9 +43,8 @@ def parts_chart(joint: JointFinding) -> Markup:
 def friction_chart(joint: JointFinding) -> Markup:
     """Measured friction against velocity (dots) with the fitted law (line)."""
     x, y, law = (row.tolist() for row in (joint.velocity, joint.friction, joint.law))
-    speed = "m/s" if joint.unit == "N" else "rad/s"
     frame = Frame(
-        Axis.over(x, f"velocity [{speed}]"),
+        Axis.over(x, f"velocity [{rate_unit(joint.unit)}]"),
         Axis.over([*y, *law, 0.0], f"friction [{unit(joint.unit)}]"),
         f"Friction of {joint.joint} against its velocity",
     )

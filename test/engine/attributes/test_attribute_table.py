@@ -292,6 +292,41 @@ def test_units_of_a_slide_are_those_of_a_line():
     assert lookup("joint", "damping").unit_for(spec, "rail") == "N s/m"
 
 
+STRAIGHT = """<mujoco><option gravity="0 0 -{gravity}"/><worldbody>
+  <body><joint name="rotor"/><geom size="1"/></body>
+  <body><joint name="link"/><geom size="1"/></body>
+  <body><joint name="rail" type="slide"/><geom size="1"/></body></worldbody>
+  <tendon>
+    <fixed name="gear"><joint joint="link" coef="1"/><joint joint="rotor" coef="-.02"/></fixed>
+    <fixed name="cord"><joint joint="link" coef=".1"/><joint joint="rotor" coef=".2"/></fixed>
+  </tendon>
+  <actuator><position name="turn" joint="link"/><position name="push" joint="rail"/>
+  <position name="pull" tendon="cord"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("gravity", "element", "attribute", "units"),
+    [
+        ("9.81", "tendon", "stiffness", {"gear": "N m/rad", "cord": "N/m"}),
+        ("9.81", "tendon", "armature", {"gear": "kg m^2", "cord": "kg"}),
+        ("9.81", "actuator", "kp", {"turn": "N m/rad", "push": "N/m", "pull": "N/m"}),
+        ("9.81", "actuator", "force_limit", {"turn": "N m", "push": "N"}),
+        ("9.81", "joint", "pos_x", {"link": "m", "rail": "m"}),
+        ("9810", "joint", "armature", {"link": "kg mm^2", "rail": "kg"}),
+        ("9810", "joint", "damping", {"link": "uN m s/rad", "rail": "mN s/mm"}),
+        ("9810", "joint", "frictionloss", {"link": "uN m", "rail": "mN"}),
+        ("9810", "option", "gravity", {"option": "mm/s^2"}),
+        ("9810", "option", "density", {"option": "kg/mm^3"}),
+    ],
+)
+def test_units_are_those_of_what_moves_and_of_the_models_lengths(
+    gravity: str, element: str, attribute: str, units: dict[str, str]
+) -> None:
+    spec = mujoco.MjSpec.from_string(STRAIGHT.format(gravity=gravity))
+    row = lookup(element, attribute)
+    assert {name: row.unit_for(spec, name) for name in units} == units
+
+
 def test_one_parameter_can_serve_several_elements():
     spec = mujoco.MjSpec.from_string(XML)
     modifier = AttributeModifier("joint", ("hinge", "rail"), "damping")

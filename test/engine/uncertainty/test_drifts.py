@@ -1,0 +1,72 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters that go along a line over recordings are told apart from those that stay."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares import ReducedSystem
+from sysid_ros.engine.uncertainty import drifts
+
+WINDOWS, ROWS = 40, 60
+VALUES = np.array([0.6, 1.5, 0.1])
+STARTS = np.tile(np.arange(20.0), 2)
+RECORDINGS = ["one"] * 20 + ["two"] * 20
+
+
+def system(change: FloatArray, scatter: float = 0.0, starts: FloatArray = STARTS) -> ReducedSystem:
+    """Windows of a linear model of three entangled columns, at its optimum.
+
+    Args:
+      change: Of each parameter from the beginning to the end of each recording, (3,).
+      scatter: By how much the windows' own values of the first one stray.
+      starts: When windows begin, (WINDOWS,) s.
+    """
+    random = np.random.default_rng(0)
+    columns = random.normal(size=(WINDOWS, ROWS, 3))
+    columns[:, :, 1] += 0.8 * columns[:, :, 0]
+    along = (starts - starts.min()) / np.ptp(starts) - 0.5
+    own = along[:, None] * change
+    own[:, 0] += scatter * random.normal(size=WINDOWS)
+    left = np.einsum("wri,wi->wr", columns, own) + 0.05 * random.normal(size=(WINDOWS, ROWS))
+    hessians = np.einsum("wri,wrj->wij", columns, columns)
+    optimum = np.linalg.solve(hessians.sum(0), np.einsum("wri,wr->i", columns, left))
+    gradients = -np.einsum("wri,wr->wi", columns, left - columns @ optimum)
+    return ReducedSystem(hessians.sum(0), gradients.sum(0), hessians, gradients)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ([0.0, 0.0, 0.0], {}),
+        ([-0.3, 0.0, 0.0], {0: -0.3}),
+        ([-0.3, 0.5, 0.0], {0: -0.3, 1: 0.5}),
+        ([0.0, 0.0, 0.005], {}),  # a twentieth of the value
+    ],
+)
+def test_what_changes_is_found_beside_what_it_is_entangled_with(
+    change: list[float], expected: dict[int, float]
+) -> None:
+    found = drifts(system(np.array(change)), np.arange(3), VALUES, RECORDINGS, STARTS)
+    assert {one.place: one.change for one in found} == pytest.approx(expected, abs=0.03)
+
+
+def test_windows_that_scatter_are_no_change() -> None:
+    told = system(np.array([-0.2, 0.0, 0.0]), scatter=0.3)
+    assert not drifts(told, np.arange(3), VALUES, RECORDINGS, STARTS)
+
+
+def test_a_few_windows_of_each_recording_tell_no_line() -> None:
+    told = system(np.array([-0.3, 0.0, 0.0]))
+    names = [k // 5 for k in range(WINDOWS)]
+    assert not drifts(told, np.arange(3), VALUES, names, STARTS)
+
+
+def test_numbers_are_those_of_all_parameters() -> None:
+    told = system(np.array([0.0, 0.5, 0.0]))
+    (found,) = drifts(told, np.array([1, 2]), VALUES[1:], RECORDINGS, STARTS)
+    assert found.place == 1
