@@ -23,7 +23,8 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.identifiability import Determined, _forward, _System, determined
+from sysid_ros.proposal.chosen_forward import System, forward
+from sysid_ros.proposal.identifiability import Determined, determined
 from sysid_ros.rehearsal import (
     JointStates,
     Motion,
@@ -128,10 +129,10 @@ def test_what_a_greater_mistake_hides_is_seen_beside_it(squares: float, kept: bo
     """A zero that is off explains little as long as a load that comes later is wrong."""
     unit = 1e4
     explained = np.array([0.0, squares, 1000.0])
-    system = _System(np.diag([unit] * 3), -np.sqrt(unit * explained), 1050.0)
+    system = System(np.diag([unit] * 3), -np.sqrt(unit * explained), 1050.0)
     usual = replace(candidate("j0", "damping"), typical=1.0)
     offered = [usual, *(replace(usual, attribute=a, on_demand=True) for a in ("bias", "mass"))]
-    assert _forward(system, offered) == [True, kept, True]
+    assert forward(system, offered) == [True, kept, True]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_of_what_displaces_a_joint_that_is_kept_which_explains_most(
     unit, left, alike = 1e4, 990.0, 0.98
     sizes = np.sqrt(unit * np.array([1.0, own]))
     effects = np.array([[1.0, alike], [alike, 1.0]])  # products of what they do, at size one
-    system = _System(
+    system = System(
         scipy.linalg.block_diag([[unit]], np.outer(sizes, sizes) * effects),
         -np.array([0.0, *(np.sqrt(left) * sizes * effects[wrong])]),
         1000.0,
@@ -157,7 +158,7 @@ def test_of_what_displaces_a_joint_that_is_kept_which_explains_most(
     usual = replace(candidate("j0", "damping"), typical=1.0)
     rest = replace(usual, attribute="springref", on_demand=True, displaces="j0")
     zero = replace(rest, element="signal", name="j0_qpos", attribute="bias")
-    assert _forward(system, [usual, rest, zero]) == kept
+    assert forward(system, [usual, rest, zero]) == kept
 
 
 def test_a_gain_takes_what_damping_would_have_to_be_negative_for(tmp_path: Path) -> None:
