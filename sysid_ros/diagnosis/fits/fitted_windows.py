@@ -104,11 +104,17 @@ def problem_of(
 
 
 def fitted(
-    problem: WindowedProblem, point: Point | None = None, *, patient: bool = False
+    problem: WindowedProblem,
+    point: Point | None = None,
+    *,
+    patient: bool = False,
+    chords: bool = False,
 ) -> tuple[WindowedProblem, Point, bool]:
     """The windows after a fit, and whether it came to its end.
 
-    Noise levels are what each part of it left, a step or, if it is patient, a search.
+    Noise levels are what each part of it left, a step or, if it is patient, a search. With
+    ``chords`` every other step is taken with the derivatives of the one before it, which goes about
+    as far and costs simulations only.
     """
     point, settled = problem.initial_point() if point is None else point, False
     damping, known = INITIAL_DAMPING, point
@@ -120,7 +126,7 @@ def fitted(
             settled = solution.iterations < _TO_THE_END.max_iterations
             point = solution.point
         else:
-            known = known if left % 2 == 0 and _is_linearized(problem, known) else before
+            known = known if chords and left % 2 == 0 and _is_linearized(problem, known) else before
             near = problem if known is before else Chord(problem, [*problem.window_rows(known)])
             point = one_step(near, before, replace(_ONE_STEP, damping=damping))
             # As in a search, without which steps creep where parameters are alike.

@@ -67,9 +67,11 @@ def test_every_other_step_is_taken_with_derivatives_that_are_known(
     monkeypatch.setattr(fitted_windows, "Chord", chord)
     monkeypatch.setattr(fitted_windows, "squares_left", lambda *_: {})
     problem = cast("Any", _Line(counts))
-    assert fitted(problem)[1].theta == pytest.approx([1.0 - 0.5**4])
+    assert fitted(problem, chords=True)[1].theta == pytest.approx([1.0 - 0.5**4])
     assert counts == [0.0, 0.75]
     assert chords == counts
+    fitted(problem)
+    assert counts[2:] == [0.0, 0.5, 0.75, 0.875]
 
 
 def _problem_of(group: _Group, *_: object) -> Any:
