@@ -22,8 +22,8 @@ PACKAGE = ROOT / "sysid_ros"
 
 # Each may import what stands above it.
 ORDER = (
-    "arrays", "choices", "closing", "errors", "printable", "time_intervals", "files",
-    "processes", "pictures",
+    "arrays", "assignment", "choices", "closing", "errors", "printable", "time_intervals",
+    "files", "processes", "pictures",
     "engine.compiled", "engine.elements", "engine.signals", "engine.friction",
     "engine.attributes", "engine.parameters", "engine.residuals", "engine.simulation",
     "engine.windows", "engine.mechanics", "engine.derivatives", "engine.least_squares",

@@ -125,7 +125,7 @@ def downward_findings(recorded: Recorded, lines: ExperimentLines) -> list[Findin
       lines: The experiment's entries.
     """
     floats = bool(np.any(np.asarray(recorded.model.jnt_type) == FREE))
-    for seen in agreements(recorded) if floats else ():
+    for seen in agreements(recorded) if floats and _accelerometers(recorded) else ():
         better = 1.0 - seen.upside_down**2 < _MUCH_BETTER * (1.0 - _best_turned(seen) ** 2)
         if seen.upside_down < _RELATED or not better:
             continue

@@ -23,7 +23,7 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.evidence import SERVO_LAGS, Finding, FindingKind, Recorded
-from sysid_ros.diagnosis.fits import Misfit, bounded_fit, decisive, misfit_of
+from sysid_ros.diagnosis.fits import Misfit, ServoEquation, bounded_fit, decisive, misfit_of
 from sysid_ros.diagnosis.low_passes import low_pass_findings
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.elements import is_low_passed, is_velocity_servo
@@ -53,9 +53,16 @@ class _Behind:
     drift: FloatArray
 
     @classmethod
-    def of(cls, test: Tracking, servo: int, labels: tuple[str, str], lag: float) -> _Behind:
+    def of(
+        cls,
+        test: Tracking,
+        servo: int,
+        labels: tuple[str, str],
+        equation: ServoEquation,
+        lag: float,
+    ) -> _Behind:
         """That of a servo; ``labels`` are those of its command and of its joint's position."""
-        equation, asked, (told, moved) = test.equation(servo), test.asked(servo), labels
+        asked, (told, moved) = test.asked(servo), labels
         command = test.commands(servo, [lag])[:, 0]
         spread = max(float(np.std(command)), 1e-9)
         rest = float(np.mean(equation.position - asked * test.data.value[moved]))
@@ -146,8 +153,8 @@ def _is_plain(recorded: Recorded, servo: int) -> bool:
 def _rate(recorded: Recorded, test: Tracking, servo: int) -> float:
     """The gain of a servo's integral part over its own [1/s]; zero where it has none."""
     labels = recorded.commands[servo], recorded.positions[recorded.joint_of(servo)]
-    block = test.data.block
-    every = [_Behind.of(test, servo, labels, lag) for lag in SERVO_LAGS]
+    block, equation = test.data.block, test.equation(servo)
+    every = [_Behind.of(test, servo, labels, equation, lag) for lag in SERVO_LAGS]
     plain = [misfit_of(one.left(integral=False)[0][:, None], block) for one in every]
     before = min(range(len(every)), key=lambda k: plain[k].share)
     if plain[before].share ** 2 < _LEFT * float(np.var(every[before].value)):

@@ -140,7 +140,7 @@ def _compare(recorded: Recorded, number: int, pairs: dict[int, list[_Pair]]) -> 
     if len(times) < 2 * edge + _LEAST_ROWS:
         return
     smooth = {joint: _smooth(one, times, cutoff) for joint, one in sources.items()}
-    expected = (*_expected(model, smooth, step), _expected(_upside_down(model), smooth, step)[0])
+    expected = _expected(model, smooth, step)
     inside = slice(edge, -edge)
     for sensor in present:
         measured = _smooth(vectors[str(model.sensor(sensor).name)], times, cutoff)
@@ -185,25 +185,25 @@ def _smooth(one: Samples, times: FloatArray, cutoff: float) -> FloatArray:
 
 def _expected(
     model: mujoco.MjModel, positions: Mapping[int, FloatArray], step: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Compute every sensor's readings during a motion (n, nsensordata), and in the other frame.
 
-    The last are those by how it is turned one period of the low-pass earlier and later, of which
-    the noise is another.
+    The third are those by how it is turned one period of the low-pass earlier and later, of which
+    the noise is another; the last what is read where gravity points the other way.
     """
     count = len(next(iter(positions.values())))
     qpos: FloatArray = np.tile(np.asarray(model.qpos0), (count, 1))
     for joint, values in positions.items():
         first = int(model.jnt_qposadr[joint])
         qpos[:, first : first + values.shape[1]] = values
-    data = mujoco.MjData(model)
+    data, turned = mujoco.MjData(model), _upside_down(model)
     for row in qpos:
         mujoco.mj_normalizeQuat(model, row)
     qvel: FloatArray = np.zeros((count, model.nv))
     for i in range(1, count - 1):
         mujoco.mj_differentiatePos(model, qvel[i], 2.0 * step, qpos[i - 1], qpos[i + 1])
     qacc = np.gradient(qvel, step, axis=0)
-    readings: FloatArray = np.empty((count, model.nsensordata))
+    readings, upside = np.empty((2, count, model.nsensordata))
     turns: dict[int, list[FloatArray]] = {}
     for i in range(count):
         data.qpos[:], data.qvel[:] = qpos[i], qvel[i]
@@ -215,6 +215,9 @@ def _expected(
         mujoco.mj_rnePostConstraint(model, data)
         mujoco.mj_sensorAcc(model, data)
         readings[i] = data.sensordata
+        mujoco.mj_rnePostConstraint(turned, data)
+        mujoco.mj_sensorAcc(turned, data)
+        upside[i] = data.sensordata
         for sensor, turn in _to_other_frame(model, data):
             turns.setdefault(sensor, []).append(turn)
     framed, nearby = np.zeros_like(readings), np.zeros_like(readings)
@@ -224,7 +227,7 @@ def _expected(
         around = 0.5 * (np.roll(turn, int(_GRID), axis=0) + np.roll(turn, -int(_GRID), axis=0))
         framed[:, own] = np.einsum("nij,nj->ni", turn, readings[:, own])
         nearby[:, own] = np.einsum("nij,nj->ni", around, readings[:, own])
-    return readings, framed, nearby
+    return readings, framed, nearby, upside
 
 
 def _to_other_frame(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[tuple[int, FloatArray]]:
@@ -247,8 +250,9 @@ def _agreement(label: str, kind: int, pairs: list[_Pair]) -> Agreement:
     upside = np.concatenate([pair.upside for pair in pairs])
     down = max(float(np.linalg.norm(measured) * np.linalg.norm(upside)), 1e-300)
     accelerates = kind == int(_S.mjSENS_ACCELEROMETER)
-    whole = np.array([_cosines(pair, slice(None)) for pair in pairs]).sum(axis=0)
-    lags = [_best_lag(_cosines(pair, part)) for pair in pairs for part in _tenths(pair)]
+    cosines = np.array([_cosines(pair) for pair in pairs])
+    whole = cosines[:, 0].sum(axis=0)
+    lags = [_best_lag(one) for own in cosines[:, 1:] for one in own]
     lag = _best_lag(whole)
     spread = 2.26 * float(np.std(lags)) / len(lags) ** 0.5 if len(lags) > 1 else 0.0
     cosine = whole[0] / np.sqrt(np.maximum(whole[1] * whole[2], 1e-300))
@@ -300,16 +304,21 @@ def _tenths(pair: _Pair) -> list[slice]:
     return [slice(first, last) for first, last in itertools.pairwise(edges)]
 
 
-def _cosines(pair: _Pair, part: slice) -> FloatArray:
-    """Product of measured and expected at every lag, and the power of either, (3, lags)."""
-    times, measured = pair.times[part], pair.measured[part]
-    centred = measured - measured.mean(axis=0)
-    found: FloatArray = np.empty((3, len(_LAGS)))
+def _cosines(pair: _Pair) -> FloatArray:
+    """Products of measured and expected at every lag, and the power of either.
+
+    Returns:
+      Of all and of each tenth, (11, 3, lags).
+    """
+    parts = [slice(None), *_tenths(pair)]
+    centred = [pair.measured[part] - pair.measured[part].mean(axis=0) for part in parts]
+    found: FloatArray = np.empty((len(parts), 3, len(_LAGS)))
     for i, lag in enumerate(_LAGS):
-        columns = [np.interp(times - lag, pair.times, column) for column in pair.expected.T]
-        expected = np.stack(columns, axis=1)
-        expected = expected - expected.mean(axis=0)
-        found[:, i] = np.sum(centred * expected), np.sum(centred**2), np.sum(expected**2)
+        columns = [np.interp(pair.times - lag, pair.times, column) for column in pair.expected.T]
+        late = np.stack(columns, axis=1)
+        for own, part, measured in zip(found, parts, centred, strict=True):
+            expected = late[part] - late[part].mean(axis=0)
+            own[:, i] = np.sum(measured * expected), np.sum(measured**2), np.sum(expected**2)
     return found
 
 

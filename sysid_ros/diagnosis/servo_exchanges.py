@@ -9,9 +9,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import scipy
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.assignment import assigned
 from sysid_ros.diagnosis.evidence import (
     Change,
     Explanation,
@@ -49,10 +49,9 @@ def exchanged(
     if len(suspects) < 2:
         return undriven
     power, sign, lag = _table(test, suspects)
-    rows, columns = scipy.optimize.linear_sum_assignment(np.minimum(power, 1.0))
     source = {
-        int(row): int(column)
-        for row, column in zip(rows, columns, strict=True)
+        row: column
+        for row, column in enumerate(assigned(np.minimum(power, 1.0)).tolist())
         if row != column and power[row, column] < _BETTER * power[row, row]
     }
     found = []

@@ -11,17 +11,13 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import recorded, still_joints
 from sysid_ros.engine.derivatives import EXACT
 from sysid_ros.engine.elements import n_actuators
 from sysid_ros.engine.least_squares import (
-    Linearization,
     Point,
-    eliminate_starts,
     loss_named,
-    start_solutions,
 )
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem, squares_left, tolerating
@@ -31,6 +27,7 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.chosen_forward import DEMANDED, System, forward
 from sysid_ros.proposal.signals import moved_by
 from sysid_ros.robots import build_parameters
 
@@ -43,15 +40,7 @@ _DOUBTED = 0.1  # share of the steps, whose contacts leave all to rollouts
 _WHOLE = 3.0  # s; longer windows are cut for this
 _ROLLED, _DIFFERENCED = 0.25, 0.5  # s; likewise where columns are rollouts, or most are
 _ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
-# Standard error over the typical size, at most, with what a fit is expected to leave as noise. What
-# is left at a wrong value so moves others by a third of their errors at most. On demand a guess
-# must not do.
-_DETERMINED = 3.0
-_DETERMINED_ON_DEMAND = 0.5
-_OWN_SHARE = 0.02  # of a parameter's effect that no parameter before it has, at the least
-_DEMANDED = {"kp": 0.2, "kv": 0.2}  # as below, of settings that somebody chose
-_DEMANDED_OTHERS = 0.05  # of what is left unexplained that a parameter on demand must explain
-_LEAST_LEFT = 1e-4  # of the squares that are open, of which a fit leaves some
+_PROMISED = 0.1 * DEMANDED["kp"]  # by one linearization, or it is not tried
 _SHARES = (1.0, 0.3)  # of the step that are tried
 _NAMED = 6  # joints in a sentence
 _LEAST_NOISE = 1e-3  # of that tenth
@@ -121,10 +110,13 @@ def _determined(
         few = (min(length, _ROLLED), _MOST_ROLLED, _FEWEST_ROLLED)
         exact = EXACT in problem.derivative_sources().values()
         doubtful = exact and (touching or _noslip(problem))
-        if doubtful and not _stays_exact(_problem(experiment, dataset, params, rollouts, few)):
-            exact = not touching
-            size = (min(length, _DIFFERENCED), _MOST_DIFFERENCED, _FEWEST_ROLLED)
-            problem = _problem(experiment, dataset, params, rollouts, size)
+        if doubtful:
+            short = _problem(experiment, dataset, params, rollouts, few)
+            if not _stays_exact(short):
+                exact = not touching
+                size = (min(length, _DIFFERENCED), _MOST_DIFFERENCED, _FEWEST_ROLLED)
+                problem = _problem(experiment, dataset, params, rollouts, size)
+            _learn(problem, short)
         if exact:
             return Determined(_in_rounds(problem, offered), rolled=False)
         for one, parameter in zip(offered, list(params.values()), strict=True):
@@ -142,6 +134,13 @@ def _stays_exact(problem: WindowedProblem) -> bool:
     """Return whether derivatives are exact where bodies touch too, which a Jacobian shows."""
     problem.differentiate(problem.initial_point())
     return all(each is not None and each.doubted <= _DOUBTED for each in problem.exact)
+
+
+def _learn(problem: WindowedProblem, other: WindowedProblem) -> None:
+    """Take over what derivatives on other windows of the same models found out about these."""
+    for own, known in zip(problem.exact, other.exact, strict=True):
+        if own is not None and known is not None:
+            own.learn_from(known)
 
 
 def _noslip(problem: WindowedProblem) -> bool:
@@ -200,14 +199,29 @@ def _with_gains_beside_damping(
     }
     found = [*offered]
     for i, one in enumerate(offered):
-        if one.on_demand and one.attribute == "kp" and at_zero & _driven_by(model, one.name):
+        if one.on_demand and one.attribute == "kp":
+            damped = at_zero & _driven_by(model, one.name)
+            if not damped or _promised(problem, point, found, i, damped) < _PROMISED:
+                continue
             freed = [*found[:i], replace(one, on_demand=False), *found[i + 1 :]]
             without, there = point, point
             for _ in range(_ROUNDS):
                 without, there = _nearer(problem, without, found), _nearer(problem, there, freed)
-            if problem.cost(there) < (1.0 - _DEMANDED["kp"]) * problem.cost(without):
+            if problem.cost(there) < (1.0 - DEMANDED["kp"]) * problem.cost(without):
                 found, point = freed, there
     return found, point
+
+
+def _promised(
+    problem: WindowedProblem, point: Point, offered: Sequence[Candidate], i: int, damped: set[str]
+) -> float:
+    """The share of what is left that a gain explains, by a step without damping that is zero."""
+    beside = [
+        j
+        for j, one in enumerate(offered)
+        if not one.on_demand and not (one.attribute == "damping" and one.name in damped)
+    ]
+    return System.of(problem.linearize(point)).share_explained(i, beside, offered)
 
 
 def _driven_by(model: mujoco.MjModel, actuators: str) -> set[str]:
@@ -219,9 +233,9 @@ def _driven_by(model: mujoco.MjModel, actuators: str) -> set[str]:
 
 def _tried(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> list[bool]:
     """Answers at one point; none where the model cannot be simulated."""
-    system = _System.of(problem.linearize(point))
+    system = System.of(problem.linearize(point))
     usable = np.all(np.isfinite(system.hessian)) and np.isfinite(system.open)
-    return _forward(system, offered) if usable and len(system.hessian) == len(offered) else []
+    return forward(system, offered) if usable and len(system.hessian) == len(offered) else []
 
 
 def _problem(
@@ -269,7 +283,7 @@ def _nearer(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]
 
     Parameters on demand stay; the others are held by their typical sizes.
     """
-    system = _System.of(problem.linearize(point))
+    system = System.of(problem.linearize(point))
     moved = [i for i, one in enumerate(offered) if not one.on_demand]
     if not moved or not np.all(np.isfinite(system.hessian)):
         return point
@@ -295,103 +309,3 @@ def _with_levels(problem: WindowedProblem, point: Point) -> WindowedProblem:
             most = noise[name]
             noise[name] = max(min(most, float(left)), _LEAST_NOISE * most, 1e-12)
     return problem.with_noise(noise)
-
-
-@dataclass(frozen=True)
-class _System:
-    """The normal equations without starts, and what is open before any step."""
-
-    hessian: FloatArray  # (p, p)
-    gradient: FloatArray  # (p,)
-    open: float  # sum of squares in units of noise
-
-    @staticmethod
-    def of(linearization: Linearization) -> _System:
-        reduced = eliminate_starts(linearization)
-        p = len(reduced.gradient)
-        left = 0.0
-        grams = linearization.grams
-        for gram, solved in zip(grams, start_solutions(grams, p, 0.0), strict=True):
-            left += float(gram[-1, -1] - gram[p:-1, -1] @ solved[:, p])
-        return _System(reduced.hessian, reduced.gradient, left)
-
-    def share_left(self, offered: Sequence[Candidate]) -> float:
-        """The share of what is open that one more step would leave, none on demand."""
-        moved = [i for i, one in enumerate(offered) if not one.on_demand]
-        typical = np.array([offered[i].typical for i in moved])
-        own, slope = self.hessian[np.ix_(moved, moved)], self.gradient[moved]
-        step = -np.linalg.solve(own + np.diag(typical**-2), slope)
-        left = self.open + float(step @ (2.0 * slope + own @ step))
-        return min(1.0, max(left / self.open, _LEAST_LEFT)) if self.open > 0.0 else 1.0
-
-
-def _forward(system: _System, offered: Sequence[Candidate]) -> list[bool]:
-    """Keep each parameter that tells something beyond those kept before it.
-
-    What was refused on demand is tried again once another one explains what it was small beside.
-    So is what displaces a joint as another one does that explains more.
-    """
-    chosen, waiting = _Chosen.of(system, offered), list(range(len(offered)))
-    while waiting:
-        found = []
-        for i in waiting:
-            others = [
-                j
-                for j in waiting
-                if j != i and j not in found and offered[j].displaces == offered[i].displaces != ""
-            ]
-            if not chosen.explains_more(i, others, offered) and chosen.take(i, offered[i]):
-                found.append(i)
-        if not any(offered[i].on_demand for i in found):
-            break
-        waiting = [i for i in waiting if offered[i].on_demand and i not in found]
-    return [i in chosen.kept for i in range(len(offered))]
-
-
-@dataclass
-class _Chosen:
-    """The parameters that were kept, in units of their typical sizes."""
-
-    information: FloatArray  # (p, p)
-    slope: FloatArray  # (p,)
-    noise: float  # share of what is open that a fit leaves
-    open: float  # squares that those kept do not explain
-    kept: list[int]
-
-    @staticmethod
-    def of(system: _System, offered: Sequence[Candidate]) -> _Chosen:
-        typical = np.array([one.typical for one in offered])
-        information = system.hessian * np.outer(typical, typical)
-        left = system.share_left(offered)
-        return _Chosen(information, system.gradient * typical, left, system.open, [])
-
-    def explains_more(self, i: int, others: Sequence[int], offered: Sequence[Candidate]) -> bool:
-        """Tell whether one of some parameters is good, and explains more than the first."""
-        own = self._told(i, offered[i])[1]
-        told = [self._told(j, offered[j]) for j in others]
-        return any(good and explained > own for good, explained in told)
-
-    def take(self, i: int, one: Candidate) -> bool:
-        """Keep a parameter if it tells something of its own; tell whether it does."""
-        good, explained = self._told(i, one)
-        if good:
-            self.kept.append(i)
-            self.open -= explained
-        return good
-
-    def _told(self, i: int, one: Candidate) -> tuple[bool, float]:
-        """True of a parameter that tells something of its own, and the squares that it explains."""
-        own, kept = float(self.information[i, i]), self.kept
-        left, push = own, float(self.slope[i])
-        if kept:
-            cross = self.information[kept, i]
-            solved = np.linalg.solve(self.information[np.ix_(kept, kept)], cross)
-            left -= float(cross @ solved)
-            push -= float(self.slope[kept] @ solved)
-        most = _DETERMINED_ON_DEMAND if one.on_demand else _DETERMINED
-        good = left > _OWN_SHARE**2 * own and left > self.noise / most**2
-        explained = push**2 / left if good else 0.0
-        demanded = _DEMANDED.get(one.attribute, _DEMANDED_OTHERS) * max(self.open, 0.0)
-        if one.on_demand and explained <= demanded:
-            good = False
-        return good or (one.guessed and left > 0.0), explained

@@ -13,7 +13,9 @@ import pytest
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, drive_parts
+from sysid_ros.diagnosis.fits import ServoEquation
 from sysid_ros.diagnosis.integral_parts import drift_columns
+from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.experiment import parse_experiment, with_overrides
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment
@@ -30,6 +32,15 @@ PLAN = RecordingPlan(
     timestep=1e-3,
     motion=Motion(reach=0.6),
 )
+
+SIGNALS = """model: robot.xml
+sequences: [bag]
+signals:
+  - {qpos: lift, topic: /joint_states, field: "position[lift]"}
+  - {qpos: bend, topic: /joint_states, field: "position[bend]"}
+  - {actuator: lift, topic: /position_controller/commands, field: "data[0]"}
+  - {actuator: bend, topic: /position_controller/commands, field: "data[1]"}
+"""
 
 
 def arm(kind: str, mass: float = 1.0, **gains: float) -> str:
@@ -67,22 +78,28 @@ def test_an_integral_part_is_told_with_its_gain(
     tmp_path: Path, true: str, model: str, rate: float
 ) -> None:
     recorded(tmp_path, true, model)
-    experiment = parse_experiment(
-        """model: robot.xml
-sequences: [bag]
-signals:
-  - {qpos: lift, topic: /joint_states, field: "position[lift]"}
-  - {qpos: bend, topic: /joint_states, field: "position[bend]"}
-  - {actuator: lift, topic: /position_controller/commands, field: "data[0]"}
-  - {actuator: bend, topic: /position_controller/commands, field: "data[1]"}
-""",
-        path=tmp_path / "experiment.yaml",
-    )
+    experiment = parse_experiment(SIGNALS, path=tmp_path / "experiment.yaml")
     found = drive_parts(experiment, load_dataset(experiment, None))
     assert [(one.kind, one.signals) for one in found] == [(FindingKind.INTEGRAL, ("lift",))] * bool(
         rate
     )
     assert not found or found[0].evidence["rate"] == pytest.approx(rate, rel=0.15)
+
+
+def test_an_equation_of_a_servo_is_made_once_for_all_lags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servos, right = [], Tracking.equation
+
+    def counted(test: Tracking, servo: int) -> ServoEquation:
+        servos.append(servo)
+        return right(test, servo)
+
+    monkeypatch.setattr(Tracking, "equation", counted)
+    recorded(tmp_path, arm("pid", ki=600.0), arm("position"))
+    experiment = parse_experiment(SIGNALS, path=tmp_path / "experiment.yaml")
+    assert drive_parts(experiment, load_dataset(experiment, None))
+    assert servos == [0, 1]
 
 
 def test_nothing_is_freed_in_its_place_and_the_verdict_names_it(tmp_path: Path) -> None:

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import mujoco
 import numpy as np
@@ -18,12 +20,14 @@ from robot_to_try import PLAN, true_joint
 
 import sysid_ros.proposal.identifiability as identifiability
 from sysid_ros.dataset import load_dataset
-from sysid_ros.engine.least_squares import Linearization
+from sysid_ros.engine.derivatives.parameter_effects import ParameterEffects
+from sysid_ros.engine.least_squares import Linearization, Point
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal import propose
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.identifiability import Determined, _forward, _System, determined
+from sysid_ros.proposal.chosen_forward import System, forward
+from sysid_ros.proposal.identifiability import Determined, determined
 from sysid_ros.rehearsal import (
     JointStates,
     Motion,
@@ -102,6 +106,20 @@ def test_only_contacts_without_exact_derivatives_make_a_fit_dear(
     assert tried(tmp_path, 0.3, foot=True, known=known).rolled == (not known)
 
 
+def test_what_parameters_change_is_found_out_once_where_contacts_are_tried_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, right = [], ParameterEffects._told_apart
+
+    def counted(effects: ParameterEffects, *arguments: Any) -> Any:
+        found.append(effects)
+        return right(effects, *arguments)
+
+    monkeypatch.setattr(ParameterEffects, "_told_apart", counted)
+    assert not tried(tmp_path, 0.3, foot=True).rolled
+    assert len(found) == 1
+
+
 def test_fewer_steps_tell_where_friction_is_solved_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,15 +141,61 @@ def test_fewer_steps_tell_where_friction_is_solved_anew(
     assert steps[-1] < 0.5 * whole
 
 
+def test_a_share_is_what_the_squares_fall_by_beside_others() -> None:
+    random = np.random.default_rng(0)
+    columns, left = random.standard_normal((40, 3)), random.standard_normal(40)
+    system = System(columns.T @ columns, columns.T @ left, float(left @ left))
+    offered = [replace(candidate("j0", "damping"), typical=1e6)] * 3
+
+    def squares(chosen: list[int]) -> float:
+        found = np.linalg.lstsq(columns[:, chosen], left, rcond=None)[0]
+        return float(np.sum((left - columns[:, chosen] @ found) ** 2))
+
+    expected = 1.0 - squares([0, 2, 1]) / squares([0, 2])
+    assert system.share_explained(1, [0, 2], offered) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("promised", "times"), [(0.5, 5), (1e-3, 1)])
+def test_a_gain_beside_damping_is_tried_only_if_it_promises_something(
+    monkeypatch: pytest.MonkeyPatch, promised: float, times: int
+) -> None:
+    """A step to where derivatives are once more what takes longest."""
+    steps: list[Sequence[Candidate]] = []
+
+    def nearer(_: object, point: Point, offered: Sequence[Candidate]) -> Point:
+        steps.append(offered)
+        return point
+
+    monkeypatch.setattr(identifiability, "_nearer", nearer)
+    monkeypatch.setattr(identifiability, "_driven_by", lambda *_: {"j0"})
+    # The damping of j0 is zero; without it the gain explains so much of what is left.
+    linear = Linearization(0.0, (), np.zeros((2, 2)), {})
+    own = System(np.eye(2), np.array([0.0, -np.sqrt(promised)]), 1.0)
+    monkeypatch.setattr(System, "of", lambda _: own)
+    group = SimpleNamespace(batches=[SimpleNamespace(model=None)])
+    problem = cast(
+        "WindowedProblem",
+        SimpleNamespace(
+            groups=[group], lower=np.zeros(2), cost=lambda _: 1.0, linearize=lambda _: linear
+        ),
+    )
+    damping = candidate("j0", "damping")
+    gain = replace(damping, element="actuator", name="m0", attribute="kp", on_demand=True)
+    point = Point(np.zeros(2), ())
+    found = identifiability._with_gains_beside_damping(problem, point, [damping, gain])
+    assert found == ([damping, gain], point)
+    assert len(steps) == times - 1
+
+
 @pytest.mark.parametrize(("squares", "kept"), [(40.0, True), (1.0, False)])
 def test_what_a_greater_mistake_hides_is_seen_beside_it(squares: float, kept: bool) -> None:
     """A zero that is off explains little as long as a load that comes later is wrong."""
     unit = 1e4
     explained = np.array([0.0, squares, 1000.0])
-    system = _System(np.diag([unit] * 3), -np.sqrt(unit * explained), 1050.0)
+    system = System(np.diag([unit] * 3), -np.sqrt(unit * explained), 1050.0)
     usual = replace(candidate("j0", "damping"), typical=1.0)
     offered = [usual, *(replace(usual, attribute=a, on_demand=True) for a in ("bias", "mass"))]
-    assert _forward(system, offered) == [True, kept, True]
+    assert forward(system, offered) == [True, kept, True]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +213,7 @@ def test_of_what_displaces_a_joint_that_is_kept_which_explains_most(
     unit, left, alike = 1e4, 990.0, 0.98
     sizes = np.sqrt(unit * np.array([1.0, own]))
     effects = np.array([[1.0, alike], [alike, 1.0]])  # products of what they do, at size one
-    system = _System(
+    system = System(
         scipy.linalg.block_diag([[unit]], np.outer(sizes, sizes) * effects),
         -np.array([0.0, *(np.sqrt(left) * sizes * effects[wrong])]),
         1000.0,
@@ -157,7 +221,7 @@ def test_of_what_displaces_a_joint_that_is_kept_which_explains_most(
     usual = replace(candidate("j0", "damping"), typical=1.0)
     rest = replace(usual, attribute="springref", on_demand=True, displaces="j0")
     zero = replace(rest, element="signal", name="j0_qpos", attribute="bias")
-    assert _forward(system, [usual, rest, zero]) == kept
+    assert forward(system, [usual, rest, zero]) == kept
 
 
 def test_a_gain_takes_what_damping_would_have_to_be_negative_for(tmp_path: Path) -> None:

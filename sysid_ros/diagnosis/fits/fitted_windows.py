@@ -25,7 +25,7 @@ from sysid_ros.engine.least_squares import (
     one_step,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import FEW_STEPS, WindowedProblem, squares_left, tolerating
+from sysid_ros.engine.problem import FEW_STEPS, Chord, WindowedProblem, squares_left, tolerating
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.uncertainty import first_noise
@@ -104,14 +104,20 @@ def problem_of(
 
 
 def fitted(
-    problem: WindowedProblem, point: Point | None = None, *, patient: bool = False
+    problem: WindowedProblem,
+    point: Point | None = None,
+    *,
+    patient: bool = False,
+    chords: bool = False,
 ) -> tuple[WindowedProblem, Point, bool]:
     """The windows after a fit, and whether it came to its end.
 
-    Noise levels are what each part of it left, a step or, if it is patient, a search.
+    Noise levels are what each part of it left, a step or, if it is patient, a search. With
+    ``chords`` every other step is taken with the derivatives of the one before it, which goes about
+    as far and costs simulations only.
     """
     point, settled = problem.initial_point() if point is None else point, False
-    damping = INITIAL_DAMPING
+    damping, known = INITIAL_DAMPING, point
     for left in reversed(range(2 if patient else _ROUNDS)):
         before, weighed = point, problem
         cost = math.nan if patient or left else problem.cost(point)  # it was simulated just now
@@ -120,13 +126,20 @@ def fitted(
             settled = solution.iterations < _TO_THE_END.max_iterations
             point = solution.point
         else:
-            point = one_step(problem, before, replace(_ONE_STEP, damping=damping))
+            known = known if chords and left % 2 == 0 and _is_linearized(problem, known) else before
+            near = problem if known is before else Chord(problem, [*problem.window_rows(known)])
+            point = one_step(near, before, replace(_ONE_STEP, damping=damping))
             # As in a search, without which steps creep where parameters are alike.
             damping *= _DAMPED_MORE if point is before else _LESS_DAMPED
         problem = with_noise_left(problem, point)
     if not patient:
         settled = 0.0 < cost - weighed.cost(point) <= _TO_THE_END.cost_tolerance * cost
     return problem, point, settled
+
+
+def _is_linearized(problem: WindowedProblem, point: Point) -> bool:
+    """Return whether the derivatives at a point are still kept."""
+    return problem.linearized is not None and problem.linearized.is_at(point)
 
 
 def with_noise_left(problem: WindowedProblem, point: Point) -> WindowedProblem:

@@ -239,8 +239,19 @@ class OpenLoop:
     def _own_variation(self, windows: Sequence[WindowSimulation]) -> list[tuple[float, float]]:
         """Mean squares of each signal's variation and of its noise within windows.
 
-        They are the same after a repair of other signals, with whose samples they are kept.
+        They are the same after a repair of other signals, with whose samples they are kept, and of
+        the first windows after a repair of commands.
         """
+        first = self._first or windows
+        if all(own.window is other.window for own, other in zip(windows, first, strict=False)):
+            return self._variations_of_first
+        return self._variations_of(windows)
+
+    @cached_property
+    def _variations_of_first(self) -> list[tuple[float, float]]:
+        return self._variations_of(self._first or [])
+
+    def _variations_of(self, windows: Sequence[WindowSimulation]) -> list[tuple[float, float]]:
         found = []
         for place, one in enumerate(windows[0].sequence.signals):
             samples = [one.window.samples for one in windows]

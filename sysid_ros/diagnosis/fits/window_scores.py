@@ -183,7 +183,7 @@ class WindowScores:
             group = begun.group.with_parameters(sequences, whole)
             problem = problem_of(group, whole, pool, begun.noise)
             point = begun.resumed(problem)
-        problem, point, settled = fitted(problem, point, patient=patient)
+        problem, point, settled = fitted(problem, point, patient=patient, chords=True)
         whole.update_from_vector(point.theta)
         for one in whole.values():
             one.frozen = one.frozen and one.name not in suspected

@@ -38,6 +38,7 @@ class SignalIntegral:
     def __init__(self, times: FloatArray, values: FloatArray, method: str) -> None:
         self._times = np.asarray(times, dtype=float)
         self._values = np.asarray(values, dtype=float)
+        self._method = method
         steps = np.diff(self._times)
         # Of the signal behind each sample, the highest power first, without the sample itself.
         self._powers = np.zeros((0, len(self._times)))
@@ -48,6 +49,11 @@ class SignalIntegral:
             self._powers = np.append(np.diff(self._values) / steps, 0.0)[None]
         areas = steps * self._mean_behind(np.arange(len(steps)), steps)
         self._areas = np.concatenate([[0.0], np.cumsum(areas)])
+
+    def is_of(self, times: FloatArray, values: FloatArray, method: str) -> bool:
+        """Return whether this is the integral of some samples."""
+        same = method == self._method and np.array_equal(times, self._times)
+        return same and np.array_equal(values, self._values)
 
     def __call__(self, t: FloatArray) -> FloatArray:
         """Integral from the first sample to ``t``, any shape, in value-seconds."""
@@ -95,7 +101,10 @@ class JoinedIntegrals(SignalIntegral):
         self._values = np.concatenate([one._values for one in parts])
         self._areas = np.concatenate([one._areas for one in parts])
         degree = max(len(one._powers) for one in parts)
-        padded = [np.pad(one._powers, ((degree - len(one._powers), 0), (0, 0))) for one in parts]
+        padded = [
+            np.vstack([np.zeros((degree - len(one._powers), len(one._times))), one._powers])
+            for one in parts
+        ]
         self._powers = np.hstack(padded)
 
     def means(self, start: FloatArray, width: float, own: Sequence[slice]) -> FloatArray:

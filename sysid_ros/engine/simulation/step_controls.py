@@ -116,7 +116,10 @@ def step_means(
 
 
 def control_integrals(
-    model: Any, control: TimeSeries, origin: float = 0.0
+    model: Any,
+    control: TimeSeries,
+    origin: float = 0.0,
+    known: Sequence[SignalIntegral | None] | None = None,
 ) -> tuple[SignalIntegral | None, ...]:
     """One integral per input of the model; ``None`` where it is not driven.
 
@@ -124,19 +127,22 @@ def control_integrals(
       model: The MjModel.
       control: The commands; samples that are missing (NaN) are left out.
       origin: Where the integrals' time begins, s.
+      known: Those of other commands, by input, of which some may be the same.
 
     Raises:
       SignalError: The commands do not fit the model.
     """
     integrals: list[SignalIntegral | None] = []
-    for column in _column_of_input(model, control):
+    columns = _column_of_input(model, control)
+    for column, other in zip(columns, known or [None] * len(columns), strict=True):
         if column < 0:
             integrals.append(None)
             continue
-        values = control.data[:, column]
-        known = np.isfinite(values)
-        times = control.times[known] - origin
-        integrals.append(SignalIntegral(times, values[known], control.method_of(column)))
+        values, method = control.data[:, column], control.method_of(column)
+        told = np.isfinite(values)
+        samples = control.times[told] - origin, values[told], method
+        same = other is not None and other.is_of(*samples)
+        integrals.append(other if same else SignalIntegral(*samples))
     return tuple(integrals)
 
 

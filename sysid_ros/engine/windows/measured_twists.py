@@ -26,12 +26,11 @@ from sysid_ros.engine.signals import (
     piecewise,
     rotated,
 )
-from sysid_ros.engine.windows.spatial_starts import MeasuredPose, Motion
+from sysid_ros.engine.windows.spatial_starts import MeasuredPose, Motion, noise_of
 
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
 _LINEAR = {int(_S.mjSENS_FRAMELINVEL): False, int(_S.mjSENS_VELOCIMETER): True}
 _ANGULAR = {int(_S.mjSENS_FRAMEANGVEL): False, int(_S.mjSENS_GYRO): True}
-_SECOND = np.sqrt(6.0)  # noise of second differences over that of the values
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def _best(
         times, values = sensordata.known(name)
         if turned is None or len(times) < MIN_SAMPLES:
             continue
-        noise = float(np.mean(np.std(np.diff(values, 2, axis=0), axis=0))) / _SECOND
+        noise = noise_of(values)
         if noise < least:
             function = piecewise(times, values, cutoff, Line)
             best, least = MeasuredVelocity(function, turned if kinds[kind] else None), noise
@@ -131,9 +130,7 @@ def _derived_noise(motion: Motion, cutoff: float) -> float:
 
     Its variance is the integral of (2 pi f)^2 over the samples' density 2 sigma^2 dt.
     """
-    times, values = motion.times, motion.values(motion.times)
-    noise = float(np.mean(np.std(np.diff(values, 2, axis=0), axis=0))) / _SECOND
-    interval = float(np.median(np.diff(times)))
-    scale = 2.0 if values.shape[-1] == 4 else 1.0  # of quaternion rates
+    interval = float(np.median(np.diff(motion.times)))
+    scale = 2.0 if len(motion.slopes) == 4 else 1.0  # of quaternion rates
     highest = min(cutoff, 0.5 / interval)
-    return float(scale * noise * 2.0 * np.pi * np.sqrt(2.0 * interval * highest**3 / 3.0))
+    return float(scale * motion.noise * 2.0 * np.pi * np.sqrt(2.0 * interval * highest**3 / 3.0))

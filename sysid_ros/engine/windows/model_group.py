@@ -330,7 +330,9 @@ def driven_otherwise(
     first = windows[0]
     if not first.reader.tells_all:
         return None
-    data = replace(first.sequence, controls=control_integrals(first.model, control))
+    own = first.sequence
+    controls = control_integrals(first.model, control, known=own.controls)
+    data = replace(own, controls=controls)
     return [
         WindowSimulation(data, one.window, one.reader, one.model, estimate_start=one.n_start > 0)
         for one in windows

@@ -10,6 +10,7 @@ velocities are in the body's own frame: ``omega = 2 vec(conj(q) dq/dt)``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakValueDictionary
 
 import mujoco
@@ -30,6 +31,8 @@ from sysid_ros.engine.signals import (
 )
 from sysid_ros.engine.windows.measured_joints import digest, filtered_velocity
 
+_SECOND = np.sqrt(6.0)  # noise of second differences over that of the values
+
 
 @dataclass(frozen=True)
 class Motion:
@@ -43,6 +46,17 @@ class Motion:
     def slope(self, t: FloatArray) -> FloatArray:
         """The derivative at ``t``, (...) to (..., 3 or 4)."""
         return np.stack([each(t) for each in self.slopes], axis=-1)
+
+    @cached_property
+    def spread(self) -> float:
+        """The variation of the velocity, m/s or rad/s."""
+        scale = 2.0 if len(self.slopes) == 4 else 1.0  # of quaternion rates
+        return scale * float(np.sqrt(np.mean(self.slope(self.times) ** 2)))
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard deviation of white noise that second differences of the samples show."""
+        return noise_of(self.values(self.times))
 
 
 @dataclass(frozen=True)
@@ -149,10 +163,11 @@ def motion_of(name: str, times: FloatArray, values: FloatArray, cutoff: float) -
     return alike
 
 
+def noise_of(values: FloatArray) -> float:
+    """Standard deviation of white noise that second differences of samples (n, k) show."""
+    return float(np.mean(np.std(np.diff(values, 2, axis=0), axis=0))) / _SECOND
+
+
 def _spread(motion: Motion | None) -> float:
     """Return the variation of a velocity; one unit where it is not measured."""
-    if motion is None:
-        return 1.0
-    rates = np.stack([slope(motion.times) for slope in motion.slopes])
-    scale = 2.0 if len(motion.slopes) == 4 else 1.0  # of quaternion rates
-    return scale * float(np.sqrt(np.mean(rates**2)))
+    return 1.0 if motion is None else motion.spread

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -48,7 +49,6 @@ class WindowSimulation:
         self.model = model
         self.spread = reader.spread if estimate_start else np.zeros(0)
         self.seen: BoolArray = np.ones(self.spread.size, dtype=np.bool_)
-        self.orientations = _orientation_samples(sequence, window)
         # A start that is a measured sample agrees with it by construction, which says nothing.
         at_start = np.array([signal.sensor in reader.sensors for signal in sequence.signals])
         self.is_start = (
@@ -68,6 +68,11 @@ class WindowSimulation:
         )
         opening.seen = self.seen
         return opening
+
+    @cached_property
+    def orientations(self) -> OrientationSamples:
+        """The window's samples that belong to orientations, of windows that are simulated."""
+        return _orientation_samples(self.sequence, self.window)
 
     @property
     def key(self) -> WindowKey:

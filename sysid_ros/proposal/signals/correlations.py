@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
-import scipy
 from numpy.lib.stride_tricks import sliding_window_view
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.assignment import assigned
 from sysid_ros.engine.elements import joint_of, takes_velocity
 from sysid_ros.engine.signals import value_at
 from sysid_ros.proposal.signals.channels import Channel
@@ -72,8 +72,7 @@ def decisive(left: float, other: float) -> bool:
 
 def decided(left: FloatArray) -> list[int]:
     """The column of each row: its own, but for cycles of rows that are decisively another's."""
-    rows, columns = scipy.optimize.linear_sum_assignment(left)
-    best = {int(row): int(column) for row, column in zip(rows, columns, strict=True)}
+    best = dict(enumerate(assigned(left).tolist()))
     chosen = list(range(len(left)))
     seen: set[int] = set()
     for start in best:

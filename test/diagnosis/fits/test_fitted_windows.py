@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Windows whose derivatives would miss much are not taken where there are others."""
+"""Windows that derivatives cover are taken, and fitted with as few derivatives as will do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from sysid_ros.diagnosis.fits import fitted_windows
-from sysid_ros.diagnosis.fits.fitted_windows import well_covered
+from sysid_ros.diagnosis.fits.fitted_windows import fitted, well_covered
+from sysid_ros.engine.least_squares import Point
 
 
 class _Group:
@@ -23,6 +24,54 @@ class _Group:
 
     def select(self, places: list[int]) -> _Group:
         return _Group([self.windows[place] for place in places])
+
+
+class _Line:
+    """A problem of one parameter whose derivatives are counted; it keeps those of one point."""
+
+    def __init__(self, counts: list[float]) -> None:
+        self.noise, self.counts = {"angle": 1.0}, counts
+        self.linearized: Any = None
+
+    def initial_point(self) -> Point:
+        return Point(np.zeros(1), ())
+
+    def cost(self, point: Point) -> float:
+        return float(np.sum((point.theta - 1.0) ** 2))
+
+    def window_rows(self, point: Point) -> list[float]:
+        assert self.linearized.is_at(point)
+        return [float(point.theta[0])]
+
+    def with_noise(self, noise: dict[str, float]) -> _Line:
+        return self
+
+
+def test_every_other_step_is_taken_with_derivatives_that_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts: list[float] = []  # where derivatives were made
+    chords: list[float] = []  # where those in use are from
+
+    def one_step(near: Any, point: Point, _: object) -> Point:
+        if isinstance(near, _Line):
+            counts.append(float(point.theta[0]))
+            near.linearized = SimpleNamespace(is_at=lambda other: other is point)
+        return Point(0.5 * (1.0 + point.theta), ())
+
+    def chord(_: _Line, rows: list[float]) -> list[float]:
+        chords.extend(rows)
+        return rows
+
+    monkeypatch.setattr(fitted_windows, "one_step", one_step)
+    monkeypatch.setattr(fitted_windows, "Chord", chord)
+    monkeypatch.setattr(fitted_windows, "squares_left", lambda *_: {})
+    problem = cast("Any", _Line(counts))
+    assert fitted(problem, chords=True)[1].theta == pytest.approx([1.0 - 0.5**4])
+    assert counts == [0.0, 0.75]
+    assert chords == counts
+    fitted(problem)
+    assert counts[2:] == [0.0, 0.5, 0.75, 0.875]
 
 
 def _problem_of(group: _Group, *_: object) -> Any:

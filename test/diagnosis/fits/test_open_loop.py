@@ -22,6 +22,7 @@ from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.mappings import SignalType
 from sysid_ros.engine.simulation import RolloutPool
+from sysid_ros.engine.windows import WindowSimulation
 from sysid_ros.errors import DataError
 
 SWING = """<mujoco><option timestep="0.002"/><worldbody><body>
@@ -134,6 +135,24 @@ def test_starts_are_read_anew_only_where_measurements_are_repaired(
         fresh = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
         np.testing.assert_allclose(found, fresh["angle"], rtol=1e-9)
         del read[count:]
+    assert counts == [1, 1, 2, 2]
+
+
+def test_how_much_signals_vary_is_found_out_again_only_where_they_are_repaired(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found, right = [], OpenLoop._variations_of
+
+    def counted(test: OpenLoop, windows: list[WindowSimulation]) -> list[tuple[float, float]]:
+        found.append(windows)
+        return right(test, windows)
+
+    monkeypatch.setattr(OpenLoop, "_variations_of", counted)
+    test, counts = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)), []
+    for label, factor in (("motor", -1.0), ("motor", 0.5), ("angle", -1.0), ("motor", 2.0)):
+        change = Change(FindingKind.SIGN, scale={label: factor})
+        test.powers(partial(repaired_series, changes=[change]), {})
+        counts.append(len(found))
     assert counts == [1, 1, 2, 2]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from counted_work import calls_of
 
 from sysid_ros.engine.residuals import SignalSettings
 from sysid_ros.engine.signals import SignalIntegral, SignalType, TimeSeries
@@ -201,6 +202,23 @@ def test_a_pose_is_read_off_the_sensor_that_has_samples() -> None:
     state = reader.state(0.5, 0.0, {})
     assert state[1:4] == pytest.approx([0.5, 0.0, 1.0], abs=1e-6)
     assert state[8:11] == pytest.approx([1.0, 0.0, 2.0], rel=1e-3, abs=1e-6)
+
+
+def test_a_start_is_read_off_once_for_all_windows_that_are_simulated_from_it() -> None:
+    model, times = mujoco.MjModel.from_xml_string(JOINT), np.arange(0.0, 2.0, 0.005)
+    series = TimeSeries(
+        times, np.sin(3.0 * times)[:, None], {"angle": (SignalType.MjSensor, np.array([0]))}
+    )
+    reader, begins = StartReader(model, series, np.zeros(3), velocity_filter=50.0), times[[20, 90]]
+    first = reader.states(begins, 0.0, {})
+    whole = first.copy()
+    first[:] = 0.0  # whoever asks may change what is told
+
+    calls = [calls_of(lambda at=at: reader.states(at, 0.0, {})) for at in (begins + 0.1, begins)]
+    assert calls[1] < 0.5 * calls[0]
+    np.testing.assert_array_equal(reader.states(begins, 0.0, {}), whole)
+    late = reader.states(begins, 0.0, {"angle": SignalSettings(0.02, 1.0, 0.0)})
+    np.testing.assert_allclose(late[:, 1], np.sin(3.0 * (begins + 0.02)), atol=1e-4)
 
 
 def test_a_pose_is_read_off_once_whatever_else_of_the_recording_is_repaired() -> None:
