@@ -17,6 +17,7 @@ from sysid_ros.diagnosis.fits import explained_more, helps, least_about, spoils
 from sysid_ros.engine.uncertainty import sensor_of
 
 _GLIMPSED = 3  # windows, by which repairs are dismissed that explain nothing of what is left there
+_NOTHING = 1e-3  # of that: rounding, as of a wheel's angle that is off where no spoke tells
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,11 @@ class RepairsInSome:
         those so far as there is without it.
         """
         found: list[Mapping[str, FloatArray]] = []
-        left = 0.0
+        left = before = 0.0
         for place, powers in zip(self._worst, self._in_each(changes), strict=True):
-            left += _left(powers) - sum(float(self.before[name][place]) for name in powers)
-            if left >= 0.0:
+            left += _left(powers)
+            before += sum(float(self.before[name][place]) for name in powers)
+            if left >= (1.0 - _NOTHING) * before:
                 return None
             found.append(powers)
         if rest := self._telling[len(found) :]:
