@@ -76,7 +76,7 @@ def test_another_command_of_the_same_recording_brings_it_elsewhere() -> None:
 
 def test_names_of_bodies_ask_for_no_other_simulation() -> None:
     places, command, truth = recorded()
-    named = CRANE.replace("<body><joint name=\"swing\"", "<body name=\"load\"><joint name=\"swing\"")
+    named = CRANE.replace('<body><joint name="swing"', '<body name="load"><joint name="swing"')
     models = (crane(8.0, 1.0), mujoco.MjModel.from_xml_string(named.format(damping=8.0, load=1.0)))
     first, second = (
         StartReader(one, places, np.zeros(truth.shape[1]), velocity_filter=30.0) for one in models
