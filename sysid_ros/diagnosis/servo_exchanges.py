@@ -19,7 +19,6 @@ from sysid_ros.diagnosis.evidence import (
     Recorded,
     joint_labels,
     joint_pairs,
-    repaired,
 )
 from sysid_ros.diagnosis.fits import decisive
 from sysid_ros.diagnosis.tracking import Tracking
@@ -28,6 +27,7 @@ _SUSPECT = 0.3  # share left of a command that may be another servo's
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.055, 0.1, 0.2)  # s
 _BETTER = 0.25  # of the power left of a servo's own command, that another's may leave
 _LEFT = 0.1  # of a command's power, that another joint's position may leave
+_FEW, _AT_A_GLANCE = 150, 0.2  # instants by which most are dismissed, and what it may leave there
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
 
 
@@ -69,14 +69,14 @@ def _with_undriven(
 ) -> list[tuple[list[Explanation], tuple[int, ...]]]:
     """Servos whose position carries the name of a joint that nothing drives, with a sign or not."""
     driven = {j for a in (*recorded.commands, *recorded.efforts) for j in recorded.arms(a)}
+    few = Tracking(recorded, test.servos, test.data.thinned(_FEW))
     found: list[tuple[list[Explanation], tuple[int, ...]]] = []
     for servo, other in itertools.product(suspects, {*recorded.positions} - driven):
         pairs = joint_pairs(recorded, recorded.joint_of(servo), other)
         swap = Change(FindingKind.SWAP, exchange=pairs)
-        after = Tracking.of(repaired(recorded, swap))
-        if after is None or servo not in after.servos:
+        if float(_table(few, [servo], swap)[0][0, 0]) > _AT_A_GLANCE:
             continue
-        power, sign, lag = (float(table[0, 0]) for table in _table(after, [servo]))
+        power, sign, lag = (float(table[0, 0]) for table in _table(test, [servo], swap))
         if power > _LEFT:
             continue
         delay = Change(FindingKind.LAG, delay={recorded.commands[servo]: lag})
@@ -91,8 +91,13 @@ def _with_undriven(
     return found
 
 
-def _table(test: Tracking, suspects: list[int]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The remainder of each command (column) by each servo (row), with the best sign and lag."""
+def _table(
+    test: Tracking, suspects: list[int], *changes: Change
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The remainder of each command (column) by each servo (row), with the best sign and lag.
+
+    After some repairs of measurements, which are filtered once for all.
+    """
     count = len(suspects)
     commands = np.column_stack([test.commands(servo, _LAGS) for servo in suspects])
     number = commands.shape[1]
@@ -100,7 +105,7 @@ def _table(test: Tracking, suspects: list[int]) -> tuple[FloatArray, FloatArray,
     slopes = np.repeat([1.0, -1.0], number)
     tables = [np.empty((count, count)) for _ in range(3)]
     for row, servo in enumerate(suspects):
-        powers = test.equation(servo).fits(commands, which, slopes).powers
+        powers = test.equation(servo, *changes).fits(commands, which, slopes).powers
         each = powers.reshape(2, count, len(_LAGS)).transpose(1, 0, 2).reshape(count, -1)
         best = np.argmin(each, axis=1)
         tables[0][row] = each[np.arange(count), best]

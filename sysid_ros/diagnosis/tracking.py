@@ -132,10 +132,11 @@ class Tracking:
             )
         return misfit_of(np.column_stack(residuals), data.block)
 
-    def equation(self, servo: int) -> ServoEquation:
-        """A servo's equation as recorded."""
-        matrix, limits = self._columns(self.data, servo, ())
-        return ServoEquation(matrix * limits, self._position(self.data, servo))
+    def equation(self, servo: int, *changes: Change) -> ServoEquation:
+        """A servo's equation after some repairs of measurements, but for delays."""
+        data = self.data.changed(changes)
+        matrix, limits = self._columns(data, servo, changes)
+        return ServoEquation(matrix * limits, self._position(data, servo))
 
     def resistance(self, servo: int, lag: float) -> Resistance:
         """Damping and friction of a servo's joint if its command takes effect after a lag [s]."""

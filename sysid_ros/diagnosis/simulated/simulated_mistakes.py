@@ -318,8 +318,7 @@ class _Search:
         seen.sort(key=lambda one: some.left(one[1]))
         accepted = []
         for family, best in seen[:_REFINED]:
-            better = some.left(best) < 0.0
-            near = refined(some.before, family, best, some.tried) if better else best
+            near = some.refined(family, best) if some.left(best) < 0.0 else best
             if not near.may_be_accepted(before):
                 continue
             if some.in_all(near.changes, near.size).may_be_accepted(before):

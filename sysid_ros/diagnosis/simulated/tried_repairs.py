@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ from sysid_ros.diagnosis.fits import explained_more, helps, least_about, spoils
 from sysid_ros.engine.uncertainty import sensor_of
 
 _GLIMPSED = 3  # windows, by which repairs are dismissed that explain nothing of what is left there
+_NOTHING = 1e-3  # of that: rounding, as of a wheel's angle that is off where no spoke tells
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,9 @@ class RepairsInSome:
     ) -> None:
         self.in_all, self.tried = in_all, partial(in_all, windows=telling)
         self.before = {name: power[telling] for name, power in before.items()}
-        first = telling[:_GLIMPSED]
-        self._glimpsed = {name: float(np.sum(power[first])) for name, power in before.items()}
-        self._in_each = partial(in_each, windows=sorted(first, key=lambda k: -_left(before, k)))
+        self._telling, self._few = telling, telling[:_GLIMPSED]
+        self._worst = sorted(range(len(self._few)), key=lambda k: -_left(self.before, k))
+        self._in_each = partial(in_each, windows=[self._few[k] for k in self._worst])
 
     def left(self, one: Tried) -> float:
         """The power that a repair leaves more of in them; negative where it explains anything."""
@@ -73,15 +74,34 @@ class RepairsInSome:
     def promising(self, changes: tuple[Change, ...], size: float = 0.0) -> Tried | None:
         """A repair with what it leaves; none where it explains nothing in the first windows.
 
-        These are simulated one by one, the worst first, and no more once a repair leaves more in
-        some than there is in all without it.
+        These are simulated one by one, the worst first, and no more once a repair leaves as much in
+        those so far as there is without it.
         """
-        left = 0.0
-        for powers in self._in_each(changes):
+        found: list[Mapping[str, FloatArray]] = []
+        left = before = 0.0
+        for place, powers in zip(self._worst, self._in_each(changes), strict=True):
             left += _left(powers)
-            if left >= sum(self._glimpsed[name] for name in powers):
+            before += sum(float(self.before[name][place]) for name in powers)
+            if left >= (1.0 - _NOTHING) * before:
                 return None
-        return self.tried(changes, size)
+            found.append(powers)
+        if rest := self._telling[len(found) :]:
+            found.append(self.in_all(changes, size, windows=rest).powers)
+        order = np.argsort([*self._worst, *range(len(self._few), len(self._telling))])
+        joined = {name: np.concatenate([one[name] for one in found])[order] for name in found[0]}
+        return Tried(changes, size, joined)
+
+    def refined(self, family: Family, best: Tried) -> Tried:
+        """A repair of the best size about one of a family's, as the first windows have it."""
+        few, own = (
+            {name: power[: len(self._few)] for name, power in powers.items()}
+            for powers in (self.before, best.powers)
+        )
+        in_few = partial(self.in_all, windows=self._few)
+        near = refined(few, family, replace(best, powers=own), in_few)
+        if near.size == best.size:
+            return best
+        return min(best, self.tried(near.changes, near.size), key=self.left)
 
 
 def _left(powers: Mapping[str, FloatArray], window: int = 0) -> float:

@@ -11,6 +11,7 @@ from sysid_ros.engine.simulation.candidate import (
     CandidateBuilder,
     ModelGroup,
     model_content,
+    model_numbers,
     shapes_model,
 )
 from sysid_ros.engine.simulation.compared_runs import compared_runs

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +29,7 @@ from sysid_ros.errors import ModelError, SysidError
 Batch = TypeVar("Batch")
 
 ROUNDING = 1e-13  # of the largest number of an array
+_OF_NAMES = ("_", "name", "nname", "nbuffer")  # beginnings of attributes that hang on names
 
 # (parameters) -> MjModel
 BuildFn = Callable[[ParameterDict], Any]
@@ -296,13 +297,7 @@ def _alike(model: mujoco.MjModel, other: mujoco.MjModel) -> bool:
     """
     if model_content(model) == model_content(other):
         return True
-    pairs = [
-        (getattr(one, name), getattr(two, name))
-        for one, two in ((model, other), (model.opt, other.opt), (model.stat, other.stat))
-        for name in dir(one)
-        if not name.startswith("_")
-    ]
-    numbers = [each for each in pairs if isinstance(each[0], (int, float, np.ndarray))]
+    numbers = zip(model_numbers(model), model_numbers(other), strict=True)
     return model.names == other.names and all(_close(*each) for each in numbers)
 
 
@@ -321,6 +316,15 @@ def model_content(model: mujoco.MjModel) -> bytes:
     buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
     mujoco.mj_saveModel(model, None, buffer)
     return buffer.tobytes()
+
+
+def model_numbers(model: mujoco.MjModel) -> Iterator[Any]:
+    """All numbers of a compiled model, in a fixed order, but those that hang on names."""
+    for part in (model, model.opt, model.stat):
+        for name in dir(part):
+            value = None if name.startswith(_OF_NAMES) else getattr(part, name)
+            if isinstance(value, (int, float, np.ndarray)):
+                yield value
 
 
 def _values(params: Iterable[Parameter]) -> bytes:

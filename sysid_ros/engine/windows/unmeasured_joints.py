@@ -38,7 +38,7 @@ from sysid_ros.engine.signals import (
     rotated,
     step_offsets,
 )
-from sysid_ros.engine.simulation import collected_warnings, model_content, step_means
+from sysid_ros.engine.simulation import collected_warnings, model_numbers, step_means
 from sysid_ros.engine.windows.measured_twists import MeasuredVelocity
 
 _PULL = 0.15  # of the time constant of a spring, a step: as stiff as steps allow
@@ -149,8 +149,8 @@ def _idle(model: mujoco.MjModel, integrals: Sequence[SignalIntegral | None]) -> 
 
 
 def _digest(model: mujoco.MjModel, *arrays: FloatArray | BoolArray) -> bytes:
-    """A short name of everything that is in a model and in what it is simulated with."""
-    parts = (model_content(model), *(each.tobytes() for each in arrays))
+    """A short name of all numbers of a model, and of those that it is simulated with."""
+    parts = (np.asarray(one).tobytes() for one in (*model_numbers(model), *arrays))
     return hashlib.sha256(b"".join(parts)).digest()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from counted_work import calls_of
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.signals import JoinedIntegrals, SignalIntegral, TimeSeries
@@ -71,6 +72,20 @@ def test_another_command_of_the_same_recording_brings_it_elsewhere() -> None:
         swings.append(reader.states(places.times[2000:2001], 0.0, {})[0, 2])
     assert swings[0] != 0.0
     assert swings[1] == 0.0
+
+
+def test_names_of_bodies_ask_for_no_other_simulation() -> None:
+    places, command, truth = recorded()
+    named = CRANE.replace('<body><joint name="swing"', '<body name="load"><joint name="swing"')
+    models = (crane(8.0, 1.0), mujoco.MjModel.from_xml_string(named.format(damping=8.0, load=1.0)))
+    first, second = (
+        StartReader(one, places, np.zeros(truth.shape[1]), velocity_filter=30.0) for one in models
+    )
+    span = (0.0, float(places.times[-1]))
+    alone = calls_of(lambda: first.carry([command], span))
+    again = calls_of(lambda: second.carry([command], span))
+    assert again < 0.5 * alone, (again, alone)
+    assert np.array_equal(first.state(4.0, 0.0, {}), second.state(4.0, 0.0, {}))
 
 
 def test_other_filters_of_the_same_recording_bring_it_elsewhere() -> None:
