@@ -23,6 +23,7 @@ from sysid_ros.engine.windows.postures import (
     RESTING,
     Pair,
     Touches,
+    any_touch,
     can_touch,
     drawn_overlaps,
     pushed,
