@@ -23,7 +23,7 @@ from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.evidence import SERVO_LAGS, Finding, FindingKind, Recorded
-from sysid_ros.diagnosis.fits import Misfit, ServoEquation, bounded_fit, decisive, misfit_of
+from sysid_ros.diagnosis.fits import Misfit, bounded_fit, decisive, misfit_of
 from sysid_ros.diagnosis.low_passes import low_pass_findings
 from sysid_ros.diagnosis.tracking import Tracking
 from sysid_ros.engine.elements import is_low_passed, is_velocity_servo
@@ -44,56 +44,58 @@ class _Behind:
       value: How far, (n,).
       integral: Of that [s], (n,).
       columns: The most that friction, inertia and load make of it, (n, k).
-      drift: A constant and a ramp for each recording of which instants are used, (n, d).
+      power: The variance of how far, with what the others go without: a constant and a ramp for
+        each recording, which have no bounds.
     """
 
     value: FloatArray
     integral: FloatArray
     columns: FloatArray
-    drift: FloatArray
+    power: float
 
     @classmethod
-    def of(
-        cls,
-        test: Tracking,
-        servo: int,
-        labels: tuple[str, str],
-        equation: ServoEquation,
-        lag: float,
-    ) -> _Behind:
-        """That of a servo; ``labels`` are those of its command and of its joint's position."""
-        asked, (told, moved) = test.asked(servo), labels
-        command = test.commands(servo, [lag])[:, 0]
-        spread = max(float(np.std(command)), 1e-9)
+    def of(cls, test: Tracking, servo: int, labels: tuple[str, str]) -> list[_Behind]:
+        """That of a servo after each lag; ``labels`` are its command's and its position's."""
+        equation, asked, (told, moved) = test.equation(servo), test.asked(servo), labels
         rest = float(np.mean(equation.position - asked * test.data.value[moved]))
-        integrals = []
-        for one in test.data.stretches:
-            grid = np.arange(len(one.value[told]), dtype=np.float64)
-            sent = np.interp(grid - lag / one.step, grid, one.value[told])
-            behind = sent - rest - asked * one.value[moved]
-            integrals.append((np.cumsum(behind) * one.step)[one.places])
-        return cls(
-            (command - equation.position) / spread,
-            np.concatenate(integrals) / spread,
-            equation.columns / spread,
-            drift_columns([one.places for one in test.data.stretches]),
-        )
+        drift = drift_columns([one.places for one in test.data.stretches])
+        columns = _without(drift, equation.columns)
+        found = []
+        for command, lag in zip(test.commands(servo, SERVO_LAGS).T, SERVO_LAGS, strict=True):
+            spread = max(float(np.std(command)), 1e-9)
+            integrals = []
+            for one in test.data.stretches:
+                grid = np.arange(len(one.value[told]), dtype=np.float64)
+                sent = np.interp(grid - lag / one.step, grid, one.value[told])
+                behind = sent - rest - asked * one.value[moved]
+                integrals.append((np.cumsum(behind) * one.step)[one.places])
+            both = np.column_stack([command - equation.position, np.concatenate(integrals)])
+            value, integral = _without(drift, both).T / spread
+            power = float(np.var(both[:, 0] / spread))
+            found.append(cls(value, integral, columns / spread, power))
+        return found
 
     def left(self, *, integral: bool) -> tuple[FloatArray, float]:
         """The remainder (n,), with an integral part or without, and that part's rate [1/s]."""
-        free = np.column_stack([self.drift, -self.integral]) if integral else self.drift
-        basis, parts = np.linalg.qr(free)  # what has no bounds drops out of the bounded fit
-        columns = self.columns - basis @ (basis.T @ self.columns)
-        value = self.value - basis @ (basis.T @ self.value)
+        value, columns = self.value, self.columns
+        size = max(float(np.linalg.norm(self.integral)), 1e-300)
+        own = self.integral[:, None] / size
+        if integral:  # which has no bounds either
+            value, columns = _without(own, value), _without(own, columns)
         found = bounded_fit(columns.T @ columns, columns.T @ value, 1.0)
-        if not integral:
-            return value - columns @ found, 0.0
-        rates = np.linalg.solve(parts, basis.T @ (self.value - self.columns @ found))
-        return value - columns @ found, float(rates[-1])
+        rest = float(own[:, 0] @ (self.value - self.columns @ found))
+        return value - columns @ found, -rest / size
+
+
+def _without(basis: FloatArray, values: FloatArray) -> FloatArray:
+    """What columns of unit length that are orthogonal, (n, d), do not explain of values."""
+    return np.asarray(values - basis @ (basis.T @ values))
 
 
 def drift_columns(places: Sequence[IndexArray]) -> FloatArray:
-    """A constant and a ramp for each recording, (n, d); none that is zero at all instants.
+    """A constant and a ramp for each recording, (n, d), of unit length; none that would be zero.
+
+    All are orthogonal: ramps go through zero in the middle.
 
     Args:
       places: The instants of each recording that are used, by number; may be none of some.
@@ -101,7 +103,8 @@ def drift_columns(places: Sequence[IndexArray]) -> FloatArray:
     ramps = [own - float(np.sum(own)) / max(len(own), 1) for own in places]
     own = np.eye(len(ramps))[np.repeat(np.arange(len(ramps)), [len(ramp) for ramp in ramps])]
     columns = np.column_stack([own, own * np.concatenate(ramps)[:, None]])
-    return np.asarray(columns[:, columns.any(axis=0)])
+    sizes = np.linalg.norm(columns, axis=0)
+    return np.asarray(columns[:, sizes > 0.0] / sizes[sizes > 0.0])
 
 
 def drive_parts(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -153,11 +156,11 @@ def _is_plain(recorded: Recorded, servo: int) -> bool:
 def _rate(recorded: Recorded, test: Tracking, servo: int) -> float:
     """The gain of a servo's integral part over its own [1/s]; zero where it has none."""
     labels = recorded.commands[servo], recorded.positions[recorded.joint_of(servo)]
-    block, equation = test.data.block, test.equation(servo)
-    every = [_Behind.of(test, servo, labels, equation, lag) for lag in SERVO_LAGS]
+    block = test.data.block
+    every = _Behind.of(test, servo, labels)
     plain = [misfit_of(one.left(integral=False)[0][:, None], block) for one in every]
     before = min(range(len(every)), key=lambda k: plain[k].share)
-    if plain[before].share ** 2 < _LEFT * float(np.var(every[before].value)):
+    if plain[before].share ** 2 < _LEFT * every[before].power:
         return 0.0
     found: list[tuple[Misfit, float]] = []
     for one in every:

@@ -36,19 +36,18 @@ _MANY_FACES = 20_000
 
 
 def drawable_model(path: Path) -> mujoco.MjModel:
-    """Load a model such that it can be drawn quickly.
+    """Load a compiled model such that it can be drawn quickly.
 
     Raises:
       DataError: Nothing of it would be visible.
       ValueError: It does not load.
     """
-    spec = mujoco.MjSpec.from_file(str(path))
-    spec.visual.quality.offsamples = 0  # smooth edges take most of the time without a graphics card
-    spec.visual.quality.shadowsize = 0  # nor is room for shadows made
-    spec.visual.headlight.ambient = (0.4, 0.4, 0.4)
-    spec.visual.headlight.diffuse = (0.6, 0.6, 0.6)
-    spec.visual.global_.offwidth, spec.visual.global_.offheight = WIDTH, HEIGHT
-    model = spec.compile()
+    model = mujoco.MjModel.from_binary_path(str(path))
+    model.vis.quality.offsamples = 0  # smooth edges take most of the time without a graphics card
+    model.vis.quality.shadowsize = 0  # nor is room for shadows made
+    model.vis.headlight.ambient[:] = 0.4
+    model.vis.headlight.diffuse[:] = 0.6
+    model.vis.global_.offwidth, model.vis.global_.offheight = WIDTH, HEIGHT
     check_drawable(model)
     return model
 

@@ -30,6 +30,7 @@ _LARGEST = 64 << 20  # bytes of an animation; ours have a hundredth of that
 _PATIENCE = 60.0  # s; a few pictures take a few seconds even without a graphics card
 # Of Mesa, where there is no graphics card: small pictures, which threads only wait for.
 _ONE_THREAD = {"LP_NUM_THREADS": "1"}
+_MODEL, _POSES = "model.mjb", "poses.npz"  # what is drawn
 _SWITCHED_OFF = "MUJOCO_GL switches drawing off"
 _OFF = ("disable", "disabled", "off", "false", "0")  # as MuJoCo itself reads MUJOCO_GL
 
@@ -59,50 +60,32 @@ def drawing(
     Yields:
       A function that waits for the animation. Without that call nothing of it is left.
     """
-    found = _poses(model, sequences) if wanted else "the fit was stopped early"
-    with drawing_poses(model, found) as video:
-        yield video
+    with tempfile.TemporaryDirectory(prefix="sysid_ros_") as scratch:
+        scene = Path(scratch)
+        reason = _set_up(scene, model, sequences) if wanted else "the fit was stopped early"
+        with _drawing(scene, model.parent / VIDEO, reason) as video:
+            yield video
 
 
 @contextmanager
-def drawing_poses(model: Path, shown: Poses | str) -> Iterator[Callable[[], Video]]:
+def drawing_poses(
+    model: mujoco.MjModel, shown: Poses, folder: Path
+) -> Iterator[Callable[[], Video]]:
     """Draw an animation of poses in the background, see :func:`drawing`.
 
     Args:
-      model: The model's file; the animation is written beside it.
-      shown: Poses of it, or the reason why there are none.
+      model: The model.
+      shown: Poses of it.
+      folder: The animation is written there.
     """
-    library = os.environ.get("MUJOCO_GL") or "egl"
-    if library.lower() in _OFF and not isinstance(shown, str):
-        shown = _SWITCHED_OFF
-    if isinstance(shown, str):
-        reason = shown
-        yield lambda: Video(None, reason)
-        return
     with tempfile.TemporaryDirectory(prefix="sysid_ros_") as scratch:
-        poses = Path(scratch) / "poses.npz"
-        np.savez(poses, **{name: each for name, each in asdict(shown).items() if each is not None})
-        return_freed_memory()  # the model with all its meshes is loaded by that process as well
-        video = model.parent / VIDEO
-        process = subprocess.Popen(
-            [sys.executable, "-m", "sysid_ros.pictures", str(model), str(poses), str(video)],
-            env={**_ONE_THREAD, **os.environ, "MUJOCO_GL": library},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            yield lambda: _drawn(process, video, library)
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.communicate()
-            video.with_suffix(".part").unlink(missing_ok=True)
+        _write_scene(Path(scratch), model, shown)
+        with _drawing(Path(scratch), folder / VIDEO, "") as video:
+            yield video
 
 
-def _poses(model: Path, sequences: Sequence[SequenceFit]) -> Poses | str:
-    """Poses for the process to draw, or the reason where there are none."""
+def _set_up(scene: Path, model: Path, sequences: Sequence[SequenceFit]) -> str:
+    """Write what the process draws into a folder; the reason where there is nothing, or empty."""
     if (os.environ.get("MUJOCO_GL") or "").lower() in _OFF:
         return _SWITCHED_OFF
     stretch = telling_stretch(sequences)
@@ -111,9 +94,45 @@ def _poses(model: Path, sequences: Sequence[SequenceFit]) -> Poses | str:
     try:
         compiled = mujoco.MjModel.from_xml_path(str(model))
         check_drawable(compiled)  # before a process is started for nothing
-        return poses(compiled, sequences[stretch.sequence], stretch)
+        _write_scene(scene, compiled, poses(compiled, sequences[stretch.sequence], stretch))
     except (DataError, ValueError) as error:
         return str(error)
+    return ""
+
+
+def _write_scene(scene: Path, model: mujoco.MjModel, shown: Poses) -> None:
+    """Write a model as it is compiled, which takes a second where it has meshes, and its poses."""
+    mujoco.mj_saveModel(model, str(scene / _MODEL), None)
+    given = {name: each for name, each in asdict(shown).items() if each is not None}
+    np.savez(scene / _POSES, **given)
+
+
+@contextmanager
+def _drawing(scene: Path, video: Path, reason: str) -> Iterator[Callable[[], Video]]:
+    """Draw what is in a folder, unless there is a reason not to."""
+    library = os.environ.get("MUJOCO_GL") or "egl"
+    if library.lower() in _OFF:
+        reason = reason or _SWITCHED_OFF
+    if reason:
+        yield lambda: Video(None, reason)
+        return
+    return_freed_memory()  # the model with all its meshes is loaded by that process as well
+    files = [str(scene / _MODEL), str(scene / _POSES), str(video)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sysid_ros.pictures", *files],
+        env={**_ONE_THREAD, **os.environ, "MUJOCO_GL": library},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield lambda: _drawn(process, video, library)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+        video.with_suffix(".part").unlink(missing_ok=True)
 
 
 def _drawn(process: subprocess.Popen[str], video: Path, library: str) -> Video:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import mujoco
 import numpy as np
@@ -38,11 +39,13 @@ from sysid_ros.engine.simulation import (
     size_signature,
     step_times,
 )
+from sysid_ros.engine.windows import any_touch
 
 # Of a reading's standard deviation: what MuJoCo's solver leaves moves it by less than 1e-7.
 AGREEMENT = 1e-6
 _PIECES = 2  # per thread, so that threads end at about the same time
 _FEWEST_STEPS = 2000  # of a piece, which takes Python as long as half of so many
+_GLANCE = 0.01  # s between postures in which touches are looked for: by default they last longer
 _DISABLE = mujoco.mjtDisableBit
 
 
@@ -59,15 +62,15 @@ class ForwardRuns:
     """Simulations of one model with any parameters.
 
     The first are MuJoCo's, as there may be no others. The next are compared with MuJoCo's, and what
-    :meth:`compared` is asked for. Where one differs, and of a model that is not covered, all are
-    MuJoCo's.
+    :meth:`compared` is asked for. Where one differs, where geoms touch in one, and of a model that
+    is not covered, all are MuJoCo's.
 
     Args:
       addresses: The columns of the sensor data that are read, ascending; others are NaN.
       rollouts: Where simulations run.
 
     Attributes:
-      trusted: Whether they agreed; ``None`` before they were compared.
+      trusted: Whether they agreed, and nothing touched; ``None`` before they were compared.
       used: Whether the latest are not MuJoCo's.
     """
 
@@ -115,7 +118,7 @@ class ForwardRuns:
         return bool(np.all(apart <= AGREEMENT * size))
 
     def _simulated(self, jobs: Sequence[BatchSimulation]) -> list[BatchRollout] | None:
-        """The rollouts; ``None`` where a model is not covered."""
+        """The rollouts; ``None`` where a model is not covered, or something touches."""
         self._rollouts.give_way()
         done: list[BatchRollout] = []
         for _, own in itertools.groupby(jobs, key=lambda job: id(job.model)):
@@ -125,8 +128,18 @@ class ForwardRuns:
                 return None
             together = _Together(some, parts, self._addresses)
             list(self._rollouts.map(together.simulate, together.pieces(self._rollouts.n_threads)))
-            done += together.results(self._rollouts)
+            found = together.results(self._rollouts)
+            if self._touches(some[0].model, found):
+                self.trusted = False
+                return None
+            done += found
         return done
+
+    def _touches(self, model: mujoco.MjModel, done: Sequence[BatchRollout]) -> bool:
+        """Return whether geoms touch in some of the rollouts, in which they felt nothing of it."""
+        every = max(1, round(_GLANCE / model.opt.timestep))
+        seen = [rollout.states[::every, 1 : 1 + model.nq] for rollout in done]
+        return any(self._rollouts.map(partial(any_touch, model), seen))
 
     def _parts(self, job: BatchSimulation) -> tuple[ModelPart, ...] | None:
         """The parts of a job's model; ``None`` where it is not covered."""
@@ -146,13 +159,11 @@ class ForwardRuns:
         return before.parts if fits and not framed else None
 
     def _covers(self, model: mujoco.MjModel) -> bool:
-        """Return whether nothing acts in a model, nor may touch, that rollouts here do not know."""
+        """Return whether nothing acts in a model, touches aside, that rollouts here do not know."""
         disabled = int(model.opt.disableflags)
-        apart = not model.ngeom or disabled & int(_DISABLE.mjDSBL_CONTACT)
         sensors = np.unique(sensors_of(model, self._addresses)).tolist()
         return bool(
-            apart
-            and not has_connections(model)
+            not has_connections(model)
             and not disabled & int(_DISABLE.mjDSBL_CONSTRAINT)
             and not model.opt.enableflags
             and int(model.opt.integrator) != RK4

@@ -84,7 +84,7 @@ def by_innovations(
     system, change = eliminate_starts(solution.linearization), None
     with suppress(StopRequestedError, np.linalg.LinAlgError):
         change = change_by_innovations(
-            problem, solution.point, system, chosen, covariance.errors[chosen]
+            problem, solution.point, system, chosen, covariance.errors[chosen], covariance.blocks
         )
     if change is None:
         return None

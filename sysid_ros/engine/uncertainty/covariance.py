@@ -55,6 +55,7 @@ class Covariance:
       from_prior: Share of each variance that priors contribute, (p,).
       beyond: Distance of a parameter at a bound to the optimum without its bound, (p,); zero of the
         others.
+      blocks: The Gauss-Newton model in shares of blocks inside windows, where these are few.
     """
 
     matrix: FloatArray
@@ -65,6 +66,7 @@ class Covariance:
     errors: FloatArray
     from_prior: FloatArray
     beyond: FloatArray
+    blocks: ReducedSystem | None = None
 
     @property
     def by_chance(self) -> BoolArray:

@@ -54,10 +54,11 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
     _, precision = priors(problem.params)
     system = _of_data_and_priors(eliminate_starts(solution.linearization), precision)
     residual_square = 2.0 * solution.linearization.cost
-    blocks = method == "clustered" and needs_blocks(problem)
+    blocks = None
     try:
-        if blocks:
-            system = by_block(problem, solution.point, system, problem.window_rows(solution.point))
+        if method == "clustered" and needs_blocks(problem):
+            rows = problem.window_rows(solution.point)
+            blocks = system = by_block(problem, solution.point, system, rows)
         if problem.loss.name != "linear":
             residual = _in_units_of_noise(problem, solution)
             system = _curved(system, problem.loss.curvature(residual))
@@ -73,7 +74,9 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         residual_square=residual_square,
         prior=precision,
     )
-    return replace(found, method="blocks") if blocks and found.method == "clustered" else found
+    if blocks is not None and found.method == "clustered":
+        found = replace(found, method="blocks")
+    return replace(found, blocks=blocks)
 
 
 def _of_data_and_priors(system: ReducedSystem, precision: FloatArray) -> ReducedSystem:

@@ -48,6 +48,7 @@ def change_by_innovations(
     system: ReducedSystem,
     chosen: IndexArray,
     errors: FloatArray,
+    blocks: ReducedSystem | None = None,
 ) -> StepChange | None:
     """The change of some parameters where innovations count.
 
@@ -57,6 +58,7 @@ def change_by_innovations(
       system: The Gauss-Newton model there, starts eliminated.
       chosen: The parameters, (k,); the others are fixed.
       errors: Their standard errors by noise, (k,).
+      blocks: The shares of :func:`by_block` there, if they are known.
 
     Returns:
       ``None`` where hardly anything of residuals is shared by neighbouring samples.
@@ -68,7 +70,9 @@ def change_by_innovations(
     if not links:
         return None
     innovations = _Innovations(problem, point, links, chosen)
-    here = by_block(problem, point, system, problem.window_rows(point))
+    if blocks is None:
+        blocks = by_block(problem, point, system, problem.window_rows(point))
+    here = replace(blocks, hessian=system.hessian, gradient=system.gradient)
     there = by_block(problem, point, system, innovations.rows())
     priors = problem.prior_rows(point.theta)
     there = replace(
@@ -100,6 +104,14 @@ class _Links:
         found[self.later] /= np.sqrt(1.0 - shared**2)
         return found
 
+    def pulled(self, residual: FloatArray) -> FloatArray:
+        """The factors of rows as they were in ``new(rows).T @ residual``, (n,)."""
+        found: FloatArray = residual.copy()
+        found[self.later] /= np.sqrt(1.0 - self.shared**2)
+        lost = self.shared * found[self.later]
+        found[self.before] -= lost
+        return found
+
 
 class _Innovations:
     """The problem with innovations in the place of residuals, and the derivatives of one point."""
@@ -108,36 +120,49 @@ class _Innovations:
         self, problem: WindowedProblem, point: Point, links: Sequence[_Links], chosen: IndexArray
     ) -> None:
         self._problem, self._known, self._links = problem, point, links
+        self._squares: list[FloatArray] = []
         self.scale, room = problem.scale, _FIXED * problem.scale
         room[chosen] = np.inf
         self.lower = np.maximum(problem.lower, point.theta - room)
         self.upper = np.minimum(problem.upper, point.theta + room)
 
     def rows(self) -> Iterator[FloatArray]:
-        """``[J_theta J_start r]`` of each window's innovations at that point."""
-        known = zip(self._links, self._problem.window_rows(self._known), strict=True)
-        return (link.new(rows) for link, rows in known)
+        """``[J_theta J_start r]`` of each window's innovations at that point; squares are kept."""
+        self._squares.clear()
+        known = self._problem.window_rows(self._known)
+        for link, rows in zip(self._links, known, strict=True):
+            own = link.new(rows)
+            self._squares.append(own.T @ own)
+            yield own
 
     def cost(self, point: Point) -> float:
         """Half the sum of squares; infinite where a simulation diverges."""
-        prior = self._problem.prior_rows(point.theta)[:, -1]
-        found = 0.5 * sum(float(one @ one) for one in [*self._residuals(point), prior])
-        found += float(self._problem.added_costs(point.theta).sum())
-        return found if np.isfinite(found) else np.inf
+        return self._cost(point, self._residuals(point))
 
     def linearize(self, point: Point) -> Linearization:
-        """The objective at a point, with the derivatives that are known."""
-        grams = []
-        residuals = self._residuals(point)
-        for rows, residual in zip(self.rows(), residuals, strict=True):
-            own = np.column_stack([rows[:, :-1], residual])
-            grams.append(own.T @ own)
+        """The objective at a point, with the derivatives that are known once :meth:`rows` are."""
+        grams, residuals = [], self._residuals(point)
+        known = self._problem.window_rows(self._known)
+        for square, link, rows, residual in zip(
+            self._squares, self._links, known, residuals, strict=True
+        ):
+            own = square.copy()
+            own[-1, :-1] = own[:-1, -1] = rows[:, :-1].T @ link.pulled(residual)
+            own[-1, -1] = residual @ residual
+            grams.append(own)
         if self._problem.added is not None:
             add_grams(grams, self._problem.added.grams(point.theta, self._problem.noise))
         prior = self._problem.prior_rows(point.theta)
-        return Linearization(self.cost(point), tuple(grams), prior.T @ prior)
+        return Linearization(self._cost(point, residuals), tuple(grams), prior.T @ prior)
+
+    def _cost(self, point: Point, residuals: Sequence[FloatArray]) -> float:
+        prior = self._problem.prior_rows(point.theta)[:, -1]
+        found = 0.5 * sum(float(one @ one) for one in [*residuals, prior])
+        found += float(self._problem.added_costs(point.theta).sum())
+        return found if np.isfinite(found) else np.inf
 
     def _residuals(self, point: Point) -> list[FloatArray]:
+        """The innovations of each window, in units of noise."""
         weight, found = self._problem.loss.gradient_weight, []
         for link, one, start in zip(
             self._links, in_units_of_noise(self._problem, point), point.starts, strict=True

@@ -24,6 +24,7 @@ from sysid_ros.engine.windows.postures import (
     RESTING,
     Pair,
     Touches,
+    any_touch,
     can_touch,
     drawn_overlaps,
     pushed,

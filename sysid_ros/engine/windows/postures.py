@@ -48,6 +48,20 @@ def can_touch(model: mujoco.MjModel) -> bool:
     return bool(able and not disabled)
 
 
+def any_touch(model: mujoco.MjModel, postures: FloatArray) -> bool:
+    """Return whether any geoms touch in one of some postures, (n, nq); those not finite aside."""
+    if not can_touch(model):
+        return False
+    data = mujoco.MjData(model)
+    for qpos in postures[np.isfinite(postures).all(axis=1)]:
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_collision(model, data)
+        if data.ncon and not np.all(data.contact.exclude):
+            return True
+    return False
+
+
 def touches_at(
     model: mujoco.MjModel,
     times: FloatArray,

@@ -13,10 +13,8 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import places_in_qpos
-from sysid_ros.errors import SysidError
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.servos import ServoMotion
-from sysid_ros.exports import write_model
 from sysid_ros.pictures import FRAMES_PER_SECOND, Poses
 from sysid_ros.video import Video, drawing_poses
 
@@ -45,10 +43,9 @@ def motion_video(
     planned = np.tile(home, (len(times), 1))
     planned[:, places_in_qpos(model, motion.joints)] = motion.values(times)
     ghost = None if followed is None else followed.at(times).qpos
-    with tempfile.TemporaryDirectory(prefix="sysid_ros_") as folder:
-        try:
-            file = write_model(spec, Path(folder))
-        except (SysidError, OSError) as error:
-            return Video(None, str(error))
-        with drawing_poses(file, Poses(planned, fitted=ghost)) as video:
-            return video()
+    shown = Poses(planned, fitted=ghost)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        drawing_poses(model, shown, Path(folder)) as video,
+    ):
+        return video()

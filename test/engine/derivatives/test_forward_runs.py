@@ -144,13 +144,10 @@ def test_a_model_with_other_values_is_followed() -> None:
     assert max(map(off, runs.run_batches(jobs), of(jobs[0].model).compared(jobs))) < TOLERANCE
 
 
-@pytest.mark.parametrize("what", ["contacts", "RK4", "frame sensor", "connection"])
+@pytest.mark.parametrize("what", ["RK4", "frame sensor", "connection"])
 def test_what_is_not_covered_is_simulated_by_mujoco(what: str) -> None:
     root = chains.spec(Chain(1, 2, "RK4" if what == "RK4" else "EULER", False, False, True))
-    if what == "contacts":
-        root.option.disableflags = 0
-        root.body("body1").add_geom(size=[0.1, 0.1, 0.1])
-    elif what == "frame sensor":
+    if what == "frame sensor":
         root.add_sensor(
             type=mujoco.mjtSensor.mjSENS_FRAMEPOS, objtype=mujoco.mjtObj.mjOBJ_XBODY,
             objname="body1",
@@ -163,6 +160,30 @@ def test_what_is_not_covered_is_simulated_by_mujoco(what: str) -> None:
     plain = runs.compared(jobs)
     assert runs.trusted is None
     assert max(map(off, runs.run_batches(jobs), plain)) == 0.0
+    assert not runs.used
+
+
+def met(apart: float) -> mujoco.MjModel:
+    """A falling slide and the ball that it may land on, so far below its own."""
+    return mujoco.MjModel.from_xml_string(
+        f"""<mujoco><worldbody><geom size="0.1" pos="0 0 {-0.2 - apart}"/>
+        <body><joint name="z" type="slide" axis="0 0 1" armature="0.1"/>
+        <geom size="0.1"/></body></worldbody><sensor><jointpos joint="z"/></sensor></mujoco>"""
+    )
+
+
+def test_what_could_touch_and_does_not_is_simulated() -> None:
+    assert_agrees(met(3.0))  # further away than it falls within the longest run
+
+
+def test_what_touches_is_left_to_mujoco() -> None:
+    runs, jobs = of(model := met(0.2)), batches(met(3.0))
+    runs.compared(jobs)  # of the same model but for where the ball is
+    assert runs.trusted
+    touching = [replace(job, model=model) for job in jobs]
+    plain = runs._rollouts.run_batches(touching)
+    assert max(map(off, runs.run_batches(touching), plain)) == 0.0
+    assert runs.trusted is False
     assert not runs.used
 
 

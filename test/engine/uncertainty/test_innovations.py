@@ -122,6 +122,13 @@ def test_a_model_that_lacks_nothing_keeps_its_intervals() -> None:
         assert moves_with(SLOW_COUNT_LESS) not in own.flags
 
 
+def test_innovations_pull_by_rows_as_they_were() -> None:
+    random = np.random.default_rng(0)
+    link = _Links(np.array([1, 3, 4]), np.array([0, 2, 3]), np.array([0.9, 0.5, 0.2]))
+    rows, residual = random.normal(size=(6, 2)), random.normal(size=6)
+    np.testing.assert_allclose(link.new(rows).T @ residual, rows.T @ link.pulled(residual))
+
+
 def test_what_is_followed_moves_what_is_chosen_alone_and_knows_rows_beside_the_simulation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
