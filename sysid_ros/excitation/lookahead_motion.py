@@ -49,7 +49,7 @@ class LookaheadMotion:
     @property
     def finished(self) -> bool:
         """True if the controller, which is told late, is at rest, too."""
-        return self._rested > self.lead
+        return self._rested > self.lead + 0.5 * self._period
 
     @property
     def last(self) -> FloatArray:
