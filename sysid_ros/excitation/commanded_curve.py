@@ -35,8 +35,8 @@ class CommandedCurve:
             position = self.positions[max(row, 0)]
             return np.array([position, np.zeros_like(position)])
         length, passed = self.times[row + 1] - self.times[row], time - self.times[row]
-        position, velocity, last = self.positions[row], self.velocities[row], self.velocities[row + 1]
-        way = (self.positions[row + 1] - position) / length
+        position, velocity = self.positions[row], self.velocities[row]
+        way, last = (self.positions[row + 1] - position) / length, self.velocities[row + 1]
         second = (3.0 * way - 2.0 * velocity - last) / length
         third = (velocity + last - 2.0 * way) / length**2
         return np.array(
@@ -57,7 +57,7 @@ class CommandedCurve:
         )
 
     def since(self, time: float) -> CommandedCurve:
-        """The same curve without what is over at ``time``; cubics cut in two remain what they are."""
+        """The same curve without what is over at ``time``: a cubic cut in two stays what it is."""
         if time <= self.times[0]:
             return self
         kept = self.times > time + _SAME

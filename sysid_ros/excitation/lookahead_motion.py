@@ -66,7 +66,7 @@ class LookaheadMotion:
 
     def due(self, now: float) -> FloatArray:
         """The positions (n,) that the controller should command at ``now``, s."""
-        return self._curve.at(now - self.lead)[0]
+        return np.asarray(self._curve.at(now - self.lead)[0])
 
     @property
     def message(self) -> CommandedCurve:

@@ -106,7 +106,8 @@ def asked(seen: FloatArray) -> tuple[float, float]:
     accelerations = np.abs(np.diff(velocities, axis=0)) / 1e-3
     assert np.abs(np.diff(seen[:, 0], axis=0)).max() <= VELOCITY[0] * 1e-3
     assert not np.any(velocities[-1])
-    return float(np.abs(velocities).max() / VELOCITY[0]), float(accelerations.max() / ACCELERATION[0])
+    shares = np.abs(velocities).max() / VELOCITY[0], accelerations.max() / ACCELERATION[0]
+    return float(shares[0]), float(shares[1])
 
 
 DELAYS = {

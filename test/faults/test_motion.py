@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from excitation_limits import largest_step
-from excite_robot import JOINTS, LONG_LIMITS, LONG_MOTION, PATIENT, PERIOD, Robot, start_excite
+from excite_robot import JOINTS, LONG_LIMITS, LONG_MOTION, PATIENT, Robot, start_excite
 from ros_client import LATCHED, RosClient
 from ros_parameters import ros_parameters
 from sensor_msgs.msg import JointState
@@ -139,8 +139,9 @@ def assert_rests_softly(message: JointTrajectory) -> None:
 def curve_of(message: JointTrajectory) -> CommandedCurve:
     stamp = message.header.stamp.sec % 1000 + 1e-9 * message.header.stamp.nanosec
     times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
-    tables = [np.array([getattr(p, k) for p in message.points]) for k in ("positions", "velocities")]
-    return CommandedCurve(stamp + np.array(times), *tables)
+    positions = np.array([point.positions for point in message.points])
+    velocities = np.array([point.velocities for point in message.points])
+    return CommandedCurve(stamp + np.array(times), positions, velocities)
 
 
 def test_a_controller_of_positions_holds_the_last_one_when_the_node_is_killed(

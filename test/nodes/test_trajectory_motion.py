@@ -68,14 +68,13 @@ def player(monkeypatch: pytest.MonkeyPatch, clocks: Clocks) -> TrajectoryMotion:
     def streamed(reference: Any, position: Any, speed: float) -> Motion:
         path = ExcitationPath(reference, position, ramp=0.5)
         playback = Playback(path, LIMITS, period=PERIOD, announces=True)
-        return Motion(
-            playback, CommandGuard(LIMITS, PERIOD, position), period=PERIOD, timeout=60.0
-        )
+        return Motion(playback, CommandGuard(LIMITS, PERIOD, position), period=PERIOD, timeout=60.0)
 
     given: Any = SimpleNamespace(period=PERIOD, tolerance=np.ones(1), streamed=streamed)
     monkeypatch.setattr(streamed_motion, "CommandTopic", lambda node, settings: Said())
     clock = SimpleNamespace(now=clocks.ros)
-    return TrajectoryMotion(SimpleNamespace(get_clock=lambda: clock), given, clocks.now)
+    node: Any = SimpleNamespace(get_clock=lambda: clock)
+    return TrajectoryMotion(node, given, clocks.now)
 
 
 def played(player: TrajectoryMotion, clocks: Clocks, ticks: int, slew: float = 0.0) -> str | None:

@@ -87,7 +87,7 @@ class StreamedMotion:
         self._motion = self._planned(self._settings.streamed(reference, position, speed))
         self._alone = True
         self._sent = self._now()
-        return self._motion.last
+        return np.asarray(self._motion.last)
 
     def _planned(self, motion: Motion) -> Any:
         """What is played of a motion."""

@@ -10,7 +10,9 @@ from sysid_ros.excitation import LookaheadMotion, Motion
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
 
 _SET = 0.02  # s between two looks by which the clock that dates messages must be set to count
-_AHEAD, _BEHIND = 0.05, 1.0  # s that the robot's clock may be
+# s that the robot's clock may be: of one behind us the robot is only late, which is noticed, and
+# what seems so may be a machine that does not keep up.
+_AHEAD, _BEHIND = 0.05, 10.0
 _LOOKS = 5  # at both clocks, of which the quickest counts
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ class SimRobot(Node):
             self._action = TrajectoryAction(self, self._robot.joints, first, self._begin)
         elif command_type == "joint_trajectory":
             self._topic = TrajectoryTopic(self._robot.joints)
-            self.create_subscription(JointTrajectory, "command", self._on_trajectory, _QUEUE)
+            hear = partial(self._on_trajectory, self._topic)
+            self.create_subscription(JointTrajectory, "command", hear, _QUEUE)
         else:
             self.create_subscription(Float64MultiArray, "command", self._on_array, _QUEUE)
         self._time = self._make_time(given, rate)
@@ -129,9 +131,8 @@ class SimRobot(Node):
     def _on_array(self, message: Float64MultiArray, info: Any) -> None:
         self._obey(message.data, info)
 
-    def _on_trajectory(self, message: JointTrajectory, info: Any) -> None:
-        assert self._topic is not None
-        if self._topic.follow(message):
+    def _on_trajectory(self, topic: TrajectoryTopic, message: JointTrajectory, info: Any) -> None:
+        if topic.follow(message):
             self._time.heard(info["source_timestamp"] or time.time_ns())
             return
         log_of(self).repeated_warning(

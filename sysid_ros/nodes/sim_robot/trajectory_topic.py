@@ -47,9 +47,9 @@ class TrajectoryTopic:
         return True
 
     def control(self, time: float, stamp_ns: int) -> FloatArray | None:
-        """The command (n,) from ``time``, s, on, which stamps call ``stamp_ns``; None before any."""
+        """The command (n,) from ``time``, s, on, in stamps ``stamp_ns``; None before any."""
         self._time, self._offset = time, 1e-9 * stamp_ns - time
-        return self._curve.at(time)[0] if self._curve is not None else None
+        return np.array(self._curve.at(time)[0]) if self._curve is not None else None
 
 
 def _curve(message: JointTrajectory, joints: tuple[str, ...]) -> CommandedCurve | None:
@@ -60,7 +60,8 @@ def _curve(message: JointTrajectory, joints: tuple[str, ...]) -> CommandedCurve 
     rows = [(point.positions, point.velocities or np.zeros(n)) for point in message.points]
     if {len(row) for pair in rows for row in pair} != {n}:
         return None
-    times = [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec for point in message.points]
+    durations = [point.time_from_start for point in message.points]
+    times = [one.sec + 1e-9 * one.nanosec for one in durations]
     positions, velocities = (np.array([pair[k] for pair in rows])[:, order] for k in range(2))
     if not np.all(np.isfinite(positions)) or not np.all(np.isfinite(velocities)):
         return None
