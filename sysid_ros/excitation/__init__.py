@@ -28,7 +28,7 @@ from sysid_ros.excitation.limit_files import (
     urdf_limits,
 )
 from sysid_ros.excitation.limits import CommandLimits, MotionLimits
-from sysid_ros.excitation.lookahead_motion import LookaheadMotion
+from sysid_ros.excitation.lookahead_motion import REPEATED, LookaheadMotion
 from sysid_ros.excitation.motion import Motion
 from sysid_ros.excitation.multisine import design_multisine
 from sysid_ros.excitation.path import ExcitationPath, check_limits

@@ -17,7 +17,8 @@ from sysid_ros.excitation.motion import Motion
 _LEAD = 0.1  # s from the plan to the robot, at least
 _PERIODS = 2.0  # of the messages, that it is too
 _SAME = 1e-6  # s between two instants that are one
-_REPEATED = 0.05  # s of the past with which each message begins
+_ROUNDING = 1e-3  # periods
+REPEATED = 0.02  # s of the past with which each message begins, as far as a motion has one
 
 
 class LookaheadMotion:
@@ -70,8 +71,8 @@ class LookaheadMotion:
 
     @property
     def message(self) -> CommandedCurve:
-        """What the controller is told: times in s after ``planned``, the first of them past."""
-        begin = self.planned - self.lead - _REPEATED
+        """The curve to tell the controller, its times in s after ``planned``, the first one past."""
+        begin = self.planned - self.lead - REPEATED
         told = self._curve.since(begin)
         return CommandedCurve(
             told.times + self.lead - self.planned, told.positions, told.velocities
@@ -79,7 +80,7 @@ class LookaheadMotion:
 
     def following(self, now: float) -> LookaheadMotion | None:
         """The motion with all messages that are due at ``now``, s; ``None`` where none is."""
-        due = round((now - self.planned) / self._period)
+        due = int((now - self.planned) / self._period + _ROUNDING)
         if due < 1:
             return None
         missed = self._missed(due)
@@ -109,6 +110,6 @@ class LookaheadMotion:
         commands = self._motion.advance(gap)
         stop = announced_stop(commands, self._motion.before, self._period)
         self.planned += gap
-        kept = self._curve.since(self.planned - self.lead - 2.0 * _REPEATED)
+        kept = self._curve.since(self.planned - self.lead - 2.0 * REPEATED)
         self._curve = kept.continued(self.planned, stop)
         self._rested = self._rested + gap if self._motion.finished else 0.0

@@ -22,7 +22,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from sysid_ros.excitation import CommandedCurve
+from sysid_ros.excitation import REPEATED, CommandedCurve
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 
 # In lock-step the times that matter are those of the simulated clock.
@@ -189,9 +189,8 @@ def test_a_controller_that_is_told_how_to_stop_never_sees_a_step(running):
     # Wherever the controller is when the next message comes, that says the same.
     for before, after in itertools.pairwise(robot.commands):
         told, following = curve_of(before), curve_of(after)
-        begun = after.points[0].time_from_start.nanosec == 0  # before now, by 0.05 s
-        now = following.times[0] + (0.05 if begun else 0.0)
-        for instant in now + np.arange(-0.04, 0.05 if begun else 0.005, 0.01):
+        made = following.times[0] - 1e-9 * after.points[0].time_from_start.nanosec + REPEATED
+        for instant in made + np.arange(0.0, 0.05, 0.01):
             np.testing.assert_allclose(following.at(instant), told.at(instant), atol=1e-5)
 
 

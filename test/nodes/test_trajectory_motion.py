@@ -13,6 +13,7 @@ import pytest
 from rclpy.time import Time
 
 from sysid_ros.excitation import (
+    REPEATED,
     CommandGuard,
     CommandLimits,
     ExcitationPath,
@@ -94,7 +95,7 @@ def test_messages_are_dated_by_ros_time_and_tell_where_the_controller_is(player,
     zero, curve = player._topic.curves[-1]
     assert len(player._topic.curves) == 200
     assert zero == pytest.approx(clocks.time + clocks.apart, abs=PERIOD)
-    assert curve.times[0] == pytest.approx(-0.05) and not np.any(curve.velocities[-1])
+    assert curve.times[0] == pytest.approx(-REPEATED) and not np.any(curve.velocities[-1])
     np.testing.assert_allclose(player.reached(clocks.time), curve.at(0.0)[0], atol=0.01)
 
 

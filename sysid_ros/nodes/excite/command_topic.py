@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from sysid_ros.excitation import CommandedCurve, FloatArray
+from sysid_ros.excitation import REPEATED, CommandedCurve, FloatArray
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 from sysid_ros.nodes.sending import send
 
@@ -80,7 +80,7 @@ class CommandTopic:
           Whether it went out.
         """
         # A simulation may not have as much past; a stamp of zero would mean that it begins now.
-        stamp = max(zero + min(float(curve.times[0]), 0.0), 0.5 * zero)
+        stamp = max(zero - REPEATED, 0.5 * zero)
         message = JointTrajectory(joint_names=list(self._settings.joints))
         message.header.stamp = Time(nanoseconds=round(1e9 * stamp)).to_msg()
         for time, position, velocity in zip(
