@@ -20,6 +20,7 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool
 
 from sysid_ros.nodes.demo.child_processes import ChildProcesses
+from sysid_ros.nodes.sim_robot.trajectory_topic import TrajectoryTopic
 
 JOINTS = ("shoulder", "elbow")
 # One second out and back, from where the robot stands.
@@ -73,6 +74,8 @@ class Robot:
         self._publisher = client.node.create_publisher(JointState, "/joint_states", qos)
         client.node.create_timer(0.002 if simulated else 0.01, self._publish)
         self.commands = client.collect(command_type, "/command")
+        self._controller = TrajectoryTopic(JOINTS)  # of trajectories
+        self._obeyed = 0  # of the commands
         self.states = client.collect(String, "/excite/state", LATCHED)
 
     def _answered(self) -> bool:
@@ -86,7 +89,7 @@ class Robot:
         if not goes_on and time.monotonic() - self._told < _REMINDER:
             return
         if self.follows and self.commands:
-            self.position[0], self.position[2] = _values(self.commands[-1])
+            self.position[0], self.position[2] = self._reference()
         if self.moving:
             names = ["shoulder", "wrist", "elbow"]
             message = JointState(name=names, position=self.position)
@@ -99,6 +102,17 @@ class Robot:
             time_now.clock.nanosec = 10_000_000 * centi
             self._clock.publish(time_now)
             self._told = time.monotonic()
+
+    def _reference(self) -> Any:
+        """What the controller of the joints is at now."""
+        if hasattr(self.commands[-1], "data"):
+            return self.commands[-1].data
+        now = time.time_ns() if self._clock is None else 10_000_000 * self.ticks
+        self._controller.control(1e-9 * now, now)
+        for message in self.commands[self._obeyed :]:
+            assert self._controller.follow(message)
+        self._obeyed = len(self.commands)
+        return self._controller.control(1e-9 * now, now)
 
     def publish(self, message: JointState) -> None:
         self._publisher.publish(message)
@@ -113,7 +127,7 @@ class Robot:
 
     def values(self) -> np.ndarray:
         """Every command so far, (m, n)."""
-        return np.array([_values(message) for message in self.commands])
+        return np.array([message.data for message in self.commands])
 
     def arm(self, data: bool = True) -> SetBool.Response:
         return self.client.call(SetBool, "/excite/arm", SetBool.Request(data=data))
@@ -144,11 +158,6 @@ class Robot:
         commands = np.array([begin, begin, *self.values()])
         velocity, acceleration = (np.full(2, limit) for limit in self.limits)
         return assert_no_step(commands, PERIOD, velocity, acceleration)
-
-
-def _values(command: Any) -> Any:
-    """The values of a command that count now, by joint."""
-    return command.data if hasattr(command, "data") else command.points[0].positions
 
 
 def start_excite(

@@ -29,7 +29,7 @@ class CommandGuard:
         """
         self._limits = limits
         self._steps = StepLimits.at(period, limits)
-        self._earlier = self._before = rest
+        self._before = rest
         self._told = rest[None, :]
         self.acted = False
 
@@ -71,21 +71,15 @@ class CommandGuard:
         """True if the last two commands were the same."""
         return bool(np.all(self.last == self._before))
 
-    def left_alone(self, periods: float) -> None:
-        """Go on as the receiver does: as it was told, then holding the last of it.
-
-        Args:
-          periods: From when the last command was due; down to -1 where that is still to come.
-        """
-        told = np.concatenate([[self._earlier, self._before], self._told])
-        places = np.clip(np.array([periods, periods - 1.0]) + 2.0, 0.0, len(told) - 1.0)
-        rows = np.minimum(places.astype(int), len(told) - 2)
-        shares = (places - rows)[:, None]
-        last, self._before = (1.0 - shares) * told[rows] + shares * told[rows + 1]
-        self._told = last[None, :]
+    def left_alone(self, periods: int) -> None:
+        """Go on for so many periods as the receiver does: as it was told, then holding the last."""
+        told = np.concatenate([[self._before], self._told])
+        last = min(periods + 1, len(told) - 1)
+        self._before = told[last - 1] if periods + 1 == last else told[last]
+        self._told = told[last][None, :]
 
     def _go_on(self, commands: FloatArray) -> None:
-        self._earlier, self._before, self._told = self._before, self.last, commands
+        self._before, self._told = self.last, commands
 
     def _in_range(self, command: FloatArray) -> bool:
         room = 1e-5  # more than the plan's check forgives

@@ -64,6 +64,12 @@ class JointMonitor:
         return np.array(self._values[_POSITION])
 
     @property
+    def clock_offset(self) -> float | None:
+        """Time in s from header stamps to this clock, of the quickest joint; None without any."""
+        least = float(self._offsets.min())
+        return least if np.isfinite(least) else None
+
+    @property
     def complete(self) -> bool:
         """True if positions of all joints have arrived."""
         return bool(np.all(np.isfinite(self._instants[_POSITION])))

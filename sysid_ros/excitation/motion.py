@@ -15,7 +15,6 @@ from sysid_ros.excitation.playback import Playback, missed_messages
 
 _MANY = 50  # messages in a row that were late
 _TRIES = 3  # to make a message before what it was made for has passed
-_CLOSE = 0.1  # of a period, that a receiver on its way may be elsewhere than was reckoned with
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,6 @@ class Motion:
         self._timeout = timeout
         self._released = released
         self._late, self._gap = 0, 0.0  # messages in a row, and s before the last of them
-        self._making = 0.0  # s that the last one took to make, for a receiver that moves meanwhile
 
     @property
     def finished(self) -> bool:
@@ -95,21 +93,15 @@ class Motion:
         instant = now()
         for _ in range(_TRIES):
             begun, following = instant, copy(self)
-            gap = begun + self._making - sent
+            gap = begun - sent
             commands = following.advance(gap)
             instant = now()
-            following._making = instant - begun if self._playback.announces else 0.0
-            if self._is_for(gap, instant - sent):
+            missed = missed_messages(gap, self._period)
+            if missed == missed_messages(instant - sent, self._period):
                 break
         if 0.0 <= instant - sent < 0.5 * self._period:
             return None  # after a late message the next one comes at once: nobody needs both
         return TimelyMessage(following, commands, instant)
-
-    def _is_for(self, expected: float, gap: float) -> bool:
-        """Return whether a message made for a gap, s, may be sent after another."""
-        if missed_messages(expected, self._period) != missed_messages(gap, self._period):
-            return False
-        return not self._playback.announces or abs(gap - expected) <= _CLOSE * self._period
 
     def advance(self, gap: float) -> FloatArray:
         """The next command and what it announces, (m, n), ``gap`` seconds after the last."""

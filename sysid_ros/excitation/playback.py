@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -20,7 +20,6 @@ from sysid_ros.excitation.steps import StepLimits
 # Shares of the wanted change of speed that are tried, the largest that the limits allow is taken.
 _SHARES = np.append(0.8 ** np.arange(40), 0.0)
 _END = 1e-9  # s
-_ROUNDING = 1e-6  # periods
 _LONGEST_STOP = 1000  # messages
 
 
@@ -33,16 +32,6 @@ class _State:
     fade: float  # 0 to 1, how much of the way back to rest a released command has gone
     command: FloatArray  # (n,)
     before: FloatArray  # (n,) the command before it
-
-
-def _between(first: _State, second: _State, share: float) -> _State:
-    """The state at a share of the way from one to the one a period later."""
-    return _State(
-        *(
-            (1.0 - share) * getattr(first, field.name) + share * getattr(second, field.name)
-            for field in fields(_State)
-        )
-    )
 
 
 def _share(value: float) -> float:
@@ -67,8 +56,7 @@ class Playback:
     After a gap the receiver is where it got to by itself. One that holds its last command stands,
     so the speed starts again from zero. One that is told with every message how to stop
     (``announces``) gets to its command a period later, goes on for another, and brakes from there.
-    Wherever it is when the next message comes, early or late by a part of a period, it is met
-    there.
+    Wherever it is when the next message counts, it is met there.
     """
 
     def __init__(
@@ -106,7 +94,7 @@ class Playback:
         self._announces = announces
         self._stopping = False
         self._told = False
-        self._state = self._former = _State(0.0, 1.0, 0.0, path.rest, path.rest)
+        self._state = _State(0.0, 1.0, 0.0, path.rest, path.rest)
         self._coming: list[_State] = []  # what the receiver was told to do after it
 
     @property
@@ -135,25 +123,23 @@ class Playback:
         """
         alone = self.alone(gap)
         if self._announces and self._told:  # before the first message nothing was announced
-            self._former, self._state = self._received(alone), self._received(alone + 1.0)
+            self._state = self._received(alone + 1)
         else:
             held = replace(self._state, speed=0.0, before=self._state.command)
-            self._former = held if alone and self._told else self._state
-            self._state = self._next(self._former, braking=self._stopping)
+            former = held if alone and self._told else self._state
+            self._state = self._next(former, braking=self._stopping)
         self._told = True
         self._coming = self._announced()
         return np.array([self._state.command, *(state.command for state in self._coming)])
 
-    def alone(self, gap: float) -> float:
+    def alone(self, gap: float) -> int:
         """Periods in which the receiver went on by itself, ``gap`` seconds after the last message.
 
-        Negative, down to -1, where it has not come to its last command; whole where it holds it.
+        Who announces sends whole periods apart.
         """
         if not self._announces:
-            return float(missed_messages(gap, self._period))
-        periods = abs(gap) / self._period - 1.0
-        whole = round(periods)
-        return float(whole) if abs(periods - whole) < _ROUNDING else max(periods, -1.0)
+            return missed_messages(gap, self._period)
+        return max(0, round(abs(gap) / self._period) - 1)
 
     def stop_from(self, place: float) -> FloatArray:
         """The commands (m, n) of a stop, one period apart, from a place reached at full speed."""
@@ -218,13 +204,12 @@ class Playback:
             for place, speed, fade, command, before in islice(rows, count)
         ]
 
-    def _received(self, periods: float) -> _State:
+    def _received(self, periods: int) -> _State:
         """The place that a receiver comes to by itself, so many periods after the last command."""
-        states = [self._former, self._state, *self._coming]
-        states.append(replace(states[-1], before=states[-1].command))  # it rests there
-        place = min(periods + 1.0, len(states) - 1.0)
-        row = min(math.floor(place), len(states) - 2)
-        return _between(states[row], states[row + 1], place - row)
+        states = [self._state, *self._coming]
+        if periods < len(states):
+            return states[periods]
+        return replace(states[-1], before=states[-1].command)  # it rests there
 
     def _announced(self) -> list[_State]:
         """The states that follow the last message if no other comes.

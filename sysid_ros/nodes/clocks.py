@@ -77,7 +77,7 @@ class ClockWatch:
             return ""
         self.jumps += 1
         direction = "forward" if jump > 0.0 else "back"
-        said = f"the clock jumped {direction} by {abs(jump):.3g} s; recording goes on"
+        said = f"the clock jumped {direction} by {abs(jump):.3g} s"
         nodes = self._node.count_publishers(CLOCK_TOPIC) if self._simulated else 1
         return f"{said}; {nodes} nodes publish {CLOCK_TOPIC}" if nodes > 1 else said
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from sysid_ros.excitation import FloatArray, announced_stop
+from sysid_ros.excitation import REPEATED, CommandedCurve, FloatArray
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 from sysid_ros.nodes.sending import send
 
@@ -61,28 +62,29 @@ class CommandTopic:
             )
         return self.rivals()
 
-    def publish(self, commands: FloatArray, before: FloatArray) -> bool:
-        """Publish one message.
+    def publish(self, command: FloatArray) -> bool:
+        """Publish a command (n,) that counts at once; returns whether it went out."""
+        message = self._settings.command_type(data=command.tolist())
+        return send(self._node, self._publisher, message)
+
+    def publish_curve(self, curve: CommandedCurve, zero: float) -> bool:
+        """Publish a curve of which the controller is to be on from now on.
+
+        It names instants, so that a controller that gets it late is where it would have been.
 
         Args:
-          commands: The command, and the stop that it announces where messages can, (m, n).
-          before: The command (n,) before it.
+          curve: Begins in the past, unless the motion begins with it, and ends at rest.
+          zero: ROS time at the curve's zero, s.
 
         Returns:
           Whether it went out.
         """
-        if self._settings.announces:
-            return send(self._node, self._publisher, self._trajectory(commands, before))
-        message = self._settings.command_type(data=commands[0].tolist())
-        return send(self._node, self._publisher, message)
-
-    def _trajectory(self, commands: FloatArray, before: FloatArray) -> JointTrajectory:
-        """A trajectory to the command within one period, and on to rest."""
-        # at rest at its end: a controller that accepts no other hears no more then
-        stop = announced_stop(commands, before, self._settings.period)
+        # A simulation may not have as much past; a stamp of zero would mean that it begins now.
+        stamp = max(zero - REPEATED, 0.5 * zero)
         message = JointTrajectory(joint_names=list(self._settings.joints))
+        message.header.stamp = Time(nanoseconds=round(1e9 * stamp)).to_msg()
         for time, position, velocity in zip(
-            stop.times, stop.positions, stop.velocities, strict=True
+            zero - stamp + curve.times, curve.positions, curve.velocities, strict=True
         ):
             point = JointTrajectoryPoint()
             if self._settings.is_effort:
@@ -90,6 +92,6 @@ class CommandTopic:
             else:
                 point.positions = position.tolist()
                 point.velocities = velocity.tolist()
-            point.time_from_start = Duration(seconds=float(time)).to_msg()
+            point.time_from_start = Duration(nanoseconds=round(1e9 * time)).to_msg()
             message.points.append(point)
-        return message
+        return send(self._node, self._publisher, message)

@@ -32,6 +32,7 @@ from sysid_ros.nodes.excite.controller_motion import ControllerMotion
 from sysid_ros.nodes.excite.controller_watch import ControllerWatch
 from sysid_ros.nodes.excite.settings import ExcitationSettings, NamedMotion, declare_excitation
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
+from sysid_ros.nodes.excite.trajectory_motion import TrajectoryMotion
 from sysid_ros.nodes.latched import LATCHED
 from sysid_ros.nodes.parameters import NodeParameters
 from sysid_ros.nodes.printable_log import log_of
@@ -62,8 +63,7 @@ class Excite(Node):
         self._states = self.create_publisher(String, "~/state", LATCHED)
         self._sources = self.create_publisher(String, "~/motion", LATCHED)
         self._played = 0  # motions to their end
-        plays = ControllerMotion if self._settings.is_controlled else StreamedMotion
-        self._motion: ControllerMotion | StreamedMotion = plays(self, self._settings, self._now)
+        self._motion = self._player()
         self._passes: list[float] = []  # that are still to come
         self._rest = self._monitor.positions  # the command before and after the motion
         self._state, self._is_told = "", True
@@ -76,6 +76,12 @@ class Excite(Node):
         self.create_service(SetBool, "~/arm", self._on_arm)
         self.create_timer(self._settings.period, self._tick, clock=clock)
         self.create_timer(_WATCH, self._watch, clock=steady_clock())
+
+    def _player(self) -> ControllerMotion | StreamedMotion:
+        if self._settings.is_controlled:
+            return ControllerMotion(self, self._settings, self._now)
+        plays = TrajectoryMotion if self._settings.announces else StreamedMotion
+        return plays(self, self._settings, self._now)
 
     def _on_joint_states(self, message: JointState) -> None:
         stamp = message.header.stamp
@@ -158,6 +164,8 @@ class Excite(Node):
     def _refuse_obstacles(self) -> None:
         reason = self._motion.obstacle() or self._controller.problem()
         reason = reason or self._monitor.fault(self._now()) or ""
+        if isinstance(self._motion, TrajectoryMotion):
+            reason = reason or self._motion.misdated(self._monitor.clock_offset)
         if reason:
             raise ExcitationError(reason)
 

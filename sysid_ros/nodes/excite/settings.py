@@ -46,8 +46,7 @@ _COMMAND_TYPES = {
     "follow_joint_trajectory": None,  # an action, and no message
 }
 _POINTS = 0.01  # s between points of a goal at least: more make a stop slow to plan, not softer
-# Messages per second, of which each is joined one period after it arrives: where it is 0.2 ms early
-# or late, a joint at 2 rad/s accelerates by 24 rad/s2, and four times that at twice the rate.
+# Messages per second: each repeats 0.15 s of the way, so that more of them are larger, too.
 _MOST_TRAJECTORIES = 100.0
 _SLOW_SHARE = 0.5  # of the tolerance that a slow pass may take
 _TOLERANCE_SHARE, _LARGEST_TOLERANCE = 0.1, 0.2  # of a joint's range; rad or m
@@ -202,8 +201,8 @@ def declare_excitation(node: Node) -> ExcitationSettings:
     if command_type == "joint_trajectory" and rate > _MOST_TRAJECTORIES:
         raise ExcitationError(
             f"parameter rate of excite is {rate:g}: with command_type: joint_trajectory it is at "
-            f"most {_MOST_TRAJECTORIES:g}, as a controller joins each message one period after it "
-            "arrives, and jerks the more the shorter that is"
+            f"most {_MOST_TRAJECTORIES:g}: each message tells the way 0.1 s ahead, and more of "
+            "them make it no smoother"
         )
     limits = _limits(given, joints)
     if is_effort and not np.all(np.isfinite(limits.effort)):

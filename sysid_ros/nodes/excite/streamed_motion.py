@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -27,10 +28,11 @@ class StreamedMotion:
           settings: What to play.
           now: Time in s.
         """
+        self._node = node
         self._settings = settings
         self._now = now
         self._topic = CommandTopic(node, settings)
-        self._motion: Motion | None = None
+        self._motion: Any = None
         self._held: FloatArray | None = None  # (n,) the command that the last motion ended with
         self._alone = True  # since that motion began: nobody else may have commanded the robot
         self._sent = 0.0  # when the last command was ready
@@ -82,10 +84,14 @@ class StreamedMotion:
         held = self._held if self._alone else None
         if held is not None and np.all(np.abs(position - held) <= self._settings.tolerance):
             position = held
-        self._motion = self._settings.streamed(reference, position, speed)
+        self._motion = self._planned(self._settings.streamed(reference, position, speed))
         self._alone = True
         self._sent = self._now()
-        return self._motion.last
+        return np.asarray(self._motion.last)
+
+    def _planned(self, motion: Motion) -> Any:
+        """What is played of a motion."""
+        return motion
 
     def fault(self, now: float) -> str | None:
         """The reason to stop; ``None`` without one."""
@@ -106,7 +112,7 @@ class StreamedMotion:
         One that did not go out never was: the next one is planned from what the robot was told.
         """
         message = self._motion.message(self._sent, self._now) if self._motion else None
-        if message is None or not self._topic.publish(message.commands, message.motion.before):
+        if message is None or not self._topic.publish(message.commands[0]):
             return None
         self._motion, self._sent = message.motion, message.instant
         return np.asarray(message.commands[0])

@@ -358,7 +358,8 @@ class Recorder(LifecycleNode):
     def _publish_diagnostics(self) -> None:
         self._flush()  # what is reported as received stays, should this process be killed
         if jump := self._clock_watch.look():
-            log_of(self).warning(jump)
+            goes_on = "; recording goes on" if self._session.writing else ""
+            log_of(self).warning(f"{jump}{goes_on}")
         told = self._session.writing and self._silence.is_to_be_told(time.monotonic())
         if told and (silent := self.losses().silent_topics):
             log_of(self).warning(f"recording, but {silent}")

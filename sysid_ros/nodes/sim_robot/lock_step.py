@@ -92,8 +92,12 @@ class LockStep:
 
     def obey(self, values: FloatArray, published_ns: int) -> None:
         """Take a command, (n_actuators,), that was published at a time of the system's clock."""
-        self._stands = False
         self._robot.command(self._in_force(published_ns), values)
+        self.heard(published_ns)
+
+    def heard(self, published_ns: int) -> None:
+        """Go on, as what this period waits for was published at a time of the system's clock."""
+        self._stands = False
         if self._plays and self._announced and published_ns >= self._announced[-1][0]:
             self._move_on()
 

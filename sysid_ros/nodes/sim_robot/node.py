@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from sysid_ros.nodes.sim_robot.lock_step import LockStep
 from sysid_ros.nodes.sim_robot.real_time import RealTime
 from sysid_ros.nodes.sim_robot.simulated_robot import RobotState, SimulatedRobot, build_true_model
 from sysid_ros.nodes.sim_robot.trajectory_action import TrajectoryAction
+from sysid_ros.nodes.sim_robot.trajectory_topic import TrajectoryTopic
 from sysid_ros.rehearsal import TrueParameter, read_true_parameters
 
 # In lock-step the robot does not wait for who only listens: enough for some seconds of delay.
@@ -42,6 +44,7 @@ class SimRobot(Node):
     def __init__(self, **node_options: Any) -> None:
         super().__init__("sim_robot", **node_options)
         self._action: TrajectoryAction | None = None
+        self._topic: TrajectoryTopic | None = None
         given = NodeParameters(self)
         rate = given.positive("rate", 500.0, "joint states per second")
         command_type = given.choice(
@@ -55,7 +58,9 @@ class SimRobot(Node):
             first = self._robot.measure().position
             self._action = TrajectoryAction(self, self._robot.joints, first, self._begin)
         elif command_type == "joint_trajectory":
-            self.create_subscription(JointTrajectory, "command", self._on_trajectory, _QUEUE)
+            self._topic = TrajectoryTopic(self._robot.joints)
+            hear = partial(self._on_trajectory, self._topic)
+            self.create_subscription(JointTrajectory, "command", hear, _QUEUE)
         else:
             self.create_subscription(Float64MultiArray, "command", self._on_array, _QUEUE)
         self._time = self._make_time(given, rate)
@@ -126,11 +131,15 @@ class SimRobot(Node):
     def _on_array(self, message: Float64MultiArray, info: Any) -> None:
         self._obey(message.data, info)
 
-    def _on_trajectory(self, message: JointTrajectory, info: Any) -> None:
-        if message.points and set(message.joint_names) == set(self._robot.joints):
-            # The first point is due now; what follows it counts only where no message follows.
-            values = dict(zip(message.joint_names, message.points[0].positions, strict=False))
-            self._obey([values.get(joint, np.nan) for joint in self._robot.joints], info)
+    def _on_trajectory(self, topic: TrajectoryTopic, message: JointTrajectory, info: Any) -> None:
+        if topic.follow(message):
+            self._time.heard(info["source_timestamp"] or time.time_ns())
+            return
+        log_of(self).repeated_warning(
+            f"trajectory ignored: every point needs a finite position for each of "
+            f"{', '.join(self._robot.joints)}",
+            period=5.0,
+        )
 
     def _obey(self, values: Sequence[float], info: Any) -> None:
         command = np.array(values, dtype=np.float64)
@@ -153,6 +162,10 @@ class SimRobot(Node):
     def _publish(self, state: RobotState, stamp_ns: int) -> None:
         if self._action is not None:
             self._robot.command(state.time, self._action.control(state, stamp_ns))
+        if self._topic is not None:
+            command = self._topic.control(state.time, stamp_ns)
+            if command is not None:
+                self._robot.command(state.time, command)
         message = JointState()
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp_ns, 1_000_000_000)
         message.name = self._robot.joints

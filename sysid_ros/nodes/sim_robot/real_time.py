@@ -54,6 +54,9 @@ class RealTime:
         """Take a command, (n_actuators,), that was published at a time of the system's clock."""
         self._robot.command(1e-9 * (published_ns - self._start_ns), values)
 
+    def heard(self, published_ns: int) -> None:
+        """Do nothing: time goes on anyway, whatever was published."""
+
     def begin(self) -> None:
         """Return at once: time goes on anyway."""
 

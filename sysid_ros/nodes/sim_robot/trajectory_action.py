@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The action and the topic of a joint_trajectory_controller, for the simulated robot."""
+"""The action of a joint_trajectory_controller, for the simulated robot."""
 
 from __future__ import annotations
 
