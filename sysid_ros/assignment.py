@@ -22,5 +22,5 @@ def assigned(costs: FloatArray) -> IndexArray:
     """
     cheapest = np.argmin(costs, axis=1)
     if len(np.unique(cheapest)) == len(costs):
-        return cheapest
+        return np.asarray(cheapest)
     return np.asarray(scipy.optimize.linear_sum_assignment(costs)[1])
