@@ -120,7 +120,7 @@ def drive_parts(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]
 
 
 def drive_findings(state: CheckedState, test: Tracking | None) -> list[Finding]:
-    """What drives do beside a servo's law, which the model's lack.
+    """Findings of what drives do beside a servo's law, which the model's lack.
 
     Args:
       state: What was recorded, mistakes repaired.
