@@ -93,7 +93,7 @@ def _without_repeats(times: FloatArray, values: FloatArray) -> tuple[FloatArray,
 
 
 def _beside(times: FloatArray, speeds: FloatArray, rate: Samples | None) -> FloatArray:
-    """What the speed from each sample to the next lacks to those around it, (n - 1,).
+    """The speed from each sample to the next less the nearest of those around it, (n - 1,).
 
     Args:
       times: Of samples, (n,) s.
