@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import mujoco
 import numpy as np
 
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import recorded, still_joints
 from sysid_ros.engine.derivatives import EXACT
-from sysid_ros.engine.elements import n_actuators
 from sysid_ros.engine.least_squares import (
     Point,
     loss_named,
@@ -27,8 +25,8 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.chosen_forward import DEMANDED, System, forward
-from sysid_ros.proposal.signals import moved_by
+from sysid_ros.proposal.chosen_forward import System, forward
+from sysid_ros.proposal.freed_gains import with_gains_beside_damping, with_gains_for_masses
 from sysid_ros.robots import build_parameters
 
 _MOST_SECONDS = 8.0  # of windows that are tried; more says the same again
@@ -40,7 +38,6 @@ _DOUBTED = 0.1  # share of the steps, whose contacts leave all to rollouts
 _WHOLE = 3.0  # s; longer windows are cut for this
 _ROLLED, _DIFFERENCED = 0.25, 0.5  # s; likewise where columns are rollouts, or most are
 _ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
-_PROMISED = 0.1 * DEMANDED["kp"]  # by one linearization, or it is not tried
 _SHARES = (1.0, 0.3)  # of the step that are tried
 _NAMED = 6  # joints in a sentence
 _LEAST_NOISE = 1e-3  # of that tenth
@@ -170,7 +167,10 @@ def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[b
     for number in range(_ROUNDS):
         point = _nearer(problem, point, offered)
         if number == 0:
-            offered, point = _with_gains_beside_damping(problem, point, offered)
+            offered, point = with_gains_for_masses(problem, point, offered, _nearer)
+            offered, point = with_gains_beside_damping(
+                problem, point, offered, _nearer, steps=_ROUNDS
+            )
         if point is before:  # where all is known already
             break
         before, problem = point, _with_levels(problem, point)
@@ -181,54 +181,6 @@ def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[b
         ):
             break
     return answers
-
-
-def _with_gains_beside_damping(
-    problem: WindowedProblem, point: Point, offered: Sequence[Candidate]
-) -> tuple[Sequence[Candidate], Point]:
-    """The candidates and the point, with gains that take what damping cannot.
-
-    A servo lags by its damping over its gain, so that damping stands for a gain that is too small,
-    until it would have to be negative. Gains that explain more from there are no longer on demand.
-    """
-    model = problem.groups[0].batches[0].model
-    at_zero = {
-        one.name
-        for one, value, low in zip(offered, point.theta, problem.lower, strict=True)
-        if one.attribute == "damping" and value <= low
-    }
-    found = [*offered]
-    for i, one in enumerate(offered):
-        if one.on_demand and one.attribute == "kp":
-            damped = at_zero & _driven_by(model, one.name)
-            if not damped or _promised(problem, point, found, i, damped) < _PROMISED:
-                continue
-            freed = [*found[:i], replace(one, on_demand=False), *found[i + 1 :]]
-            without, there = point, point
-            for _ in range(_ROUNDS):
-                without, there = _nearer(problem, without, found), _nearer(problem, there, freed)
-            if problem.cost(there) < (1.0 - DEMANDED["kp"]) * problem.cost(without):
-                found, point = freed, there
-    return found, point
-
-
-def _promised(
-    problem: WindowedProblem, point: Point, offered: Sequence[Candidate], i: int, damped: set[str]
-) -> float:
-    """The share of what is left that a gain explains, by a step without damping that is zero."""
-    beside = [
-        j
-        for j, one in enumerate(offered)
-        if not one.on_demand and not (one.attribute == "damping" and one.name in damped)
-    ]
-    return System.of(problem.linearize(point)).share_explained(i, beside, offered)
-
-
-def _driven_by(model: mujoco.MjModel, actuators: str) -> set[str]:
-    """The joints that an actuator moves, or all of them by the name of ``*``."""
-    numbers = range(n_actuators(model))
-    own = [k for k in numbers if actuators in ("*", str(model.actuator(k).name))]
-    return set[str]().union(*(moved_by(model, k) for k in own))
 
 
 def _tried(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> list[bool]:

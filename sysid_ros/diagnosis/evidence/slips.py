@@ -29,6 +29,7 @@ _TIMES = (
 _LEAST = 0.01  # of the span of the motion
 _LONGEST = 3.0  # usual intervals, beyond which a joint may have done anything
 _STAYS = 0.7  # of a jump, that samples around it are apart by
+_AT_ONCE = 0.05  # s
 _TURN = 2.0 * math.pi
 _WHOLE = 0.05  # of a turn, that a step is off by where a turn is over
 
@@ -43,21 +44,35 @@ class _Slip:
     time: float  # s on the recording's axis
     size: float  # rad or m
 
+    def is_with(self, other: _Slip) -> bool:
+        """Return whether both are at the same instant."""
+        return self.recording == other.recording and abs(self.time - other.time) < _AT_ONCE
+
 
 def slip_findings(recorded: Recorded) -> list[Finding]:
     """One finding for each position that jumps beside what its velocity says.
 
+    Where those of several joints do at once, no encoder slips: a simulation begins anew.
+
     Args:
       recorded: What was recorded.
     """
+    slips = [
+        _Slip(label, joint, number, time, size)
+        for joint, label in recorded.positions.items()
+        for number, signals in enumerate(recorded.recordings)
+        if label in signals
+        for time, size in _slips(
+            signals[label],
+            signals.get(recorded.velocities.get(joint, "")),
+            turns=recorded.is_hinge(joint),
+        )
+    ]
     found: dict[str, list[_Slip]] = {}
-    for joint, label in recorded.positions.items():
-        for number, signals in enumerate(recorded.recordings):
-            if label in signals:
-                rate = signals.get(recorded.velocities.get(joint, ""))
-                for time, size in _slips(signals[label], rate, turns=recorded.is_hinge(joint)):
-                    found.setdefault(label, []).append(_Slip(label, joint, number, time, size))
-    return [_finding(recorded, slips) for slips in found.values()]
+    for one in slips:
+        if not any(one.is_with(other) for other in slips if other.label != one.label):
+            found.setdefault(one.label, []).append(one)
+    return [_finding(recorded, own) for own in found.values()]
 
 
 def _slips(own: Samples, rate: Samples | None, *, turns: bool) -> list[tuple[float, float]]:
@@ -93,7 +108,7 @@ def _without_repeats(times: FloatArray, values: FloatArray) -> tuple[FloatArray,
 
 
 def _beside(times: FloatArray, speeds: FloatArray, rate: Samples | None) -> FloatArray:
-    """What the speed from each sample to the next lacks to those around it, (n - 1,).
+    """The speed from each sample to the next less the nearest of those around it, (n - 1,).
 
     Args:
       times: Of samples, (n,) s.

@@ -18,6 +18,7 @@ from sysid_ros.diagnosis.evidence.slips import slip_findings
 
 MODEL = """<mujoco><worldbody><body><joint name="elbow" axis="0 1 0"/><geom size=".1"/></body>
   </worldbody></mujoco>"""
+SECOND = '<body><joint name="wrist" axis="0 1 0"/><geom size=".1"/></body>'
 TIMES = 0.005 * np.arange(2000)
 
 
@@ -77,3 +78,10 @@ def test_a_velocity_that_goes_along_says_that_the_joint_was_as_fast() -> None:
     rate[1199:1201] = 0.06 / 0.005
     assert slip_findings(recorded(lambda x: from_middle(x, 0.06)))
     assert not slip_findings(recorded(lambda x: from_middle(x, 0.06), rate))
+
+
+def test_joints_that_jump_together_are_those_of_a_simulation_that_begins_anew() -> None:
+    one = recorded(lambda x: from_middle(x, 0.06))
+    model = mujoco.MjModel.from_xml_string(MODEL.replace("</body>", f"{SECOND}</body>"))
+    signals = {"q": one.recordings[0]["q"], "p": one.recordings[0]["q"]}
+    assert not slip_findings(Recorded(model, (signals,), ({},), {0: "q", 1: "p"}, {}, {}, {}))

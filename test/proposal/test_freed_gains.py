@@ -1,0 +1,88 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Gains of all servos take the place of a mass where that explains more, and of no true mass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.least_squares import Point
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.proposal.candidate import Candidate
+from sysid_ros.proposal.freed_gains import with_gains_for_masses
+
+# Of three servos' gains and a mass, as shares of the model's: what each signal shows of them. A
+# heavier body sags as all weaker servos do, but not by as much of each.
+SHOWN = np.array(
+    [[1.0, 0.0, 0.0, -0.2], [0.0, 1.0, 0.0, -0.8], [0.0, 0.0, 1.0, -1.0], [0.1, 0.2, 0.3, 0.4]]
+)
+NOISE = 0.01
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A problem whose signals are linear in the errors of gains and mass."""
+
+    truth: FloatArray  # (4,)
+
+    def initial_point(self) -> Point:
+        """The model's own values."""
+        return Point(np.zeros(4), ())
+
+    def cost(self, point: Point) -> float:
+        """Half the squares that are left."""
+        left = SHOWN @ (self.truth - point.theta)
+        return 0.5 * float(left @ left) + NOISE**2
+
+
+def nearer(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> Point:
+    """The best of all that is not on demand."""
+    moved = [i for i, one in enumerate(offered) if not one.on_demand]
+    theta = point.theta.copy()
+    left = SHOWN @ (cast(Any, problem).truth - theta)
+    theta[moved] += np.linalg.lstsq(SHOWN[:, moved], left, rcond=None)[0]
+    return Point(theta, point.starts)
+
+
+def offered(*, guessed: bool = True) -> list[Candidate]:
+    """Gains on demand, and a mass that a finding names."""
+    usual: dict[str, Any] = {"low": 0.1, "high": 10.0, "typical": 0.3}
+    gains = [
+        Candidate(element="actuator", name=name, attribute="kp", on_demand=True, **usual)
+        for name in ("a", "b", "c")
+    ]
+    mass = Candidate(element="body", name="hand", attribute="mass", guessed=guessed, **usual)
+    return [*gains, mass]
+
+
+@pytest.mark.parametrize(
+    ("truth", "gains"),
+    [
+        ([0.25, 0.25, 0.25, 0.0], True),
+        ([0.0, 0.0, 0.0, -0.2], False),
+        ([0.0, 0.3, 0.0, -0.4], False),  # both: each is asked for by itself
+    ],
+)
+def test_gains_of_all_servos_take_the_place_of_a_mass(truth: list[float], gains: bool) -> None:
+    problem = cast(WindowedProblem, Linear(np.array(truth)))
+    found, point = with_gains_for_masses(problem, problem.initial_point(), offered(), nearer)
+    assert [one.on_demand for one in found] == (
+        [False] * 3 + [True] if gains else [True] * 3 + [False]
+    )
+    assert [one.guessed for one in found] == (
+        [True] * 3 + [False] if gains else [False] * 3 + [True]
+    )
+    assert point.theta == pytest.approx(truth if gains else [0.0] * 4, abs=1e-6)
+
+
+def test_where_no_finding_names_a_mass_gains_prove_themselves_one_by_one() -> None:
+    problem = cast(WindowedProblem, Linear(np.array([0.25, 0.25, 0.25, 0.0])))
+    given = offered(guessed=False)
+    assert with_gains_for_masses(problem, problem.initial_point(), given, nearer)[0] is given
