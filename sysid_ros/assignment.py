@@ -20,7 +20,7 @@ def assigned(costs: FloatArray) -> IndexArray:
     Args:
       costs: Of each column for each row, finite, (n, n).
     """
-    cheapest = np.argmin(costs, axis=1)
+    cheapest: IndexArray = np.argmin(costs, axis=1)
     if len(np.unique(cheapest)) == len(costs):
         return np.asarray(cheapest)
     return np.asarray(scipy.optimize.linear_sum_assignment(costs)[1])

@@ -165,7 +165,7 @@ def motion_of(name: str, times: FloatArray, values: FloatArray, cutoff: float) -
 
 def noise_of(values: FloatArray) -> float:
     """Standard deviation of white noise that second differences of samples (n, k) show."""
-    return float(np.mean(np.std(np.diff(values, 2, axis=0), axis=0))) / _SECOND
+    return float(np.mean(np.std(np.diff(values, 2, axis=0), axis=0)) / _SECOND)
 
 
 def _spread(motion: Motion | None) -> float:

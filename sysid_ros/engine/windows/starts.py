@@ -195,7 +195,7 @@ class StartReader:
             if len(self._read) >= _READINGS:
                 del self._read[next(iter(self._read))]
         self._read[key] = found  # the latest is the last to go
-        return found.copy()
+        return np.array(found)
 
     def _read_off(
         self, t: FloatArray, velocity_offset: float, delays: Mapping[str, float]
