@@ -88,7 +88,7 @@ class _Behind:
 
 
 def _without(basis: FloatArray, values: FloatArray) -> FloatArray:
-    """What columns of unit length that are orthogonal, (n, d), do not explain of values."""
+    """Values without what orthogonal columns of unit length, (n, d), explain of them."""
     return np.asarray(values - basis @ (basis.T @ values))
 
 
