@@ -87,7 +87,7 @@ class _Behind:
 
 
 def _without(basis: FloatArray, values: FloatArray) -> FloatArray:
-    """What columns of unit length that are orthogonal, (n, d), do not explain of values."""
+    """The part of values that orthogonal columns of unit length, (n, d), do not explain."""
     return np.asarray(values - basis @ (basis.T @ values))
 
 
