@@ -3,12 +3,18 @@
 
 """Runs the command line: ``sysid_ros`` or ``python -m sysid_ros``."""
 
+import os
 import signal
 import sys
 
 
 def main() -> int:
-    """Run a command; see ``cli``. A Ctrl-C while it is being imported just ends the process."""
+    """Run a command; see ``cli``. A Ctrl-C while it is being imported just ends the process.
+
+    Matrices are tall and narrow: OpenBLAS's threads would not help, and each spins for 0.03
+    CPU s whenever it has worked, its own start among it.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as by nohup
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from sysid_ros import cli

@@ -88,7 +88,7 @@ class _Behind:
 
 
 def _without(basis: FloatArray, values: FloatArray) -> FloatArray:
-    """Values without what orthogonal columns of unit length, (n, d), explain of them."""
+    """The part of values that orthogonal columns of unit length, (n, d), do not explain."""
     return np.asarray(values - basis @ (basis.T @ values))
 
 

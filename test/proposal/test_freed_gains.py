@@ -6,17 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
+import sysid_ros.proposal.freed_gains as freed_gains
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.least_squares import Point
+from sysid_ros.engine.least_squares import Linearization, Point
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.freed_gains import with_gains_for_masses
+from sysid_ros.proposal.chosen_forward import System
+from sysid_ros.proposal.freed_gains import with_gains_beside_damping, with_gains_for_masses
 
 # Of three servos' gains and a mass, as shares of the model's: what each signal shows of them. A
 # heavier body sags as all weaker servos do, but not by as much of each.
@@ -86,3 +89,35 @@ def test_where_no_finding_names_a_mass_gains_prove_themselves_one_by_one() -> No
     problem = cast(WindowedProblem, Linear(np.array([0.25, 0.25, 0.25, 0.0])))
     given = offered(guessed=False)
     assert with_gains_for_masses(problem, problem.initial_point(), given, nearer)[0] is given
+
+
+@pytest.mark.parametrize(("promised", "times"), [(0.5, 5), (1e-3, 1)])
+def test_a_gain_beside_damping_is_tried_only_if_it_promises_something(
+    monkeypatch: pytest.MonkeyPatch, promised: float, times: int
+) -> None:
+    """A step to where derivatives are once more what takes longest."""
+    steps: list[Sequence[Candidate]] = []
+
+    def stay(_: object, point: Point, offered: Sequence[Candidate]) -> Point:
+        steps.append(offered)
+        return point
+
+    monkeypatch.setattr(freed_gains, "_driven_by", lambda *_: {"j0"})
+    # The damping of j0 is zero; without it the gain explains so much of what is left.
+    linear = Linearization(0.0, (), np.zeros((2, 2)), {})
+    own = System(np.eye(2), np.array([0.0, -np.sqrt(promised)]), 1.0)
+    monkeypatch.setattr(System, "of", lambda _: own)
+    group = SimpleNamespace(batches=[SimpleNamespace(model=None)])
+    problem = cast(
+        "WindowedProblem",
+        SimpleNamespace(
+            groups=[group], lower=np.zeros(2), cost=lambda _: 1.0, linearize=lambda _: linear
+        ),
+    )
+    usual: dict[str, Any] = {"low": 0.0, "high": 10.0, "typical": 0.1}
+    damping = Candidate(element="joint", name="j0", attribute="damping", **usual)
+    gain = replace(damping, element="actuator", name="m0", attribute="kp", on_demand=True)
+    point = Point(np.zeros(2), ())
+    found = with_gains_beside_damping(problem, point, [damping, gain], stay, steps=2)
+    assert found == ([damping, gain], point)
+    assert len(steps) == times - 1

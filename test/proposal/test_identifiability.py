@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -21,7 +19,7 @@ from robot_to_try import PLAN, true_joint
 import sysid_ros.proposal.identifiability as identifiability
 from sysid_ros.dataset import load_dataset
 from sysid_ros.engine.derivatives.parameter_effects import ParameterEffects
-from sysid_ros.engine.least_squares import Linearization, Point
+from sysid_ros.engine.least_squares import Linearization
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal import propose
@@ -153,38 +151,6 @@ def test_a_share_is_what_the_squares_fall_by_beside_others() -> None:
 
     expected = 1.0 - squares([0, 2, 1]) / squares([0, 2])
     assert system.share_explained(1, [0, 2], offered) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("promised", "times"), [(0.5, 5), (1e-3, 1)])
-def test_a_gain_beside_damping_is_tried_only_if_it_promises_something(
-    monkeypatch: pytest.MonkeyPatch, promised: float, times: int
-) -> None:
-    """A step to where derivatives are once more what takes longest."""
-    steps: list[Sequence[Candidate]] = []
-
-    def nearer(_: object, point: Point, offered: Sequence[Candidate]) -> Point:
-        steps.append(offered)
-        return point
-
-    monkeypatch.setattr(identifiability, "_nearer", nearer)
-    monkeypatch.setattr(identifiability, "_driven_by", lambda *_: {"j0"})
-    # The damping of j0 is zero; without it the gain explains so much of what is left.
-    linear = Linearization(0.0, (), np.zeros((2, 2)), {})
-    own = System(np.eye(2), np.array([0.0, -np.sqrt(promised)]), 1.0)
-    monkeypatch.setattr(System, "of", lambda _: own)
-    group = SimpleNamespace(batches=[SimpleNamespace(model=None)])
-    problem = cast(
-        "WindowedProblem",
-        SimpleNamespace(
-            groups=[group], lower=np.zeros(2), cost=lambda _: 1.0, linearize=lambda _: linear
-        ),
-    )
-    damping = candidate("j0", "damping")
-    gain = replace(damping, element="actuator", name="m0", attribute="kp", on_demand=True)
-    point = Point(np.zeros(2), ())
-    found = identifiability._with_gains_beside_damping(problem, point, [damping, gain])
-    assert found == ([damping, gain], point)
-    assert len(steps) == times - 1
 
 
 @pytest.mark.parametrize(("squares", "kept"), [(40.0, True), (1.0, False)])

@@ -177,6 +177,8 @@ def line_fields(model: mujoco.MjModel) -> FloatArray:
 
 def unsupported_lines(model: mujoco.MjModel) -> str | None:
     """Return why the pass does not know a tendon or an equality, ``None`` if it knows them all."""
+    if not (model.ntendon or model.neq):
+        return unsupported_paths(model)
     if np.any(model.tendon_actfrclimited):
         return "a tendon limits the force of its actuators"
     for name in ("tendon_dampingpoly", "tendon_stiffnesspoly"):

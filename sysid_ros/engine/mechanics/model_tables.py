@@ -145,7 +145,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
     integrator = int(model.opt.integrator)
     eulerdamp = integrator == EULER and not disabled & int(_DISABLE.mjDSBL_EULERDAMP)
     implicit, turned = integrator in (IMPLICIT, IMPLICITFAST), turned_implicitly(model)
-    fluid = fluid_fields(model)
+    fluid, first = fluid_fields(model), _first_of_ball(model)
+    site_bodies, wrenches = site_wrenches(model)
     copied: dict[str, Any] = {name: integers(getattr(model, name)) for name in _INTEGERS}
     copied |= {name: floats(getattr(model, name)) for name in _NUMBERS}
     return Tables(
@@ -168,8 +169,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         body_frame=inertial_frames(fluid),
         body_fluid=fluid,
         ellipsoids=ellipsoids_of(model),
-        dof_first=_first_of_ball(model),
-        dof_together=integers(np.bincount(_first_of_ball(model), minlength=model.nv)),
+        dof_first=first,
+        dof_together=integers(np.bincount(first, minlength=model.nv)),
         dof_turned=integers(turned),
         dof_fields=dof_fields(model),
         jnt_forcerange=ranges(model.jnt_actfrcrange, model.jnt_actfrclimited),
@@ -181,8 +182,8 @@ def tables_of(model: mujoco.MjModel) -> Tables:
         actuator_dof=actuator_dofs(model),
         actuator_line=actuator_lines(model),
         site_actuators=integers(np.flatnonzero(acts_on_sites(model))),
-        actuator_bodyid=integers(site_wrenches(model)[0]),
-        actuator_wrench=floats(site_wrenches(model)[1]),
+        actuator_bodyid=integers(site_bodies),
+        actuator_wrench=floats(wrenches),
         actuator_fields=actuator_fields(model),
         actuator_muscle=integers(muscles(model)),
         actuator_curve=muscle_curves(model),
