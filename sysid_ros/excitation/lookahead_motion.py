@@ -71,7 +71,7 @@ class LookaheadMotion:
 
     @property
     def message(self) -> CommandedCurve:
-        """The curve to tell the controller, times in s after ``planned``, the first one past."""
+        """The curve to tell the controller, its times in s after ``planned``."""
         begin = self.planned - self.lead - REPEATED
         told = self._curve.since(begin)
         return CommandedCurve(

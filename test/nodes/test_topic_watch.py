@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from ros_client import RosClient
 from std_msgs.msg import Float64
 
+from sysid_ros.nodes.recorder import topic_watch
 from sysid_ros.nodes.recorder.qos_overrides import QosOverride
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection
 from sysid_ros.nodes.recorder.topic_watch import TopicWatch, WatchCallbacks, WatchedTopic
@@ -77,6 +79,28 @@ def test_events_are_taken_with_the_messages(client: RosClient) -> None:
     client.wait_until(lambda: watched.poll() or events)
     watched.poll()
     assert events == [1]
+
+
+def test_what_changes_about_the_publishers_is_said_once(
+    client: RosClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    log = SimpleNamespace(info=said.append, warning=said.append)
+    monkeypatch.setattr(topic_watch, "log_of", lambda node: log)
+    client.node.create_publisher(Float64, TOPIC, 10)
+    watched = watch(client, [])
+    lossy = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+    client.node.create_publisher(Float64, TOPIC, lossy)
+    client.wait_until(lambda: watched.refresh() or watched.poll() or said)
+    anew = f"{TOPIC} is heard anew as best effort and volatile"
+    assert said == [f"{anew}: a publisher came that offers less"]
+    another: Any = SimpleNamespace(topic_type="std_msgs/msg/String")  # of another process
+    monkeypatch.setattr(client.node, "get_publishers_info_by_topic", lambda name: [another])
+    for _ in range(2):
+        watched.refresh()
+    types = "recorded as std_msgs/msg/Float64, published as std_msgs/msg/String"
+    assert said[1:] == [f"{TOPIC} is {types}: other types are not recorded"]
+    assert watched.health() == {TOPIC: types}
 
 
 def test_a_remapped_topic_keeps_its_name_and_its_other_name_is_told_where_nobody_publishes_it(

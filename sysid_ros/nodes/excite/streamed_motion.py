@@ -90,7 +90,7 @@ class StreamedMotion:
         return np.asarray(self._motion.last)
 
     def _planned(self, motion: Motion) -> Any:
-        """What is played of a motion."""
+        """Return the player of a planned motion."""
         return motion
 
     def fault(self, now: float) -> str | None:

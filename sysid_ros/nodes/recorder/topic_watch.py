@@ -17,6 +17,7 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from sysid_ros.errors import BagError
+from sysid_ros.nodes.printable_log import log_of
 from sysid_ros.nodes.recorder.message_definitions import definition, has_header, message_class
 from sysid_ros.nodes.recorder.qos_overrides import QosOverride
 from sysid_ros.nodes.recorder.topic_selection import TopicSelection, alike
@@ -196,7 +197,10 @@ class TopicWatch:
         known = self.topics.get(name)
         if len(types) > 1 or (known and known.bag_topic.msgtype != types[0]):
             was = f"recorded as {known.bag_topic.msgtype}, " if known else ""
-            self.problems[name] = f"{was}published as {' and '.join(types)}"
+            problem = f"{was}published as {' and '.join(types)}"
+            if self.problems.get(name) != problem:  # it may be over before anybody looks
+                log_of(self._node).warning(f"{name} is {problem}: other types are not recorded")
+            self.problems[name] = problem
             return
         found = _describe(name, types[0], publishers, known)
         if refused := _refused(self._profile(found), publishers):
@@ -206,6 +210,10 @@ class TopicWatch:
         if known and (known.reliable, known.latched) == (found.reliable, found.latched):
             return
         if known:  # a publisher has come that offers less
+            log_of(self._node).info(
+                f"{name} is heard anew as {'reliable' if found.reliable else 'best effort'} and "
+                f"{'latched' if found.latched else 'volatile'}: a publisher came that offers less"
+            )
             self.poll()
             self._node.destroy_subscription(self._subscriptions.pop(name))
         self.topics[name] = found
@@ -227,7 +235,9 @@ class TopicWatch:
             callback_group=self._group,
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(
-                message_lost=lambda event: self._callbacks.lost(name, event.total_count_change)
+                message_lost=lambda event: self._callbacks.lost(name, event.total_count_change),
+                # rclpy would say that no messages come, before the topic is heard anew
+                incompatible_qos=_taken_by_poll,
             ),
         )
 
@@ -243,7 +253,7 @@ def _take_event(handler: EventHandler) -> None:
 
 
 def _taken_by_poll(message: Any) -> None:
-    """Stand in for the callback that rclpy would call if its executor took the messages."""
+    """Stand in for the callback of a message, which poll takes, or event, which refresh notices."""
 
 
 def _profile(topic: WatchedTopic, depth: int, override: QosOverride) -> QoSProfile:
