@@ -47,7 +47,10 @@ def model_difference(model: mujoco.MjModel, expected: mujoco.MjModel) -> str | N
             continue
         array = getattr(expected, name)
         if isinstance(array, np.ndarray) and not name.endswith("pathadr"):
-            difference = _difference(getattr(model, name), array)
+            own = getattr(model, name)
+            if name.endswith("_quat") and own.shape == array.shape:
+                own = _same_sign(own, array)
+            difference = _difference(own, array)
             if difference is not None:
                 return f"{name} differs {difference}"
     for name in _OPTIONS:
@@ -72,6 +75,12 @@ def _difference(left: npt.ArrayLike, right: npt.ArrayLike) -> str | None:
     if np.all(close):
         return None
     return f"by {float(np.nanmax(np.abs(np.where(close, 0.0, a - b)))):.3g}"
+
+
+def _same_sign(quaternions: FloatArray, others: FloatArray) -> FloatArray:
+    """Quaternions (n, 4) with the signs of others: q and -q are the same orientation."""
+    opposite = np.sum(quaternions * others, axis=-1, keepdims=True) < 0.0
+    return np.where(opposite, -quaternions, quaternions)
 
 
 def _inertias(model: mujoco.MjModel) -> FloatArray:
