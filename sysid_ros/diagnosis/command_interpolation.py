@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The way of commands between their messages, topic by topic, as the motion tells it."""
+"""The interpolation of commands between their messages, topic by topic, as the motion tells it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ import numpy as np
 
 from sysid_ros.dataset import Dataset, mapped_recordings, refers_to_geoms
 from sysid_ros.diagnosis.evidence import Declared, ExperimentLines, Finding, FindingKind, joined
-from sysid_ros.diagnosis.fits import DearError, RecordedFit, Ways, delay_of, resistances
+from sysid_ros.diagnosis.fits import (
+    DearError,
+    InterpolationScores,
+    RecordedFit,
+    delay_of,
+    resistances,
+)
 from sysid_ros.diagnosis.simulated import contacts, without_geoms
 from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
 from sysid_ros.engine.parameters import ParameterDict, corrects
@@ -34,7 +40,7 @@ from sysid_ros.robots import build_parameters
 
 _HELD = "zoh"
 _NAMES = {Interpolation.HOLD: _HELD, Interpolation.LINEAR: "linear", Interpolation.CUBIC: "cubic"}
-_WAYS = {name: way for way, name in _NAMES.items()}
+_METHODS = {name: method for method, name in _NAMES.items()}
 _JOINED = {
     _HELD: "held until the next", "linear": "joined by lines", "cubic": "joined by a cubic spline",
 }  # fmt: skip
@@ -47,38 +53,38 @@ _TOPICS = 3  # that are tested
 
 @dataclass(frozen=True)
 class CommandSampling:
-    """The way of commands of one topic between its messages, as the motion tells it.
+    """The interpolation of commands of one topic between its messages, as the motion tells it.
 
     Attributes:
       topic: Its name.
       labels: The commands that it carries.
       interval: s from one message to the next.
-      present: The way that the experiment has.
-      ways: What each leaves of the motion, by its name in time series; none where none was fitted.
+      present: The method that the experiment has.
+      methods: What each leaves of the motion, by its name in time series; none if not fitted.
     """
 
     topic: str
     labels: tuple[str, ...]
     interval: float
     present: Interpolation
-    ways: Ways | None = None
+    methods: InterpolationScores | None = None
 
     @property
     def best(self) -> Interpolation:
-        """The way that explains the motion best: the experiment's unless it is beaten."""
-        if self.ways is None:
+        """The method that explains the motion best: the experiment's unless it is beaten."""
+        if self.methods is None:
             return self.present
-        best = self.ways.best
-        return _WAYS[best] if self.ways.beats(best, _NAMES[self.present]) else self.present
+        best = self.methods.best
+        return _METHODS[best] if self.methods.beats(best, _NAMES[self.present]) else self.present
 
     @property
     def figures(self) -> str:
-        """The way, and what others leave beside it, in words; empty where none was fitted."""
-        if self.ways is None:
+        """The method, and what others leave beside it, in words; empty where none was fitted."""
+        if self.methods is None:
             return ""
-        others = [name for name in self.ways.left if _WAYS[name] is not self.best]
-        least = self.ways.size(_NAMES[self.best])
-        told = [f"{_JOINED[name]} {self.ways.size(name) / least:.3g}" for name in others]
+        others = [name for name in self.methods.left if _METHODS[name] is not self.best]
+        least = self.methods.size(_NAMES[self.best])
+        told = [f"{_JOINED[name]} {self.methods.size(name) / least:.3g}" for name in others]
         return f"{_JOINED[_NAMES[self.best]]}; {', '.join(told)} times as much would be left"
 
     @property
@@ -89,11 +95,11 @@ class CommandSampling:
         best = _NAMES[self.best]
         holds = self.best is Interpolation.HOLD
         why = "was not tested: fits of this model take too long"
-        if self.ways is not None:
-            rivals = [name for name in self.ways.left if (name == _HELD) is not holds]
-            if all(self.ways.beats(best, name) for name in rivals):
+        if self.methods is not None:
+            rivals = [name for name in self.methods.left if (name == _HELD) is not holds]
+            if all(self.methods.beats(best, name) for name in rivals):
                 return ""
-            sizes = {name: self.ways.size(name) for name in self.ways.left}
+            sizes = {name: self.methods.size(name) for name in self.methods.left}
             told = ", ".join(f"{_JOINED[name]} {size:.3g}" for name, size in sizes.items())
             why = f"the motion does not tell (what is left of it: {told})"
         late = f"{500.0 * self.interval:.2g} ms {'longer' if holds else 'shorter'}"
@@ -103,21 +109,23 @@ class CommandSampling:
         )
 
     def finding(self, lines: ExperimentLines) -> Finding | None:
-        """The finding that another way than the experiment's explains the motion better, if any."""
-        if self.ways is None or self.best is self.present:
+        """The finding that another method than the experiment's explains more of the motion."""
+        if self.methods is None or self.best is self.present:
             return None
         change = {"interpolation": self.best}
         repair = joined([lines.signal(label, change) for label in self.labels])
         now, best = _NAMES[self.present], _NAMES[self.best]
-        sizes = {f"left {_WAYS[name].value}": self.ways.size(name) for name in self.ways.left}
-        count = len(self.ways.left[now])
+        sizes = {
+            f"left {_METHODS[name].value}": self.methods.size(name) for name in self.methods.left
+        }
+        count = len(self.methods.left[now])
         return Finding(
             FindingKind.INTERPOLATION,
             self.labels,
             {"interval": self.interval, **sizes, "windows": float(count)},
             f"The motion tells that commands of {self.topic}, {1e3 * self.interval:.3g} ms apart, "
             f"are {_JOINED[best]}, not {_JOINED[now]}. Of {count} windows that are fitted with "
-            f"each, {self.ways.size(now):.3g} times as much is left as the experiment has it "
+            f"each, {self.methods.size(now):.3g} times as much is left as the experiment has it "
             "(root mean square).",
             repair.text,
             repair.overrides,
@@ -127,7 +135,7 @@ class CommandSampling:
 def command_samplings(
     experiment: Experiment, dataset: Dataset, data_dir: Path | None
 ) -> tuple[CommandSampling, ...]:
-    """The way of commands between messages, topic by topic, of those that the motion may tell.
+    """The interpolation between messages, topic by topic, of commands that the motion may tell.
 
     Commands that are measured, or sent too often for it to matter, have none; nor have any where
     derivatives are no exact ones, since fits are too dear then.
@@ -161,11 +169,11 @@ def _compared(
     experiment: Experiment, sequences: ModelSequences, data_dir: Path | None,
     topics: Sequence[CommandSampling],
 ) -> Iterator[CommandSampling]:  # fmt: skip
-    """The topics with their ways, from one fit as recorded; without where that is too dear."""
+    """The topics with their methods, from one fit as recorded; without where that is too dear."""
     recordings = mapped_recordings(experiment, sequences.sequence_name, data_dir, sequences.spec)
     whole = _joined(sequences, recordings, {})
     params = _params(experiment, whole, topics)
-    # What ways differ by grows with the square of the interval; errors of the model do not.
+    # What methods differ by grows with the square of the interval; errors of the model do not.
     worth = min((max(one.interval for one in topics) / _OFTEN) ** 4, 1.0)
     with RolloutPool(1) as pool, single_blas_thread():
         try:
@@ -178,14 +186,14 @@ def _compared(
         for one in topics:
             others = _others(whole, one)
             joined = {
-                _NAMES[way]: _joined(whole, recordings, dict.fromkeys(one.labels, way))
-                for way in others
+                _NAMES[method]: _joined(whole, recordings, dict.fromkeys(one.labels, method))
+                for method in others
             }
             later = dict.fromkeys((_NAMES[one.present], *joined), 0.5 * one.interval)
             later |= {_HELD: 0.0}
-            ways = fit.compared(joined, later, one.labels)
-            if ways is not None:
-                yield replace(one, ways=ways)
+            methods = fit.compared(joined, later, one.labels)
+            if methods is not None:
+                yield replace(one, methods=methods)
 
 
 def _stays_apart(sequences: ModelSequences) -> bool:
@@ -200,7 +208,7 @@ def _stays_apart(sequences: ModelSequences) -> bool:
 def _commands_by_topic(
     experiment: Experiment, sequences: ModelSequences
 ) -> dict[tuple[str, Interpolation], tuple[str, ...]]:
-    """Labels of commands that are not measured, by topic and present way."""
+    """Labels of commands that are not measured, by topic and present method."""
     model, control = sequences.gt_model, sequences.control[0]
     found: dict[tuple[str, Interpolation], tuple[str, ...]] = {}
     for signal in experiment.signals:
@@ -210,22 +218,22 @@ def _commands_by_topic(
             continue
         if actuator < 0:  # a further input of an actuator
             continue
-        way = _WAYS[control.method_of(mapped[1][0])]
+        method = _METHODS[control.method_of(mapped[1][0])]
         told = is_servo(model, actuator) or is_velocity_servo(model, actuator)
-        if is_expanded(parse_field(signal.field)) or (way is Interpolation.LINEAR and not told):
+        if is_expanded(parse_field(signal.field)) or (method is Interpolation.LINEAR and not told):
             continue
-        key = signal.topic, way
+        key = signal.topic, method
         found[key] = (*found.get(key, ()), signal.name)
     return found
 
 
 def _others(sequences: ModelSequences, topic: CommandSampling) -> list[Interpolation]:
-    """The ways that commands may have instead; torques are held or curves, but no lines."""
+    """The methods that commands may have instead; torques are held or curves, but no lines."""
     model = sequences.gt_model
     torques = topic.present is not Interpolation.LINEAR
     torques &= all(is_effort(model, model.actuator(name).id) for name in topic.labels)
-    others = [way for way in Interpolation if way is not topic.present]
-    return [way for way in others if not torques or way is not Interpolation.LINEAR]
+    others = [method for method in Interpolation if method is not topic.present]
+    return [method for method in others if not torques or method is not Interpolation.LINEAR]
 
 
 def _params(
@@ -252,19 +260,19 @@ def _params(
 def _joined(
     sequences: ModelSequences,
     recordings: Mapping[str, MappedRecording],
-    ways: Mapping[str, Interpolation],
+    methods: Mapping[str, Interpolation],
 ) -> ModelSequences:
-    """The sequences with commands of the whole recordings, some of them joined in other ways."""
+    """The sequences with commands of the whole recordings, some of them joined in other methods."""
     control = []
     for name in sequences.sequence_name:
         mapped = recordings[name]
         controls = tuple(
             replace(
                 one,
-                held=ways[one.name] is Interpolation.HOLD,
-                smooth=ways[one.name] is Interpolation.CUBIC,
+                held=methods[one.name] is Interpolation.HOLD,
+                smooth=methods[one.name] is Interpolation.CUBIC,
             )
-            if one.name in ways
+            if one.name in methods
             else one
             for one in mapped.controls
         )

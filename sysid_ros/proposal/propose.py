@@ -39,7 +39,7 @@ from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
 from sysid_ros.proposal.identifiability import determined
 from sysid_ros.proposal.masses import masses_beside_gains, masses_that_gravity_names
-from sysid_ros.proposal.proposed_interpolation import with_ways_between
+from sysid_ros.proposal.proposed_interpolation import with_interpolations
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import (
     divide,
@@ -365,7 +365,7 @@ def _with_parameters(
         kept, dropped = chosen(offered, found.answers)
         draft = replace(draft, notes=(*draft.notes, *found.notes))
         if not found.rolled:
-            draft = with_ways_between(replace(draft, parameters=kept), dataset, output)
+            draft = with_interpolations(replace(draft, parameters=kept), dataset, output)
         if found.rolled or (touching and floating):
             draft = in_a_usual_time(
                 draft, experiment, dataset, len(kept), touching=touching, rolled=found.rolled

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The way from one command to the next, as the motion tells it."""
+"""The interpolation between commands, as the motion tells it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal.experiment_text import Draft
 
 
-def with_ways_between(draft: Draft, dataset: Dataset, output: Path) -> Draft:
+def with_interpolations(draft: Draft, dataset: Dataset, output: Path) -> Draft:
     """The proposal with commands joined as the motion tells it, and what it leaves open.
 
     Args:

@@ -17,7 +17,7 @@ from browser import Page, open_browser
 from outcomes import outcome as synthetic
 from PIL import Image
 
-from sysid_ros.engine.estimation.shifts import ANOTHER_WAY, ModelError, Shift
+from sysid_ros.engine.estimation.shifts import OTHER_INTERPOLATION, ModelError, Shift
 from sysid_ros.report import render_report
 from sysid_ros.video import Video
 
@@ -63,7 +63,7 @@ def test_a_usual_screen_shows_tables_whole(page: Page, tmp_path: Path) -> None:
     """With a long type of messages, and all that estimates may move by."""
     plain = synthetic()
     some = np.full(len(plain.fit.parameters), 1.234e-5)
-    changes = ("half the time step", "windows of 0.5 s", "another start", ANOTHER_WAY)
+    changes = ("half the time step", "windows of 0.5 s", "another start", OTHER_INTERPOLATION)
     shifts = tuple(Shift(change, 1.0, some, some, some) for change in changes)
     fit = replace(plain.fit, model_error=ModelError(np.ones_like(some), some, shifts))
     kind = "control_msgs/msg/JointTrajectoryControllerState"

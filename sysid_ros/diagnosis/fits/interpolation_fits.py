@@ -1,16 +1,16 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ways between the samples of a command, compared by what a fit with each leaves of the motion.
+"""Interpolations of a command, compared by what a fit with each leaves of the motion.
 
 A few windows are fitted as recorded by a few steps, once for all topics. Their derivatives say what
-one more step would leave with each way between the commands of one: where none would explain more
-than another, the motion does not tell. Otherwise that fit goes on to its end, and from there each
-way is fitted once more: with the derivatives of the first, which other ways hardly change, until
-they find no more (the chord method), and with their own until no step promises much of what a way
-lacks to the best. Which of two ways explains more is judged by the differences of what they leave,
-window by window, as of models of which neither contains the other (Vuong, Econometrica 57, 1989),
-by ranks, since fast windows tell many times as much as others.
+one more step would leave with each method between the commands of one: where none would explain
+more than another, the motion does not tell. Otherwise that fit goes on to its end, and from there
+each method is fitted once more: with the derivatives of the first, which other methods hardly
+change, until they find no more (the chord method), and with their own until no step promises much
+of what a method lacks to the best. Which of two methods explains more is judged by the differences
+of what they leave, window by window, as of models of which neither contains the other (Vuong,
+Econometrica 57, 1989), by ranks, since fast windows tell many times as much as others.
 """
 
 from __future__ import annotations
@@ -61,49 +61,49 @@ _AGAIN = SolverSettings(
 )  # less changes no verdict
 _RECORDED = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, damping=1e-5)
 _GLANCE = replace(_AGAIN, cost_tolerance=3e-3, worth=1.0, refusals=2)
-_GAINS = 0.1  # of what a way lacks to the best, that a step of its fit to the end has to promise
+_GAINS = 0.1  # of what a method lacks to the best, that a step of its fit to the end has to promise
 _FAR, _NEARER = 1.5, 0.5  # ratio of squares, and what a step has to promise of the way to it
 _ROUNDS = 3
-_DOUBTED = 0.5  # of the model's errors, beyond which one way may explain more than another
+_DOUBTED = 0.5  # of the model's errors, beyond which one method may explain more than another
 _KNOWN = 1.5  # times what a fit leaves of a signal, up to which its noise level is known
-_ALIKE = 1.03  # ratio of squares up to which no way beats another
+_ALIKE = 1.03  # ratio of squares up to which no method beats another
 
 
 @dataclass(frozen=True)
-class Ways:
-    """Squares that ways between commands leave of each window, in units of noise.
+class InterpolationScores:
+    """Squares that methods of interpolation leave of each window, in units of noise.
 
     Attributes:
-      left: By way, (w,).
-      errors: Those that errors of the model may make up for, by way.
+      left: By method, (w,).
+      errors: Those that errors of the model may make up for, by method.
     """
 
     left: Mapping[str, FloatArray]
     errors: Mapping[str, float]
 
-    def size(self, way: str) -> float:
-        """Ratio of what a way leaves to what the best does, root mean squares."""
+    def size(self, method: str) -> float:
+        """Ratio of what a method leaves to what the best does, root mean squares."""
         least = min(float(one.sum()) for one in self.left.values())
-        return math.sqrt(float(self.left[way].sum()) / max(least, 1e-300))
+        return math.sqrt(float(self.left[method].sum()) / max(least, 1e-300))
 
-    def beats(self, way: str, other: str) -> bool:
-        """Return whether one way explains more than another, beyond chance and errors of both."""
-        less, more = self.left[way], self.left[other]
-        return beats(less, more) and beats(less, more, self.errors[way])
+    def beats(self, method: str, other: str) -> bool:
+        """Return whether a method explains more than another, beyond chance and errors of both."""
+        less, more = self.left[method], self.left[other]
+        return beats(less, more) and beats(less, more, self.errors[method])
 
     @property
     def tells(self) -> bool:
-        """Return whether any way explains more than another."""
+        """Return whether any method explains more than another."""
         return any(self.beats(*pair) for pair in permutations(self.left, 2))
 
     @property
     def best(self) -> str:
-        """The way that leaves least."""
-        return min(self.left, key=lambda way: float(self.left[way].sum()))
+        """The method that leaves least."""
+        return min(self.left, key=lambda method: float(self.left[method].sum()))
 
 
 class DearError(SysidError):
-    """The windows that would tell ways apart take too long with a model."""
+    """The windows that would tell methods apart take too long with a model."""
 
 
 @dataclass(frozen=True)
@@ -182,39 +182,42 @@ class RecordedFit:
     def compared(
         self, others: Mapping[str, ModelSequences], later: Mapping[str, float],
         inputs: Collection[str],
-    ) -> Ways | None:  # fmt: skip
-        """Fit the windows with each way between some commands; none where a fit does not end soon.
+    ) -> InterpolationScores | None:  # fmt: skip
+        """Fit the windows with each method for some commands; none where a fit does not end soon.
 
         Args:
-          others: The recordings with these commands joined in other ways.
-          later: By way the delay [s] with which it does about the same, over that of others; the
-            experiment's way comes first.
+          others: The recordings with these commands joined in other methods.
+          later: By method the delay [s] with which it does about the same, over that of others; the
+            experiment's method comes first.
           inputs: Names of the commands.
 
         Raises:
           DataError: There is no usable window.
         """
         driven = {
-            way: self.problem.with_groups([self.chosen(told)], "auto")
-            for way, told in others.items()
+            method: self.problem.with_groups([self.chosen(told)], "auto")
+            for method, told in others.items()
         }
         delayed = _delays(self.problem.params, inputs)
-        added = {way: np.where(delayed, late, 0.0) for way, late in later.items()}
+        added = {method: np.where(delayed, late, 0.0) for method, late in later.items()}
         fit = self
         for stage in self._stages():
             if stage is None:
                 return None
             fit = stage
-            known = {way: one.with_noise(fit.problem.noise) for way, one in driven.items()}
-            problems = {way: known.get(way, fit.problem) for way in later}
+            known = {method: one.with_noise(fit.problem.noise) for method, one in driven.items()}
+            problems = {method: known.get(method, fit.problem) for method in later}
             if (foreseen := fit._foreseen(problems, added)) is not None:
                 return foreseen
         points = _fitted_alike(problems, fit.found, fit.rows, added)
         if points is None:
             return None
-        return Ways(
-            {way: _squares(problems[way], own) for way, own in points.items()},
-            {way: without_noise(problems[way], at) / self.worth for way, at in points.items()},
+        return InterpolationScores(
+            {method: _squares(problems[method], own) for method, own in points.items()},
+            {
+                method: without_noise(problems[method], at) / self.worth
+                for method, at in points.items()
+            },
         )
 
     def _stages(self) -> Iterator[RecordedFit | None]:
@@ -224,30 +227,30 @@ class RecordedFit:
 
     def _foreseen(
         self, problems: Mapping[str, WindowedProblem], added: Mapping[str, FloatArray]
-    ) -> Ways | None:
-        """Squares that one more step with these derivatives would leave, if no way explains more.
+    ) -> InterpolationScores | None:
+        """Squares that one more step with these derivatives would leave, if no method tells more.
 
         Args:
-          problems: By way, alike but for what commands do; the first is the one that was fitted.
-          added: By way, what is added to parameters, (p,).
+          problems: By method, alike but for what commands do; the first is the one that was fitted.
+          added: By method, what is added to parameters, (p,).
 
         Returns:
           None where the motion may tell, or the step goes further than noise levels are known for.
         """
         begun, *_ = problems
         left: dict[str, FloatArray] = {}
-        for way, problem in problems.items():
-            at = _moved(problem, self.found, added[way] - added[begun])
+        for method, problem in problems.items():
+            at = _moved(problem, self.found, added[method] - added[begun])
             here = _squares(problem, at)
             if not np.isfinite(here).all():
                 return None
-            left[way] = here - 2.0 * expected_gains(Chord(problem, self.rows), at)
-            if way == begun and here.sum() > _KNOWN**2 * left[way].sum():
+            left[method] = here - 2.0 * expected_gains(Chord(problem, self.rows), at)
+            if method == begun and here.sum() > _KNOWN**2 * left[method].sum():
                 return None
         errors = without_noise(self.problem, self.found) / self.worth
-        if Ways(left, dict.fromkeys(left, _DOUBTED * errors)).tells:
+        if InterpolationScores(left, dict.fromkeys(left, _DOUBTED * errors)).tells:
             return None
-        return Ways(left, dict.fromkeys(left, errors))
+        return InterpolationScores(left, dict.fromkeys(left, errors))
 
 
 def _afforded(batch: WindowBatch, params: ParameterDict, worth: float) -> tuple[float, int]:
@@ -287,41 +290,41 @@ def _fitted_alike(
     better ended all begin once more.
 
     Args:
-      problems: By way, alike but for what commands do.
+      problems: By method, alike but for what commands do.
       found: Where a fit of the first ended.
       rows: ``[J_theta J_start r]`` of its windows there.
-      later: By way, what is added to parameters, (p,).
+      later: By method, what is added to parameters, (p,).
 
     Returns:
-      By way the point with the least cost; none where a fit does not end soon, or diverges.
+      By method the point with the least cost; none where a fit does not end soon, or diverges.
     """
     begun, *others = problems
     points, costs = {begun: found}, {begun: problems[begun].cost(found)}
     for _ in range(_ROUNDS):
         left, moved = points[begun], []
-        for way in others:
-            at = _moved(problems[way], left, later[way] - later[begun])
-            near = minimize(Chord(problems[way], rows), at, _GLANCE).point
-            if (cost := problems[way].cost(near)) < costs.get(way, math.inf):
-                points[way], costs[way] = near, cost
-                moved.append(way)
-            if way not in points:  # the simulation flies apart
+        for method in others:
+            at = _moved(problems[method], left, later[method] - later[begun])
+            near = minimize(Chord(problems[method], rows), at, _GLANCE).point
+            if (cost := problems[method].cost(near)) < costs.get(method, math.inf):
+                points[method], costs[method] = near, cost
+                moved.append(method)
+            if method not in points:  # the simulation flies apart
                 return None
         if max(costs.values()) <= _ALIKE * min(costs.values()):
             break
-        for way in moved:  # the others have been fitted to the end
-            ratio = min(costs.values()) / max(costs[way], 1e-300)
+        for method in moved:  # the others have been fitted to the end
+            ratio = min(costs.values()) / max(costs[method], 1e-300)
             least = max(_GAINS * (1.0 - ratio), _NEARER * (1.0 - _FAR * ratio))
             tolerance = max(_AGAIN.cost_tolerance, least)
             settings = replace(_AGAIN, cost_tolerance=tolerance, worth=1.0)
-            solution = minimize(problems[way], points[way], settings)
+            solution = minimize(problems[method], points[method], settings)
             if solution.status is not FitStatus.CONVERGED:
                 return None
-            points[way], costs[way] = solution.point, problems[way].cost(solution.point)
+            points[method], costs[method] = solution.point, problems[method].cost(solution.point)
         best = min(costs, key=costs.__getitem__)
         if costs[begun] <= _ALIKE * costs[best]:
             break
-        begun, others = best, [way for way in problems if way != best]
+        begun, others = best, [method for method in problems if method != best]
         rows = [*problems[begun].window_rows(points[begun])]
     return points
 

@@ -31,7 +31,7 @@ class Alternative:
     # whether its windows are those of the fit, with the same readings
     same_starts: bool = False
     extrapolated: bool = False  # whether its residuals are those of a time step of zero
-    # the commands that go another way between their samples, and how much later those of the fit
+    # the commands that are interpolated otherwise, and how much later those of the fit
     # act, s; none where something else is changed
     inputs: tuple[str, ...] = ()
     later: float = 0.0

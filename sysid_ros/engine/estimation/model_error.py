@@ -28,9 +28,9 @@ import numpy as np
 from sysid_ros.arrays import BoolArray, FloatArray, IndexArray
 from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.another_start import ANOTHER_START, Bowl, end_of_another_start
-from sysid_ros.engine.estimation.other_interpolations import EVALUATIONS, shift_by_ways
+from sysid_ros.engine.estimation.other_interpolations import EVALUATIONS, shift_by_interpolations
 from sysid_ros.engine.estimation.shifts import (
-    ANOTHER_WAY,
+    OTHER_INTERPOLATION,
     ModelError,
     Shift,
     by_change,
@@ -73,7 +73,7 @@ SHARE = 0.25  # of a search's time that the linearizations of alternatives may t
 SHARE_OF_COSTLY = 0.1  # likewise of those that cost more than a few linearizations ...
 COSTLY = 3.0  # ... which this is
 SHARE_OF_A_START = 0.15  # of a search's time that another start may take; one step at least
-SHARE_OF_WAYS = 0.1  # likewise all other ways between commands together
+SHARE_OF_INTERPOLATIONS = 0.1  # likewise all other interpolations of commands together
 STEPS = 3  # of another start at most
 MIN_WINDOWS, MIN_COSTLY = 6, 4
 # A shift may not be of first order that is larger than so many errors by noise, ...
@@ -127,7 +127,7 @@ def model_error(
         trials.append((ANOTHER_START, 0.0, again))
     if ways and problem.added is None:  # whose rows know of no way
         otherwise = partial(_another_way, base, ways, covariance.errors, time)
-        trials.append((ANOTHER_WAY, 0.0, otherwise))
+        trials.append((OTHER_INTERPOLATION, 0.0, otherwise))
     shifts = []
     for change, order, trial in trials:
         try:
@@ -343,15 +343,15 @@ def _changed(
 def _another_way(
     base: _Base, ways: Sequence[Alternative], errors: FloatArray, time: float
 ) -> Shift:
-    """Compare other ways between commands, with some windows where there are many."""
+    """Compare other interpolations of commands, with some windows where there are many."""
     n, each = len(base.places), EVALUATION * EVALUATIONS
-    used = spread_evenly(n, n * SHARE_OF_WAYS * time / (len(ways) * each), MIN_WINDOWS)
+    used = spread_evenly(n, n * SHARE_OF_INTERPOLATIONS * time / (len(ways) * each), MIN_WINDOWS)
     point = base.bowl.point
     rows = [own for k, own in enumerate(base.problem.window_rows(point)) if k in used]
     part = Point(point.theta, tuple(point.starts[k] for k in used))
     others = ((way, _same_windows(base, way, used)) for way in ways)
     own = base.problem if len(used) == n else part_of(base.problem, used)
-    return shift_by_ways(own, part, rows, others, errors)
+    return shift_by_interpolations(own, part, rows, others, errors)
 
 
 def _same_windows(base: _Base, way: Alternative, used: IndexArray) -> WindowedProblem:

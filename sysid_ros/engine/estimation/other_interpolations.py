@@ -1,14 +1,14 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Other ways of commands between their samples, which data may not tell from the fit's.
+"""Other interpolations of commands between their samples, which data may not tell from the fit's.
 
 Held commands act half an interval later than the same samples joined by lines or by a spline, with
 a ripple that little is left of behind a slow joint. Where that does not decide, a delay is found
-with one way that is half an interval off under another, and other parameters may follow. So another
-way is simulated at the estimate, its delay moved by that, and brought to its own optimum by a step
-or two with the derivatives of the estimate. Unless that is clearly worse, intervals reach as far as
-its own would.
+with one method that is half an interval off under another, and other parameters may follow. So
+another method is simulated at the estimate, its delay moved by that, and brought to its own optimum
+by a step or two with the derivatives of the estimate. Unless that is clearly worse, intervals reach
+as far as its own would.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sysid_ros.arrays import FloatArray
 from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
 from sysid_ros.engine.estimation.alternatives import Alternative
 from sysid_ros.engine.estimation.fit_settings import FitSettings
-from sysid_ros.engine.estimation.shifts import ANOTHER_WAY, Shift
+from sysid_ros.engine.estimation.shifts import OTHER_INTERPOLATION, Shift
 from sysid_ros.engine.least_squares import Point, SolverSettings, minimize
 from sysid_ros.engine.parameters import ParameterDict, corrects, written_by
 from sysid_ros.engine.problem import Chord, WindowedProblem
@@ -33,10 +33,10 @@ from sysid_ros.engine.uncertainty import BLOCKS, block_numbers
 
 _HELD, _LINES, _CURVE = "zoh", "linear", "cubic"
 _STEPS = 2  # with the estimate's derivatives
-EVALUATIONS = 1 + _STEPS  # of each way
+EVALUATIONS = 1 + _STEPS  # of each method
 _REFIT = SolverSettings(max_iterations=_STEPS, cost_tolerance=1e-3, worth=1.0, refusals=1)
 _REACHED = 0.5  # of a distance: the error with which a 95 % interval ends there
-# Share of what one way leaves by which another leaves more that is clearly worse: errors of both
+# Share of what one method leaves by which another leaves more that is clearly worse: errors of both
 # may be as large; noise, which no sample shares with the next, has none.
 _CLEARLY, _OF_NOISE = 1.0 / 0.97 - 1.0, 0.01
 _SURE = 2.5  # standard deviations of the sum of signed ranks, from which on it is beyond chance
@@ -78,19 +78,24 @@ def other_interpolations(
             if inputs in known or not _is_late(params, inputs):
                 continue
             known.add(inputs)
-            for way in _others(sequences.gt_model, inputs, now):
-                changed = tuple(_with_way(one, inputs, way) for one in models_sequences)
-                later = 0.5 * interval * ((now == _HELD) - (way == _HELD))
+            for method in _others(sequences.gt_model, inputs, now):
+                changed = tuple(_with_method(one, inputs, method) for one in models_sequences)
+                later = 0.5 * interval * ((now == _HELD) - (method == _HELD))
                 found.append(
                     Alternative(
-                        ANOTHER_WAY, changed, settings, same_starts=True, inputs=inputs, later=later
+                        OTHER_INTERPOLATION,
+                        changed,
+                        settings,
+                        same_starts=True,
+                        inputs=inputs,
+                        later=later,
                     )
                 )
     return tuple(found)
 
 
 def _sampled_inputs(sequences: ModelSequences) -> Iterator[tuple[tuple[str, ...], str, float]]:
-    """Commands of each topic, the way between their samples, and the interval, s."""
+    """Commands of each topic, the method between their samples, and the interval, s."""
     model, control = sequences.gt_model, sequences.control[0]
     topics: dict[tuple[str, bytes], list[str]] = {}
     own = own_instants(control)
@@ -99,14 +104,14 @@ def _sampled_inputs(sequences: ModelSequences) -> Iterator[tuple[tuple[str, ...]
         if kind is not SignalType.MjCtrl or actuator < 0 or len(columns) != 1:
             continue
         column, times = int(columns[0]), own[name]
-        way = _HELD if control.holds(column) else control.method_of(column)
+        method = _HELD if control.holds(column) else control.method_of(column)
         told = is_servo(model, actuator) or is_velocity_servo(model, actuator)
-        if way in (_HELD, _CURVE) or (way == _LINES and told):
-            topics.setdefault((way, times.tobytes()), []).append(name)
-    for (way, instants), names in topics.items():
+        if method in (_HELD, _CURVE) or (method == _LINES and told):
+            topics.setdefault((method, times.tobytes()), []).append(name)
+    for (method, instants), names in topics.items():
         intervals = np.diff(np.frombuffer(instants))
         if len(intervals) and np.median(intervals) > _SLOW * model.opt.timestep:
-            yield tuple(names), way, float(np.median(intervals))
+            yield tuple(names), method, float(np.median(intervals))
 
 
 def _is_late(params: ParameterDict, inputs: Iterable[str]) -> bool:
@@ -120,47 +125,47 @@ def _is_late(params: ParameterDict, inputs: Iterable[str]) -> bool:
 
 
 def _others(model: mujoco.MjModel, inputs: Iterable[str], now: str) -> list[str]:
-    """The ways that commands may have instead; torques are held or curves, but no lines.
+    """The methods that commands may have instead; torques are held or curves, but no lines.
 
     Of commands that are held now it is one: lines and a spline, which is dearer, act alike beside.
     """
     torques = all(is_effort(model, model.actuator(name).id) for name in inputs)
-    ways = (_HELD, _CURVE) if torques else (_HELD, _LINES, _CURVE)
-    others = [way for way in ways if way != now]
+    methods = (_HELD, _CURVE) if torques else (_HELD, _LINES, _CURVE)
+    others = [method for method in methods if method != now]
     return others[:1] if now == _HELD else others
 
 
-def _with_way(sequences: ModelSequences, inputs: Iterable[str], way: str) -> ModelSequences:
-    """The recordings with some commands joined in another way."""
+def _with_method(sequences: ModelSequences, inputs: Iterable[str], method: str) -> ModelSequences:
+    """The recordings with some commands joined in another method."""
 
     def changed(control: TimeSeries) -> TimeSeries:
         mapping, times, data = control.signal_mapping or {}, control.times, control.data.copy()
-        ways, own = [control.method_of(k) for k in range(data.shape[1])], own_instants(control)
+        methods, own = [control.method_of(k) for k in range(data.shape[1])], own_instants(control)
         for name in {*inputs} & {*mapping}:
             column, instants = int(mapping[name][1][0]), own[name]
             if 1 < len(instants) < len(times):  # there are other topics
-                told = value_at(times, data[:, column], instants, ways[column])
-                data[:, column] = value_at(instants, told, times, way)
-            ways[column] = way
-        return replace(control, data=data, interpolation=tuple(ways))
+                told = value_at(times, data[:, column], instants, methods[column])
+                data[:, column] = value_at(instants, told, times, method)
+            methods[column] = method
+        return replace(control, data=data, interpolation=tuple(methods))
 
     return sequences.replaced(control=[changed(one) for one in sequences.control])
 
 
-def shift_by_ways(
+def shift_by_interpolations(
     own: WindowedProblem,
     point: Point,
     rows: Sequence[FloatArray],
     others: Iterable[tuple[Alternative, WindowedProblem]],
     errors: FloatArray,
 ) -> Shift:
-    """The largest shift of each parameter by a way that is not clearly worse.
+    """The largest shift of each parameter by a method that is not clearly worse.
 
     Args:
       own: The problem over some of its windows.
       point: The estimate, with the starts of these windows.
       rows: ``[J_theta J_start r]`` of each there, in units of noise.
-      others: Other ways, with the same windows.
+      others: Other methods, with the same windows.
       errors: Standard errors of the parameters, (p,); NaN where none is claimed.
     """
     left, nothing = _squares(own, point), np.zeros(len(point.theta))
@@ -174,11 +179,13 @@ def shift_by_ways(
         if not np.all(np.isfinite(there)) or beats(left, there, known):
             continue
         moved = place.theta - point.theta
-        # Beside the error by noise this makes an interval end where that of the other way does.
+        # Beside the error by noise this makes an interval end where that of the other method does.
         told = np.sqrt(_REACHED * np.abs(moved) * (2.0 * errors + _REACHED * np.abs(moved)))
         farther = told > error  # never of what no error is claimed of
         values, error = np.where(farther, moved, values), np.where(farther, told, error)
-    return Shift(ANOTHER_WAY, 0.0, np.where(np.isnan(errors), np.nan, values), nothing, error)
+    return Shift(
+        OTHER_INTERPOLATION, 0.0, np.where(np.isnan(errors), np.nan, values), nothing, error
+    )
 
 
 def _delays(params: ParameterDict, inputs: Iterable[str]) -> FloatArray:

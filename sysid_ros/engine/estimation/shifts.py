@@ -27,7 +27,7 @@ from sysid_ros.engine.uncertainty import (
 )
 from sysid_ros.errors import StopRequestedError, listed
 
-ANOTHER_WAY = "another way between commands"
+OTHER_INTERPOLATION = "another interpolation of commands"
 MORE_STEPS = "more steps"
 SLOW_COUNT_LESS = "slow residuals counted less"
 HELD_BY_FRICTION = "friction that never lets go"
@@ -216,7 +216,7 @@ def _remedy(shift: Shift) -> str:
             "that is in the intervals; other values explain the data as well, and --search starts "
             "looks for better ones"
         )
-    if shift.change == ANOTHER_WAY:
+    if shift.change == OTHER_INTERPOLATION:
         return (
             "that is in the intervals; the motion does not tell what commands do between their "
             "samples, which interpolation says and faster motion shows"

@@ -18,7 +18,7 @@ from robot_to_try import ARM_PLAN, PLAN, hidden, of_text
 from sysid_ros import sysid
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, check_experiment, command_samplings
-from sysid_ros.diagnosis.fits import Ways, interpolation_fits
+from sysid_ros.diagnosis.fits import InterpolationScores, interpolation_fits
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.experiment import load_experiment
 from sysid_ros.proposal import propose
@@ -249,15 +249,18 @@ def test_commands_that_are_sent_often_are_compared_by_fine_encoders(tmp_path: Pa
     assert proposal.text.count("interpolation: cubic") == 3
 
 
-def of_noise(left: dict[str, np.ndarray]) -> Ways:
-    """Ways of which models err in nothing."""
-    return Ways(left, dict.fromkeys(left, 0.0))
+def of_noise(left: dict[str, np.ndarray]) -> InterpolationScores:
+    """Scores of which models err in nothing."""
+    return InterpolationScores(left, dict.fromkeys(left, 0.0))
 
 
 def test_the_more_often_commands_are_sent_the_more_it_takes_beside_errors_of_the_model() -> None:
     left = {HELD: np.linspace(104.0, 114.0, 16), LINES: np.linspace(94.0, 104.0, 16)}
     errors = 0.9 * sum(map(np.sum, left.values())) / 2.0
-    told = [Ways(left, dict.fromkeys(left, errors / w)).beats(LINES, HELD) for w in (1.0, 0.2)]
+    told = [
+        InterpolationScores(left, dict.fromkeys(left, errors / w)).beats(LINES, HELD)
+        for w in (1.0, 0.2)
+    ]
     assert told == [True, False]
 
 

@@ -21,7 +21,7 @@ from sysid_ros.engine.signals.initial_state import create_initial_state
 
 LATE, EVERY = 0.03, 5  # s, and time steps from one command to the next
 SETTINGS = FitSettings(threads=1, window_length=1.0)
-OTHER = "moves with another way between commands"
+OTHER = "moves with another interpolation of commands"
 
 
 def recorded(truth: str, now: str, noise: float) -> ModelSequences:
@@ -71,7 +71,7 @@ def test_where_the_motion_does_not_tell_the_way_intervals_hold_both(truth: str, 
     assert result.model_error is not None
     (said,) = (
         one for one in model_error_sentences(result.parameters, result.model_error)
-        if "another way between commands" in one
+        if "another interpolation of commands" in one
     )  # fmt: skip
     assert "delay" in said
     assert "does not tell what commands do between their samples" in said
