@@ -207,7 +207,7 @@ def test_of_dear_models_less_is_fitted_or_it_is_said(recorded, monkeypatch) -> N
         monkeypatch.setattr(interpolation_fits, "_WORK", work)
         (told,) = command_samplings(experiment, dataset, None)
         assert told.best.value == truth
-        assert (told.ways and len(told.ways.left[told.ways.best])) == windows
+        assert (told.methods and len(told.methods.left[told.methods.best])) == windows
         assert ("was not tested: fits of this model take too long" in told.doubt) == (not windows)
     assert told.figures == ""
 
