@@ -12,7 +12,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation.announced_stop import announced_stop
 from sysid_ros.excitation.commanded_curve import CommandedCurve
-from sysid_ros.excitation.motion import Motion
+from sysid_ros.excitation.motion import Motion, too_slow
 
 _LEAD = 0.1  # s from the plan to the robot, at least
 _PERIODS = 2.0  # of the messages, that it is too
@@ -45,6 +45,7 @@ class LookaheadMotion:
         self.planned = now  # when the last message should have been made, s
         # Its times are those of the plan: the robot is there ``lead`` seconds later.
         self._curve = CommandedCurve.resting(now, motion.last)
+        self._late, self._gap = 0, 0.0  # looks in a row that missed messages; s before the last
         self._rested = 0.0  # s for which the plan has been at its end
 
     @property
@@ -63,7 +64,7 @@ class LookaheadMotion:
 
     def fault(self, gap: float) -> str | None:
         """The reason to stop ``gap`` seconds after the last message; ``None`` without one."""
-        return self._motion.fault(gap)
+        return too_slow(self._late, self._gap, self._period) or self._motion.fault(gap)
 
     def due(self, now: float) -> FloatArray:
         """The positions (n,) that the controller should command at ``now``, s."""
@@ -86,6 +87,7 @@ class LookaheadMotion:
         missed = self._missed(due)
         result = copy(self)
         result._motion = copy(self._motion)
+        result._late, result._gap = (self._late + 1 if missed else 0), now - self.planned
         if missed:
             result._go_on(missed * self._period)
         for _ in range(due - missed):
@@ -95,12 +97,14 @@ class LookaheadMotion:
     def _missed(self, due: int) -> int:
         """Of the messages that are due, those that are not made up for.
 
-        Between its knots an announced stop is a little beside the plan, so it is left at a knot.
+        Between its knots an announced stop is a little beside the plan, so it is left at a knot,
+        which may be one that is still to come.
         """
         least = max(0, due - int(0.5 * self.lead / self._period))
         if not least:
             return 0
-        instants = self.planned + self._period * np.arange(least, due + 1)
+        last = int(np.ceil((self._curve.times[-1] - self.planned) / self._period))
+        instants = self.planned + self._period * np.arange(least, max(due, least, last) + 1)
         rests = instants >= self._curve.times[-1]
         away = np.abs(instants[:, None] - self._curve.times).min(axis=1)
         return least + int(np.argmax(rests | (away < _SAME)))

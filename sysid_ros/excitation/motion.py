@@ -26,6 +26,16 @@ class TimelyMessage:
     instant: float  # s
 
 
+def too_slow(late: int, gap: float, period: float) -> str | None:
+    """The reason to stop after so many late messages in a row, the last ``gap`` s apart, if any."""
+    if late < _MANY:
+        return None
+    return (
+        f"commands go out {gap:.3g} s apart where {period:.3g} s are asked for: lower the rate, or "
+        "free the processor"
+    )
+
+
 class Motion:
     """A playback behind its guard, and what can go wrong with sending its messages."""
 
@@ -120,11 +130,8 @@ class Motion:
                 return f"the clock was set back by {-without:.2f} s"
             if without > self._timeout:
                 return f"no command went out for {without:.2f} s"
-        if self._late >= _MANY:
-            return (
-                f"commands go out {self._gap:.3g} s apart where {self._period:.3g} s are asked "
-                "for: lower the rate, or free the processor"
-            )
+        if said := too_slow(self._late, self._gap, self._period):
+            return said
         if self._guard.acted:
             return "a command beyond the limits was held back: this is a mistake in sysid_ros"
         return None

@@ -184,3 +184,35 @@ def test_with_few_messages_the_lead_is_two_of_them():
     first = motion.following(0.1)
     assert first is not None and first.message.times[0] == pytest.approx(0.1)  # still to come
     assert motion.planned == 0.0  # what is not published changes nothing
+
+
+def planned(period: float) -> LookaheadMotion:
+    """A motion that is told every ``period`` s, at its beginning."""
+    playback = Playback(
+        ExcitationPath(REFERENCE, np.zeros(1), ramp=0.5), LIMITS, period=period, announces=True
+    )
+    guard = CommandGuard(LIMITS, period, np.zeros(1))
+    return LookaheadMotion(
+        Motion(playback, guard, period=period, timeout=60.0), period=period, now=0.0
+    )
+
+
+def test_a_rate_that_cannot_be_kept_ends_the_motion():
+    motion, said = planned(PERIOD), None
+    for tick in range(1, 60):
+        said = said or motion.fault(0.08)
+        motion = motion.following(0.08 * tick) or motion
+    assert said and said.startswith("commands go out 0.08 s apart where 0.01 s are asked for")
+
+
+@pytest.mark.parametrize("period", [0.1, 0.05, 0.02, 0.0125, 0.01])
+def test_a_stop_is_left_at_a_knot(period: float):
+    motion, left = planned(period), 0
+    for _ in range(40):
+        motion = motion.following(motion.planned + period) or motion
+        knots = motion._curve.times
+        for due in range(3, 25):
+            if missed := motion._missed(due):
+                instant, left = motion.planned + missed * period, left + 1
+                assert instant >= knots[-1] or np.abs(knots - instant).min() < 1e-6
+    assert left

@@ -10,9 +10,9 @@ from sysid_ros.excitation import LookaheadMotion, Motion
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
 
 _SET = 0.02  # s between two looks by which the clock that dates messages must be set to count
-# s that the robot's clock may be: of one behind us the robot is only late, which is noticed, and
-# what seems so may be a machine that does not keep up.
-_AHEAD, _BEHIND = 0.05, 10.0
+# s that the clock of the robot may be. Farther behind, each message begins in the future of its
+# controller, which leaves the path on its way there, and hears of a stop that much later.
+_AHEAD, _BEHIND = 0.05, 0.1
 _LOOKS = 5  # at both clocks, of which the quickest counts
 
 
@@ -26,6 +26,7 @@ class TrajectoryMotion(StreamedMotion):
     _motion: LookaheadMotion | None
     _apart = 0.0  # s from the motion's clock to ROS time
     _set_by = 0.0  # s, since the motion began
+    _rests = 0.0  # s, when the controller rests that was told nothing more since then
 
     def misdated(self, offset: float | None) -> str:
         """Say that the robot's clock is another; empty if it is not.
@@ -68,6 +69,7 @@ class TrajectoryMotion(StreamedMotion):
         back = min(now - self._sent + self._settings.period, 0.0)  # of simulated time
         if not self._set_by and max(abs(apart - self._apart), -back) > _SET:
             self._set_by = back or apart - self._apart
+            self._rests = now + float(self._motion.message.times[-1])
         self._apart = apart
         if self._set_by:
             return f"the clock that dates commands was set by {self._set_by:.2f} s"
@@ -89,6 +91,8 @@ class TrajectoryMotion(StreamedMotion):
     def ended(self) -> bool:
         """Return whether the motion is over now, and forget it then."""
         if self._motion is not None and self._set_by:
+            if self._now() < self._rests:
+                return False
             self._held = self._motion = None
             return True
         return super().ended()
