@@ -6,12 +6,14 @@
 Nothing moves a joint by a jump. From one sample to the next it goes as its speed before and after
 has it, or in between, as where it runs into something; a sensor that slips on its shaft, or is set
 anew, shows a step beside that, which stays. A single wild sample comes back, and one that a driver
-repeats is made up for by the next.
+repeats is made up for by the next. A joint that was told to jump may have done so between two
+samples.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +32,10 @@ _LEAST = 0.01  # of the span of the motion
 _LONGEST = 3.0  # usual intervals, beyond which a joint may have done anything
 _STAYS = 0.7  # of a jump, that samples around it are apart by
 _AT_ONCE = 0.05  # s
+_BEFORE = 0.3  # s before a jump, in which a joint may have been told to
+_TOLD = 0.3  # of a jump, that a position command moves in one interval of the position
+_UNUSUAL = 1.5  # what it moves in all but one interval in twenty
+_PUSHED = 0.5  # of what another input does in the whole recording
 _TURN = 2.0 * math.pi
 _WHOLE = 0.05  # of a turn, that a step is off by where a turn is over
 
@@ -67,12 +73,35 @@ def slip_findings(recorded: Recorded) -> list[Finding]:
             signals.get(recorded.velocities.get(joint, "")),
             turns=recorded.is_hinge(joint),
         )
+        if not _was_told(recorded, signals, joint, time, size)
     ]
     found: dict[str, list[_Slip]] = {}
     for one in slips:
         if not any(one.is_with(other) for other in slips if other.label != one.label):
             found.setdefault(one.label, []).append(one)
     return [_finding(recorded, own) for own in found.values()]
+
+
+def _was_told(
+    recorded: Recorded, signals: Mapping[str, Samples], joint: int, time: float, size: float
+) -> bool:
+    """Return whether an input of a joint moves at once before ``time``, as it hardly ever does."""
+    times = signals[recorded.positions[joint]].times
+    before = (times > time - _BEFORE) & (times <= time)
+    for actuator, label in {**recorded.commands, **recorded.efforts}.items():
+        arm = abs(recorded.arms(actuator).get(joint, 0.0))
+        if not arm or label not in signals:
+            continue
+        values = signals[label].at(times)
+        if label in recorded.servos.values():
+            moves = np.abs(np.diff(values, prepend=values[0])) / arm
+            usual = float(np.percentile(moves, 95.0))
+            told = float(np.max(moves[before])) > max(_TOLD * abs(size), _UNUSUAL * usual)
+        else:
+            told = float(np.ptp(values[before])) >= _PUSHED * float(np.ptp(values)) > 0.0
+        if told:
+            return True
+    return False
 
 
 def _slips(own: Samples, rate: Samples | None, *, turns: bool) -> list[tuple[float, float]]:
@@ -83,9 +112,11 @@ def _slips(own: Samples, rate: Samples | None, *, turns: bool) -> list[tuple[flo
       rate: The joint's velocity; ``None`` where it is not measured.
       turns: Whether whole turns are none.
     """
-    if len(own.times) < _FEWEST or own.held:
+    if own.held or not len(own.times):
         return []
     times, values = _without_repeats(own.times, own.values)
+    if len(times) < _FEWEST:
+        return []
     steps, moved = np.diff(times), np.diff(values)
     usual, span = float(np.median(steps)), float(np.ptp(np.percentile(values, [1.0, 99.0])))
     beside = _beside(times, moved / steps, rate) * steps

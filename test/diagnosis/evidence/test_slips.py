@@ -85,3 +85,25 @@ def test_joints_that_jump_together_are_those_of_a_simulation_that_begins_anew() 
     model = mujoco.MjModel.from_xml_string(MODEL.replace("</body>", f"{SECOND}</body>"))
     signals = {"q": one.recordings[0]["q"], "p": one.recordings[0]["q"]}
     assert not slip_findings(Recorded(model, (signals,), ({},), {0: "q", 1: "p"}, {}, {}, {}))
+
+
+@pytest.mark.parametrize(("told", "slips"), [(6.0 - 0.02, 0), (4.0, 1), (None, 1)])
+def test_a_joint_that_is_told_to_be_elsewhere_goes_there_in_a_sample(
+    told: float | None, slips: int
+) -> None:
+    swings = recorded(lambda x: from_middle(x, 0.06)).recordings[0]["q"]
+    text = MODEL.replace(
+        "</mujoco>", '<actuator><position name="u" joint="elbow" gear="2"/></actuator></mujoco>'
+    )
+    commands: FloatArray = np.asarray(2.0 * np.sin(3.0 * TIMES))
+    if told is not None:
+        commands[told <= TIMES] += 2.0 * 0.06
+    signals = {"q": swings, "u": Samples(TIMES[::2], commands[::2], "zoh")}
+    model = mujoco.MjModel.from_xml_string(text)
+    found = slip_findings(Recorded(model, (signals,), ({},), {0: "q"}, {}, {}, {0: "u"}))
+    assert len(found) == slips
+
+
+def test_a_position_that_hardly_changes_does_not_slip() -> None:
+    assert not slip_findings(recorded(lambda x: 0.0 * x))
+    assert not slip_findings(recorded(lambda x: from_middle(0.0 * x, 1e-3)))
