@@ -20,6 +20,7 @@ from sysid_ros.proposal.signals.correlations import decisive
 
 _LAGS = np.arange(0.01, 0.3, 0.005)  # s, by which a follower may be behind
 _MOST_INSTANTS = 2000
+_RELAYED = 0.9  # of a relay's changing values, that are those of another topic
 _SHARE = 0.75  # of the joints that follow
 
 _Source = list[Channel]
@@ -29,10 +30,11 @@ def with_leaders_asking(channels: Sequence[Channel]) -> tuple[list[Channel], lis
     """The channels, positions of leaders as commands, and a sentence about each leader.
 
     Topics of one name in two namespaces have the joints of both robots. A second encoder, or what
-    a filter publishes, is no leader: it is not behind, or has a name of its own.
+    a filter publishes, is no leader: it is not behind, or has a name of its own. Nor is who is
+    repeated digit by digit: that is a relay.
     """
     channels = list(channels)
-    if any(one.command and one.moves and one.quantity in ("position", "") for one in channels):
+    if any(one.command and one.moves for one in channels):
         return channels, []
     told = [one for one in channels if one.quantity == "position" and one.name and not one.command]
     sources: dict[str, _Source] = {}
@@ -72,17 +74,31 @@ def _follows(follower: _Source, leader: _Source) -> bool:
 def _is_behind(one: Channel, other: Channel) -> bool:
     """Tell whether a position is decisively what another was before rather than what it is."""
     left: FloatArray = np.zeros(1 + len(_LAGS))
-    for part in range(min(len(one.times), len(other.times))):
-        own, then = one.times[part], other.times[part]
+    parts = zip(one.times, one.values, strict=True), zip(other.times, other.values, strict=True)
+    for (own, values), (then, asked_for) in itertools.product(*map(list, parts)):
         if len(own) < 2 or len(then) < 2:
             continue
         first, last = max(own[0], then[0]) + _LAGS[-1], min(own[-1], then[-1])
         times = np.linspace(first, last, _MOST_INSTANTS)
         if last > first:
-            reached = np.interp(times, own, one.values[part])
-            before = [np.interp(times - lag, then, other.values[part]) for lag in (0.0, *_LAGS)]
+            if _repeats(own, values, then, asked_for):
+                return False
+            reached = np.interp(times, own, values)
+            before = [np.interp(times - lag, then, asked_for) for lag in (0.0, *_LAGS)]
             left += [_unexplained(reached, asked) for asked in before]
     return bool(left.any()) and decisive(float(left[1:].min()), float(left[0]))
+
+
+def _repeats(own: FloatArray, values: FloatArray, then: FloatArray, others: FloatArray) -> bool:
+    """Tell whether changing values (n,) are those of another at about one lag, digit by digit."""
+    moved = np.flatnonzero(np.diff(values)) + 1
+    told, asked = values[moved].astype(np.float32), others.astype(np.float32)
+    for lag in (0.0, *_LAGS):
+        places = np.searchsorted(then, own[moved] - lag, side="right") - 1
+        near = np.clip(places[:, None] + np.arange(-1, 2), 0, len(then) - 1)
+        if np.mean(np.any(asked[near] == told[:, None], axis=1)) > _RELAYED:
+            return True
+    return False
 
 
 def _unexplained(reached: FloatArray, asked: FloatArray) -> float:

@@ -23,7 +23,7 @@ def states(topic: str, late: float, quantity: str = "position") -> list[Channel]
     return [
         Channel(
             topic, "sensor_msgs/msg/JointState", f"{quantity}[{name}]", name, quantity, i, False,
-            (TIMES,), (np.sin((i + 2.0) * (TIMES - late)),),
+            (TIMES,), ((1.0 - 0.1 * late) * np.sin((i + 2.0) * (TIMES - late)),),
         )
         for i, name in enumerate(JOINTS)
     ]  # fmt: skip
@@ -54,3 +54,24 @@ def test_what_is_no_leader_stays() -> None:
     commanded = [*own, *states("/leader/joint_states", 0.0), asked]
     for channels in (encoders, filtered, commanded):
         assert with_leaders_asking(channels) == (channels, [])
+
+
+def test_a_relay_follows_nobody() -> None:
+    own = states("/arm/joint_states", 0.0)
+    relayed = [
+        replace(
+            one, topic="/joint_states", times=(TIMES[2:] + 0.02,), values=(one.values[0][1:-1],)
+        )
+        for one in own
+    ]
+    assert with_leaders_asking([*own, *relayed]) == ([*own, *relayed], [])
+
+
+def test_a_leader_that_only_a_later_recording_has_is_found() -> None:
+    leader = states("/leader/joint_states", 0.0)
+    follower = [
+        replace(one, times=(TIMES - 100.0, TIMES), values=(np.cos(9.0 * TIMES), one.values[0]))
+        for one in states("/follower/joint_states", 0.06)
+    ]
+    asking, said = with_leaders_asking([*leader, *follower])
+    assert [one.command for one in asking] == [True, True, False, False] and len(said) == 1
