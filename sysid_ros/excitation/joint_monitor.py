@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from sysid_ros.excitation.limits import MotionLimits
 
 _POSITION, _VELOCITY, _EFFORT = range(3)
 _KINDS = ("position", "velocity", "effort")
+_RECENT = 20  # messages, of which one at least is hardly late
 _LEAP = 1.0  # s for which a position that leapt at rest is not believed
 
 
@@ -55,6 +57,7 @@ class JointMonitor:
         self._leapt = np.full(n, -np.inf)  # when a position was last far from the one before
         self._leaps = np.zeros(n)  # how far that was
         self._offsets = np.full(n, np.inf)  # from header stamps to this clock
+        self._recent: deque[float] = deque(maxlen=_RECENT)  # the same of the latest messages
         self._expected = np.zeros((3, n), dtype=bool)  # measured at the start
         self._fault: str | None = None
 
@@ -65,9 +68,8 @@ class JointMonitor:
 
     @property
     def clock_offset(self) -> float | None:
-        """Time in s from header stamps to this clock, of the quickest joint; None without any."""
-        least = float(self._offsets.min())
-        return least if np.isfinite(least) else None
+        """Time in s from header stamps to this clock, of the quickest of late; None without any."""
+        return min(self._recent, default=None)
 
     @property
     def complete(self) -> bool:
@@ -100,6 +102,8 @@ class JointMonitor:
           stamp: Of the header, in seconds of another clock; zero for none.
         """
         order = {name: index for index, name in enumerate(names)}
+        if stamp > 0.0 and not order.keys().isdisjoint(self._joints):
+            self._recent.append(now - stamp)
         for joint, name in enumerate(self._joints):
             if (index := order.get(name)) is None:
                 continue

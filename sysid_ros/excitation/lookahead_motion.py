@@ -15,7 +15,7 @@ from sysid_ros.excitation.commanded_curve import CommandedCurve
 from sysid_ros.excitation.motion import Motion, too_slow
 
 _LEAD = 0.1  # s from the plan to the robot, at least
-_PERIODS = 2.0  # of the messages, that it is too
+_ON_THE_WAY = 0.05  # s of the lead, that messages may take; the rest makes up for late ones
 _SAME = 1e-6  # s between two instants that are one
 _ROUNDING = 1e-3  # periods
 REPEATED = 0.02  # s of the past with which each message begins, as far as a motion has one
@@ -27,7 +27,7 @@ class LookaheadMotion:
     A message adds what is ``lead`` seconds ahead, and the stop from there in case no other comes.
     Before that it says the same as the one before, so that wherever the controller is when it
     arrives, it goes on along the same curve, unless that is more than ``lead`` later. Messages that
-    were due while their sender was held up are made up for as long as half of that is left;
+    were due while their sender was held up are made up for as long as 0.05 s are left to send them;
     after that the controller has gone on along its stop, and is met there.
     """
 
@@ -41,7 +41,7 @@ class LookaheadMotion:
         """
         self._motion = motion
         self._period = period
-        self.lead = max(_LEAD, _PERIODS * period)
+        self.lead = max(_LEAD, 2.0 * period + _ON_THE_WAY)  # made at worst two periods late
         self.planned = now  # when the last message should have been made, s
         # Its times are those of the plan: the robot is there ``lead`` seconds later.
         self._curve = CommandedCurve.resting(now, motion.last)
@@ -84,7 +84,7 @@ class LookaheadMotion:
         due = int((now - self.planned) / self._period + _ROUNDING)
         if due < 1:
             return None
-        missed = self._missed(due)
+        missed = self._missed(now, due)
         result = copy(self)
         result._motion = copy(self._motion)
         result._late, result._gap = (self._late + 1 if missed else 0), now - self.planned
@@ -94,14 +94,15 @@ class LookaheadMotion:
             result._go_on(self._period)
         return result
 
-    def _missed(self, due: int) -> int:
-        """Of the messages that are due, those that are not made up for.
+    def _missed(self, now: float, due: int) -> int:
+        """Of the messages that are due at ``now``, s, those that are not made up for.
 
         Between its knots an announced stop is a little beside the plan, so it is left at a knot,
         which may be one that is still to come.
         """
-        least = max(0, due - int(0.5 * self.lead / self._period))
-        if not least:
+        late = (now - self.planned - self.lead + _ON_THE_WAY) / self._period
+        least = int(np.ceil(late - _ROUNDING))
+        if least <= 0:
             return 0
         last = int(np.ceil((self._curve.times[-1] - self.planned) / self._period))
         instants = self.planned + self._period * np.arange(least, max(due, least, last) + 1)

@@ -176,6 +176,18 @@ def test_stamps_that_fall_behind_their_offset_at_the_start_are_old():
     assert "position of joint 'shoulder' is 0.30 s old, by the stamps" in (watch.fault(100.7) or "")
 
 
+def test_messages_that_were_kept_waiting_say_nothing_of_the_clock():
+    watch = monitor()
+    assert watch.clock_offset is None
+    watch.observe(100.02, JOINTS, ZERO, stamp=7.0)
+    watch.observe(100.5, JOINTS, ZERO, stamp=7.1)
+    watch.observe(100.6, ("another",), [0.0], stamp=9.0)
+    assert watch.clock_offset == pytest.approx(93.02)
+    for step in range(30):  # it was set
+        watch.observe(101.0 + 0.01 * step, JOINTS, ZERO, stamp=3.0 + 0.01 * step)
+    assert watch.clock_offset == pytest.approx(98.0)
+
+
 def test_stamps_of_zero_are_none():
     watch = monitor()
     watch.observe(100.0, JOINTS, ZERO, stamp=0.0)
