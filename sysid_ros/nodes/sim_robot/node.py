@@ -136,8 +136,8 @@ class SimRobot(Node):
             self._time.heard(info["source_timestamp"] or time.time_ns())
             return
         log_of(self).repeated_warning(
-            f"trajectory ignored: every point needs a finite position for each of "
-            f"{', '.join(self._robot.joints)}",
+            f"trajectory ignored: every point needs a later time than the one before and a finite "
+            f"position for each of {', '.join(self._robot.joints)}",
             period=5.0,
         )
 

@@ -61,8 +61,10 @@ def _curve(message: JointTrajectory, joints: tuple[str, ...]) -> CommandedCurve 
     if {len(row) for pair in rows for row in pair} != {n}:
         return None
     durations = [point.time_from_start for point in message.points]
-    times = [one.sec + 1e-9 * one.nanosec for one in durations]
+    times = np.array([one.sec + 1e-9 * one.nanosec for one in durations])
+    if times[0] < 0.0 or np.any(np.diff(times) <= 0.0):
+        return None
     positions, velocities = (np.array([pair[k] for pair in rows])[:, order] for k in range(2))
     if not np.all(np.isfinite(positions)) or not np.all(np.isfinite(velocities)):
         return None
-    return CommandedCurve(np.array(times), positions, velocities)
+    return CommandedCurve(times, positions, velocities)
