@@ -64,7 +64,10 @@ _QUANTITIES = {
     "distance": "position", "(?<!tra)(?<!le)vel": "velocity", "speed": "velocity",
     "rpm": "velocity", "eff": "effort", "torque": "effort",
 }  # fmt: skip
-_LETTERS = {"q": "position", "dq": "velocity", "tau": "effort", "tau_est": "effort"}  # of motors
+# Of joints, by the letters of mechanics, and the words that may follow one (q_des, tau_ff).
+_LETTERS = {"q": "position", "dq": "velocity", "qd": "velocity", "tau": "effort"}
+_LETTERED = re.compile(r"(q|dq|qd|tau)(_(est|meas|des|ref|cmd|ff|d|j))*")
+_QUATERNION = 4  # numbers of a fixed array that is called q
 # Of what joints' controllers are asked for, what they are told, and what they ask for.
 _USUAL = {
     "set_point": "position", "reference": "position", "feedback": "position",
@@ -226,7 +229,7 @@ class _Gathered:
                     self._msgtype,
                     leaf.field,
                     leaf.name,
-                    _quantity(leaf.field.replace(f"[{leaf.name}]", ""))
+                    _quantity(leaf.field.replace(f"[{leaf.name}]", ""), row=leaf.row)
                     or interface_of(leaf.name)[1]
                     or _quantity(self.topic, leaf.field),
                     leaf.index,
@@ -374,10 +377,15 @@ def _last_name(path: str) -> str:
     return named[-1] if named else ""
 
 
-def _quantity(text: str, field: str = "") -> str:
-    """Return the quantity of a field, or of a topic with one, by its last telling word."""
-    if (letters := text.rpartition(".")[2]) in _LETTERS and "." in text:
-        return _LETTERS[letters]
+def _quantity(text: str, field: str = "", row: int = 0) -> str:
+    """Return the quantity of a field, or of a topic with one, by its last telling word.
+
+    Letters say it within a message, but for a fixed array (``row``) of a quaternion's length.
+    """
+    own = re.sub(r"\[[^\]]*\]$", "", text.rpartition(".")[2])
+    placed = "." in text or "[" in text
+    if placed and row != _QUATERNION and (letters := _LETTERED.fullmatch(own)):
+        return _LETTERS[letters[1]]
     found = [
         (place.start(), quantity)
         for word, quantity in _QUANTITIES.items()

@@ -83,19 +83,27 @@ def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) ->
 def _reached(channels: list[Channel]) -> list[Channel]:
     """The channels, arrays beside others as long that are asked for as measured positions.
 
-    They say that they are positions, or but that they are what was reached.
+    They say that they are positions, or but that they are what was reached. What else their topic
+    tells and does not ask for was measured as well.
     """
-    arrays = [one for one in channels if one.msgtype.startswith(_PLAIN) and "[" in one.field]
-    numbers = Counter(one.topic for one in arrays)
-    asked = {numbers[one.topic] for one in arrays if is_asked(one.topic)}
+
+    def place(one: Channel) -> tuple[str, str]:
+        return one.topic, re.sub(r"\[[^\]]*\]", "[]", one.field)
+
+    arrays = [one for one in channels if "[" in one.field and not one.name]
+    numbers = Counter(map(place, arrays))
+    asked = {numbers[place(one)] for one in arrays if is_asked(one.topic)}
     told = {
-        one.topic
+        one.topic: "position" if plain else ""
         for one in arrays
-        if one.quantity == "position" or (not one.quantity and not one.command)
-        if not is_asked(one.topic) and numbers[one.topic] in asked
+        for plain in [one.msgtype.startswith(_PLAIN)]
+        if one.quantity == "position" or (plain and not one.quantity and not one.command)
+        if not is_asked(one.topic) and numbers[place(one)] in asked
     }
     return [
-        replace(one, command=False, quantity="position") if one.topic in told else one
+        replace(one, command=False, quantity=told[one.topic] or one.quantity)
+        if one.topic in told and not is_asked(re.sub(r"\[[^\]]*\]", "", one.field))
+        else one
         for one in channels
     ]
 

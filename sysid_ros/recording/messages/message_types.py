@@ -53,7 +53,7 @@ def _numbers(names: str) -> MessageType:
     return MessageType(parts=dict.fromkeys(names, ""))
 
 
-_ASKED = re.compile("(cmd|command|desired|goal|reference|setpoint|target)s?")
+_ASKED = re.compile("(cmd|command|des|desired|goal|ref|reference|setpoint|target)s?")
 _CRTK = re.compile("(servo|move)_[jc][a-z]")  # of the collaborative robotics toolkit, as servo_jp
 _COMMANDED = ("reference", "desired", "set_point", "output", "command")
 

@@ -219,6 +219,23 @@ def test_letters_of_motors_say_what_they_are(tmp_path: Path) -> None:
     assert found["motors[1].q"].index == 1
 
 
+def test_letters_of_arrays_say_what_they_are_but_for_a_quaternion(tmp_path: Path) -> None:
+    """As a Cheetah's leg control tells it; its q of four numbers would be PX4's orientation."""
+    types, kind = messages.types(), "leg_msgs/msg/LegCommand"
+    names = ("q_des", "qd_des", "tau_ff", "kp_joint")
+    text = "".join(f"float32[6] {name}\n" for name in names) + "float32[4] q\n"
+    if kind not in types.types:
+        types.register(get_types_from_msg(text, kind))
+    six, four = np.ones(6, np.float32), np.array([1.0, 0.0, 0.0, 0.0], np.float32)
+    data = [types.types[kind](*[k * six] * 4, four) for k in (1.0, 2.0)]
+    rows = [("/legs", kind, k, bytes(types.serialize_cdr(m, kind))) for k, m in enumerate(data)]
+    found = read(written(tmp_path, rows), "/legs")
+    assert {field: one.quantity for field, one in found.items() if "[3]" in field} == {
+        "q_des[3]": "position", "qd_des[3]": "velocity", "tau_ff[3]": "effort",
+        "kp_joint[3]": "", "q[3]": "",
+    }  # fmt: skip
+
+
 def test_a_set_point_without_another_word_is_a_position(tmp_path: Path) -> None:
     kind = "example_msgs/msg/JointControllerState"
     types = messages.types()

@@ -94,6 +94,27 @@ def test_topics_that_differ_by_an_id_are_in_its_order() -> None:
     }
 
 
+def test_arrays_of_a_maker_beside_others_that_ask_were_reached() -> None:
+    """As a Cheetah's leg control, whose types say neither state nor command."""
+    data, asked = "leg_msgs/msg/LegData", "leg_msgs/msg/LegAsked"
+    rows = (
+        ("/leg_control_data", data, "p", ""), ("/leg_control_data", data, "q", "position"),
+        ("/leg_control_command", asked, "p_des", ""),
+        ("/leg_control_command", asked, "q_des", "position"),
+    )  # fmt: skip
+    channels = [
+        replace(
+            told(topic, kind, f"{field}[{i}]"), quantity=quantity, index=i, command=True, row=3
+        )
+        for topic, kind, field, quantity in rows
+        for i in range(3)
+    ]
+    lines = map_channels(arm(), channels).lines
+    assert {(line.kind, line.channel.topic, line.channel.field[:-3]) for line in lines} == {
+        ("qpos", "/leg_control_data", "q"), ("actuator", "/leg_control_command", "q_des"),
+    }  # fmt: skip
+
+
 def test_an_array_that_is_called_feedback_was_reached() -> None:
     kind = "std_msgs/msg/Float64MultiArray"
     channels = [
