@@ -33,10 +33,12 @@ from sysid_ros.diagnosis.range_violations import (
     beyond_ranges,
     clipped_commands,
     in_percent,
+    in_pulses,
     turns_away,
 )
 from sysid_ros.diagnosis.resting_signals import at_rest, held_out_at_rest
 from sysid_ros.diagnosis.sampling_findings import contradictions, sampling_findings
+from sysid_ros.diagnosis.servo_exchanges import reversed_joints
 from sysid_ros.diagnosis.servo_lags import servo_lags
 from sysid_ros.diagnosis.servo_mistakes import servo_explanations
 from sysid_ros.diagnosis.simulated import (
@@ -164,13 +166,14 @@ def mistaken_values(experiment: Experiment, dataset: Dataset) -> tuple[Finding, 
 
 
 def joints_beyond_ranges(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
-    """Test only whether joints were where a simulation does not let them be.
+    """Test only whether joints were where a simulation does not let them be, or told to be.
 
     Args:
       experiment: The experiment.
       dataset: Its recordings.
     """
-    return tuple(beyond_ranges(CheckedState.of(experiment, dataset).recorded))
+    recorded = CheckedState.of(experiment, dataset).recorded
+    return (*beyond_ranges(recorded), *clipped_commands(recorded))
 
 
 def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
@@ -206,9 +209,10 @@ def _of_values(state: CheckedState, *, simulated: bool) -> list[Finding]:
 
 
 def _percent(state: CheckedState, found: Sequence[Finding]) -> list[Finding]:
-    """Commands in percent, as their size alone has it: torques tell the factor itself."""
+    """Commands in percent or in pulses, as their size has it: torques tell the factor itself."""
     scaled = {label for one in found if one.kind is FindingKind.SCALE for label in one.signals}
-    told = in_percent(state.recorded.without(scaled))
+    rest = state.recorded.without(scaled)
+    told = [*in_percent(rest), *in_pulses(rest)]
     for change, _, _ in told:
         state.repair(change)
     return [finding_of(one, state.lines, {}, why, claim=claim) for one, claim, why in told]
@@ -313,6 +317,7 @@ def _tracking(state: CheckedState, *, simulated: bool) -> list[Finding]:
         if not explanations:
             break
         test = Tracking.of(state.recorded)
+    found += state.undeclared(reversed_joints(state.recorded, test))
     drives = drive_findings(state, test)
     told = {label for one in drives for label in one.signals}
     lags = [

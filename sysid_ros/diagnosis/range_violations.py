@@ -30,6 +30,8 @@ _TURN = UNITS["rev"]
 _SPARE = 0.02  # of a range, by which an encoder's zero may put its ends elsewhere
 _MOSTLY = 0.5  # of samples; fewer are a limit that was run into
 _PERCENT = 50.0  # beyond which no battery's volts and few newton metres go: one of all motors does
+_PULSES = (800.0, 2200.0)  # us, within which pulses to motors are; of no throttle and full ...
+_THROTTLE = (1000.0, 2000.0)  # ... these are the widths, wherever a controller is left as it comes
 _BEYOND = 4.0  # times a range that does not end at one, which a model has from its motor
 _TOO_WIDE = 2.0  # times a range that no offset puts a motion into
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
@@ -91,6 +93,38 @@ def in_percent(recorded: Recorded) -> list[tuple[Change, str, str]]:
     are, their = ("are", "their") if len(told) > 1 else ("is", "its")
     names = listed(map(repr, told), None, last=" and ")
     return [(change, f"{names} {are} in percent of what {their} ctrlrange ends at.", grounds)]
+
+
+def in_pulses(recorded: Recorded) -> list[tuple[Change, str, str]]:
+    """Find commands of motors that are widths of pulses in us, as autopilots tell their outputs.
+
+    Returns:
+      A repair with its claim and its grounds, if there are any.
+    """
+    scale, offset, clipped = dict[str, float](), dict[str, float](), _clipped(recorded)
+    for label in set(recorded.efforts.values()) & set(clipped):
+        _, lowest, highest, low, high = clipped[label]
+        values = np.concatenate([one.values for one in recorded.pooled(label)])
+        within = _PULSES[0] <= lowest < highest <= _PULSES[1] and high < _PULSES[0]
+        if within and np.array_equal(values, np.round(values)):
+            scale[label] = (high - low) / (_THROTTLE[1] - _THROTTLE[0])
+            offset[label] = low - scale[label] * _THROTTLE[0]
+    if not scale:
+        return []
+    first = min(scale)
+    _, lowest, highest, low, high = clipped[first]
+    names = listed(map(repr, sorted(scale)), None, last=" and ")
+    are = "are" if len(scale) > 1 else "is"
+    claim = (
+        f"{names} {are} told in widths of pulses in microseconds, of which {_THROTTLE[0]:g} to "
+        f"{_THROTTLE[1]:g} are the ctrlrange."
+    )
+    grounds = (
+        f"As recorded, {first!r} has whole numbers from {lowest:.4g} to {highest:.4g}, and its "
+        f"ctrlrange is {low:.3g} to {high:.3g}. Where the motor controllers have other ends, give "
+        "their scale and offset."
+    )
+    return [(Change(FindingKind.UNIT, scale=scale, offset=offset), claim, grounds)]
 
 
 def turns_away(recorded: Recorded) -> list[tuple[Change, str]]:

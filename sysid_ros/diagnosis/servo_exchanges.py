@@ -1,13 +1,15 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Servos' commands, or their joints' positions, that stand in each other's place."""
+"""Servos' commands, or their joints' positions, that stand in each other's place or are turned."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -19,9 +21,12 @@ from sysid_ros.diagnosis.evidence import (
     Recorded,
     joint_labels,
     joint_pairs,
+    repaired,
+    under_gravity,
 )
 from sysid_ros.diagnosis.fits import decisive
 from sysid_ros.diagnosis.tracking import Tracking
+from sysid_ros.engine.elements import FREE
 
 _SUSPECT = 0.3  # share left of a command that may be another servo's
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.055, 0.1, 0.2)  # s
@@ -29,6 +34,7 @@ _BETTER = 0.25  # of the power left of a servo's own command, that another's may
 _LEFT = 0.1  # of a command's power, that another joint's position may leave
 _FEW, _AT_A_GLANCE = 150, 0.2  # instants by which most are dismissed, and what it may leave there
 _SAME = 1.1  # ratio of powers up to which two repairs are as good as each other
+_NOTHING = 1e-6  # of the commands' power, of which nothing is asked
 
 
 def exchanged(
@@ -177,3 +183,84 @@ def _variants(
                 swap,
                 *(Change(FindingKind.SIGN, scale=dict.fromkeys(one[side], -1.0)) for one in signs),
             )
+
+
+def reversed_joints(recorded: Recorded, test: Tracking | None) -> list[Explanation]:
+    """Joints that the model turns the other way, so that position and command have its sign.
+
+    A servo follows all the same. But where it sags under a weight, it sags to the other side, and
+    bodies that it carries are elsewhere: no masses make up for that.
+
+    Args:
+      recorded: What was recorded.
+      test: Its test; ``None`` where there is none.
+    """
+    found: list[Explanation] = []
+    while test is not None and (one := _reversed_joint(recorded, test)) is not None:
+        found.append(one)
+        if len(found) == len(test.servos):
+            break
+        recorded = repaired(recorded, one.change)
+        test = Tracking.of(recorded)
+    return found
+
+
+def _reversed_joint(recorded: Recorded, test: Tracking) -> Explanation | None:
+    """The joint that explains most where it is reversed, with those that do as much."""
+    model = recorded.model
+    servos = [servo for servo in test.servos if len(recorded.arms(servo)) == 1]
+    if np.any(model.jnt_type == FREE) or not np.any(model.opt.gravity):
+        return None  # what stands on a floor is pushed by that
+    hanging = Tracking.of(under_gravity(recorded, -model.opt.gravity))
+    bodies = {servo: int(model.jnt_bodyid[recorded.joint_of(servo)]) for servo in servos}
+    found = []
+    for servo in servos:
+        carried = [other for other in servos if _carries(model, bodies[servo], bodies[other])]
+        borne = [other for other in servos if _carries(model, bodies[other], bodies[servo])]
+        chain = sorted({*carried, *borne})
+        before = test.misfit(chain)
+        if before.share**2 < _NOTHING:
+            continue
+        measured = joint_labels(recorded, recorded.joint_of(servo))
+        change = Change(
+            FindingKind.SIGN, scale=dict.fromkeys((*measured, recorded.commands[servo]), -1.0)
+        )
+        after = test.misfit(chain, change)
+        mounted = (
+            hanging is not None and _BETTER * hanging.misfit(chain).share ** 2 < after.share**2
+        )
+        if decisive(after, before) and not mounted and _beside_zeros(test, chain, servo, measured):
+            gained = len(chain) * (before.share**2 - after.share**2)
+            found.append((gained, Explanation(change, 0.0, before.share, after.share)))
+    if not found:
+        return None
+    found.sort(key=lambda one: -one[0])
+    best = found[0][1]
+    alike = [one for _, one in found[1:] if one.after**2 <= _SAME * best.after**2]
+    alike = [one for one in alike if one.before == best.before]  # of the same servos
+    return replace(best, alternatives=tuple(one.change for one in alike))
+
+
+def _beside_zeros(
+    test: Tracking, chain: Sequence[int], turned: int, measured: tuple[str, ...]
+) -> bool:
+    """Return whether a joint is reversed whatever the zeros of some servos' commands are."""
+    change = Change(FindingKind.SIGN, scale=dict.fromkeys(measured, -1.0))
+    left = []
+    for changes in ((), (change,)):
+        powers = []
+        for servo in chain:
+            slope = -1.0 if changes and servo == turned else 1.0
+            commands, which = test.commands(servo, _LAGS), np.arange(len(_LAGS))
+            equation = test.equation(servo, *changes)
+            slopes = np.full(len(_LAGS), slope)
+            powers.append(equation.fits(commands, which, slopes, offset=True).powers.min())
+        left.append(sum(powers))
+    return bool(left[1] < _BETTER * left[0])
+
+
+def _carries(model: mujoco.MjModel, body: int, other: int) -> bool:
+    """Return whether a body is another one or carries it."""
+    while other > body:  # parents come first
+        other = int(model.body_parentid[other])
+    return other == body

@@ -6,17 +6,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
 import yaml
 
 from sysid_ros.dataset import load_dataset
-from sysid_ros.diagnosis import mistaken_values
+from sysid_ros.diagnosis import joints_beyond_ranges, mistaken_values
 from sysid_ros.diagnosis.checked_state import CheckedState
 from sysid_ros.diagnosis.evidence import Finding, FindingKind
-from sysid_ros.diagnosis.range_violations import beyond_ranges, clipped_commands, in_percent
+from sysid_ros.diagnosis.range_violations import (
+    beyond_ranges,
+    clipped_commands,
+    in_percent,
+    in_pulses,
+)
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment
@@ -203,6 +210,48 @@ def test_motors_are_in_percent_together(
     recorded = CheckedState.of(experiment, load_dataset(experiment, None)).recorded
     assert [dict(c.scale) for c, _, _ in in_percent(recorded)] == [scale] * (scale is not None)
     assert [one.signals for one in clipped_commands(recorded)] == [("a", "b")]
+
+
+@pytest.mark.parametrize(("ends", "most", "step", "told"), [
+    ("0 8", 2000.0, 1.0, (0.008, -8.0)),
+    ("-1 1", 2000.0, 1.0, (0.002, -3.0)),  # which turns both ways
+    ("0 8", 2000.0, 0.37, None),  # no whole numbers
+    ("0 8", 4000.0, 1.0, None),  # beyond any pulse
+])  # fmt: skip
+def test_pulses_of_an_autopilot_are_told(
+    tmp_path: Path, ends: str, most: float, step: float, told: tuple[float, float] | None
+) -> None:
+    """As of MAVROS' RCOut."""
+    text = """<mujoco><option timestep="0.002"/><worldbody><body><joint name="shoulder" damping="2"
+      armature=".05"/><geom size=".1" contype="0"/></body></worldbody><actuator>
+      <motor name="drive" joint="shoulder" ctrlrange="{}"/></actuator></mujoco>"""
+    plan = RecordingPlan(duration=4.0, sensors=(JointStates(position=Reading(noise=5e-5)),))
+    generate(mujoco.MjSpec.from_string(text.format("-1 1")), plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(text.format(ends))
+    own = {"topic": "/joint_states", "field": "position[shoulder]"}
+    asked = {"topic": "/position_controller/commands", "field": "data[0]"}
+    signals = [{"qpos": "shoulder", **own}, {"actuator": "drive", **asked}]
+    tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
+    experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
+    recorded = CheckedState.of(experiment, load_dataset(experiment, None)).recorded
+    [signal] = recorded.recordings
+    share = (signal["drive"].values - signal["drive"].values.min()) / np.ptp(signal["drive"].values)
+    pulses = replace(
+        signal["drive"], values=step * np.round((1000.0 + (most - 1000.0) * share) / step)
+    )
+    found = in_pulses(replace(recorded, recordings=({**signal, "drive": pulses},)))
+    assert [(c.scale["drive"], c.offset["drive"]) for c, _, _ in found] == (
+        [pytest.approx(told)] if told else []
+    )
+
+
+def test_a_verdict_hears_of_commands_that_are_clipped(folder: Path) -> None:
+    """A model that hears one end of a range and nothing else may still be made to hover."""
+    text = text_of(folder, servo='ctrlrange="-0.4 0.4" ctrllimited="true"')
+    text = text.replace("actuator: servo", "actuator: servo\n  scale: 10.0")
+    experiment = parse_experiment(text, path=folder / "experiment.yaml")
+    [found] = joints_beyond_ranges(experiment, load_dataset(experiment, None))
+    assert "what the model clips" in found.claim
 
 
 def test_newton_metres_are_not_percent_where_torques_tell_the_factor(tmp_path: Path) -> None:

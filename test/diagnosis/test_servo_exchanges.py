@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Joints that nothing drives, of which one has the name of a servo's."""
+"""Joints that nothing drives, of which one has a servo's name, and joints that are reversed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from sysid_ros.diagnosis import tracking
 from sysid_ros.diagnosis.evidence import Recorded, Samples
 from sysid_ros.diagnosis.fits import body_torques
-from sysid_ros.diagnosis.servo_exchanges import exchanged
+from sysid_ros.diagnosis.servo_exchanges import exchanged, reversed_joints
 from sysid_ros.diagnosis.tracking import Tracking
 
 PASSIVE = 6
@@ -52,3 +52,70 @@ def test_a_servo_s_joint_is_looked_for_among_undriven_ones_at_a_glance(
     assert pairs == ([] if named is None else [(("p0", f"p{named}"),)])
     glances, whole = [150] * PASSIVE, [len(test.data.block)]
     assert sorted(instants) == [*glances, *(2 * whole if named else whole)]  # as recorded, and so
+
+
+TWO = """<mujoco><compiler angle="radian"/><worldbody><body><joint name="shoulder" axis="0 1 0"/>
+  <geom type="capsule" size=".03" fromto="0 0 0 .4 0 0" mass="{upper}" contype="0"/>
+  <body pos=".4 0 0"><joint name="elbow" axis="0 {way} 0"/>
+  <geom type="capsule" size=".03" fromto="0 0 0 .3 0 0" mass="1" contype="0"/></body></body>
+  </worldbody><actuator><position name="a" joint="shoulder" kp="800" kv="9"/>
+  <position name="b" joint="elbow" kp="800" kv="9"/></actuator></mujoco>"""
+
+
+def followed(truth: mujoco.MjModel, zero: float) -> dict[str, Samples]:
+    """What servos are asked for so that they make a motion, with a zero of the second command."""
+    times = np.linspace(0.0, 20.0, 4001)
+    moves = np.array([0.4, 0.9]) + np.stack(
+        [0.6 * np.sin(1.3 * times), 0.7 * np.sin(1.9 * times + 1.0)], axis=1
+    )
+    rates, data = np.gradient(moves, times, axis=0), mujoco.MjData(truth)
+    second, torques = np.gradient(rates, times, axis=0), np.empty_like(moves)
+    for k in range(len(times)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = moves[k], rates[k], second[k]
+        mujoco.mj_inverse(truth, data)
+        torques[k] = data.qfrc_inverse
+    asked = moves + (torques + 9.0 * rates) / 800.0 + np.array([0.0, zero])
+    columns = {"p": moves[:, 0], "q": moves[:, 1], "u": asked[:, 0], "v": asked[:, 1]}
+    return {name: Samples(times, values) for name, values in columns.items()}
+
+
+@pytest.mark.parametrize(
+    ("way", "upper", "zero", "told"),
+    [
+        (-1, 2.0, 0.0, {"q", "v"}),
+        (-1, 3.0, 0.01, {"q", "v"}),  # whatever the first link weighs and where the command is zero
+        (1, 3.0, 0.0, set()),
+        (1, 2.0, 0.03, set()),
+    ],
+)
+def test_a_joint_that_the_model_turns_the_other_way_sags_to_the_other_side(
+    way: int, upper: float, zero: float, told: set[str]
+) -> None:
+    signals = followed(mujoco.MjModel.from_xml_string(TWO.format(upper=upper, way=way)), zero)
+    model = mujoco.MjModel.from_xml_string(TWO.format(upper=2.0, way=1))
+    seen = Recorded(model, (signals,), (), {0: "p", 1: "q"}, {}, {}, {0: "u", 1: "v"})
+    found = reversed_joints(seen, Tracking.of(seen))
+    assert {label for one in found for label in one.change.signals} == told
+    model.opt.gravity[:] = 0.0  # nothing tells then
+    assert not reversed_joints(seen, Tracking.of(seen))
+
+
+def test_a_robot_that_hangs_has_no_reversed_joint() -> None:
+    """Level bars sag upwards either way; how the robot is mounted is asked later."""
+    text = TWO.format(upper=2.0, way=1)
+    signals = followed(
+        mujoco.MjModel.from_xml_string(
+            text.replace("<worldbody>", '<option gravity="0 0 9.81"/><worldbody>')
+        ),
+        0.0,
+    )
+    seen = Recorded(
+        mujoco.MjModel.from_xml_string(text),
+        (signals,),
+        (),
+        {0: "p", 1: "q"},
+        {},
+        {},
+        {0: "u", 1: "v"},
+    )
+    assert not reversed_joints(seen, Tracking.of(seen))

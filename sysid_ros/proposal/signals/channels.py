@@ -45,6 +45,7 @@ from sysid_ros.recording.messages import (
     message_type,
     parse_field,
     played,
+    unit_of,
 )
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class Channel:
         ``None`` where none does.
       row: How many numbers the array has of which it is one, where every message of the type has
         as many; 0 elsewhere.
+      unit: What the type's definition says it is in; empty where it says nothing.
     """
 
     topic: str
@@ -113,6 +115,7 @@ class Channel:
     clock: str = ""
     behind: float | None = None
     row: int = 0
+    unit: str = ""
 
     @property
     def moves(self) -> bool:
@@ -201,7 +204,12 @@ class _Gathered:
         self.topic = topic
         self.leaves = _leaves(recording, topic)
         self.fields = [parse_field(leaf.field) for leaf in self.leaves]
-        self._msgtype = recording.topics[topic].msgtype
+        info = recording.topics[topic]
+        self._msgtype = info.msgtype
+        types = recording.types(topic) if self.leaves else {}
+        self._units = [
+            unit_of(info.msgtype, leaf.field, types, info.definition) for leaf in self.leaves
+        ]
         self._series: list[list[tuple[FloatArray, FloatArray]]] = [[] for _ in self.leaves]
         self._clock = ""
         self._behind: float | None = None
@@ -219,7 +227,7 @@ class _Gathered:
 
     def channels(self) -> Iterator[Channel]:
         """Return those that have values."""
-        for leaf, series in zip(self.leaves, self._series, strict=True):
+        for leaf, series, unit in zip(self.leaves, self._series, self._units, strict=True):
             command = _is_command(self._msgtype, leaf.field, self.topic)
             # As the signals of an experiment; of commands only the topic says what they are.
             turns = names_angle(self.topic if command else leaf.field)
@@ -239,6 +247,7 @@ class _Gathered:
                     self._clock,
                     self._behind,
                     leaf.row,
+                    unit,
                 )
 
 

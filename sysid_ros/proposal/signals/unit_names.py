@@ -1,7 +1,10 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Units that names of fields and topics say, as ``pitch_deg`` and ``speed_setpoint_rpm`` do."""
+"""Units that names of fields and topics say, as ``pitch_deg`` and ``speed_setpoint_rpm`` do.
+
+Else it is the definition of a message's type that says one.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,16 @@ _WORDS = {
 _POSITION = int(mujoco.mjtSensor.mjSENS_JOINTPOS)
 _FOR = {  # by whether a joint is a hinge, and whether a velocity is told
     (True, False): {"deg": "deg", "rev": "rev"},
-    (True, True): {"deg": "deg/s", "deg/s": "deg/s", "rpm": "rpm"},
+    (True, True): {"deg": "deg/s", "deg/s": "deg/s", "rpm": "rpm", "rev": "rev"},
     (False, False): {"mm": "mm"},
     (False, True): {"mm": "mm/s"},
 }
 
 
 def told_unit(model: mujoco.MjModel, line: Line) -> str:
-    """The unit that the own name of a line's field or topic says, if its joint can have it.
+    """The unit that the own name of a line's field or topic says, or else its type's definition.
+
+    It is none that the joint cannot have.
 
     Args:
       model: The compiled model.
@@ -39,7 +44,7 @@ def told_unit(model: mujoco.MjModel, line: Line) -> str:
     words = re.split(r"[\W_]+", f"{own} {line.channel.topic.rpartition('/')[2]}".lower())
     units = _FOR[int(model.jnt_type[joint]) == HINGE, _is_rate(model, line)]
     told = (units.get(_WORDS.get(word, ""), "") for word in words)
-    return next(filter(None, told), "")
+    return next(filter(None, told), units.get(line.channel.unit, ""))
 
 
 def _joint_of(model: mujoco.MjModel, line: Line) -> int | None:

@@ -14,6 +14,7 @@ from sysid_ros.recording.messages.components import (
 )
 from sysid_ros.recording.messages.definitions import Definitions
 from sysid_ros.recording.messages.field_paths import EVERY, FieldPath, parse_field
+from sysid_ros.recording.messages.field_units import unit_of
 from sysid_ros.recording.messages.message_layout import FieldReader
 from sysid_ros.recording.messages.message_tree import (
     Group,

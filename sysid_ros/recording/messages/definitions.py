@@ -88,7 +88,7 @@ class Definitions:
                     raise self._undefined(name, msgtype)
                 known[name] = standard[name]
             found[name] = known[name][1]
-            pending += [used for _, kind in reversed(found[name]) for used in _used_types(kind)]
+            pending += [used for _, kind in reversed(found[name]) for used in used_types(kind)]
         check_types(msgtype, found)
         if not definition.language and definition.digest.startswith("RIHS01"):
             self._check_version(msgtype, found, definition.digest)
@@ -178,8 +178,8 @@ def _parse_text(text: str, language: str, msgtype: str) -> Typesdict:
     return types
 
 
-def _used_types(description: Any) -> list[str]:
-    """Return the message type that a field description names, if any."""
+def used_types(description: Any) -> list[str]:
+    """The message type that a field description names, if any."""
     while isinstance(description[1], tuple) and isinstance(description[1][0], tuple):
         description = description[1][0]  # an array's or a sequence's items
     return [description[1]] if isinstance(description[1], str) else []

@@ -103,9 +103,7 @@ def test_arrays_of_a_maker_beside_others_that_ask_were_reached() -> None:
         ("/leg_control_command", asked, "q_des", "position"),
     )  # fmt: skip
     channels = [
-        replace(
-            told(topic, kind, f"{field}[{i}]"), quantity=quantity, index=i, command=True, row=3
-        )
+        replace(told(topic, kind, f"{field}[{i}]"), quantity=quantity, index=i, command=True, row=3)
         for topic, kind, field, quantity in rows
         for i in range(3)
     ]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -50,3 +52,18 @@ def test_a_unit_is_said_by_the_last_part_of_a_name(
     channel = Channel(topic, "std_msgs/msg/Float64", field, "", "", 0, True, (part,), (part,))
     model = mujoco.MjModel.from_xml_string(MODEL)
     assert told_unit(model, Line(kind, name, channel)) == unit
+
+
+@pytest.mark.parametrize(("kind", "name", "told", "unit"), [
+    ("qpos", "drum", "rev", "rev"), ("qvel", "drum", "deg/s", "deg/s"),
+    ("qvel", "drum", "rev", "rev"), ("qpos", "hoist", "deg", ""), ("actuator", "brake", "rev", ""),
+])  # fmt: skip
+def test_a_unit_that_a_definition_says_is_taken_where_no_name_says_one(
+    kind: str, name: str, told: str, unit: str
+) -> None:
+    part = np.arange(3.0)
+    channel = Channel("/a", "a_msgs/msg/A", "b", "", "", 0, True, (part,), (part,), unit=told)
+    model = mujoco.MjModel.from_xml_string(MODEL)
+    assert told_unit(model, Line(kind, name, channel)) == unit
+    named = Line(kind, name, replace(channel, field="b_deg"))
+    assert "rev" not in told_unit(model, named)
