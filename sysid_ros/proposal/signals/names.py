@@ -24,6 +24,7 @@ _FILLERS = frozenset(
     }
 )  # fmt: skip
 _INTERFACES = ("position", "velocity", "effort")  # of ros2_control, as in elbow/position
+_PLACES = ({"rear", "hind", "back"},)  # words that mean the same
 _PLAUSIBLE = 0.55  # similarity from which two names may mean the same
 _SURE = 0.9  # from which they do
 _RIVALLED = 0.8  # of a prefix beside another that says as much
@@ -58,6 +59,7 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
         return {name: Match(places[name], sure=True) for name in wanted}
     table = np.array([[similarity(one, other) for other in given] for one in wanted])
     _prefer_one_prefix(table, wanted, given)
+    _spell_out(table, wanted, given)
     rows, columns = scipy.optimize.linear_sum_assignment(-table)
     return {
         wanted[row]: Match(int(column), sure=bool(table[row, column] >= _SURE))
@@ -93,6 +95,45 @@ def _prefer_one_prefix(table: FloatArray, wanted: Sequence[str], given: Sequence
                 table[row, column] = min(table[row, column], _OTHER_PREFIX)
     for row, column in best:
         table[row, column] = max(table[row, column], _SURE) if alone else _RIVALLED
+
+
+def _spell_out(table: FloatArray, wanted: Sequence[str], given: Sequence[str]) -> None:
+    """Score names that abbreviate others, as fl_hx does front_left_hip_x, where several do.
+
+    Args:
+      table: Scores of wanted with given names, which are changed.
+      wanted: Names in the model.
+      given: Names in the recording.
+    """
+    words, others = ([_singular(_words(name)) for name in names] for names in (wanted, given))
+    spelled = np.array([[_abbreviates(one, other) for other in others] for one in words])
+    alone = (spelled.sum(axis=0) == 1)[None, :] & (spelled.sum(axis=1) == 1)[:, None]
+    found = spelled & alone & (table < _SURE)
+    if np.count_nonzero(found) > 1:
+        table[found] = _SURE
+
+
+def _abbreviates(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Return whether the shorter of two names spells the other, of several words."""
+    short, long = sorted((words, others), key=lambda one: sum(map(len, one)))
+    return words != others and len(long) > 1 and _spells(short, long)
+
+
+def _spells(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    """Return whether words are made of the beginnings of others, all of them in order.
+
+    One may have those of several, and be of any word that means the same.
+    """
+    if not short or not long:
+        return not short and not long
+    head, rest = short[0], short[1:]
+    alike = next((place for place in _PLACES if long[0] in place), {long[0]})
+    return any(
+        _spells((head[count:], *rest) if head[count:] else rest, long[1:])
+        for whole in alike
+        for count in range(1, len(head) + 1)
+        if whole.startswith(head[:count])
+    )
 
 
 def _prefix(one: str, other: str) -> tuple[str, ...]:

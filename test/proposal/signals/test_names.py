@@ -94,3 +94,23 @@ def test_names_that_are_all_there_are_not_compared_with_each_other(
     wanted = [f"joint_{k}" for k in range(48)]
     found = match_names(wanted, ["extra", *reversed(wanted)])
     assert found == {name: Match(48 - k, sure=True) for k, name in enumerate(wanted)}
+
+
+LEGS = [f"{leg}_{joint}" for leg in ("fl", "hr") for joint in ("hx", "kn")]
+SPELLED = [f"{leg}_{joint}" for leg in ("front_left", "rear_right") for joint in ("hip_x", "knee")]
+
+
+def test_abbreviations_of_several_names_are_sure() -> None:
+    """As Menagerie's Spot has them, and its driver."""
+    for wanted, given in ((LEGS, SPELLED[::-1]), (SPELLED, LEGS[::-1])):
+        found = match_names(wanted, given)
+        expected = {name: Match(3 - place, sure=True) for place, name in enumerate(wanted)}
+        assert found == expected
+
+
+@pytest.mark.parametrize(("wanted", "given"), [
+    (["pan", "tilt"], ["panda", "tilted_mast"]),  # of one word, and alone
+    (["f_wheel", "b_arm"], ["front_wheel", "fixed_wheel", "back_arm"]),  # of two, and alone
+])  # fmt: skip
+def test_an_abbreviation_that_could_be_chance_is_not(wanted: list[str], given: list[str]) -> None:
+    assert not any(match.sure for match in match_names(wanted, given).values())
