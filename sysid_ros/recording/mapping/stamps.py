@@ -3,9 +3,9 @@
 
 """The clock that dates messages, and putting stamps in order.
 
-Header stamps are the default: they name the instant of measurement. Messages without a header are
-dated by the time of publishing where the bag keeps it, since the receive time of a busy recorder
-is a queueing delay that a fit would mistake for a delay or for friction.
+Header stamps are the default, or those of a type's own: they name the instant of measurement.
+Messages without are dated by the time of publishing where the bag keeps it, since the receive time
+of a busy recorder is a queueing delay that a fit would mistake for a delay or for friction.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ with it in each byte that decides the layout is then read through strided numpy 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from sysid_ros.arrays import BoolArray, FloatArray, IntArray
 from sysid_ros.recording.messages.field_paths import Absent, FieldPath, parse_field, resolve
 from sysid_ros.recording.messages.message_tree import Number, locate
-from sysid_ros.recording.messages.message_types import HEADER
+from sysid_ros.recording.messages.message_types import HEADER, TIME
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Fielddefs
@@ -29,6 +30,7 @@ Rows = npt.NDArray[np.uint64]
 _WORD = 8  # bytes
 _BRIDGED_WORDS = 16  # comparing so many words that do not matter is cheaper than another slice
 _NANOSECONDS = 1_000_000_000
+_STAMP = re.compile("(time_?)?stamp|time")
 
 
 def stack_messages(messages: Sequence[bytes]) -> Rows:
@@ -48,7 +50,7 @@ class FieldReader:
     serialization: str  # ``"cdr"`` or ``"ros1"``
     types: Mapping[str, Fielddefs]  # fields of the type and of those it uses
     paths: tuple[FieldPath, ...]  # the wanted fields
-    stamped: bool  # whether the type has a header
+    stamp: str  # the field of its time: that of a header, or one of its own; empty without any
 
     @classmethod
     def of_type(
@@ -58,10 +60,13 @@ class FieldReader:
         types: Mapping[str, Fielddefs],
         paths: tuple[FieldPath, ...],
     ) -> FieldReader:
-        """Make a reader, finding out whether the type has a header."""
-        header = dict(types[msgtype]).get("header")
-        stamped = header is not None and header[1] == HEADER
-        return cls(msgtype, serialization, types, paths, stamped)
+        """Make a reader, finding out what dates the type's messages."""
+        return cls(msgtype, serialization, types, paths, _stamp_of(types[msgtype]))
+
+    @property
+    def stamped(self) -> bool:
+        """True if messages say when they are of."""
+        return bool(self.stamp)
 
     def layout(self, data: bytes) -> Layout:
         """Locate the fields in one message.
@@ -72,7 +77,7 @@ class FieldReader:
         """
         tree = locate(data, self.msgtype, self.types, serialization=self.serialization)
         stamp = [
-            resolve(parse_field(f"header.stamp.{part}"), tree.root)
+            resolve(parse_field(f"{self.stamp}.{part}"), tree.root)
             for part in (("sec", "nanosec") if self.stamped else ())
         ]
         return Layout(
@@ -81,6 +86,15 @@ class FieldReader:
             stamp=tuple(number for number in stamp if isinstance(number, Number)),
             numbers=tuple(resolve(path, tree.root) for path in self.paths),
         )
+
+
+def _stamp_of(fields: Fielddefs) -> str:
+    """The field that dates a message: its header's stamp, or else one of its own."""
+    kinds = {name: kind[1] for name, kind in fields}
+    if kinds.get("header") == HEADER:
+        return "header.stamp"
+    own = [name for name, kind in kinds.items() if kind == TIME and _STAMP.fullmatch(name)]
+    return own[0] if len(own) == 1 else ""
 
 
 class _FixedWords(NamedTuple):

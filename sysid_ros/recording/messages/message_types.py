@@ -17,6 +17,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 HEADER = "std_msgs/msg/Header"
+TIME = "builtin_interfaces/msg/Time"
 CLOCK = "rosgraph_msgs/msg/Clock"
 QUATERNION = "geometry_msgs/msg/Quaternion"
 _POINT = "geometry_msgs/msg/Point"

@@ -35,7 +35,7 @@ class TopicColumns:
     paths: tuple[FieldPath, ...]  # the k fields
     log_ns: IntArray  # (n,) receive times, nanoseconds since the epoch
     publish_ns: IntArray | None  # (n,) publish times; ``None`` where the bag does not keep them
-    header_ns: IntArray | None  # (n,) header stamps; ``None`` where the type has no header
+    header_ns: IntArray | None  # (n,) header stamps, or their own; ``None`` without any
     values: FloatArray  # (n, k) the fields, NaN where a message has no such element
     present: BoolArray  # (n, k) whether the message has the element
     # per field, why the first message without it has none; ``None`` if all have it

@@ -75,7 +75,7 @@ class TrajectoryReader:
             while len(remaining):
                 first = messages[int(remaining[0])]
                 paths, depth = self._numbers_of(first)
-                reader = FieldReader(self.msgtype, self.serialization, self.types, paths, False)
+                reader = FieldReader(self.msgtype, self.serialization, self.types, paths, "")
                 layout = reader.layout(first)
                 matching = layout.matches(rows)
                 if depth:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rosbags.highlevel import AnyReader
+from rosbags.typesys import get_types_from_msg
 
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import open_recording, read_columns
@@ -158,6 +159,26 @@ def test_big_endian_messages(joint_state, ros2) -> None:
     columns = decode(reader, data)
     np.testing.assert_array_equal(columns.values, [[-2.5]] * 3)
     np.testing.assert_array_equal(columns.header_ns, [3_000_000_004] * 3)
+
+
+@pytest.mark.parametrize(("text", "stamped"), [
+    ("builtin_interfaces/Time stamp\nfloat64 angle\n", True),
+    ("builtin_interfaces/Time time_stamp\nfloat64 angle\n", True),
+    ("builtin_interfaces/Time started\nfloat64 angle\n", False),
+    ("builtin_interfaces/Time stamp\nbuiltin_interfaces/Time time\nfloat64 angle\n", False),
+])  # fmt: skip
+def test_a_stamp_of_a_type_s_own_dates_its_messages(ros2, text: str, stamped: bool) -> None:
+    """As of drivers of servos, whose states have a stamp and no header."""
+    kind = f"servo_msgs/msg/States{len(text)}"
+    ros2.register(get_types_from_msg(text, kind))
+    time = ros2.types["builtin_interfaces/msg/Time"](3, 4)
+    times = [time] * text.count("Time ")
+    data = [bytes(ros2.serialize_cdr(ros2.types[kind](*times, 0.5), kind))] * 2
+    types = {name: definition for name, (_, definition) in ros2.fielddefs.items()}
+    columns = decode(FieldReader.of_type(kind, "cdr", types, (parse_field("angle"),)), data)
+    assert columns.values.tolist() == [[0.5], [0.5]]
+    told = None if columns.header_ns is None else columns.header_ns.tolist()
+    assert told == ([3_000_000_004] * 2 if stamped else None)
 
 
 def test_all_number_types(ros2) -> None:
