@@ -48,6 +48,20 @@ def test_an_exchange_with_a_sign(tmp_path: Path, servos: bool) -> None:
     assert set(findings[0].signals) == {"m0", "m1"}
 
 
+@pytest.mark.parametrize("servos", [True, False])
+def test_a_joint_that_the_model_turns_the_other_way_is_one_finding(
+    tmp_path: Path, servos: bool
+) -> None:
+    def turned(recording: ArmRecording) -> ArmRecording:
+        for what in ("position", "velocity", "command"):
+            recording = recording.changed(what, 1, np.negative)
+        return recording
+
+    findings = found(experiment_of(tmp_path, turned, servos=servos, joints=3))
+    assert [one.kind for one in findings] == [FindingKind.SIGN]
+    assert {"p1", "m1"} <= set(findings[0].signals)
+
+
 @pytest.mark.parametrize(
     ("servos", "what", "label"), [(True, "command", "m1"), (False, "position", "p1")]
 )

@@ -120,7 +120,12 @@ def discrete(recorded: Recorded, suspects: Suspects) -> Iterator[Change]:
         if suspects.near(recorded, recorded.joint_of(actuator))
     )
     measured = [joint_labels(recorded, joint) for joint in joints]
-    for labels in dict.fromkeys([*((one,) for one in acting), *measured, efforts]):
+    turned = [  # as of a joint that the model turns the other way
+        (*labels, effort)
+        for joint, labels in zip(joints, measured, strict=True)
+        if (effort := _effort_on(recorded, joint)) is not None
+    ]
+    for labels in dict.fromkeys([*((one,) for one in acting), *measured, *turned, efforts]):
         yield Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))
     hinges = [joint_labels(recorded, j) for j in joints if recorded.is_hinge(j)]
     all_hinges = [joint_labels(recorded, j) for j in recorded.positions if recorded.is_hinge(j)]
