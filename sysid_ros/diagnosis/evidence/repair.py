@@ -307,6 +307,8 @@ def finding_of(
     repair = lines.with_change(change)
     others = tuple(label for other in alternatives for label in other.signals)
     also = f" {_all(others)} could be the wrong one as well." if others else ""
+    # Joints that are reversed whole, of which others do as much, are mirror images that move alike.
+    mirrored = change.kind is FindingKind.SIGN and len(change.signals) > 1
     return Finding(
         kind=change.kind,
         signals=tuple(dict.fromkeys((*change.signals, *others))),
@@ -314,7 +316,7 @@ def finding_of(
         sentence=f"{claim or _claim(change, interval)} {why}{also}",
         repair=repair.text,
         overrides=repair.overrides,
-        ambiguous=bool(others),
+        ambiguous=bool(others) and not mirrored,
     )
 
 

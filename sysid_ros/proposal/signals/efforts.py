@@ -18,6 +18,7 @@ from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.drives import moved_by
 from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.measured_positions import Positions
+from sysid_ros.proposal.signals.names import SURE, similarity
 
 _LAGS = np.arange(0.0, 0.051, 0.001)  # s, from a command to the effort that follows it
 _FOLLOWED = 0.8  # of an effort's power, that its command explains
@@ -42,7 +43,8 @@ def motor_efforts(
             continue
         force = float(model.actuator_gear[actuator, 0] * model.actuator_gainprm[actuator, 0])
         name, scale = str(model.actuator(actuator).name), float(f"{1.0 / (force or 1.0):.10g}")
-        lines[joint] = Line("actuator", name, measured, scale=scale)
+        doubt = _doubt(model, joint, measured, positions)
+        lines[joint] = Line("actuator", name, measured, doubt, scale=scale)
     return list(lines.values())
 
 
@@ -94,7 +96,7 @@ def joint_efforts(
         name = str(model.joint(joint).name)
         effort = _effort_on(joint, channels, positions) or put_out.get(positions[joint][0].name)
         if effort is not None:
-            lines.append(Line("effort", name, effort))
+            lines.append(Line("effort", name, effort, _doubt(model, joint, effort, positions)))
     return lines
 
 
@@ -118,8 +120,17 @@ def torque_sensors(
         name = str(model.joint(joint).name)
         new = next(n for n in (f"{name}_torque", f"{name}_measured_torque") if n not in taken)
         placed = () if own else ("jointactuatorfrc", name)
-        lines.append(Line("sensor", own or new, measured, placed=placed))
+        doubt = _doubt(model, joint, measured, positions)
+        lines.append(Line("sensor", own or new, measured, doubt, placed=placed))
     return lines
+
+
+def _doubt(model: mujoco.MjModel, joint: int, effort: Channel, positions: Positions) -> str:
+    """A doubt about an effort under a name that is a guess for the position, too."""
+    (position, sure), name = positions[joint], str(model.joint(joint).name)
+    if sure or not position.name or similarity(name, position.name) >= SURE:
+        return ""  # or told by several numbers of that name
+    return f"is {effort.field} the effort of {name}?"
 
 
 def _shows_torque(model: mujoco.MjModel, sensor: int, joint: int) -> bool:

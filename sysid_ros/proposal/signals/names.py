@@ -26,7 +26,7 @@ _FILLERS = frozenset(
 _INTERFACES = ("position", "velocity", "effort")  # of ros2_control, as in elbow/position
 _PLACES = ({"rear", "hind", "back"},)  # words that mean the same
 _PLAUSIBLE = 0.55  # similarity from which two names may mean the same
-_SURE = 0.9  # from which they do
+SURE = 0.9  # from which they do
 _RIVALLED = 0.8  # of a prefix beside another that says as much
 _OTHER_PREFIX = 0.6
 
@@ -62,7 +62,7 @@ def match_names(wanted: Sequence[str], given: Sequence[str]) -> dict[str, Match]
     _spell_out(table, wanted, given)
     rows, columns = scipy.optimize.linear_sum_assignment(-table)
     return {
-        wanted[row]: Match(int(column), sure=bool(table[row, column] >= _SURE))
+        wanted[row]: Match(int(column), sure=bool(table[row, column] >= SURE))
         for row, column in zip(rows, columns, strict=True)
         if table[row, column] >= _PLAUSIBLE
     }
@@ -94,7 +94,7 @@ def _prefer_one_prefix(table: FloatArray, wanted: Sequence[str], given: Sequence
             for row, column in pairs:
                 table[row, column] = min(table[row, column], _OTHER_PREFIX)
     for row, column in best:
-        table[row, column] = max(table[row, column], _SURE) if alone else _RIVALLED
+        table[row, column] = max(table[row, column], SURE) if alone else _RIVALLED
 
 
 def _spell_out(table: FloatArray, wanted: Sequence[str], given: Sequence[str]) -> None:
@@ -108,9 +108,9 @@ def _spell_out(table: FloatArray, wanted: Sequence[str], given: Sequence[str]) -
     words, others = ([_singular(_words(name)) for name in names] for names in (wanted, given))
     spelled = np.array([[_abbreviates(one, other) for other in others] for one in words])
     alone = (spelled.sum(axis=0) == 1)[None, :] & (spelled.sum(axis=1) == 1)[:, None]
-    found = spelled & alone & (table < _SURE)
+    found = spelled & alone & (table < SURE)
     if np.count_nonzero(found) > 1:
-        table[found] = _SURE
+        table[found] = SURE
 
 
 def _abbreviates(words: tuple[str, ...], others: tuple[str, ...]) -> bool:

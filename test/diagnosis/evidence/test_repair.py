@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import mujoco
+import pytest
 
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind
-from sysid_ros.diagnosis.evidence.repair import ExperimentLines, freed_mass
+from sysid_ros.diagnosis.evidence.repair import ExperimentLines, finding_of, freed_mass
 from sysid_ros.engine.elements import body_label
 from sysid_ros.experiment import parse_experiment, with_overrides
 from sysid_ros.recording.messages import Clock
@@ -55,6 +56,26 @@ def test_lines_of_two_mistakes_of_one_signal_repair_both() -> None:
     assert "scale: -0.5" in factor.text
     repaired = with_overrides(experiment, (*sign.overrides, *factor.overrides))
     assert [one.scale for one in repaired.signals] == [2.0, -0.5]
+
+
+@pytest.mark.parametrize(("own", "other", "ambiguous"), [
+    (("m0",), ("m1",), True),
+    (("m0", "p0"), ("m1", "p1"), False),  # joints reversed whole: mirror images move alike
+])  # fmt: skip
+def test_mirror_images_leave_nothing_open_but_which_joint_to_turn(
+    own: tuple[str, ...], other: tuple[str, ...], ambiguous: bool
+) -> None:
+    measured = '  - {{qpos: p{0}, topic: /s, field: "position[p{0}]"}}\n'
+    text = MOTORS.replace("parameters:", measured.format(0) + measured.format(1) + "parameters:")
+    lines = ExperimentLines(parse_experiment(text, path=Path("experiment.yaml")))
+    labels = {"p0": "p0_qpos", "p1": "p1_qpos"}
+    change, alternative = (
+        Change(FindingKind.SIGN, scale={labels.get(one, one): -1.0 for one in names})
+        for names in (own, other)
+    )
+    found = finding_of(change, lines, {}, "Why.", alternatives=(alternative,))
+    assert found.ambiguous == ambiguous
+    assert all(f"'{labels.get(one, one)}'" in found.sentence for one in (*own, *other))
 
 
 def test_exchanged_signals_take_their_conversion_and_their_clock_along() -> None:

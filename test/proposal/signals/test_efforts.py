@@ -43,6 +43,19 @@ def test_an_effort_is_that_which_acts(field: str, command: bool, taken: str | No
     assert [line.channel.field for line in lines] == ([] if taken is None else [taken])
 
 
+@pytest.mark.parametrize(("joint", "sure", "doubted"), [
+    ("elbow", True, False), ("elbow", False, False), ("third", False, True),
+])  # fmt: skip
+def test_an_effort_under_a_name_that_is_a_guess_is_one(
+    joint: str, sure: bool, doubted: bool
+) -> None:
+    """Where several numbers of the joint's own name are positions, its effort is no guess."""
+    model = mujoco.MjModel.from_xml_string(ARM.replace("elbow", joint))
+    channels = [told("position", "position"), told("effort", "effort")]
+    (line,) = joint_efforts(model, channels, {0: (channels[0], sure)})
+    assert bool(line.doubt) == doubted
+
+
 @pytest.mark.parametrize(
     ("factor", "delay", "scale"),
     [
