@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import time
 import urllib.request
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -71,6 +72,22 @@ def test_in_simulated_time_commands_keep_their_order_among_ticks_of_the_clock(cl
     assert taken == {(name, 7, at) for name, at in sent}
     node._watch = None
     node.destroy_node()
+
+
+def test_messages_that_were_sent_again_are_no_clock_that_was_set_back(client: RosClient):
+    """As after the process was held up: those that waited for a lost one arrived before it."""
+    node = Estimator(context=client.node.context)
+    topic: Any = SimpleNamespace(bag_topic=SimpleNamespace(name="/command"))
+    began = time.time_ns() - 10_000_000_000
+    received = [0, 6_000_000_000, 1_000_000_000, 2_000_000_000, 7_000_000_000]  # ns since then
+    for sent, after in enumerate(received):
+        info = {"received_timestamp": began + after, "source_timestamp": began + sent}
+        node._on_message(topic, b"", info)
+    messages = node._messages.take()
+    node.destroy_node()
+    assert [message.publish_ns - began for message in messages] == [0, 1, 2, 3, 4]
+    after = [message.log_ns - began for message in messages]
+    assert after == [0, *3 * [6_000_000_000], 7_000_000_000]
 
 
 def test_parameters_are_published_while_the_robot_moves(

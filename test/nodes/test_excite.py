@@ -9,6 +9,7 @@ import math
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ from excitation_limits import assert_no_step
 from excite_robot import JOINTS, LIMITS, MOTION, PATIENT, Robot, start_excite
 from patience import PATIENCE
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from ros_client import LATCHED, RosClient
@@ -226,6 +228,46 @@ def test_the_next_motion_begins_at_the_command_that_holds_the_robot(
     client.wait_until(motion.rivals)
     excite._watch()
     assert begun_at(-0.2, 0.0) == [-0.2, 0.0]
+
+
+def test_a_driver_that_was_started_anew_holds_no_command_of_before(
+    excite: Excite, client: RosClient, monkeypatch: pytest.MonkeyPatch
+):
+    """Where it stands is where the motion begins, however near that is to the last command."""
+    motion = excite._motion
+    held, stands = np.array([0.1, 0.0]), np.array([0.05, 0.0])
+
+    def begun() -> list[float]:
+        monkeypatch.setattr(motion, "_motion", None)
+        return [float(value) for value in motion.begin(excite._next.reference, stands, 1.0)]
+
+    def publishers() -> int:
+        return excite.count_publishers("/joint_states")
+
+    driver = client.node.create_publisher(JointState, "/joint_states", 10)
+    client.wait_until(lambda: publishers() == 1)
+    excite._watch()
+    begun()
+    monkeypatch.setattr(motion, "_held", held)
+    excite._watch()
+    assert begun() == held.tolist()
+    client.node.destroy_publisher(driver)
+    client.wait_until(lambda: publishers() == 0)
+    excite._watch()
+    assert begun() == held.tolist()
+    client.node.create_publisher(JointState, "/joint_states", 10)
+    client.wait_until(lambda: publishers() == 1)
+    with suppress(ExcitationError):  # nobody listens to commands
+        excite._refuse_obstacles()
+    assert begun() == stands.tolist()
+
+
+def test_another_node_of_the_same_name_is_told_from_this_one(excite: Excite, client: RosClient):
+    twin = Node("excite", context=client.node.context)
+    twin.create_publisher(Float64MultiArray, "/command", 10)
+    said = "another node /excite publishes commands to /command, too"
+    client.wait_until(lambda: excite._motion.rivals() == said)
+    twin.destroy_node()
 
 
 def test_a_command_that_the_middleware_refuses_is_no_step(

@@ -77,6 +77,7 @@ class Estimator(LifecycleNode):
         self._watch: TopicWatch | None = None
         self._estimator: LiveEstimator | None = None
         self._messages = WaitingMessages()
+        self._received: dict[str, int] = {}  # when each topic's latest message was, ns
         self._thread = ThreadPoolExecutor(1)
         self._work: Future[LiveEstimate] | None = None
         self._done = self.create_guard_condition(self._go_on)
@@ -205,10 +206,13 @@ class Estimator(LifecycleNode):
 
     def _on_message(self, topic: WatchedTopic, data: bytes, info: Any) -> None:
         has_clock = self._watch is not None and CLOCK_TOPIC in self._watch.topics
-        log_ns, publish_ns = message_times(self, info, 0, has_clock=has_clock)
+        name = topic.bag_topic.name
+        last_ns = self._received.get(name, 0)
+        log_ns, publish_ns = message_times(self, info, last_ns, has_clock=has_clock)
         if not log_ns:  # nothing came on /clock yet
             return
-        self._messages.add(RawMessage(topic.bag_topic.name, log_ns, publish_ns, data))
+        self._received[name] = log_ns
+        self._messages.add(RawMessage(name, log_ns, publish_ns, data))
 
     def _on_lost(self, name: str, count: int) -> None:
         self._lost += count

@@ -46,7 +46,8 @@ class CommandTopic:
             names.remove(own)  # once: another node may have the same name
         if not names:
             return ""
-        return f"{', '.join(sorted(names))} publishes commands to {topic}, too"
+        told = sorted(f"another node {name}" if name == own else name for name in names)
+        return f"{', '.join(told)} publishes commands to {topic}, too"
 
     def problem(self) -> str:
         """Return the reason why a motion must not begin here; empty if it may."""

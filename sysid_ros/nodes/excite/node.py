@@ -30,6 +30,7 @@ from sysid_ros.excitation import ExcitationError
 from sysid_ros.nodes.clocks import motion_clock, steady_clock
 from sysid_ros.nodes.excite.controller_motion import ControllerMotion
 from sysid_ros.nodes.excite.controller_watch import ControllerWatch
+from sysid_ros.nodes.excite.driver_watch import DriverWatch
 from sysid_ros.nodes.excite.settings import ExcitationSettings, NamedMotion, declare_excitation
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
 from sysid_ros.nodes.excite.trajectory_motion import TrajectoryMotion
@@ -72,7 +73,8 @@ class Excite(Node):
             log_of(self).warning("interface is effort: every stop lets go of the robot")
         # Reliable publishers match, too; the latest state counts, not one that was sent again.
         latest = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-        self.create_subscription(JointState, "joint_states", self._on_joint_states, latest)
+        heard = self.create_subscription(JointState, "joint_states", self._on_joint_states, latest)
+        self._driver = DriverWatch(self, heard.topic_name)
         self.create_service(SetBool, "~/arm", self._on_arm)
         self.create_timer(self._settings.period, self._tick, clock=clock)
         self.create_timer(_WATCH, self._watch, clock=steady_clock())
@@ -162,6 +164,7 @@ class Excite(Node):
                 self._tell(f"stopped: {error}")
 
     def _refuse_obstacles(self) -> None:
+        self._look_at_driver()
         reason = self._motion.obstacle() or self._controller.problem()
         reason = reason or self._monitor.fault(self._now()) or ""
         if isinstance(self._motion, TrajectoryMotion):
@@ -189,6 +192,7 @@ class Excite(Node):
         """Look at who else is there, which takes too long to do it with every command."""
         self._is_told = self._is_told or send(self, self._states, String(data=self._state))
         self._controller.look()
+        self._look_at_driver()
         others = self._motion.rivals() or self._controller.problem()
         if others:
             self._motion.forget()
@@ -199,6 +203,11 @@ class Excite(Node):
         may_begin = self._motion.heard and self._controller.settled
         if self._armed and self._state == "ready" and may_begin:
             self._begin()
+
+    def _look_at_driver(self) -> None:
+        """Forget what the robot was told last where its driver has not heard it."""
+        if self._driver.is_anew():
+            self._motion.forget()
 
     def _stop(self, reason: str | None) -> None:
         """Begin a soft stop if there is a reason and none has begun."""

@@ -34,7 +34,7 @@ class StreamedMotion:
         self._topic = CommandTopic(node, settings)
         self._motion: Any = None
         self._held: FloatArray | None = None  # (n,) the command that the last motion ended with
-        self._alone = True  # since that motion began: nobody else may have commanded the robot
+        self._alone = True  # since that motion began the robot has held our commands and no others
         self._sent = 0.0  # when the last command was ready
 
     @property
@@ -66,7 +66,7 @@ class StreamedMotion:
         return self._topic.rivals()
 
     def forget(self) -> None:
-        """Begin the next motion where the robot stands: others command it, or its controller."""
+        """Begin the next motion where the robot stands, as it may not hold our last command."""
         self._alone = False
 
     def begin(self, reference: Reference, position: FloatArray, speed: float) -> FloatArray:
