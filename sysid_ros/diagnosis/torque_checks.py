@@ -169,9 +169,7 @@ def size_of_torques(recorded: Recorded) -> float | None:
     return float(solution[0]) if free.share <= _LEFT and solution[0] > 0.0 else None
 
 
-def _as_modelled(
-    recorded: Recorded, test: Dynamics
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _as_modelled(recorded: Recorded, test: Dynamics) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Torques of the model's bodies (n, nv), of each joint (n, nv, k), and both, bodies first."""
     motion = test.data.motion(recorded.all_positions)
     bodies = body_torques(recorded.model, *motion).sum(axis=2)

@@ -227,7 +227,9 @@ def test_torques_beyond_a_range_that_is_too_small_are_no_percent(tmp_path: Path)
     """Up to some 80 N m of a motor whose range ends at 12: percent would be 0.12 times as much."""
     spec = mujoco.MjSpec.from_string(ARM.format(most=1, own=250))
     noise = Reading(noise=5e-5)
-    plan = RecordingPlan(duration=6.0, seed=3, timestep=1e-3, sensors=(JointStates(position=noise),))
+    plan = RecordingPlan(
+        duration=6.0, seed=3, timestep=1e-3, sensors=(JointStates(position=noise),)
+    )
     generate(spec, plan, tmp_path / "bag")
     (tmp_path / "robot.xml").write_text(ARM.format(most=1, own=12))
     own = {"topic": "/joint_states", "field": "position[shoulder]"}
