@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mujoco
 import numpy as np
 
@@ -21,6 +23,7 @@ from sysid_ros.diagnosis.evidence import (
     positions_of,
     share_outside,
 )
+from sysid_ros.diagnosis.torque_checks import TRUSTED, size_of_torques
 from sysid_ros.engine.elements import BALL, FREE, control_range, n_actuators
 from sysid_ros.engine.signals import place_unit
 from sysid_ros.errors import listed
@@ -81,7 +84,7 @@ def in_percent(recorded: Recorded) -> list[tuple[Change, str, str]]:
             if high == 1.0 or (high <= 100.0 / _BEYOND and not geared):
                 told[label], most[label] = largest, high
     first = max(told, key=lambda label: told[label], default="")
-    if not told or not _PERCENT < told[first] <= 100.0:
+    if not told or not _PERCENT < told[first] <= 100.0 or _is_torque(recorded, most[first]):
         return []
     change = Change(FindingKind.UNIT, scale={one: UNITS["percent"] * most[one] for one in told})
     grounds = (
@@ -125,6 +128,17 @@ def in_pulses(recorded: Recorded) -> list[tuple[Change, str, str]]:
         "their scale and offset."
     )
     return [(Change(FindingKind.UNIT, scale=scale, offset=offset), claim, grounds)]
+
+
+def _is_torque(recorded: Recorded, most: float) -> bool:
+    """Return whether what motors are told is nearer to what the model's bodies take than percent.
+
+    Args:
+      recorded: What was recorded.
+      most: What percent are of.
+    """
+    size = size_of_torques(recorded)
+    return size is not None and abs(math.log(size)) < abs(math.log(0.01 * most * size))
 
 
 def turns_away(recorded: Recorded) -> list[tuple[Change, str]]:
@@ -174,12 +188,22 @@ def clipped_commands(recorded: Recorded) -> list[Finding]:
     others = listed([repr(label) for label in beyond if label != first], 4)
     sentence = (
         f"{first!r} was told what the model clips in {100.0 * share:.3g} % of the samples: it went "
-        f"from {lowest:.3g} to {highest:.3g}, and ctrlrange is {low:.3g} to {high:.3g}. Give the "
-        f"command's scale or unit, or correct the range"
-        f"{f'; likewise {others}' if others else ''}."
+        f"from {lowest:.3g} to {highest:.3g}, and ctrlrange is {low:.3g} to {high:.3g}. "
+        f"{_remedy(recorded, first)}{f'; likewise {others}' if others else ''}."
     )
     evidence = {"share": share, "lowest": lowest, "highest": highest}
     return [Finding(FindingKind.RANGE, tuple(beyond), evidence, sentence, "", ())]
+
+
+def _remedy(recorded: Recorded, label: str) -> str:
+    """What to do about commands beyond their range."""
+    size = size_of_torques(recorded) if label in recorded.efforts.values() else None
+    if size is not None and 1.0 / TRUSTED < size < TRUSTED:
+        return (
+            f"All torques as recorded are {size:.2g} times what the model's bodies take, so that "
+            "the range is too small: correct it in the model"
+        )
+    return "Give the command's scale or unit, or correct the range"
 
 
 def _clipped(recorded: Recorded) -> dict[str, tuple[float, ...]]:

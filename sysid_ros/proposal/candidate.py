@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -32,6 +32,9 @@ class Candidate:
     # the joint that a wrong value moves by much the same everywhere; of several candidates of one
     # joint that which explains more is the first to be tried. Empty of all others
     displaces: str = ""
+    # a pattern of all names whose elements the model has alike, as drives of one kind, which may be
+    # off alike; empty where there are no others
+    alike: str = ""
     doubt: str = ""  # what a person should check; empty where nothing
 
     def settings(self) -> dict[str, Any]:
@@ -50,6 +53,19 @@ class Candidate:
 def rounded(value: float) -> float:
     """A value as proposals write it."""
     return float(f"{value:.3g}")
+
+
+def together(
+    offered: Sequence[Candidate], alike: Collection[tuple[str, str]]
+) -> tuple[Candidate, ...]:
+    """The candidates, with those as one that share one of some attributes and patterns."""
+    found: dict[tuple[str, str, str], Candidate] = {}
+    for one in offered:
+        if (one.attribute, one.alike) in alike:
+            doubt = f"the recordings contradict the model's {one.attribute} of all that are alike"
+            one = replace(one, name=one.alike, alike="", shared=True, doubt=doubt)
+        found.setdefault((one.element, one.name, one.attribute), one)
+    return tuple(found.values())
 
 
 _REVEALING = {

@@ -45,6 +45,11 @@ class System:
             left += float(gram[-1, -1] - gram[p:-1, -1] @ solved[:, p])
         return System(reduced.hessian, reduced.gradient, left)
 
+    def joined(self, place: Sequence[int]) -> System:
+        """The system of fewer parameters, each of all those (p,) that have its place."""
+        matrix = np.eye(max(place) + 1)[list(place)]
+        return System(matrix.T @ self.hessian @ matrix, matrix.T @ self.gradient, self.open)
+
     def share_left(self, offered: Sequence[Candidate]) -> float:
         """The share of what is open that one more step would leave, none on demand."""
         moved = [i for i, one in enumerate(offered) if not one.on_demand]
@@ -66,8 +71,44 @@ class System:
         return push**2 / (size * left) if size > 0.0 and left > 0.0 else math.inf
 
 
-def forward(system: System, offered: Sequence[Candidate]) -> list[bool]:
+@dataclass(frozen=True)
+class Answers:
+    """The parameters that are kept.
+
+    Attributes:
+      kept: Of each candidate, whether it is.
+      together: Attribute and pattern of those that are alike and kept as one.
+    """
+
+    kept: list[bool]
+    together: frozenset[tuple[str, str]] = frozenset()
+
+
+def forward(system: System, offered: Sequence[Candidate]) -> Answers:
     """Keep each parameter that tells something beyond those kept before it.
+
+    What the model has alike is one unless what is kept of it one by one explains more.
+    """
+    apart = _forward(system, offered)
+    kept = [i in apart.kept for i in range(len(offered))]
+    if not any(one.alike for one in offered):
+        return Answers(kept)
+    first: dict[tuple[str, str] | int, int] = {}
+    place = [
+        first.setdefault((one.attribute, one.alike) if one.alike else i, len(first))
+        for i, one in enumerate(offered)
+    ]
+    firsts = [offered[place.index(k)] for k in range(len(first))]
+    joined = _forward(system.joined(place), firsts)
+    more = len(apart.kept) - len(joined.kept)  # each of which has to explain what it is asked for
+    if apart.open < (1.0 - _DEMANDED_OTHERS) ** more * joined.open:
+        return Answers(kept)
+    told = frozenset((firsts[k].attribute, firsts[k].alike) for k in joined.kept if firsts[k].alike)
+    return Answers([k in joined.kept for k in place], told)
+
+
+def _forward(system: System, offered: Sequence[Candidate]) -> _Chosen:
+    """Keep one parameter after the other.
 
     What was refused on demand is tried again once another one explains what it was small beside.
     So is what displaces a joint as another one does that explains more.
@@ -86,7 +127,7 @@ def forward(system: System, offered: Sequence[Candidate]) -> list[bool]:
         if not any(offered[i].on_demand for i in found):
             break
         waiting = [i for i in waiting if offered[i].on_demand and i not in found]
-    return [i in chosen.kept for i in range(len(offered))]
+    return chosen
 
 
 @dataclass

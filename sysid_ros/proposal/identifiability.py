@@ -25,7 +25,7 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate
-from sysid_ros.proposal.chosen_forward import System, forward
+from sysid_ros.proposal.chosen_forward import Answers, System, forward
 from sysid_ros.proposal.freed_gains import with_gains_beside_damping, with_gains_for_masses
 from sysid_ros.robots import build_parameters
 
@@ -50,6 +50,8 @@ class Determined:
     answers: list[bool]  # one per candidate
     rolled: bool  # whether derivatives are rollouts of their own
     notes: tuple[str, ...] = ()  # sentences about joints that hardly move
+    # attribute and pattern of candidates that are alike and kept as one
+    together: frozenset[tuple[str, str]] = frozenset()
 
 
 def determined(
@@ -115,14 +117,15 @@ def _determined(
                 problem = _problem(experiment, dataset, params, rollouts, size)
             _learn(problem, short)
         if exact:
-            return Determined(_in_rounds(problem, offered), rolled=False)
+            found = _in_rounds(problem, offered)
+            return Determined(found.kept, rolled=False, together=found.together)
         for one, parameter in zip(offered, list(params.values()), strict=True):
             parameter.frozen = one.on_demand
         problem = _problem(experiment, dataset, params, rollouts, few)
         usual = [one for one in offered if not one.on_demand]
         problem = _with_levels(problem, problem.initial_point())
         tried = _tried(problem, problem.initial_point(), usual)
-    answers = iter(tried or [True] * len(usual))
+    answers = iter(tried.kept if tried else [True] * len(usual))
     chosen = [False if one.on_demand else next(answers) for one in offered]
     return Determined(chosen, rolled=True)
 
@@ -158,11 +161,11 @@ def _as_offered(params: ParameterDict, offered: Sequence[Candidate]) -> Paramete
     return ParameterDict({one.name: one for one in ordered})
 
 
-def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[bool]:
+def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> Answers:
     """Answers a step from the model's values; if something is demanded, a step nearer again."""
     point = problem.initial_point()
     problem = _with_levels(problem, point)
-    answers = usual = [not one.on_demand for one in offered]
+    answers = usual = Answers([not one.on_demand for one in offered])
     before = None
     for number in range(_ROUNDS):
         point = _nearer(problem, point, offered)
@@ -177,17 +180,17 @@ def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> list[b
         answers = _tried(problem, point, offered) or usual
         if not any(
             answer and (one.on_demand or one.guessed)
-            for answer, one in zip(answers, offered, strict=True)
+            for answer, one in zip(answers.kept, offered, strict=True)
         ):
             break
     return answers
 
 
-def _tried(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> list[bool]:
+def _tried(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> Answers | None:
     """Answers at one point; none where the model cannot be simulated."""
     system = System.of(problem.linearize(point))
     usable = np.all(np.isfinite(system.hessian)) and np.isfinite(system.open)
-    return forward(system, offered) if usable and len(system.hessian) == len(offered) else []
+    return forward(system, offered) if usable and len(system.hessian) == len(offered) else None
 
 
 def _problem(

@@ -32,7 +32,7 @@ from sysid_ros.experiment import (
     without_places,
 )
 from sysid_ros.proposal import torque_proposal
-from sysid_ros.proposal.candidate import Candidate, with_first
+from sysid_ros.proposal.candidate import Candidate, together, with_first
 from sysid_ros.proposal.contact_windows import fixed_with_meshes, with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
@@ -363,6 +363,7 @@ def _with_parameters(
         touching = seen.rests or any(s > least for s in seen.touching.values())
         found = determined(experiment, dataset, offered, draft.window, touching=touching)
         kept, dropped = chosen(offered, found.answers)
+        kept = together(kept, found.together)
         draft = replace(draft, notes=(*draft.notes, *found.notes))
         if not found.rolled:
             draft = with_interpolations(replace(draft, parameters=kept), dataset, output)

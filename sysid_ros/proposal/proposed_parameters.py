@@ -210,7 +210,20 @@ def _settings_of_servos(
                 doubt=f"the recordings contradict the model's {attribute} of all actuators",
             )
         else:
-            yield from found
+            yield from _with_those_alike(spec, [one for one in found if one is not None])
+
+
+def _with_those_alike(spec: mujoco.MjSpec, found: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The settings of actuators, filters each with a pattern of those that the model has alike.
+
+    Filters are of a kind of drive, gains are set one by one.
+    """
+    every = {actuator.name for actuator in spec.actuators}
+    for one in found:
+        names = [other.name for other in found if (other.low, other.high) == (one.low, one.high)]
+        whole = "*" if every == {*names} else _pattern(names, every.difference(names))
+        shared = one.attribute == "time_constant" and len(names) > 1
+        yield replace(one, alike=whole if shared else "")
 
 
 def _setting(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> Candidate | None:

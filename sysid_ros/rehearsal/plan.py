@@ -60,6 +60,9 @@ class JointStates:
     velocity: Reading | None = None  # how velocities are; ``None`` where they are not published
     # how the force of the actuators at the joint is; ``None`` likewise
     effort: Reading | None = None
+    # s from the reading of one joint to that of the next, all under the stamp of the first, as on
+    # a bus
+    dwell: float = 0.0
     timing: Timing = Timing()  # when it is published
 
 

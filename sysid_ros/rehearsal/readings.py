@@ -12,7 +12,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.engine.elements import FREE, SCALAR
 from sysid_ros.rehearsal import messages
 from sysid_ros.rehearsal.plan import (
@@ -91,7 +91,8 @@ def _joint_states(
             f"{sensor.topic}: no joint {missing!r}; there are {', '.join(scalar_joints(model))}"
         )
     places, freedoms = model.jnt_qposadr[numbers], model.jnt_dofadr[numbers]
-    position = measured(seen.qpos[:, places], sensor.position, random)
+    late = sensor.dwell * np.arange(len(numbers))
+    position = measured(_later(seen, places, freedoms, late), sensor.position, random)
     none = np.empty((len(position), 0))
     velocity = effort = none
     if sensor.velocity is not None:
@@ -103,6 +104,15 @@ def _joint_states(
     shown = [sensor.prefix + name for name in names]
     for row in zip(position, velocity, effort, strict=True):
         yield make, shown, *row
+
+
+def _later(seen: Seen, places: IntArray, freedoms: IntArray, late: FloatArray) -> FloatArray:
+    """Positions (n, k) of hinges and slides, each so many seconds (k,) after the instants."""
+    if not np.any(late):
+        return seen.qpos[:, places]
+    velocity = seen.qvel[:, freedoms]
+    acceleration = np.gradient(velocity, seen.times, axis=0)
+    return seen.qpos[:, places] + late * (velocity + 0.5 * late * acceleration)
 
 
 def scalar_joints(model: mujoco.MjModel) -> tuple[str, ...]:

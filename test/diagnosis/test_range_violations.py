@@ -270,3 +270,24 @@ def test_newton_metres_are_not_percent_where_torques_tell_the_factor(tmp_path: P
     found = mistaken_values(experiment, dataset)
     assert [one.kind for one in found] == [FindingKind.SCALE]
     assert float(found[0].repair.partition("scale: ")[2].rstrip("}")) == pytest.approx(0.004, 0.1)
+
+
+def test_torques_beyond_a_range_that_is_too_small_are_no_percent(tmp_path: Path) -> None:
+    """Up to some 80 N m of a motor whose range ends at 12: percent would be 0.12 times as much."""
+    spec = mujoco.MjSpec.from_string(ARM.format(most=1, own=250))
+    noise = Reading(noise=5e-5)
+    plan = RecordingPlan(
+        duration=6.0, seed=3, timestep=1e-3, sensors=(JointStates(position=noise),)
+    )
+    generate(spec, plan, tmp_path / "bag")
+    (tmp_path / "robot.xml").write_text(ARM.format(most=1, own=12))
+    own = {"topic": "/joint_states", "field": "position[shoulder]"}
+    told = {"topic": "/position_controller/commands", "field": "data[0]"}
+    signals = [{"qpos": "shoulder", **own}, {"actuator": "drive", **told}]
+    tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
+    experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
+    recorded = CheckedState.of(experiment, load_dataset(experiment, None)).recorded
+    assert not in_percent(recorded)
+    [finding] = clipped_commands(recorded)
+    assert finding.evidence["highest"] > 50.0
+    assert "the range is too small" in finding.sentence

@@ -26,7 +26,7 @@ from sysid_ros.diagnosis.fits import (
     non_negative_fit,
     regressor,
 )
-from sysid_ros.diagnosis.torque_mistakes import torque_unit
+from sysid_ros.diagnosis.torque_checks import torque_unit
 
 _LEG = """<body pos="{place} 0 0"><joint name="hip{k}" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="2"/>

@@ -278,3 +278,16 @@ def test_a_topic_shows_some_of_the_commands_that_act(joined: bool, tmp_path: Pat
     inside = sent <= stamps[-1]
     away = np.abs(lines - acting)[inside].max()
     assert away < 1e-9 if joined else away > 1e-3
+
+
+def test_joints_of_a_bus_are_read_one_after_the_other_under_one_stamp(tmp_path: Path) -> None:
+    states = JointStates(position=Reading(), joints=("b", "a"), dwell=2e-3)
+    plan = RecordingPlan(sensors=(states,), duration=3.0)
+    made = generate(spec(ARM.format(SERVOS)), plan, tmp_path / "bag")
+    seen = made.course.seen["/joint_states"]
+    stamps, values = columns(made, "/joint_states", "position[b]", "position[a]")
+    assert stamps == pytest.approx(seen.times, abs=1e-8)
+    assert values[:, 0] == pytest.approx(seen.qpos[:, 1])
+    later = np.interp(seen.times + 2e-3, seen.times, seen.qpos[:, 0])
+    assert values[:-1, 1] == pytest.approx(later[:-1], abs=2e-4)
+    assert np.abs(values[:, 1] - seen.qpos[:, 0]).max() > 2e-3

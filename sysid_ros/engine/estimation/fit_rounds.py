@@ -24,7 +24,7 @@ from sysid_ros.engine.estimation.fit_start import first_point
 from sysid_ros.engine.estimation.fit_state import FitState
 from sysid_ros.engine.estimation.friction_parameters import late_components, without_meaningless
 from sysid_ros.engine.estimation.model_error import SHARE, model_error
-from sysid_ros.engine.estimation.shifts import ModelError, by_innovations, widened, with_model_error
+from sysid_ros.engine.estimation.shifts import ModelError, by_derivatives, widened, with_model_error
 from sysid_ros.engine.estimation.stalled_windows import TrustedWindows, may_land
 from sysid_ros.engine.estimation.stuck_friction import held_by_friction, leap
 from sysid_ros.engine.estimation.timing_walk import Walk, can_walk, walk_around
@@ -367,7 +367,7 @@ class FitRounds:
         rest = (
             unfinished_search(self._problem, solution, uncertainty),
             held_by_friction(self._problem, solution.point.theta, errors),
-            by_innovations(self._problem, solution, uncertainty) if found else None,
+            *(by_derivatives(self._problem, solution, uncertainty) if found else ()),
         )
         more = tuple(shift for shift in rest if shift is not None)
         return replace(known, shifts=(*known.shifts, *more)) if more else found

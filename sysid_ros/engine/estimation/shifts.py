@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.another_start import ANOTHER_START
 from sysid_ros.engine.estimation.window_sample import places_of
 from sysid_ros.engine.least_squares import Solution, eliminate_starts
@@ -20,10 +20,12 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import (
     Covariance,
     Drift,
+    JointsInTurn,
     ParameterEstimate,
     beyond_chance,
     change_by_innovations,
     drifts,
+    joints_in_turn,
 )
 from sysid_ros.errors import StopRequestedError, listed
 
@@ -31,6 +33,7 @@ OTHER_INTERPOLATION = "another interpolation of commands"
 MORE_STEPS = "more steps"
 SLOW_COUNT_LESS = "slow residuals counted less"
 HELD_BY_FRICTION = "friction that never lets go"
+IN_TURN = "joints that are read one after the other"
 MATERIAL = 0.5  # of the error by noise and the largest other shift, beyond which one is flagged
 SCATTERED = 2.0  # factor on the standard error beyond which recordings count as different
 
@@ -45,6 +48,7 @@ class Shift:
     chance: FloatArray  # standard deviation of the shift by noise alone, (p,)
     error: FloatArray  # what is added to the standard error, in quadrature, (p,)
     problem: str = ""  # why it was not possible; empty where it was
+    remedy: str = ""  # what to do about it, where that hangs on what was found
 
 
 def by_change(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
@@ -70,27 +74,49 @@ def _larger(one: Shift, other: Shift) -> Shift:
     )
 
 
-def by_innovations(
+def by_derivatives(
     problem: WindowedProblem, solution: Solution, covariance: Covariance
-) -> Shift | None:
-    """The shift where residuals count by what is new in each sample.
+) -> tuple[Shift, ...]:
+    """The shifts that the estimate's own derivatives tell; none where no error is claimed anyway.
 
-    Returns:
-      ``None`` where residuals are white, no error is claimed anyway, or the user asked to stop.
+    Those where residuals count by what is new in each sample, and where joints are read one after
+    the other. Fewer if the user asked to stop.
     """
     chosen = np.flatnonzero(np.isfinite(np.diag(covariance.matrix)))
     if solution.linearization is None or not chosen.size:
-        return None
-    system, change = eliminate_starts(solution.linearization), None
+        return ()
+    system, found = eliminate_starts(solution.linearization), []
     with suppress(StopRequestedError, np.linalg.LinAlgError):
         change = change_by_innovations(
             problem, solution.point, system, chosen, covariance.errors[chosen], covariance.blocks
         )
-    if change is None:
-        return None
-    values, chance = np.full((2, len(covariance.errors)), np.nan)
-    values[chosen], chance[chosen] = change.values, change.chance
-    return Shift(SLOW_COUNT_LESS, 0.0, values, chance, beyond_chance(values, chance))
+        if change is not None:
+            found.append(_shift(SLOW_COUNT_LESS, chosen, covariance, change.values, change.chance))
+    with suppress(StopRequestedError, np.linalg.LinAlgError):
+        turn = joints_in_turn(problem, solution.point, system, chosen)
+        if turn is not None and turn.is_told(float(problem.windows[0].model.opt.timestep)):
+            shift = _shift(IN_TURN, chosen, covariance, turn.values, turn.chance)
+            found.append(replace(shift, remedy=_remedy_of_turns(turn)))
+    return tuple(found)
+
+
+def _shift(
+    change: str, chosen: IndexArray, covariance: Covariance, moved: FloatArray, chance: FloatArray
+) -> Shift:
+    """The shift of the chosen parameters, of which what is beyond chance counts."""
+    values, spread = np.full((2, len(covariance.errors)), np.nan)
+    values[chosen], spread[chosen] = moved, chance
+    return Shift(change, 0.0, values, spread, beyond_chance(values, spread))
+
+
+def _remedy_of_turns(turn: JointsInTurn) -> str:
+    later, error = 1e3 * abs(turn.later), 1e3 * turn.error
+    return (
+        f"that is in the intervals; each position seems to be read {later:.2g} ms "
+        f"{'after' if turn.later > 0.0 else 'before'} that of the joint before it (standard error "
+        f"{error:.1g} ms) under one stamp, as on a bus. A delay of each but the first takes that "
+        f"up, as {{signal: {turn.signals[-1]}, delay: {{initial: 0.0, min: -0.02, max: 0.02}}}}"
+    )
 
 
 def over_recordings(
@@ -211,6 +237,8 @@ def _course(parameter: ParameterEstimate, change: float) -> str:
 
 def _remedy(shift: Shift) -> str:
     """Say where the error has gone and what could be done about it."""
+    if shift.remedy:
+        return shift.remedy
     if shift.change == ANOTHER_START:
         return (
             "that is in the intervals; other values explain the data as well, and --search starts "

@@ -53,8 +53,8 @@ def by_block(
     Args:
       problem: The problem.
       point: The optimum.
-      system: The Gauss-Newton model there, starts eliminated.
-      rows: ``[J_theta J_start r]`` of every window there.
+      system: The Gauss-Newton model there, starts eliminated; of p unknowns.
+      rows: ``[J_theta J_start r]`` of every window there, p columns before those of the start.
 
     Returns:
       The same sums in shares of at least :data:`BLOCKS` blocks of about equal duration; those of
@@ -63,7 +63,7 @@ def by_block(
     Raises:
       StopRequestedError: The user asked to stop.
     """
-    p = problem.lower.size
+    p = system.gradient.size
     wanted = wanted_blocks(p)
     windows = problem.windows
     durations = np.array([float(window.window.samples.times.max()) for window in windows])

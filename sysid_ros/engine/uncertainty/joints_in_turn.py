@@ -1,0 +1,131 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Positions of joints that are read one after the other, under one stamp, as on a bus.
+
+Each is then later than the one before, by what a reading takes. That acts as delays do that differ
+from joint to joint, which damping, armature and friction make up for. One more column, each
+position's rate times its place along the chain, tells how much later each is and what that does to
+the estimate: one linearization, without any simulation, as a delay moves a signal along itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.engine.elements import SCALAR
+from sysid_ros.engine.least_squares import Linearization, Point, ReducedSystem, eliminate_starts
+from sysid_ros.engine.parameters import ParameterDict, corrects
+from sysid_ros.engine.problem import WindowedProblem
+from sysid_ros.engine.uncertainty.blocks import by_block
+from sysid_ros.engine.uncertainty.influence import influence
+from sysid_ros.engine.uncertainty.step_changes import BY_CHANCE
+from sysid_ros.engine.windows import SequenceData, WindowSimulation
+
+_FEWEST = 3  # joints; of two one is later than the other for many reasons
+
+
+@dataclass(frozen=True)
+class JointsInTurn:
+    """Joints that seem to be read one after the other.
+
+    Attributes:
+      signals: Their positions, in turn.
+      later: s by which each is read after the one before.
+      error: Its standard error, windows as clusters.
+      values: By how much the chosen parameters move if that counts, (k,).
+      chance: Standard deviation of these by noise, (k,).
+    """
+
+    signals: tuple[str, ...]
+    later: float
+    error: float
+    values: FloatArray
+    chance: FloatArray
+
+    def is_told(self, timestep: float) -> bool:
+        """Return whether that is beyond chance, and the last one later by more than a step [s].
+
+        A time step shifts joints by a share of it, each by another one.
+        """
+        total = (len(self.signals) - 1) * abs(self.later)
+        return abs(self.later) > BY_CHANCE * self.error and total > timestep
+
+
+def joints_in_turn(
+    problem: WindowedProblem, point: Point, system: ReducedSystem, chosen: IndexArray
+) -> JointsInTurn | None:
+    """The joints that seem to be read one after the other; none where fewer than three may be.
+
+    Args:
+      problem: The problem.
+      point: Its optimum.
+      system: The Gauss-Newton model there, starts eliminated.
+      chosen: The parameters that are asked for, (k,); the others are fixed.
+
+    Raises:
+      StopRequestedError: The user asked to stop.
+    """
+    first = problem.windows[0].sequence
+    turn = _in_turn(problem.windows[0].model, first, problem.params)
+    if len(turn) < _FEWEST or problem.added is not None or not _are_alike(problem.windows, first):
+        return None
+    p, known = len(point.theta), [*problem.window_rows(point)]
+    wider = [
+        np.insert(rows, p, np.pad(rate, (0, len(rows) - len(rate))), axis=1)
+        for rows, rate in zip(known, _rates(problem, point, turn), strict=True)
+    ]
+    priors = np.insert(problem.prior_rows(point.theta), p, 0.0, axis=1)
+    grams = tuple(rows.T @ rows for rows in wider)
+    wide = eliminate_starts(Linearization(0.0, grams, priors.T @ priors))
+    before = influence(by_block(problem, point, system, known), chosen)
+    after = influence(by_block(problem, point, wide, wider), np.append(chosen, p))
+    parts, count = after.parts.copy(), len(after.parts)
+    parts[:, :-1] -= before.parts
+    chance = np.sqrt(count / max(1, count - 1) * np.sum(parts**2, axis=0))
+    values = after.step[:-1] - before.step
+    return JointsInTurn(tuple(turn), float(after.step[-1]), float(chance[-1]), values, chance[:-1])
+
+
+def _in_turn(model: mujoco.MjModel, data: SequenceData, params: ParameterDict) -> list[str]:
+    """Positions of one topic's joints whose delays nothing frees, along the chain."""
+    joints: dict[str, int] = {}
+    for signal in data.signals:
+        sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, signal.sensor)
+        if int(model.sensor_type[sensor]) == int(mujoco.mjtSensor.mjSENS_JOINTPOS):
+            joint = int(model.sensor_objid[sensor])
+            if int(model.jnt_type[joint]) in SCALAR:
+                joints[signal.name] = joint
+    known = {name: data.sensordata.known(name)[0].tobytes() for name in joints}
+    instants = [*known.values()]
+    together = max(set(instants), key=instants.count, default=b"")
+    delayed = {name for one in params.free() for name in corrects(one, "delay")}
+    own = [name for name in joints if known[name] == together]
+    return [] if delayed & set(own) else sorted(own, key=lambda name: joints[name])
+
+
+def _are_alike(windows: Sequence[WindowSimulation], first: SequenceData) -> bool:
+    """Return whether all windows are of models with the same signals."""
+    names = [one.name for one in first.signals]
+    return all([one.name for one in each.sequence.signals] == names for each in windows)
+
+
+def _rates(problem: WindowedProblem, point: Point, turn: Sequence[str]) -> list[FloatArray]:
+    """What each sample's residual changes by per second between readings, in units of noise."""
+    weight, found = problem.loss.gradient_weight, []
+    for window, residual in zip(problem.windows, problem.residuals(point), strict=True):
+        samples, sigma = window.window.samples, window.sigma(problem.noise)
+        scaled, own = residual / sigma, np.zeros(len(residual))
+        for place, name in enumerate(turn):
+            number = [one.name for one in window.sequence.signals].index(name)
+            at = np.flatnonzero(samples.signals == number)
+            if len(at) > 1:
+                simulated = samples.values[at] + residual[at]
+                own[at] = place * np.gradient(simulated, samples.times[at])
+        found.append(own / sigma * np.sqrt(weight(scaled)))
+    return found
