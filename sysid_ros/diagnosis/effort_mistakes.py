@@ -29,7 +29,7 @@ from sysid_ros.robots import build_parameters
 
 if TYPE_CHECKING:
     from sysid_ros.engine.inverse_dynamics import WrongMass
-    from sysid_ros.engine.measured_torque import TorqueProblem
+    from sysid_ros.engine.measured_torque import SmoothedTorque, TorqueProblem
 
 _DISCRETE = {
     FindingKind.SIGN, FindingKind.SWAP, FindingKind.DEGREES, FindingKind.MOUNTING,
@@ -108,6 +108,8 @@ def with_contradictions(
     except SysidError:
         found = Contradictions()
     odd = found.odd
+    if found.smoothed is not None:
+        return (*findings, _of_low_pass(found.smoothed))
     if odd is None or (repaired and odd.left > _CLEARLY * _left_by(findings)):
         if found.load is not None and masses:
             return (*findings, of_load(found.load))
@@ -127,6 +129,18 @@ def with_contradictions(
             repair.overrides,
         ),
         *beside_odd_effort(findings),
+    )
+
+
+def _of_low_pass(smoothed: SmoothedTorque) -> Finding:
+    return Finding(
+        FindingKind.SMOOTHED,
+        smoothed.signals,
+        {"time_constant": smoothed.constant},
+        f"{as_sentence(smoothed.clause)}. A delay alone, whatever its size, leaves twice "
+        "as much of what the motion takes, or more.",
+        "",
+        (),
     )
 
 

@@ -12,8 +12,10 @@ fitted again, and where even that would take too long beside the fit, some windo
 What an estimate moves by is added to its standard error: for another time step the error that
 the shift shows, which for a first-order integrator is twice the shift from h to h/2 (Richardson
 1911) or 4/3 of that to h/4, whichever is larger: where a joint's own time constants are as short as
-the step they differ, as errors of several orders cancel in part. Elsewhere it is what is beyond
-chance, as the scatter of the windows' parts in the shift tells.
+the step they differ, as errors of several orders cancel in part. Of a shift whose parts by window
+scatter by more than all of it, as where a step meets each jump of a command at another place, the
+error is as large as that scatter: that they cancel is chance. For other choices it is what is
+beyond chance.
 """
 
 from __future__ import annotations
@@ -285,11 +287,24 @@ def _shift(
             own_part = part_of(base.problem, used)
             farther = followed_shift(problem, own_part, Point(theta, starts))
             values = np.where(np.abs(farther) > np.abs(values), farther, values)
-        sure = np.abs(values) > BY_CHANCE * chance
-        error = alternative.order * np.where(sure | (not few), np.abs(values), 0.0 * values)
+        error = alternative.order * size_by_step(values, chance, few=few)
     else:
         error = beyond_chance(values, chance)
     return Shift(alternative.change, alternative.order, values, chance, error)
+
+
+def size_by_step(values: FloatArray, chance: FloatArray, *, few: bool) -> FloatArray:
+    """The size of shifts by another time step, (p,).
+
+    Args:
+      values: The shifts, (p,).
+      chance: The scatter of their windows' parts, (p,).
+      few: Whether they are of few windows: what may be chance counts as nothing then.
+    """
+    size = np.abs(values)
+    if few:
+        return np.where(size > BY_CHANCE * chance, size, 0.0 * size)
+    return np.where(chance > size, chance, size)
 
 
 def _told(

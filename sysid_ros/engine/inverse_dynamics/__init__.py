@@ -32,7 +32,12 @@ from sysid_ros.engine.inverse_dynamics.estimate import (
     residual_spread,
     without_gains,
 )
-from sysid_ros.engine.inverse_dynamics.evidence import Evidence, gather, summed_again
+from sysid_ros.engine.inverse_dynamics.evidence import (
+    Evidence,
+    equations,
+    gather,
+    summed_again,
+)
 from sysid_ros.engine.inverse_dynamics.free import FreeParameters, free_parameters, without_effect
 from sysid_ros.engine.inverse_dynamics.merged_columns import MergedColumns
 from sysid_ros.engine.inverse_dynamics.normal_equations import least_squares, one_thread

@@ -25,6 +25,7 @@ from sysid_ros.engine.measured_torque.rows import (
     torque_problem,
     torque_signals,
 )
+from sysid_ros.engine.measured_torque.smoothed_torque import SmoothedTorque
 from sysid_ros.engine.measured_torque.torque_sums import (
     TorqueEstimate,
     estimate_from,

@@ -20,6 +20,7 @@ from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     FreeParameters,
+    Settings,
     Suspects,
     WrongMass,
     changed_load,
@@ -33,6 +34,7 @@ from sysid_ros.engine.inverse_dynamics import (
     wrong_masses,
 )
 from sysid_ros.engine.measured_torque.rows import TorqueProblem, regression_settings
+from sysid_ros.engine.measured_torque.smoothed_torque import SmoothedTorque, smoothed_torque
 from sysid_ros.engine.uncertainty import ChangedLoad
 
 
@@ -58,19 +60,21 @@ class Contradictions:
 
     Attributes:
       odd: The signal that no robot explains; ``None`` without any.
+      smoothed: What passed a low-pass; ``None`` where nothing did, and beside an odd signal.
       load: What is carried in a part of a recording only; ``None`` where nothing is, and beside an
         odd signal, for which others pay.
       masses: Of the model; none beside an odd signal or a load that changes.
     """
 
     odd: OddTorque | None = None
+    smoothed: SmoothedTorque | None = None
     load: ChangedLoad | None = None
     masses: tuple[WrongMass, ...] = ()
 
     @property
     def clauses(self) -> tuple[str, ...]:
         """The words for it, without full stops."""
-        one = self.odd or self.load
+        one = self.odd or self.smoothed or self.load
         return (one.clause,) if one else clauses_of(self.masses)
 
 
@@ -80,6 +84,7 @@ def contradictions(
     free: FreeParameters,
     x: FloatArray,
     gains: FloatArray,
+    settings: Settings,
 ) -> Contradictions:
     """Find what sums of recordings contradict; no mass where factors of torque are estimated.
 
@@ -89,6 +94,7 @@ def contradictions(
       free: What is estimated.
       x: An estimate of it, (k,).
       gains: Of factors of measured torque, (nv,).
+      settings: With which recordings are summed.
     """
     own = {one.dof: float(gains[one.dof]) for one in problem.declared.gains.values()}
     found = contradicting_joint(evidence.grams, free, x, own)
@@ -97,6 +103,11 @@ def contradictions(
     if own:  # a mass of the model and a factor of torque are told by the same
         return Contradictions()
     model = problem.declared.model
+    known, first = problem.sources.known, evidence
+    if any(np.any(one.around) for one in evidence.shifted.values()):
+        first = gather(problem.regressor, problem.recordings, settings)
+    if smoothed := smoothed_torque(evidence, first, free, x, known):
+        return Contradictions(smoothed=smoothed)
     load = changed_load(model, problem.recordings, evidence, free, x)
     if load is not None:
         return Contradictions(load=load)
@@ -121,6 +132,6 @@ def found_contradictions(problem: TorqueProblem, settings: TorqueSettings) -> Co
         model, gains = problem.regressor.model, np.ones(problem.regressor.model.nv)
         if declared.gains:
             found = doubtful_estimate(model, free, own, evidence)
-            return contradictions(problem, evidence, free, found.x, found.gains)
+            return contradictions(problem, evidence, free, found.x, found.gains, own)
         x = settled_estimate(model, free, evidence, own)
-        return contradictions(problem, evidence, free, x, gains)
+        return contradictions(problem, evidence, free, x, gains, own)

@@ -19,7 +19,13 @@ from sysid_ros.engine.estimation import (
     SignalNoise,
     without_meaningless,
 )
-from sysid_ros.engine.inverse_dynamics import Evidence, InverseDynamicsFit, fit_evidence, one_thread
+from sysid_ros.engine.inverse_dynamics import (
+    Evidence,
+    InverseDynamicsFit,
+    Settings,
+    fit_evidence,
+    one_thread,
+)
 from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.engine.measured_torque.found_torque import torque_findings
 from sysid_ros.engine.measured_torque.own_friction import end_if_asked, with_settled_friction
@@ -78,7 +84,7 @@ def fit_torque(
             problem.regressor, problem.recordings, sums.free, settled.settings, sums.evidence,
             settled.found,
         )  # fmt: skip
-        return _result(problem, sums, fit, on_iteration, began)
+        return _result(problem, sums, fit, settled.settings, on_iteration, began)
 
 
 def _values(declared: Declared, fit: InverseDynamicsFit) -> tuple[FloatArray, FloatArray]:
@@ -94,6 +100,7 @@ def _result(
     problem: TorqueProblem,
     sums: SettledSums,
     fit: InverseDynamicsFit,
+    settings: Settings,
     on_iteration: Callable[[Iteration], None] | None,
     began: float,
 ) -> FitResult:
@@ -134,7 +141,7 @@ def _result(
         singular_values=_directions(evidence, fit).sizes,
         unidentifiable=open_sentences(estimates),
         optimizer="convex program",
-        torque=torque_findings(problem, evidence, fit, values, still),
+        torque=torque_findings(problem, evidence, fit, values, still, settings),
     )
 
 

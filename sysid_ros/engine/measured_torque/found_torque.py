@@ -23,6 +23,7 @@ from sysid_ros.engine.inverse_dynamics import (
     Evidence,
     FreeParameters,
     InverseDynamicsFit,
+    Settings,
     TorquePrediction,
     body_scales,
 )
@@ -46,6 +47,7 @@ def torque_findings(
     fit: InverseDynamicsFit,
     values: FloatArray,
     still: Collection[int],
+    settings: Settings,
 ) -> TorqueFindings:
     """Collect what a fit found besides its parameters."""
     base, plain = _base(fit), closest_friction(problem.declared, evidence, fit)
@@ -68,7 +70,7 @@ def torque_findings(
         ),
         advice=advice(problem.declared.model, fit),
         doubts=contradictions(
-            problem, evidence, fit.free, fit.x, gains_at(problem.declared, values)
+            problem, evidence, fit.free, fit.x, gains_at(problem.declared, values), settings
         ).clauses,
         sharp_friction=problem.friction_of is None,
         creep=dict(problem.creep),

@@ -63,7 +63,9 @@ class ShiftedGrams:
     around: FloatArray  # s, (nv,), the shift of each degree of freedom that nodes are relative to
     columns: IndexArray  # that of each degree of freedom's delay, -1 for none, (nv,)
 
-    def at(self, delays: FloatArray, theta: FloatArray | None = None) -> Grams:
+    def at(
+        self, delays: FloatArray, theta: FloatArray | None = None, constant: float = 0.0
+    ) -> Grams:
         """The sums with the delay as a column, linearised.
 
         Args:
@@ -71,11 +73,15 @@ class ShiftedGrams:
           theta: All parameters, (p,), with which the curvature of the squared residual is that of
             Newton's method; the square of the torque's slope, without them, has the noise of
             torque in it, and makes a delay seem surer than it is.
+          constant: s, the time constant of a low-pass of first order that torque with an unknown
+            delay has passed, which is undone; without ``theta``.
         """
         support, sums = [], []
         for dof, own, table in zip(self.dofs, self.support, self.sums, strict=True):
             column, size = int(self.columns[dof]), len(own)
             value, slope, bend = lagrange(self.nodes, float(delays[dof] - self.around[dof]))
+            if column >= 0 and constant:  # what passed a low-pass was y + T y' before
+                value, slope = value + constant * slope, slope + constant * bend
             change = value[:, None]
             if column >= 0:
                 change = np.stack([-slope, value - delays[dof] * slope], axis=1)

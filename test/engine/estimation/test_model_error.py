@@ -15,6 +15,7 @@ import pytest
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation import FitSettings, bias_check, fit
+from sysid_ros.engine.estimation.model_error import size_by_step
 from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change
 from sysid_ros.engine.estimation.window_sample import followed_shift
 from sysid_ros.engine.least_squares import Point, ReducedSystem
@@ -71,6 +72,14 @@ def test_of_two_shorter_time_steps_the_one_that_moves_an_estimate_farther_counts
     assert found[0].error == pytest.approx([0.8 / 3.0, 0.4])
     assert found[0].order * found[0].values == pytest.approx([0.8 / 3.0, 0.4])  # extrapolates alike
     assert by_change([shift(4.0 / 3.0, np.nan, np.nan, problem="it diverges"), half]) == (half,)
+
+
+def test_a_shift_by_another_time_step_is_no_smaller_than_its_windows_make_it_by_chance() -> None:
+    """Of 16 windows of 1 s at 25 Hz a delay's parts of 0.03 ms may add up to 0.02 or 0.2 ms."""
+    values, chance = np.array([0.02, -0.2, 0.3, np.nan]), np.array([0.13, 0.13, np.nan, np.nan])
+    np.testing.assert_array_equal(size_by_step(values, chance, few=False), [0.13, 0.2, 0.3, np.nan])
+    few = size_by_step(np.array([0.1, -0.5]), np.array([0.13, 0.13]), few=True)
+    np.testing.assert_array_equal(few, [0.0, 0.5])
 
 
 @pytest.mark.parametrize("sizes", [(10.0,) * 6, (10.0, 6.0), (np.inf, np.inf)])

@@ -452,6 +452,17 @@ def test_lost_messages_are_said(arm, write_bag) -> None:
     assert result.quality[0].promised == 70
 
 
+def test_a_recording_of_which_three_fifths_are_lost_in_bursts_is_used_and_said(
+    arm, write_bag
+) -> None:
+    start = min(entry.log_ns for entry in arm)
+    kept = [entry for entry in arm if (entry.log_ns - start) % 250_000_000 < 100_000_000]
+    result = mapped(write_bag(kept), SHOULDER)
+    (states,) = result.measured
+    assert len(states.times) == 40
+    assert [round(end - begin, 2) for begin, end in states.gaps] == [0.16, 0.16, 0.16]
+
+
 def test_a_cut_off_bag_is_used_and_said(arm, write_bag) -> None:
     path = write_bag(arm) / "bag.mcap"
     path.write_bytes(path.read_bytes()[:12000])
