@@ -212,7 +212,7 @@ def _percent(state: CheckedState, found: Sequence[Finding]) -> list[Finding]:
     """Commands in percent or in pulses, as their size has it: torques tell the factor itself."""
     scaled = {label for one in found if one.kind is FindingKind.SCALE for label in one.signals}
     rest = state.recorded.without(scaled)
-    told = [*in_percent(rest), *in_pulses(rest)]
+    told = [*in_percent(rest), *in_pulses(rest, state.lines.config)]
     for change, _, _ in told:
         state.repair(change)
     return [finding_of(one, state.lines, {}, why, claim=claim) for one, claim, why in told]

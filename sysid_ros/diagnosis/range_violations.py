@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 
 import mujoco
 import numpy as np
@@ -27,7 +29,7 @@ from sysid_ros.diagnosis.torque_checks import TRUSTED, size_of_torques
 from sysid_ros.engine.elements import BALL, FREE, control_range, n_actuators
 from sysid_ros.engine.signals import place_unit
 from sysid_ros.errors import listed
-from sysid_ros.experiment import UNITS
+from sysid_ros.experiment import UNITS, SignalConfig
 
 _TURN = UNITS["rev"]
 _SPARE = 0.02  # of a range, by which an encoder's zero may put its ends elsewhere
@@ -35,6 +37,7 @@ _MOSTLY = 0.5  # of samples; fewer are a limit that was run into
 _PERCENT = 50.0  # beyond which no battery's volts and few newton metres go: one of all motors does
 _PULSES = (800.0, 2200.0)  # us, within which pulses to motors are; of no throttle and full ...
 _THROTTLE = (1000.0, 2000.0)  # ... these are the widths, wherever a controller is left as it comes
+_SPEED = re.compile("rpm|speed|velocit|rotat")
 _BEYOND = 4.0  # times a range that does not end at one, which a model has from its motor
 _TOO_WIDE = 2.0  # times a range that no offset puts a motion into
 _ALIKE = 0.1  # by which a ratio of ranges may differ from that of a degree to a radian
@@ -98,8 +101,16 @@ def in_percent(recorded: Recorded) -> list[tuple[Change, str, str]]:
     return [(change, f"{names} {are} in percent of what {their} ctrlrange ends at.", grounds)]
 
 
-def in_pulses(recorded: Recorded) -> list[tuple[Change, str, str]]:
+def in_pulses(
+    recorded: Recorded, config_of: Callable[[str], SignalConfig]
+) -> list[tuple[Change, str, str]]:
     """Find commands of motors that are widths of pulses in us, as autopilots tell their outputs.
+
+    Whole numbers of a topic or field that speaks of speeds are revolutions per minute.
+
+    Args:
+      recorded: The recordings, repaired as far as mistakes are known.
+      config_of: The entry of a signal in the experiment, by its label.
 
     Returns:
       A repair with its claim and its grounds, if there are any.
@@ -109,6 +120,8 @@ def in_pulses(recorded: Recorded) -> list[tuple[Change, str, str]]:
         _, lowest, highest, low, high = clipped[label]
         values = np.concatenate([one.values for one in recorded.pooled(label)])
         within = _PULSES[0] <= lowest < highest <= _PULSES[1] and high < _PULSES[0]
+        config = config_of(label)
+        within &= not _SPEED.search(f"{config.topic} {config.field}".lower())
         if within and np.array_equal(values, np.round(values)):
             scale[label] = (high - low) / (_THROTTLE[1] - _THROTTLE[0])
             offset[label] = low - scale[label] * _THROTTLE[0]

@@ -233,16 +233,19 @@ def test_pulses_of_an_autopilot_are_told(
     signals = [{"qpos": "shoulder", **own}, {"actuator": "drive", **asked}]
     tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals, "parameters": []}
     experiment = parse_experiment(yaml.safe_dump(tree), path=tmp_path / "experiment.yaml")
-    recorded = CheckedState.of(experiment, load_dataset(experiment, None)).recorded
-    [signal] = recorded.recordings
+    state = CheckedState.of(experiment, load_dataset(experiment, None))
+    [signal] = (recorded := state.recorded).recordings
     share = (signal["drive"].values - signal["drive"].values.min()) / np.ptp(signal["drive"].values)
     pulses = replace(
         signal["drive"], values=step * np.round((1000.0 + (most - 1000.0) * share) / step)
     )
-    found = in_pulses(replace(recorded, recordings=({**signal, "drive": pulses},)))
+    recorded = replace(recorded, recordings=({**signal, "drive": pulses},))
+    found = in_pulses(recorded, state.lines.config)
     assert [(c.scale["drive"], c.offset["drive"]) for c, _, _ in found] == (
         [pytest.approx(told)] if told else []
     )
+    turns = replace(state.lines.config("drive"), field="rotor_rpm[0]")
+    assert not in_pulses(recorded, lambda label: turns)
 
 
 def test_a_verdict_hears_of_commands_that_are_clipped(folder: Path) -> None:

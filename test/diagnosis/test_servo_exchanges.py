@@ -102,20 +102,14 @@ def test_a_joint_that_the_model_turns_the_other_way_sags_to_the_other_side(
 
 def test_a_robot_that_hangs_has_no_reversed_joint() -> None:
     """Level bars sag upwards either way; how the robot is mounted is asked later."""
-    text = TWO.format(upper=2.0, way=1)
-    signals = followed(
-        mujoco.MjModel.from_xml_string(
-            text.replace("<worldbody>", '<option gravity="0 0 9.81"/><worldbody>')
-        ),
-        0.0,
-    )
-    seen = Recorded(
-        mujoco.MjModel.from_xml_string(text),
-        (signals,),
-        (),
-        {0: "p", 1: "q"},
-        {},
-        {},
-        {0: "u", 1: "v"},
-    )
+    bars = "".join(BODY.format(k=k) for k in range(2))
+    servos = "".join(f'<position joint="j{k}" kp="800" kv="9"/>' for k in range(2))
+    text = f"<mujoco><worldbody>{bars}</worldbody><actuator>{servos}</actuator></mujoco>"
+    truth, model = (mujoco.MjModel.from_xml_string(text) for _ in range(2))
+    truth.opt.gravity[:] = -model.opt.gravity
+    signals = followed(truth, 0.0)
+    seen = Recorded(model, (signals,), (), {0: "p", 1: "q"}, {}, {}, {0: "u", 1: "v"})
     assert not reversed_joints(seen, Tracking.of(seen))
+    turned = {name: Samples(one.times, -one.values) for name, one in signals.items()}
+    seen = Recorded(truth, (turned,), (), {0: "p", 1: "q"}, {}, {}, {0: "u", 1: "v"})
+    assert not reversed_joints(seen, Tracking.of(seen))  # whichever of them is the model's

@@ -55,10 +55,7 @@ if TYPE_CHECKING:
 _MOST_ELEMENTS = 64  # of an array without names; images and point clouds are longer
 _MOST_FIELDS = 400
 _FIRST = 5  # messages of a topic that are looked at
-_SHARED = (
-    "/JointState",
-    "/TFMessage",
-)  # of which several nodes publish parts, at rates of their own
+_SHARED = ("/JointState", "/TFMessage")  # of which several nodes publish parts, at their own rates
 _LOOKED_AT = 3_000_000_000  # ns of such a topic
 _QUANTITIES = {
     "pos(?!e)": "position", "angle": "position", "encoder": "position", "travel": "position",
@@ -204,12 +201,10 @@ class _Gathered:
         self.topic = topic
         self.leaves = _leaves(recording, topic)
         self.fields = [parse_field(leaf.field) for leaf in self.leaves]
-        info = recording.topics[topic]
-        self._msgtype = info.msgtype
+        self._msgtype = recording.topics[topic].msgtype
         types = recording.types(topic) if self.leaves else {}
-        self._units = [
-            unit_of(info.msgtype, leaf.field, types, info.definition) for leaf in self.leaves
-        ]
+        told = self._msgtype, types, recording.topics[topic].definition
+        self._units = [unit_of(leaf.field, *told) for leaf in self.leaves]
         self._series: list[list[tuple[FloatArray, FloatArray]]] = [[] for _ in self.leaves]
         self._clock = ""
         self._behind: float | None = None
@@ -392,8 +387,8 @@ def _quantity(text: str, field: str = "", row: int = 0) -> str:
     Letters say it within a message, but for a fixed array (``row``) of a quaternion's length.
     """
     own = re.sub(r"\[[^\]]*\]$", "", text.rpartition(".")[2])
-    placed = "." in text or "[" in text
-    if placed and row != _QUATERNION and (letters := _LETTERED.fullmatch(own)):
+    letters = _LETTERED.fullmatch(own) if {".", "["} & {*text} and row != _QUATERNION else None
+    if letters:
         return _LETTERS[letters[1]]
     found = [
         (place.start(), quantity)

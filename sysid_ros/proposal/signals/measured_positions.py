@@ -25,7 +25,7 @@ from sysid_ros.proposal.signals.lines import Line
 from sysid_ros.proposal.signals.names import match_names, similarity
 from sysid_ros.proposal.signals.planar_bases import planar_positions
 from sysid_ros.proposal.signals.recorded_commands import in_numbered_topics, is_bare, named_part
-from sysid_ros.recording.messages import is_asked
+from sysid_ros.recording.messages import is_asked, message_type
 
 _PLAIN = "std_msgs/"
 _OF_MANY = (_PLAIN, "trajectory_msgs/", "geometry_msgs/")  # types of which topics say all
@@ -52,7 +52,8 @@ def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) ->
     the others tell what was reached; a bare number beside a servo's input is its position. A plain
     number says of itself neither what it is nor whether it is asked for. It is taken for a position
     or velocity of the joint in its topic's name if the topic calls it so, if no state has that, and
-    if the recording has other topics that ask for something. So is an array, beside one as long.
+    if the recording has other topics that ask for something. So is an array, beside one as long;
+    and a maker's number where a whole base is asked to move, as what its wheels do then.
     """
     both = {one.msgtype for one in channels if one.command and is_asked(one.topic)}
     both = {msgtype for msgtype in both if not msgtype.startswith(_OF_MANY)}
@@ -76,7 +77,11 @@ def with_measured_numbers(model: mujoco.MjModel, channels: Sequence[Channel]) ->
         for one in channels
     )
     told = {(one.name, one.quantity) for one in channels if not one.command and one.name}
-    channels = [_measured(one, joints, told) if asked and _may_be(one) else one for one in channels]
+    based = any(one.moves and one.command and message_type(one.msgtype).of_base for one in channels)
+    channels = [
+        _measured(one, joints, told) if asked and _may_be(one, based=based) else one
+        for one in channels
+    ]
     return channels if any(quantity == "position" for _, quantity in told) else _reached(channels)
 
 
@@ -117,20 +122,27 @@ def _of_servo(model: mujoco.MjModel, one: Channel, served: Mapping[str, int]) ->
     return replace(one, name=str(model.joint(joint).name), quantity="position")
 
 
-def _may_be(one: Channel) -> bool:
-    """Tell whether a channel may be a measured number: a plain one that nobody is asked for."""
-    plain = one.msgtype.startswith(_PLAIN) and "[" not in one.field
-    return plain and one.quantity in _MEASURED and not is_asked(one.topic)
+def _may_be(one: Channel, *, based: bool) -> bool:
+    """Tell whether a channel may be a measured number: a plain one that nobody is asked for.
+
+    So may be a maker's where a base is asked (``based``).
+    """
+    plain = one.msgtype.startswith(_PLAIN)
+    told = plain or (based and not one.name and not one.msgtype.startswith(_OF_MANY))
+    asked = is_asked(one.topic) or is_asked(one.field)
+    return told and "[" not in one.field and one.quantity in _MEASURED and not asked
 
 
 def _measured(one: Channel, joints: Sequence[str], told: Collection[tuple[str, str]]) -> Channel:
-    """A plain number as that of the joint that its topic names, if no state has it."""
-    parts = [part for part in one.topic.split("/") if part]
-    alike = [(similarity(name, part), name) for name in joints if name for part in parts]
-    score, name = max(alike, default=(0.0, ""))
-    if score < _SAME_NAME or (name, one.quantity) in told:
-        return one
-    return replace(one, name=name, command=False)
+    """A number as that of the joint that its field or else its topic names, if no state has it."""
+    spaces = [part for part in one.topic.split("/") if part]
+    for parts in ([] if is_bare(one) else [one.field], spaces):
+        alike = [(similarity(name, part), name) for name in joints if name for part in parts]
+        score, name = max(alike, default=(0.0, ""))
+        if score >= _SAME_NAME:
+            taken = (name, one.quantity) in told
+            return one if taken else replace(one, name=name, command=False)
+    return one
 
 
 def velocity_lines(

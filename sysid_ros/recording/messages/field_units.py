@@ -49,13 +49,13 @@ _QUOTED = re.compile(r"\[([^\]]*)\]|\(([^)]*)\)|\bin ([\w/-]+(?: per \w+)?)")
 
 
 def unit_of(
-    msgtype: str, field: str, types: Mapping[str, Fielddefs], definition: Definition
+    field: str, msgtype: str, types: Mapping[str, Fielddefs], definition: Definition
 ) -> str:
     """The unit of a field, of those in which joints are told; empty where nothing says one.
 
     Args:
-      msgtype: The type of the message.
       field: A path, such as ``actuators[0].position``.
+      msgtype: The type of the message.
       types: Fields of that type and of those it uses.
       definition: What the bag says about it.
     """

@@ -125,3 +125,28 @@ def test_an_array_that_is_called_feedback_was_reached() -> None:
         ("qpos", "/arm/joint_feedback"),
         ("actuator", "/arm/joint_command"),
     }
+
+
+WHEELS = """<mujoco><worldbody><body><freejoint/><geom size=".1" mass="1"/>
+  <body><joint name="left_wheel_joint"/><geom size=".1" mass="1"/></body>
+  <body><joint name="right_wheel_joint"/><geom size=".1" mass="1"/></body></body></worldbody>
+  <actuator><velocity name="left_wheel" joint="left_wheel_joint" kv="1"/>
+  <velocity name="right_wheel" joint="right_wheel_joint" kv="1"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("based", [True, False])
+def test_speeds_of_wheels_beside_what_a_base_is_asked_for_were_measured(based: bool) -> None:
+    """As a Create tells them; by themselves they may be either."""
+    kind, twist = "irobot_create_msgs/msg/WheelVels", "geometry_msgs/msg/Twist"
+    channels = [
+        replace(told("/wheel_vels", kind, f"velocity_{side}"), quantity="velocity", command=True)
+        for side in ("left", "right")
+    ]
+    if based:
+        asked = told("/cmd_vel", twist, "linear.x")
+        channels.append(replace(asked, quantity="", command=True))
+    lines = map_channels(mujoco.MjModel.from_xml_string(WHEELS), channels).lines
+    assert {(line.kind, line.name, line.channel.field) for line in lines} == {
+        ("qvel" if based else "actuator", f"{side}_wheel{'_joint' * based}", f"velocity_{side}")
+        for side in ("left", "right")
+    }

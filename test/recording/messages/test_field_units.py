@@ -38,7 +38,7 @@ float32 flag  # in turn with others [-]
 ])  # fmt: skip
 def test_a_unit_stands_in_brackets_or_behind_in(field: str, unit: str) -> None:
     types = {name: fields for name, (_, fields) in get_types_from_msg(TEXT, KIND).items()}
-    assert unit_of(KIND, field, types, Definition("msg", TEXT, "")) == unit
+    assert unit_of(field, KIND, types, Definition("msg", TEXT, "")) == unit
 
 
 def test_a_maker_that_comments_nothing_is_known_by_its_types() -> None:
@@ -52,7 +52,7 @@ def test_a_maker_that_comments_nothing_is_known_by_its_types() -> None:
         for _, fields in [get_types_from_msg(text, name)[name]]
     }
     told = [
-        unit_of(kind, f"actuators[3].{part}", types, Definition("", "", ""))
+        unit_of(f"actuators[3].{part}", kind, types, Definition("", "", ""))
         for part in ("position", "torque")
     ]
     assert told == ["deg", ""]
