@@ -490,6 +490,11 @@ def test_the_library_comes_without_what_only_some_of_it_needs() -> None:
     }
 
 
+def test_results_are_read_and_evaluated_without_loading_tests_of_recordings() -> None:
+    program = "import sysid_ros.comparison, sysid_ros.report"
+    assert "sysid_ros.diagnosis" not in loaded_by(program)
+
+
 def loaded_by(program: str) -> set[str]:
     """The modules that a program has loaded at its end."""
     told = subprocess.run(

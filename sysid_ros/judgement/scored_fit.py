@@ -13,16 +13,6 @@ from functools import partial
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import Dataset, FitInputs, repeated_recordings
-from sysid_ros.diagnosis import (
-    FindingKind,
-    beside_odd_effort,
-    changed_loads,
-    drive_parts,
-    exchanged_signals,
-    joints_beyond_ranges,
-    mistaken_values,
-    settled,
-)
 from sysid_ros.engine.elements import undrawn
 from sysid_ros.engine.estimation import (
     BiasCheck,
@@ -62,7 +52,6 @@ from sysid_ros.judgement.scoring import (
     traces,
 )
 from sysid_ros.judgement.signal_corrections import corrections_warning
-from sysid_ros.judgement.torque_check import torque_errors
 from sysid_ros.judgement.torque_scoring import (
     torque_predictions,
     torque_score,
@@ -73,7 +62,6 @@ from sysid_ros.judgement.verdict import warnings, with_verdict
 from sysid_ros.recording.mapping import doubts_of
 
 _EARLIEST_NS = 946_684_800 * 10**9  # the year 2000
-_OF_DRIVES = (FindingKind.INTEGRAL, FindingKind.SMOOTHED)
 _HARDLY_ANYTHING = 0.05  # of the motion, left by a model whose signals are right
 _UNSCORED = (
     "Not scored: the time limit passed before the recordings were simulated with the parameters "
@@ -242,6 +230,8 @@ def _motion(
     Raises:
       StopRequestedError: ``should_stop`` asked for it.
     """
+    from sysid_ros.judgement.torque_check import torque_errors  # loads diagnosis, as below
+
     dataset, values = inputs.dataset, result.values
     # Overlap makes a few recordings that are held out say more; of the others there are enough.
     fitted, apart = window_errors(
@@ -268,13 +258,25 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
     A fit that leaves hardly anything of the motion has signals that are right, up to names and
     what drives add, which a fit can make up for.
     """
+    # Here, as it loads 70 modules that who reads or evaluates a result does without.
+    from sysid_ros.diagnosis import (
+        FindingKind,
+        beside_odd_effort,
+        changed_loads,
+        drive_parts,
+        joints_beyond_ranges,
+        mistaken_values,
+        settled,
+    )
+
+    of_drives = (FindingKind.INTEGRAL, FindingKind.SMOOTHED)
     score = simulated.validation or simulated.training
     explained = score is not None and unexplained(score) < _HARDLY_ANYTHING
     tests = drive_parts if explained else mistaken_values
     mistakes = tests(inputs.experiment, inputs.dataset)
     swapped = [one for one in mistakes if one.kind is FindingKind.SWAP]
     exchanged: tuple[str, ...] = ()
-    if swapped or all(one.kind in _OF_DRIVES for one in mistakes):
+    if swapped or all(one.kind in of_drives for one in mistakes):
         by_robot = explained and result.torque is not None
         exchanged = _exchanged(inputs, explained=by_robot)
     if result.torque is not None and result.torque.doubts and not (exchanged or settled(mistakes)):
@@ -301,6 +303,8 @@ def _repeats(dataset: Dataset) -> list[str]:
 
 def _exchanged(inputs: FitInputs, *, explained: bool) -> tuple[str, ...]:
     """Say that signals carry each other's names, if they do."""
+    from sysid_ros.diagnosis import exchanged_signals
+
     groups = inputs.dataset.training
     guessed = [one.name for one in inputs.experiment.signals if one.servo or one.velocity_servo]
     pairs = exchanged_signals(groups, inputs.params, guessed=guessed, explained=explained)

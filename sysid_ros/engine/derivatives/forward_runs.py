@@ -39,7 +39,7 @@ from sysid_ros.engine.simulation import (
     size_signature,
     step_times,
 )
-from sysid_ros.engine.windows import any_touch
+from sysid_ros.engine.windows import any_touch, can_touch
 
 # Of a reading's standard deviation: what MuJoCo's solver leaves moves it by less than 1e-7.
 AGREEMENT = 1e-6
@@ -137,6 +137,8 @@ class ForwardRuns:
 
     def _touches(self, model: mujoco.MjModel, done: Sequence[BatchRollout]) -> bool:
         """Return whether geoms touch in some of the rollouts, in which they felt nothing of it."""
+        if not can_touch(model):
+            return False
         every = max(1, round(_GLANCE / model.opt.timestep))
         seen = [rollout.states[::every, 1 : 1 + model.nq] for rollout in done]
         return any(self._rollouts.map(partial(any_touch, model), seen))

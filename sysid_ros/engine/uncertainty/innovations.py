@@ -100,8 +100,8 @@ class _Links:
         """Rows, of each sample less what it shares with the one before, as large as they were."""
         found: FloatArray = rows.copy()
         shared = self.shared.reshape(-1, *[1] * (rows.ndim - 1))
-        found[self.later] -= shared * rows[self.before]
-        found[self.later] /= np.sqrt(1.0 - shared**2)
+        own = rows[self.later] - shared * rows[self.before]
+        found[self.later] = own / np.sqrt(1.0 - shared**2)
         return found
 
     def pulled(self, residual: FloatArray) -> FloatArray:

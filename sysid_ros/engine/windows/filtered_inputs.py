@@ -47,11 +47,12 @@ class FilteredInput:
         found = np.empty(len(begins))
         at_once = max(1, _AT_ONCE // len(ago))
         for first in range(0, len(begins), at_once):
-            ends = first, min(first + at_once, len(begins))
-            rows = [slice(*np.clip([one.start, one.stop], *ends) - first) for one in own]
-            asked = begins[slice(*ends), np.newaxis] - ago
+            last = min(first + at_once, len(begins))
+            inside = ((max(one.start, first), max(min(one.stop, last), first)) for one in own)
+            rows = [slice(start - first, stop - first) for start, stop in inside]
+            asked = begins[first:last, np.newaxis] - ago
             means = commands.means(asked, self.timestep, rows)
-            found[slice(*ends)] = np.concatenate([means[part] @ weights for part in rows])
+            found[first:last] = np.concatenate([means[part] @ weights for part in rows])
         return found
 
 

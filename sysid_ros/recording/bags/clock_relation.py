@@ -52,6 +52,8 @@ def relate(stamps_ns: IntArray, log_ns: IntArray) -> ClockRelation:
       stamps_ns: (n,) stamps, n >= 1.
       log_ns: (n,) receive times of the same messages.
     """
+    if np.array_equal(log_ns, stamps_ns):  # as recorders write that are not told of stamps
+        return ClockRelation(0.0, 0.0, 0.0, 0.0)
     delays = (log_ns - stamps_ns).astype(np.float64) / 1e9
     since = (stamps_ns - stamps_ns.min()).astype(np.float64) / 1e9
     median = float(np.median(delays))
@@ -63,9 +65,9 @@ def relate(stamps_ns: IntArray, log_ns: IntArray) -> ClockRelation:
 def _envelope(since: FloatArray, delays: FloatArray) -> tuple[float, float]:
     """Height at zero and slope of the line under most of (n,) delays over (n,) times."""
     edges = np.linspace(0.0, float(since.max()), _STRETCHES + 1)[1:-1]
-    order = np.lexsort((delays, np.searchsorted(edges, since, side="right")))
-    stretch = np.searchsorted(edges, since[order], side="right")
-    chosen = order[np.flatnonzero(np.diff(stretch, prepend=-1))]
+    stretch = np.searchsorted(edges, since, side="right")
+    order = np.lexsort((delays, stretch))
+    chosen = order[np.flatnonzero(np.diff(stretch[order], prepend=-1))]
     if len(chosen) < _LEAST_STRETCHES:
         return float(delays.min()), 0.0
     slope = _theil_sen_slope(since[chosen], delays[chosen])

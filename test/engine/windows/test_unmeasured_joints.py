@@ -137,6 +137,18 @@ def test_what_a_filter_has_made_of_its_command() -> None:
     assert np.abs(command.mean(model.opt.timestep * chosen, 1e-3) - passed).max() > 0.01
 
 
+def test_filters_of_many_recordings_are_asked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, command, _ = recorded()
+    (own,) = filtered_inputs(crane(8.0, 1.0))
+    together, rows = JoinedIntegrals([command, None, command]), [slice(0, 2), slice(2, 3)]
+    asked = together, np.arange(1.0, 8.0), [*rows, slice(3, 7)], 0.1
+    whole = own.passed(*asked)
+    monkeypatch.setattr("sysid_ros.engine.windows.filtered_inputs._AT_ONCE", 1000)
+    parts = own.passed(*asked)  # in twos, some of two recordings
+    np.testing.assert_allclose(parts, whole, rtol=1e-14)
+    assert np.flatnonzero(whole == 0.0).tolist() == [2]
+
+
 # A thruster turns and pushes a hull through water, below which a load hangs on a ball joint.
 HULL = """
 <mujoco><option timestep="0.004" density="1000" integrator="implicitfast"/>

@@ -134,6 +134,12 @@ def test_a_few_wrong_stamps_do_not_move_the_envelope(drift, offset, seed) -> Non
     assert relation.offset == pytest.approx(offset, abs=2e-3)
 
 
+def test_stamps_of_receipt_are_those_of_the_same_clock() -> None:
+    stamps = np.arange(0, 10**10, 10**7)
+    relation = relate(stamps, stamps)
+    assert (relation.median, relation.spread, relation.offset, relation.drift) == (0, 0, 0, 0)
+
+
 def test_a_single_message_has_no_drift() -> None:
     relation = relate(np.array([1_000_000_000]), np.array([1_500_000_000]))
     assert (relation.median, relation.spread, relation.offset, relation.drift) == (0.5, 0, 0.5, 0)
