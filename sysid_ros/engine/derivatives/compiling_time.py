@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far a compilation is: the processor time it took so far, of what the last one took here.
+"""The progress of a compilation: the processor time so far, of what the last one here took.
 
 On a busy machine minutes pass in which a process has little of it, so that a clock tells nothing.
 """
