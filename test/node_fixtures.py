@@ -61,7 +61,7 @@ def domains_of_this_worker() -> None:
 @pytest.fixture
 def signals() -> Iterator[None]:
     """Puts the handlers back that a node's process takes for itself."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     handlers = [signal.getsignal(number) for number in numbers]
     yield
     for number, handler in zip(numbers, handlers, strict=True):

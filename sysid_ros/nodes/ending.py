@@ -5,16 +5,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from types import FrameType
 from typing import final
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from sysid_ros.processes import die_with_parent
+
+# The last one comes where a terminal is closed or the connection to it breaks.
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LAUNCHED_BY = "SYSID_ROS_LAUNCHED_BY"  # in the environment: the process of a launch, a number
 
 
 @final
 class EndRequest:
-    """SIGINT or SIGTERM, remembered from the first :meth:`listen` of the process on.
+    """SIGINT, SIGTERM or SIGHUP, remembered from the first :meth:`listen` of the process on.
 
     As an exception an interrupt may be lost: Python ignores those that its callbacks raise, and
     every import runs one. A robot would go on moving.
@@ -25,11 +30,19 @@ class EndRequest:
 
     @classmethod
     def listen(cls) -> EndRequest:
-        """Return the request of this process, which listens from now on unless it does already."""
+        """Return the request of this process, which listens from now on unless it does already.
+
+        A launch that is killed makes it, too: nobody else would end what it has started.
+        """
         handler = signal.getsignal(signal.SIGINT)
         request = handler if isinstance(handler, cls) else cls()
         for number in _SIGNALS:
-            signal.signal(number, request)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+                signal.signal(number, request)
+        launch = os.environ.get(LAUNCHED_BY)
+        if launch == str(os.getppid()):
+            die_with_parent(signal.SIGINT)
+            request._made |= launch != str(os.getppid())  # it died just now
         return request
 
     @staticmethod

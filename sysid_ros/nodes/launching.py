@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+
+from sysid_ros.nodes.ending import LAUNCHED_BY
 
 AS_IN_FILE = ""  # default of an argument that leaves a parameter to the parameter file
 STAY = ("false", "whether the other nodes outlive the result")
@@ -143,6 +146,7 @@ def node(
             arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
             output="screen",
             on_exit=on_exit(context) if on_exit else None if only_if else _refuse_failure,
+            additional_env={LAUNCHED_BY: str(os.getpid())},
             # Nothing that ends slowly, such as a large bag on a busy machine, is cut off.
             sigterm_timeout=_PATIENCE,
             sigkill_timeout=_PATIENCE,

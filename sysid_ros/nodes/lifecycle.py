@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import traceback
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
@@ -44,6 +44,15 @@ def reported(transition: Transition[_Node]) -> Transition[_Node]:
 
 
 def bring_up(node: _Startable) -> None:
-    """Configure and activate a node that is to start by itself."""
-    if node.autostart and node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
-        node.trigger_activate()
+    """Configure and activate a node that is to start by itself, and say how to try again."""
+    if not node.autostart:
+        return
+    for verb, trigger in (
+        ("configure", node.trigger_configure),
+        ("activate", node.trigger_activate),
+    ):
+        if trigger() != TransitionCallbackReturn.SUCCESS:
+            named = cast(LifecycleNode, node)
+            again = f"ros2 lifecycle set {named.get_fully_qualified_name()} {verb}"
+            log_of(named).error(f"nothing happens until that is mended; then try again: {again}")
+            return

@@ -12,10 +12,10 @@ import sys
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
-def die_with_parent() -> None:
-    """Have Linux kill this process when the thread that started it ends.
+def die_with_parent(by: signal.Signals = signal.SIGKILL) -> None:
+    """Have Linux send this process a signal, which kills it, when the thread that started it ends.
 
     The end of a pipe tells the same, but only while the interpreter can run a thread.
     """
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, by)

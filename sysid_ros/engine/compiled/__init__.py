@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from sysid_ros.engine.compiled.decorators import compiled, compiled_apart
 from sysid_ros.engine.compiled.friction_law import TERMS, load_dependent, load_dependent_slopes
-from sysid_ros.engine.compiled.kept_code import WAITING, keeping, kept_callback, soon_loaded, turn
+from sysid_ros.engine.compiled.kept_code import (
+    LOOK,
+    STILL_WAITING,
+    WAITING,
+    keeping,
+    kept_callback,
+    kept_in,
+    soon_loaded,
+    still_waiting,
+    turn,
+)
 from sysid_ros.engine.compiled.linear_algebra import (
     add_scaled,
     clear_matrix,

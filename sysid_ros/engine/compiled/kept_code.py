@@ -28,6 +28,9 @@ from numba.core.runtime.nrt import rtsys
 from sysid_ros.engine.compiled.one_module import OPTIONS_OF_WHOLES
 
 WAITING = "sysid_ros:waiting"  # numba's kind of event: another process has its turn
+# Likewise, now and then while that goes on. Both carry the folder where code is kept, if any.
+STILL_WAITING = "sysid_ros:still waiting"
+LOOK = 0.5  # s from one of these to the next
 _SHORT = 2.0  # s of waiting that are not worth an event: the other one may only load
 _POLL = 0.05  # s
 
@@ -124,7 +127,8 @@ def private_folder(parent: Path) -> Path | None:
 def turn(compiled: Any) -> Iterator[None]:
     """Let one process at a time compile or load; the others wait and find what it kept.
 
-    Waiting that takes more than moments is an event :data:`WAITING`. A process that is killed loses
+    Waiting that takes more than moments is an event :data:`WAITING`, with one
+    :data:`STILL_WAITING` after the other in it. A process that is killed loses
     its turn. Where code is not kept, or its file system knows no locks, nobody waits.
 
     Args:
@@ -133,7 +137,7 @@ def turn(compiled: Any) -> Iterator[None]:
     folder = -1
     with suppress(OSError, TypeError):  # no path: it is not kept
         folder = os.open(compiled.stats.cache_path, os.O_RDONLY)
-        _wait_for(folder)
+        _wait_for(folder, compiled.stats.cache_path)
     try:
         yield
     finally:
@@ -141,13 +145,30 @@ def turn(compiled: Any) -> Iterator[None]:
             os.close(folder)
 
 
-def _wait_for(folder: int) -> None:
-    """Wait for the turn in an open folder."""
+def kept_in(compiled: Any) -> str | None:
+    """The folder where a function from :func:`keeping` is kept; ``None`` where it is not."""
+    folder = compiled.stats.cache_path
+    return None if folder is None else str(folder)
+
+
+def still_waiting(folder: str | None) -> None:
+    """Make an event :data:`STILL_WAITING`."""
+    start: Any = event.start_event
+    start(STILL_WAITING, folder)
+
+
+def _wait_for(folder: int, path: str) -> None:
+    """Wait for the turn in an open folder, of that path."""
     deadline = time.monotonic() + _SHORT
     while time.monotonic() < deadline:
         with suppress(BlockingIOError):
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         time.sleep(_POLL)
-    with event.trigger_event(WAITING):
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    with event.trigger_event(WAITING, path):
+        while True:
+            with suppress(BlockingIOError):
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            still_waiting(path)
+            time.sleep(LOOK)

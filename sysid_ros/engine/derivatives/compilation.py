@@ -16,7 +16,7 @@ import hashlib
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,9 +27,20 @@ import numpy as np
 from numba.core import event
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.compiled import OPTIONS_OF_WHOLES, WAITING, keeping, source_files, turn
+from sysid_ros.engine.compiled import (
+    LOOK,
+    OPTIONS_OF_WHOLES,
+    STILL_WAITING,
+    WAITING,
+    keeping,
+    kept_in,
+    source_files,
+    still_waiting,
+    turn,
+)
 from sysid_ros.engine.compiled import interpolate as interpolate_rows
 from sysid_ros.engine.derivatives import forward_rollout, rollout
+from sysid_ros.engine.derivatives.compiling_time import compiling_in, progress_in
 from sysid_ros.engine.derivatives.directions import (
     BatchDirections,
     ChangingTables,
@@ -77,23 +88,37 @@ def entry_points() -> EntryPoints:
 def compile_here(*, in_turn: bool) -> None:
     """Compile in this process, unless it is done; ``in_turn`` for one that waits with its turn."""
     entries = _kept_on_disk(None)
-    with nullcontext() if in_turn else turn(entries.differentiate_rollouts):
+    folder = kept_in(entries.differentiate_rollouts)
+    with (
+        nullcontext() if in_turn else turn(entries.differentiate_rollouts),
+        nullcontext() if folder is None else compiling_in(Path(folder)),
+    ):
         _run_once(*entries)
 
 
 @lru_cache(maxsize=1)
 def _compile_apart() -> None:
     """Compile in a process that ends: numba and LLVM keep 400 MB of what they worked with."""
-    with event.trigger_event(WAITING):
-        # A session of its own: Ctrl-C is for who waits, and asks it to stop.
-        subprocess.run(
+    folder = kept_in(_kept_on_disk(None).differentiate_rollouts)
+    # A session of its own: Ctrl-C is for who waits, and asks it to stop.
+    with (
+        event.trigger_event(WAITING, folder),
+        subprocess.Popen(
             [sys.executable, "-m", __package__, IN_TURN],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            check=False,
-        )
+        ) as process,
+    ):
+        try:
+            while process.poll() is None:
+                still_waiting(folder)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(LOOK)
+        except BaseException:
+            process.kill()
+            raise
 
 
 def hashed_files() -> list[Path]:
@@ -211,7 +236,7 @@ def compilation_told(
     """
     watch = _CompilationWatch(tell, stage)
     with ExitStack() as stack:
-        for kind in (_COMPILED, WAITING):
+        for kind in (_COMPILED, WAITING, STILL_WAITING):
             stack.enter_context(event.install_listener(kind, watch))
         yield watch.stage
 
@@ -223,6 +248,7 @@ class _CompilationWatch(event.Listener):
         self._tell = tell
         self._stage = stage
         self._depth = 0
+        self._told = ""
 
     def stage(self, text: str) -> None:
         """Tell of a stage and remember it."""
@@ -232,20 +258,30 @@ class _CompilationWatch(event.Listener):
     def on_start(self, event: Any) -> None:
         if not _is_ours(event):
             return
-        self._depth += 1
+        if event.kind != STILL_WAITING:
+            self._depth += 1
         if self._depth == 1:
-            self._tell(COMPILING)
+            self._tell_progress(event)
 
     def on_end(self, event: Any) -> None:
         if not _is_ours(event):
             return
         self._depth -= 1
         if self._depth == 0 and self._stage:
+            self._told = ""
             self._tell(self._stage)
+
+    def _tell_progress(self, event: Any) -> None:
+        """Tell how far a compilation is, where that says something new."""
+        kept = event.kind in (WAITING, STILL_WAITING) and event.data is not None
+        said = f"{COMPILING}, {progress_in(Path(event.data))}" if kept else COMPILING
+        if said != self._told:
+            self._told = said
+            self._tell(said)
 
 
 def _is_ours(event: Any) -> bool:
     """Tell the entry points, and what they call, from other functions that numba compiles."""
-    if event.kind == WAITING:
+    if event.kind in (WAITING, STILL_WAITING):
         return True
     return str(event.data["dispatcher"].py_func.__module__).startswith(_ROOM)

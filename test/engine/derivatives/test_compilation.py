@@ -67,4 +67,4 @@ def test_waiting_for_another_process_is_told(
         with turn(function):
             pass
         other.join()
-    assert stages == [COMPILING, "starting"]
+    assert stages == [f"{COMPILING}, once, about 70 s of processor time", "starting"]

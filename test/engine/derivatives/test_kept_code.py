@@ -10,7 +10,6 @@ import inspect
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from patience import PATIENCE
 
 from sysid_ros.engine.compiled import kept_code
 from sysid_ros.engine.compiled.kept_code import keeping, private_folder, turn
-from sysid_ros.engine.derivatives.compilation import hashed_files, start_compiling
+from sysid_ros.engine.derivatives.compilation import COMPILING, hashed_files, start_compiling
 from sysid_ros.engine.derivatives.directions import StepSlopes
 from sysid_ros.engine.derivatives.rollout import Rollouts
 from sysid_ros.engine.mechanics.floor_contacts import Feet
@@ -141,10 +140,9 @@ def test_a_link_is_no_private_folder(tmp_path: Path) -> None:
 
 
 WAITING = """
-from sysid_ros.engine.derivatives.compilation import entry_points
-print("asks", flush=True)
-entry_points()
-print("has", flush=True)
+from sysid_ros.engine.derivatives.compilation import compilation_told, entry_points
+with compilation_told(lambda stage: print(stage, flush=True), "has"):
+    entry_points()
 """
 
 
@@ -159,13 +157,8 @@ def test_a_process_waits_for_one_that_compiles() -> None:
         [sys.executable, "-c", WAITING], stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout is not None
-        assert other.stdout.readline() == "asks\n"
-        while not any(
-            "->" in line and str(other.pid) in line.split()
-            for line in Path("/proc/locks").read_text().splitlines()
-        ):
-            assert other.poll() is None, "it did not wait"
-            time.sleep(0.02)
+        assert other.stdout.readline().startswith(COMPILING)
+        assert other.poll() is None, "it did not wait"
         os.close(folder)
         assert other.stdout.readline() == "has\n"
 
