@@ -7,7 +7,7 @@ Nothing moves a joint by a jump. From one sample to the next it goes as its spee
 has it, or in between, as where it runs into something; a sensor that slips on its shaft, or is set
 anew, shows a step beside that, which stays. A single wild sample comes back, and one that a driver
 repeats is made up for by the next. A joint that was told to jump may have done so between two
-samples.
+samples; one of which no input is known, if a motor accelerates it by as much.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _BEFORE = 0.3  # s before a jump, in which a joint may have been told to
 _TOLD = 0.3  # of a jump, that a position command moves in one interval of the position
 _UNUSUAL = 1.5  # what it moves in all but one interval in twenty
 _PUSHED = 0.5  # of what another input does in the whole recording
+# rad/s^2 and m/s^2 that no motor of a robot's joint reaches; saccades of eyes take a third of it.
+_STRONGEST_TURN, _STRONGEST_PUSH = 1000.0, 100.0
 _TURN = 2.0 * math.pi
 _WHOLE = 0.05  # of a turn, that a step is off by where a turn is over
 
@@ -68,12 +70,16 @@ def slip_findings(recorded: Recorded) -> list[Finding]:
         for joint, label in recorded.positions.items()
         for number, signals in enumerate(recorded.recordings)
         if label in signals
-        for time, size in _slips(
+        for time, size, interval in _slips(
             signals[label],
             signals.get(recorded.velocities.get(joint, "")),
             turns=recorded.is_hinge(joint),
         )
         if not _was_told(recorded, signals, joint, time, size)
+        and not (
+            _is_unled(recorded, signals, joint)
+            and _could_move(size, interval, turns=recorded.is_hinge(joint))
+        )
     ]
     found: dict[str, list[_Slip]] = {}
     for one in slips:
@@ -104,8 +110,25 @@ def _was_told(
     return False
 
 
-def _slips(own: Samples, rate: Samples | None, *, turns: bool) -> list[tuple[float, float]]:
-    """The instants [s] at which a position jumps, and by how much, the largest first.
+def _is_unled(recorded: Recorded, signals: Mapping[str, Samples], joint: int) -> bool:
+    """Return whether no input of a joint was recorded."""
+    inputs = {**recorded.commands, **recorded.efforts}
+    return not any(
+        label in signals and recorded.arms(actuator).get(joint, 0.0)
+        for actuator, label in inputs.items()
+    )
+
+
+def _could_move(size: float, interval: float, *, turns: bool) -> bool:
+    """Return whether a motor could move a joint by so much in so many seconds, and stop it."""
+    strongest = _STRONGEST_TURN if turns else _STRONGEST_PUSH
+    return 4.0 * abs(size) <= strongest * interval**2
+
+
+def _slips(own: Samples, rate: Samples | None, *, turns: bool) -> list[tuple[float, float, float]]:
+    """The instants [s] at which a position jumps, by how much, and in how many seconds.
+
+    The largest come first.
 
     Args:
       own: The position.
@@ -127,7 +150,9 @@ def _slips(own: Samples, rate: Samples | None, *, turns: bool) -> list[tuple[flo
     if turns:
         sure &= np.abs(far - _TURN * np.maximum(np.round(far / _TURN), 1.0)) > _WHOLE * _TURN
     places = np.flatnonzero(sure).tolist()
-    found = [(float(times[k + 1]), _jump(times, values, k, beside[k])) for k in places]
+    found = [
+        (float(times[k + 1]), _jump(times, values, k, beside[k]), float(steps[k])) for k in places
+    ]
     return sorted((one for one in found if one[1]), key=lambda one: -abs(one[1]))
 
 

@@ -93,7 +93,7 @@ def by_derivatives(
         if change is not None:
             found.append(_shift(SLOW_COUNT_LESS, chosen, covariance, change.values, change.chance))
     with suppress(StopRequestedError, np.linalg.LinAlgError):
-        turn = joints_in_turn(problem, solution.point, system, chosen)
+        turn = joints_in_turn(problem, solution.point, system, chosen, covariance.blocks)
         if turn is not None and turn.is_told(float(problem.windows[0].model.opt.timestep)):
             shift = _shift(IN_TURN, chosen, covariance, turn.values, turn.chance)
             found.append(replace(shift, remedy=_remedy_of_turns(turn)))

@@ -64,7 +64,7 @@ def by_block(
       StopRequestedError: The user asked to stop.
     """
     p = system.gradient.size
-    wanted = wanted_blocks(p)
+    wanted = wanted_blocks(problem.lower.size)
     windows = problem.windows
     durations = np.array([float(window.window.samples.times.max()) for window in windows])
     counts = np.maximum(1, np.round(wanted * durations / durations.sum()).astype(int))

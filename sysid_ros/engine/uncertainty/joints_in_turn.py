@@ -11,8 +11,8 @@ the estimate: one linearization, without any simulation, as a delay moves a sign
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -38,6 +38,7 @@ class JointsInTurn:
       signals: Their positions, in turn.
       later: s by which each is read after the one before.
       error: Its standard error, windows as clusters.
+      interval: s from one message to the next, between which all are read.
       values: By how much the chosen parameters move if that counts, (k,).
       chance: Standard deviation of these by noise, (k,).
     """
@@ -45,20 +46,28 @@ class JointsInTurn:
     signals: tuple[str, ...]
     later: float
     error: float
+    interval: float
     values: FloatArray
     chance: FloatArray
 
     def is_told(self, timestep: float) -> bool:
         """Return whether that is beyond chance, and the last one later by more than a step [s].
 
-        A time step shifts joints by a share of it, each by another one.
+        A time step shifts joints by a share of it, each by another one. What seems to be read later
+        than the next message is due is something else.
         """
-        total = (len(self.signals) - 1) * abs(self.later)
-        return abs(self.later) > BY_CHANCE * self.error and total > timestep
+        apart, chance = abs(self.later), BY_CHANCE * self.error
+        readings = len(self.signals) - 1
+        late = readings * apart > timestep and readings * (apart - chance) < self.interval
+        return late and apart > chance
 
 
 def joints_in_turn(
-    problem: WindowedProblem, point: Point, system: ReducedSystem, chosen: IndexArray
+    problem: WindowedProblem,
+    point: Point,
+    system: ReducedSystem,
+    chosen: IndexArray,
+    blocks: ReducedSystem | None = None,
 ) -> JointsInTurn | None:
     """The joints that seem to be read one after the other; none where fewer than three may be.
 
@@ -67,6 +76,7 @@ def joints_in_turn(
       point: Its optimum.
       system: The Gauss-Newton model there, starts eliminated.
       chosen: The parameters that are asked for, (k,); the others are fixed.
+      blocks: The shares of :func:`by_block` there, if they are known.
 
     Raises:
       StopRequestedError: The user asked to stop.
@@ -75,21 +85,27 @@ def joints_in_turn(
     turn = _in_turn(problem.windows[0].model, first, problem.params)
     if len(turn) < _FEWEST or problem.added is not None or not _are_alike(problem.windows, first):
         return None
-    p, known = len(point.theta), [*problem.window_rows(point)]
-    wider = [
-        np.insert(rows, p, np.pad(rate, (0, len(rows) - len(rate))), axis=1)
-        for rows, rate in zip(known, _rates(problem, point, turn), strict=True)
-    ]
+    p, rates = len(point.theta), _rates(problem, point, turn)
+
+    def wider() -> Iterator[FloatArray]:
+        for rows, rate in zip(problem.window_rows(point), rates, strict=True):
+            yield np.insert(rows, p, np.pad(rate, (0, len(rows) - len(rate))), axis=1)
+
     priors = np.insert(problem.prior_rows(point.theta), p, 0.0, axis=1)
-    grams = tuple(rows.T @ rows for rows in wider)
+    grams = tuple(rows.T @ rows for rows in wider())
     wide = eliminate_starts(Linearization(0.0, grams, priors.T @ priors))
-    before = influence(by_block(problem, point, system, known), chosen)
-    after = influence(by_block(problem, point, wide, wider), np.append(chosen, p))
+    blocks = blocks or by_block(problem, point, system, problem.window_rows(point))
+    here = replace(blocks, hessian=system.hessian, gradient=system.gradient)
+    before = influence(here, chosen)
+    after = influence(by_block(problem, point, wide, wider()), np.append(chosen, p))
     parts, count = after.parts.copy(), len(after.parts)
     parts[:, :-1] -= before.parts
     chance = np.sqrt(count / max(1, count - 1) * np.sum(parts**2, axis=0))
     values = after.step[:-1] - before.step
-    return JointsInTurn(tuple(turn), float(after.step[-1]), float(chance[-1]), values, chance[:-1])
+    times = first.sensordata.known(turn[0])[0]
+    interval = float(np.median(np.diff(times)))
+    later, error = float(after.step[-1]), float(chance[-1])
+    return JointsInTurn(tuple(turn), later, error, interval, values, chance[:-1])
 
 
 def _in_turn(model: mujoco.MjModel, data: SequenceData, params: ParameterDict) -> list[str]:

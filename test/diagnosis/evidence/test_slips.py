@@ -104,6 +104,24 @@ def test_a_joint_that_is_told_to_be_elsewhere_goes_there_in_a_sample(
     assert len(found) == slips
 
 
+@pytest.mark.parametrize(("interval", "size", "slips"), [
+    (0.02, 0.06, 0),  # 600 rad/s^2
+    (0.02, 0.25, 1),  # 2500
+    (0.005, 0.06, 1),
+    (0.05, 0.25, 0),
+])  # fmt: skip
+def test_without_any_input_a_joint_may_have_moved_as_fast_as_motors_do(
+    interval: float, size: float, slips: int
+) -> None:
+    """A move that begins and ends between two samples, of a joint without recorded commands."""
+    times = interval * np.arange(1500)
+    values = from_middle(0.2 * np.sin(times), size)
+    values += 5e-5 * np.random.default_rng(1).standard_normal(len(times))
+    model = mujoco.MjModel.from_xml_string(MODEL)
+    one = Recorded(model, ({"q": Samples(times, values)},), ({},), {0: "q"}, {}, {}, {})
+    assert len(slip_findings(one)) == slips
+
+
 def test_a_position_that_hardly_changes_does_not_slip() -> None:
     assert not slip_findings(recorded(lambda x: 0.0 * x))
     assert not slip_findings(recorded(lambda x: from_middle(0.0 * x, 1e-3)))

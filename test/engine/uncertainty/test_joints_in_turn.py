@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from robot_kinds import servo_arm
@@ -17,6 +18,7 @@ from robot_to_try import DELAY, ENCODER, PLAN, hidden
 from sysid_ros.engine.estimation import model_error_sentences
 from sysid_ros.engine.estimation.shifts import IN_TURN
 from sysid_ros.engine.parameters import moves_with
+from sysid_ros.engine.uncertainty import JointsInTurn
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.judgement import Outcome
 from sysid_ros.pipeline import run_experiment
@@ -25,7 +27,9 @@ from sysid_ros.rehearsal import Motion, generate
 JOINTS = ("j0", "j1", "j2")
 
 
-def fitted(folder: Path, seed: int, dwell: float, *, freed: bool = False) -> tuple[Outcome, int]:
+def fitted(
+    folder: Path, seed: int, dwell: float, *, freed: bool = False, window: float | str = 1.0
+) -> tuple[Outcome, int]:
     """The fit of three joints that are read in turn, and how many intervals miss the truth."""
     spec = servo_arm()
     truth = hidden(spec.copy().compile(), seed)
@@ -47,7 +51,8 @@ def fitted(folder: Path, seed: int, dwell: float, *, freed: bool = False) -> tup
         own = {"initial": 0.0, "min": -0.02, "max": 0.02}
         parameters += [{"signal": f"{one}_qpos", "delay": own} for one in JOINTS[1:]]
     tree = {"model": "robot.xml", "sequences": ["bag"], "signals": signals,
-            "parameters": parameters, "validation": {"fraction": 0.2}}  # fmt: skip
+            "parameters": parameters, "validation": {"fraction": 0.2},
+            "windows": {"length": window}}  # fmt: skip
     experiment = parse_experiment(yaml.safe_dump(tree), path=folder / "experiment.yaml")
     outcome = run_experiment(experiment, output_dir=folder / "results").outcome
     true = {one.name: one.value for one in truth} | {"m_delay": DELAY}
@@ -85,7 +90,23 @@ def test_delays_of_their_own_take_it_up(tmp_path: Path) -> None:
     assert not any(moves_with(IN_TURN) in one.flags for one in outcome.fit.parameters)
 
 
-def test_joints_that_are_read_at_once_are_none(tmp_path: Path) -> None:
-    outcome, missed = fitted(tmp_path, 1, dwell=0.0)
+@pytest.mark.parametrize("window", [1.0, "whole"])  # of which blocks of time are compared
+def test_joints_that_are_read_at_once_are_none(tmp_path: Path, window: float | str) -> None:
+    outcome, missed = fitted(tmp_path, 1, dwell=0.0, window=window)
     assert missed == 0
     assert not any(moves_with(IN_TURN) in one.flags for one in outcome.fit.parameters)
+
+
+@pytest.mark.parametrize(("later", "error", "told"), [
+    (1.5e-3, 2e-4, True),
+    (-1.5e-3, 2e-4, True),
+    (1.5e-3, 1e-3, False),  # chance may do that
+    (2e-4, 1e-5, False),  # as a time step may
+    (6e-3, 1e-3, False),  # when two more messages were due
+])  # fmt: skip
+def test_joints_are_read_within_a_message_and_beyond_a_step(
+    later: float, error: float, told: bool
+) -> None:
+    none = np.zeros(0)
+    found = JointsInTurn(("a", "b", "c"), later, error, 5e-3, none, none)
+    assert found.is_told(timestep=1e-3) is told
