@@ -9,6 +9,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import mujoco
+
+from sysid_ros.engine.attributes import lookup
+from sysid_ros.errors import SysidError
+
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
@@ -48,6 +53,14 @@ class Candidate:
     def revealing(self) -> str:
         """The motion that would show it."""
         return _REVEALING[self.attribute]
+
+
+def model_value(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> float | None:
+    """The model's value of an attribute of an element; ``None`` where it has no such thing."""
+    try:
+        return float(lookup(element, attribute).read(spec, name)[0])
+    except SysidError:
+        return None
 
 
 def rounded(value: float) -> float:

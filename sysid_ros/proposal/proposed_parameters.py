@@ -16,8 +16,9 @@ import numpy as np
 from sysid_ros.engine.attributes import AXIS_BIASES, lookup
 from sysid_ros.engine.elements import is_servo, is_velocity_servo, n_actuators
 from sysid_ros.engine.estimation import sliding_inertia
-from sysid_ros.errors import SysidError, listed
-from sysid_ros.proposal.candidate import Candidate, rounded
+from sysid_ros.errors import listed
+from sysid_ros.proposal.belts import borne_by_belts, of_belts
+from sysid_ros.proposal.candidate import Candidate, model_value, rounded
 from sysid_ros.proposal.masses import compensations, loads, masses, payload
 from sysid_ros.proposal.signals import JointScale, driven_joints, joint_scales, tied_joints
 
@@ -85,6 +86,7 @@ def candidates(
     found = [
         *_guessed_gains(spec, inputs.guessed),
         *_of_joints(spec, model, own, inputs.guessed),
+        *of_belts(spec, model, joints),
         *_delays(inputs, set(sensors.values())),
         *_offsets(inputs.unzeroed),
         *_of_springs(spec, own),
@@ -111,11 +113,12 @@ def _of_joints(
     """Candidates of each joint itself, attribute by attribute."""
     scales = joint_scales(model)
     gains = dict.fromkeys(driven_joints(model), 0.0) | {
-        joint: _nominal(spec, "actuator", name, "kp") or 0.0 for name, joint in guessed.items()
+        joint: model_value(spec, "actuator", name, "kp") or 0.0 for name, joint in guessed.items()
     }
     for attribute in _JOINT_ATTRIBUTES:
+        borne = borne_by_belts(spec, model, attribute)
         for joint in joints:
-            if joint in scales:
+            if joint in scales and joint not in borne:
                 yield _of_joint(spec, joint, attribute, scales[joint], gains.get(joint))
 
 
@@ -163,7 +166,7 @@ def _of_joint(
       gain: Of a servo that was added, whose damping is the joint's; else zero. ``None`` of a joint
         that nothing drives: it has no rotor and no gear, so that what its model lacks is on demand.
     """
-    nominal = _nominal(spec, "joint", joint, attribute)
+    nominal = model_value(spec, "joint", joint, attribute)
     if nominal is None:
         return None
     typical, most = max(nominal, scale.typical(attribute)), scale.most(attribute, nominal)
@@ -228,7 +231,7 @@ def _with_those_alike(spec: mujoco.MjSpec, found: Sequence[Candidate]) -> Iterat
 
 def _setting(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> Candidate | None:
     """A setting of a servo or a spring, which is proposed where the recordings contradict it."""
-    nominal = _nominal(spec, element, name, attribute)
+    nominal = model_value(spec, element, name, attribute)
     if nominal is None or nominal <= 0.0:
         return None
     low, high = lookup(element, attribute).bounds(np.array([nominal]))
@@ -246,7 +249,7 @@ def _setting(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> Ca
 
 def _rest_of_spring(spec: mujoco.MjSpec, joint: str) -> Candidate | None:
     """The rest of a spring that the model has: a preload pushes as a wrong zero seems to."""
-    if not _nominal(spec, "joint", joint, "stiffness"):
+    if not model_value(spec, "joint", joint, "stiffness"):
         return None
     low, high = lookup("joint", "springref").bounds(lookup("joint", "springref").read(spec, joint))
     return Candidate(
@@ -265,7 +268,9 @@ def _rest_of_spring(spec: mujoco.MjSpec, joint: str) -> Candidate | None:
 def _guessed_gains(spec: mujoco.MjSpec, guessed: Iterable[str]) -> Iterator[Candidate]:
     """Gains of servos that nobody wrote down, over five orders of magnitude."""
     for name in guessed:
-        gains = {attribute: _nominal(spec, "actuator", name, attribute) for attribute in _GUESSED}
+        gains = {
+            attribute: model_value(spec, "actuator", name, attribute) for attribute in _GUESSED
+        }
         attribute, gain = next((key, gain) for key, gain in gains.items() if gain)
         yield Candidate(
             element="actuator",
@@ -277,13 +282,6 @@ def _guessed_gains(spec: mujoco.MjSpec, guessed: Iterable[str]) -> Iterator[Cand
             initial=rounded(gain),
             guessed=True,
         )
-
-
-def _nominal(spec: mujoco.MjSpec, element: str, name: str, attribute: str) -> float | None:
-    try:
-        return float(lookup(element, attribute).read(spec, name)[0])
-    except SysidError:
-        return None
 
 
 def _delays(inputs: Inputs, sensors: Collection[str]) -> Iterator[Candidate]:

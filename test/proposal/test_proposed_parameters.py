@@ -316,6 +316,34 @@ def test_what_a_legged_robot_under_servos_carries_is_on_demand(posed: bool) -> N
     assert all(one.low < 6.0 * 1.2 < one.high for one in masses)
 
 
+def test_a_belt_that_a_motor_pulls_has_the_rotor_that_its_joint_lacks() -> None:
+    """A motor on the base turns the sum of two joints; the first has one of its own besides."""
+    xml = """<mujoco><worldbody><body><joint name="shoulder"/><geom size="0.1"/>
+      <body pos="0 0 0.3"><joint name="elbow" frictionloss="1"/><geom size="0.1"/></body></body>
+    </worldbody><tendon>
+      <fixed name="belt" armature="0.2" frictionloss="1.5">
+        <joint joint="shoulder" coef="1"/><joint joint="elbow" coef="1"/></fixed>
+      <fixed name="cord" frictionloss="2"><joint joint="elbow" coef="1"/></fixed></tendon>
+    <actuator><motor name="one" joint="shoulder"/><motor name="two" tendon="belt"/></actuator>
+    </mujoco>"""
+    model = mujoco.MjSpec.from_string(xml)
+    told = Inputs({"one": True, "two": True}, {"one": "/a", "two": "/a"}, frozenset({"/a"}))
+    found = candidates(model, ["shoulder", "elbow"], told, {})
+    offered_by = {(one.element, one.name, one.attribute): one for one in found}
+    belt = offered_by["tendon", "belt", "armature"]
+    assert (belt.low, belt.initial) == (0.0, None)
+    assert belt.high >= 1.0
+    assert ("tendon", "belt", "frictionloss") in offered_by
+    assert ("tendon", "belt", "damping") not in offered_by, "the model has none"
+    assert ("tendon", "cord", "frictionloss") not in offered_by, "no actuator pulls it"
+    assert ("joint", "elbow", "armature") not in offered_by
+    assert ("joint", "elbow", "frictionloss") in offered_by
+    assert ("joint", "shoulder", "armature") in offered_by
+    assert [
+        one.name for one in candidates(model, ["elbow"], told, {}) if one.element == "tendon"
+    ] == []
+
+
 def test_springs_that_are_tendons_are_offered_on_demand() -> None:
     spring = '<tendon><fixed name="spring" stiffness="90"><joint joint="j0" coef="1"/></fixed>' \
         '<fixed name="rod"><joint joint="j1" coef="1"/></fixed></tendon>'  # fmt: skip

@@ -37,6 +37,7 @@ from sysid_ros.engine.estimation.shifts import (
     Shift,
     by_change,
     over_recordings,
+    size_by_step,
 )
 from sysid_ros.engine.estimation.stalled_windows import Stretch, landing
 from sysid_ros.engine.estimation.timing_walk import Walk
@@ -61,7 +62,6 @@ from sysid_ros.engine.least_squares import (
 from sysid_ros.engine.parameters import priors
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import (
-    BY_CHANCE,
     Covariance,
     StepChange,
     beyond_chance,
@@ -291,20 +291,6 @@ def _shift(
     else:
         error = beyond_chance(values, chance)
     return Shift(alternative.change, alternative.order, values, chance, error)
-
-
-def size_by_step(values: FloatArray, chance: FloatArray, *, few: bool) -> FloatArray:
-    """The size of shifts by another time step, (p,).
-
-    Args:
-      values: The shifts, (p,).
-      chance: The scatter of their windows' parts, (p,).
-      few: Whether they are of few windows: what may be chance counts as nothing then.
-    """
-    size = np.abs(values)
-    if few:
-        return np.where(size > BY_CHANCE * chance, size, 0.0 * size)
-    return np.where(chance > size, chance, size)
 
 
 def _told(

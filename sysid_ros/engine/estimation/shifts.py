@@ -18,6 +18,7 @@ from sysid_ros.engine.least_squares import Solution, eliminate_starts
 from sysid_ros.engine.parameters import DIFFERS_BETWEEN_RECORDINGS, DRIFTS, moves_with
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import (
+    BY_CHANCE,
     Covariance,
     Drift,
     JointsInTurn,
@@ -72,6 +73,20 @@ def _larger(one: Shift, other: Shift) -> Shift:
         chance=np.where(larger, scale * one.chance, other.chance),
         error=np.where(larger, one.error, other.error),
     )
+
+
+def size_by_step(values: FloatArray, chance: FloatArray, *, few: bool) -> FloatArray:
+    """The size of shifts by another time step, (p,).
+
+    Args:
+      values: The shifts, (p,).
+      chance: The scatter of their windows' parts, (p,).
+      few: Whether they are of few windows: what may be chance counts as nothing then.
+    """
+    size = np.abs(values)
+    if few:
+        return np.where(size > BY_CHANCE * chance, size, 0.0 * size)
+    return np.where(chance > size, chance, size)
 
 
 def by_derivatives(

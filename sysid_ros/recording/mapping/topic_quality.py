@@ -22,6 +22,7 @@ _OVERTAKEN = 3.0  # intervals between messages, by which one may arrive late and
 _FEW_MESSAGES = 1e-3  # share of messages whose stamp another has, that puts nothing in question
 
 _OF_OTHERS = "{count} messages of {topic} contradict others of the same stamp"
+_OF_A_CLOCK = "the clock that stamps {topic} was set back, by {back:.2g} s"
 _OF_ROUNDED = "{count} messages of {topic} share stamps, which are rounded to {step:g} s"
 
 
@@ -117,10 +118,17 @@ def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
                 _beyond_few(topic.conflicts, topic),
                 _OF_ROUNDED if topic.rounded else _OF_OTHERS,
             ),
-            (_set_back(topic), "{count} stamps of {topic} jump back"),
+            (
+                _set_back(topic),
+                _OF_A_CLOCK if topic.backwards == 1 else "{count} stamps of {topic} jump back",
+            ),
         )
         if count
-        for said in [clause.format(topic=topic.topic, count=count, step=topic.rounded)]
+        for said in [
+            clause.format(
+                topic=topic.topic, count=count, step=topic.rounded, back=topic.farthest_back
+            )
+        ]
         for clause in [f"{said} in {topic.sequence}"]
     )
 

@@ -23,6 +23,10 @@ from sysid_ros.recording.messages.trajectories import Trajectory, TrajectoryRead
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
+_FAR = 5.0  # intervals between messages, by which a clock is set back at the least
+_OF_SIZE = 0.1  # by which stamps and receipt may go back differently
+_LIVED = 0.75  # of the usual number of messages, that each of two passes has at the least
+_OFTEN = 5  # times that a clock is set in a recording, at most
 _LAYOUTS_KEPT = 8  # of messages laid out in more ways in turn, each is located by itself
 
 
@@ -119,7 +123,8 @@ class TopicDecoder:
         """Return everything decoded, in the order of receipt."""
         log = _join(self._log, np.int64)
         order: slice | IntArray = slice(None)  # which costs no copy
-        if np.any(log[1:] < log[:-1]):
+        stamps = _join(self._stamps, np.int64)
+        if np.any(log[1:] < log[:-1]) and not (self._reader.stamped and _set_back(log, stamps)):
             order = np.argsort(log, kind="stable")
         rows = range(len(log)) if isinstance(order, slice) else order
         fields = len(self._reader.paths)
@@ -130,7 +135,7 @@ class TopicDecoder:
             paths=self._reader.paths,
             log_ns=log[order],
             publish_ns=publish[order] if len(publish) == len(log) else None,
-            header_ns=_join(self._stamps, np.int64)[order] if self._reader.stamped else None,
+            header_ns=stamps[order] if self._reader.stamped else None,
             values=_join(self._values, np.float64).reshape(len(log), fields)[order],
             present=_join(self._present, np.bool_).reshape(len(log), fields)[order],
             absences=tuple(self._absences),
@@ -162,6 +167,25 @@ class TopicDecoder:
         self._layouts.insert(0, layout)
         del self._layouts[_LAYOUTS_KEPT:]
         return layout, layout.matches(rows)
+
+
+def _set_back(log: IntArray, stamps: IntArray) -> bool:
+    """True where the clock of recorder and header stamps was set back while messages came.
+
+    From one message to the next both go back by as much, and as many messages as usual come in what
+    is lived twice, before and after; of messages that a recorder wrote out of order there is half.
+    """
+    back = np.flatnonzero(np.diff(log) < 0)
+    usual = float(np.median(np.abs(np.diff(log))))
+    for last in back.tolist():
+        size = int(log[last] - log[last + 1])
+        together = abs(int(stamps[last] - stamps[last + 1]) - size) < _OF_SIZE * size
+        before = np.count_nonzero(log[: last + 1] > log[last + 1])
+        after = np.count_nonzero(log[last + 1 :] < log[last])
+        full = _LIVED * size / max(usual, 1.0)
+        if size < _FAR * usual or not together or min(before, after) < full:
+            return False
+    return 0 < len(back) <= _OFTEN
 
 
 def _join(parts: list[npt.NDArray[_Scalar]], dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:

@@ -15,8 +15,7 @@ import pytest
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation import FitSettings, bias_check, fit
-from sysid_ros.engine.estimation.model_error import size_by_step
-from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change
+from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change, size_by_step
 from sysid_ros.engine.estimation.window_sample import followed_shift
 from sysid_ros.engine.least_squares import Point, ReducedSystem
 from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict

@@ -15,7 +15,7 @@ from rosbags.highlevel import AnyReader
 from sysid_ros.errors import BagError, DataError, ErrorCode
 from sysid_ros.experiment.experiment_schema import SignalConfig
 from sysid_ros.recording.bags import open_recording, read_columns
-from sysid_ros.recording.mapping import one_signal
+from sysid_ros.recording.mapping import doubts_of, one_signal
 from sysid_ros.recording.mapping.dating import date_topics
 from sysid_ros.recording.mapping.mapping_settings import ClockCorrection, Interpolation, SignalKind
 from sysid_ros.recording.mapping.simulation_time import CLOCK_FIELDS, CLOCK_TOPIC
@@ -125,6 +125,17 @@ def test_duplicate_and_backward_stamps(arm, write_bag) -> None:
     assert (row.messages, row.duplicates, row.backwards) == (101, 1, 1)
     np.testing.assert_allclose(result.measured[0].times, 0.01 * np.arange(100), atol=1e-9)
     np.testing.assert_allclose(result.measured[0].values, np.sin(0.03 * np.arange(100)))
+
+
+def test_a_clock_that_is_set_back_in_mid_recording_is_told(arm, joint_state, write_bag) -> None:
+    states = [entry for entry in arm if entry.topic == "/joint_states"]
+    for tick in range(60, 100):
+        stamp, t = START_NS + tick * 10_000_000 - 205_000_000, 0.01 * tick
+        message = joint_state(stamp, ["shoulder"], [np.sin(3.0 * t)], [0.0], [t])
+        states[tick] = Entry("/joint_states", stamp + 500_000, message)
+    result = mapped(write_bag(states), SHOULDER)
+    (said,) = doubts_of(result.quality)
+    assert said == "the clock that stamps /joint_states was set back, by 0.2 s in run"
 
 
 def test_names_in_any_order_and_shared_topics(joint_state, write_bag, arm) -> None:
