@@ -163,3 +163,22 @@ def test_failing_identification_fails_the_launch(environment: dict[str, str], tm
     with launched(environment, tmp_path, "fit.launch.py", *arguments) as process:
         assert process.wait(timeout=PATIENCE) != 0
     assert "/nowhere/experiment.yaml" in (tmp_path / "output").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_launch_that_is_killed_ends_its_nodes(
+    environment: dict[str, str], tmp_path: Path, number: signal.Signals
+):
+    """As by Ctrl-C: a bag is completed."""
+    experiment = f"experiment:={demo_folder() / 'experiment.yaml'}"
+    given = [experiment, "record_on_activate:=true", f"output_dir:={tmp_path / 'bags'}"]
+    with launched(environment, tmp_path, "record.launch.py", *given) as process:
+        call(environment, "service", "type", "/recorder/stop")
+        deadline = time.monotonic() + PATIENCE
+        while not list(tmp_path.glob("bags/*/*.mcap")):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        process.send_signal(number)
+        while not list(tmp_path.glob("bags/*/metadata.yaml")):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
