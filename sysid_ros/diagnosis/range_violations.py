@@ -209,7 +209,7 @@ def clipped_commands(recorded: Recorded) -> list[Finding]:
 
 
 def _remedy(recorded: Recorded, label: str) -> str:
-    """What to do about commands beyond their range."""
+    """The remedy of commands beyond their range."""
     size = size_of_torques(recorded) if label in recorded.efforts.values() else None
     if size is not None and 1.0 / TRUSTED < size < TRUSTED:
         return (

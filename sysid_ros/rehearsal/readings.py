@@ -91,7 +91,7 @@ def _joint_states(
             f"{sensor.topic}: no joint {missing!r}; there are {', '.join(scalar_joints(model))}"
         )
     places, freedoms = model.jnt_qposadr[numbers], model.jnt_dofadr[numbers]
-    late = sensor.dwell * np.arange(len(numbers))
+    late = sensor.dwell * np.arange(len(numbers), dtype=np.float64)
     position = measured(_later(seen, places, freedoms, late), sensor.position, random)
     none = np.empty((len(position), 0))
     velocity = effort = none

@@ -132,7 +132,7 @@ def _are_alike(windows: Sequence[WindowSimulation], first: SequenceData) -> bool
 
 
 def _rates(problem: WindowedProblem, point: Point, turn: Sequence[str]) -> list[FloatArray]:
-    """What each sample's residual changes by per second between readings, in units of noise."""
+    """The change of residuals by each second between readings, in units of noise."""
     weight, found = problem.loss.gradient_weight, []
     for window, residual in zip(problem.windows, problem.residuals(point), strict=True):
         samples, sigma = window.window.samples, window.sigma(problem.noise)
