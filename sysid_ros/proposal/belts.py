@@ -24,7 +24,7 @@ _ATTRIBUTES = ("frictionloss", "damping", "armature")
 def of_belts(
     spec: mujoco.MjSpec, model: mujoco.MjModel, joints: Sequence[str]
 ) -> Iterator[Candidate]:
-    """What the model gives a fixed tendon that an actuator pulls, as its rotor and gear have it."""
+    """Friction, damping and armature of tendons that actuators pull, where the model has them."""
     belts = {name: own for name, own in _belts(model).items() if own <= {*joints}}
     for attribute in _ATTRIBUTES:
         for name in belts:
