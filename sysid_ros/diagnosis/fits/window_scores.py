@@ -33,7 +33,7 @@ from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.engine.windows import WindowGroup, can_touch
 
 _LENGTH, _SHORT = 1.0, 0.5  # s, of a window at most; and where columns are so many
-_TOUCHING = 0.4  # s, likewise where bodies touch, so that steps are dear
+_TOUCHING = 0.4  # s, where bodies touch: steps are dear, and what begins a little off runs away
 _ROLLED = 0.5  # s, where every column is a rollout of its own
 _FEWEST, MOST_WINDOWS = 8, 16  # the fewest where every column is a rollout
 _STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
@@ -175,7 +175,8 @@ class WindowScores:
         for name in suspected:
             whole[name].frozen = True
         if begun is None:
-            length = min(length or _LENGTH, _LENGTH)
+            longest = _TOUCHING if can_touch(sequences.gt_model) else _LENGTH
+            length = min(length or longest, longest)
             group, most = _afforded(sequences, whole, suspected.size, length, pool)
             if most < _FEWEST or len(group.windows) < _FEWEST:
                 return None
@@ -342,9 +343,8 @@ def _afforded(
     columns = params.size + suspects + group.batches[0].spread.shape[1]
     step = float(group.batches[0].model.opt.timestep)
     if any(exact is not None and not exact.gave_up for exact in problem.exact):
-        motion, model = _STEPS * step / columns, group.batches[0].model
-        least = _TOUCHING if can_touch(model) else _SHORT
-        if length > (shorter := max(motion / _FEWEST, least)):
+        motion = _STEPS * step / columns
+        if length > (shorter := max(motion / _FEWEST, _SHORT)):
             group, length = windows_of(sequences, params, shorter), shorter
         return group, min(max(round(motion / length), _FEWEST), MOST_WINDOWS)
     length = min(length, _ROLLED, _STEPS_ROLLED * step / (columns * _FEWEST))
