@@ -305,10 +305,9 @@ def mapped_recordings(
       SysidError: A recording is damaged or does not fit the signals.
     """
     known = kept_recordings(reading_of(experiment)).mapped
+    read = partial(_map, experiment, data_dir=data_dir, on_reading=None, spec=spec)
     return {
-        name: known(
-            _key(name, config), partial(_map, experiment, config, name, data_dir, None, spec)
-        )
+        name: known(_key(name, config), partial(read, config, name))
         for name, config, _ in _sequence_configs(experiment)
         if name in names
     }

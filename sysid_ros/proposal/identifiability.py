@@ -145,13 +145,14 @@ def _stays_exact(problem: WindowedProblem) -> bool:
             if exact is None or known is None or known.gave_up:
                 return False
             exact.learn_from(known)
+            tolerating(problem)
             lacking += known.uncovered.tolist()
             if sum(lacking) > _DOUBTED * len(problem.windows):
                 if lacking[-1] > _MOST_OF_IT:
                     exact.give_up("most steps have contacts that it does not know")
                 return False
     if max(lacking) > FEW_STEPS:
-        tolerating(problem).differentiate(problem.initial_point())
+        problem.differentiate(problem.initial_point())
     return all(each is not None and each.doubted <= _DOUBTED for each in problem.exact)
 
 
