@@ -395,6 +395,6 @@ def _window_test(
     kinds = {one.kind for one in doubted}
     repairs = [one for one in state.repairs if one.kind not in kinds]
     return WindowTest.of(
-        state.recorded, group, state.declared, repairs, experiment.windows.length,
+        state.recorded, group, state.declared, repairs, seen.window(experiment.windows.length),
         state.lines.topics,
     )  # fmt: skip

@@ -177,7 +177,7 @@ def _runs(own: Samples) -> list[_Run]:
     """Stretches of equal samples; none of a signal that never changes."""
     edges = np.flatnonzero(np.diff(own.values) != 0.0) + 1
     ends = np.array([0, *edges, len(own.values)])
-    long = np.flatnonzero(np.diff(ends) >= _FEWEST) if len(edges) else []
+    long = np.flatnonzero(np.diff(ends) >= _FEWEST).tolist() if len(edges) else []
     runs = (_Run(own, int(ends[k]), int(ends[k + 1])) for k in long)
     return [one for one in runs if one.end - one.begin >= _SHORTEST]
 

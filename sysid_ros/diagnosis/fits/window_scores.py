@@ -30,10 +30,9 @@ from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.windows import WindowGroup, can_touch
+from sysid_ros.engine.windows import WindowGroup
 
 _LENGTH, _SHORT = 1.0, 0.5  # s, of a window at most; and where columns are so many
-_TOUCHING = 0.4  # s, where bodies touch: steps are dear, and what begins a little off runs away
 _ROLLED = 0.5  # s, where every column is a rollout of its own
 _FEWEST, MOST_WINDOWS = 8, 16  # the fewest where every column is a rollout
 _STEPS, _STEPS_ROLLED = 400_000, 40_000  # of simulation, times columns of the Jacobian
@@ -175,8 +174,7 @@ class WindowScores:
         for name in suspected:
             whole[name].frozen = True
         if begun is None:
-            longest = _TOUCHING if can_touch(sequences.gt_model) else _LENGTH
-            length = min(length or longest, longest)
+            length = min(length or _LENGTH, _LENGTH)
             group, most = _afforded(sequences, whole, suspected.size, length, pool)
             if most < _FEWEST or len(group.windows) < _FEWEST:
                 return None

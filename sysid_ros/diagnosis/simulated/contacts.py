@@ -24,6 +24,7 @@ from sysid_ros.engine.windows import Pair, Touches, drawn_overlaps, model_group,
 _POSTURES = 400  # that are looked at
 _WINDOWS = 40
 _SHORTEST = 0.2  # s of a window
+_LONGEST = 0.4  # s of one in which bodies touch, so that steps are dear, too
 _TRIED = 6  # windows that are simulated
 _VELOCITY_FILTER = 30.0  # Hz
 _DEEP = 1e-3  # m; geoms that overlap by less only rest on each other
@@ -74,6 +75,10 @@ class Contacts:
     def come_and_go(self) -> bool:
         """True if something touches in some postures only."""
         return any(share < _ALWAYS for share in self.touching.values())
+
+    def window(self, length: float | None) -> float | None:
+        """A window's length [s], no longer than it pays: what begins a little off touches later."""
+        return min(length or _LONGEST, _LONGEST) if self.touching else length
 
 
 def contacts(groups: Sequence[ModelSequences]) -> Contacts:
