@@ -14,6 +14,7 @@ from sysid_ros.dataset.loading import (
     mapped_sequence,
     model_of,
     model_with_payload,
+    reading_of,
     refers_to_geoms,
 )
 from sysid_ros.dataset.recorded_noise import noise_of

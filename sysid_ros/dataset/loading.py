@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -54,6 +54,7 @@ from sysid_ros.robots import (
     with_state_sensors,
 )
 
+_FITTED = ("sequences", "parameters", "windows", "validation", "fit")  # nothing of a recording
 _POWER = ("kp", "gain")  # without which an actuator at rest gives nothing
 
 
@@ -134,6 +135,17 @@ def load_dataset(
     )
 
 
+def reading_of(experiment: Experiment) -> str:
+    """The token of experiments that map recordings alike, whichever they fit to what."""
+    alike = [getattr(experiment, one.name) for one in fields(experiment) if one.name not in _FITTED]
+    return repr([*alike, experiment.max_gap])
+
+
+def _key(name: str, config: SequenceConfig) -> Hashable:
+    """By which a recording is known that is kept."""
+    return name, config.bag, config.robot, config.start, config.end
+
+
 def _read_all(
     experiment: Experiment,
     configs: Sequence[tuple[str, SequenceConfig, bool]],
@@ -150,8 +162,7 @@ def _read_all(
         told = _part_of(on_reading, number, len(configs))
         spec = models[_model_name(experiment, config)].with_sensors
         mapped = kept.mapped(
-            (name, config.bag, config.robot, config.start, config.end),
-            partial(_map, experiment, config, name, data_dir, told, spec),
+            _key(name, config), partial(_map, experiment, config, name, data_dir, told, spec)
         )
         robot = config.robot if apart else None
         reads.append(_Read(name, held_out, _model_name(experiment, config), mapped, robot))
@@ -282,7 +293,7 @@ def _map(
 def mapped_recordings(
     experiment: Experiment, names: Collection[str], data_dir: Path | None, spec: mujoco.MjSpec
 ) -> dict[str, MappedRecording]:
-    """Some recordings' signals at their own instants, read once more, by the recording's name.
+    """Some recordings' signals at their own instants by the recording's name, read if not known.
 
     Args:
       experiment: Says what in the recordings is what; its other settings do not count.
@@ -293,8 +304,10 @@ def mapped_recordings(
     Raises:
       SysidError: A recording is damaged or does not fit the signals.
     """
+    known = kept_recordings(reading_of(experiment)).mapped
+    read = partial(_map, experiment, data_dir=data_dir, on_reading=None, spec=spec)
     return {
-        name: _map(experiment, config, name, data_dir, None, spec)
+        name: known(_key(name, config), partial(read, config, name))
         for name, config, _ in _sequence_configs(experiment)
         if name in names
     }

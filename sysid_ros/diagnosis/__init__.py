@@ -33,4 +33,4 @@ from sysid_ros.diagnosis.exchanges import exchanged_signals
 from sysid_ros.diagnosis.experiment_check import check_experiment
 from sysid_ros.diagnosis.integral_parts import drive_parts
 from sysid_ros.diagnosis.servo_lags import servo_resistances
-from sysid_ros.diagnosis.simulated import Contacts, contacts
+from sysid_ros.diagnosis.simulated import Contacts, contacts, runaways

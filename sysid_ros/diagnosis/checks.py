@@ -48,6 +48,8 @@ from sysid_ros.diagnosis.simulated import (
     contact_findings,
     contacts,
     may_show_loads,
+    runaways,
+    running_away,
     simulated_explanations,
     swinging_steps,
     without_geoms,
@@ -70,6 +72,7 @@ def check_dataset(
     dataset: Dataset,
     *,
     simulated: bool | None = None,
+    seen: Contacts | None = None,
     on_note: Callable[[str], None] = lambda _: None,
 ) -> tuple[Finding, ...]:
     """Test recordings against the model before any fit.
@@ -80,6 +83,7 @@ def check_dataset(
       experiment: The experiment.
       dataset: Its recordings.
       simulated: Whether robots will be simulated; by default as the experiment's fit does.
+      seen: The contacts in all of it, where they are known.
       on_note: Told which masses cannot be tested.
 
     Returns:
@@ -99,7 +103,7 @@ def check_dataset(
             # All else would look like other mistakes.
             return (*reversed_axes, *contradictions(dataset.quality))
         findings = [*held_out_at_rest(state), *_of_values(state, simulated=simulated)]
-        seen = contacts(dataset.whole, state.declared.params, simulated=simulated)
+        seen = seen or contacts(dataset.whole)
         if simulated:
             findings += _simulated(state, apart(dataset.whole, seen), length, on_note)
             findings = _without_undone(findings)
@@ -109,7 +113,10 @@ def check_dataset(
         findings += push_findings(state.recorded)
         if simulated:  # a fit to torque masks contacts, and takes lasting ones for a drawing
             # Nor can a simulation with guessed gains and no damping be expected to hold.
-            findings += contact_findings(seen, mistaken=bool(findings or state.recorded.guessed))
+            well_known = not (findings or state.recorded.guessed)
+            findings += contact_findings(seen)
+            if well_known:
+                findings += running_away(*runaways(dataset.whole, state.declared.params), seen)
             findings += [] if state.recorded.guessed else swinging_steps(state.recorded)
         # What is repaired roughly, or pressed against stops, shows no masses.
         rough = [one for one in findings if one.kind in _ROUGH]
@@ -144,7 +151,7 @@ def masses_off(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
         state = CheckedState.of(experiment, dataset)
         if not _gains_are_open(state):
             return ()
-        seen = contacts(dataset.whole, state.declared.params, simulated=True)
+        seen = contacts(dataset.whole)
         return tuple(_window_test(state, experiment, dataset, seen).masses_off())
 
 
@@ -187,7 +194,7 @@ def changed_loads(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ..
         return ()
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
-        seen = contacts(dataset.whole, state.declared.params, simulated=True)
+        seen = contacts(dataset.whole)
         return tuple(_window_test(state, experiment, dataset, seen).loads())
 
 
@@ -393,6 +400,6 @@ def _window_test(
     kinds = {one.kind for one in doubted}
     repairs = [one for one in state.repairs if one.kind not in kinds]
     return WindowTest.of(
-        state.recorded, group, state.declared, repairs, experiment.windows.length,
+        state.recorded, group, state.declared, repairs, seen.window(experiment.windows.length),
         state.lines.topics,
     )  # fmt: skip

@@ -201,7 +201,7 @@ def _stays_apart(sequences: ModelSequences) -> bool:
     model = sequences.gt_model
     if not (np.any(model.geom_contype) or np.any(model.geom_conaffinity)):
         return False  # and nothing is saved without them
-    seen = contacts([sequences], simulated=False)
+    seen = contacts([sequences])
     return not (seen.touching or seen.overlaps or seen.drawn)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from sysid_ros.dataset import load_dataset
+from sysid_ros.dataset import load_dataset, reading_of
 from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.command_interpolation import command_samplings
 from sysid_ros.diagnosis.evidence import (
@@ -74,7 +74,8 @@ def check_experiment(
     dead: list[SignalConfig] = []
     whole = ExperimentLines(experiment)
     try:
-        dataset = load_dataset(experiment, data_dir, on_reading)
+        reading = reading_of(experiment)
+        dataset = load_dataset(experiment, data_dir, on_reading, reading=reading)
     except DataError:
         dead = _constant_signals(experiment, data_dir)
         if not dead:

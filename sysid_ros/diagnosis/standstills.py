@@ -15,7 +15,6 @@ or a dead band.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -177,10 +176,10 @@ def _idle(recorded: Recorded, effort: str) -> FloatArray:
 def _runs(own: Samples) -> list[_Run]:
     """Stretches of equal samples; none of a signal that never changes."""
     edges = np.flatnonzero(np.diff(own.values) != 0.0) + 1
-    ends = [0, *edges.tolist(), len(own.values)]
-    runs = [_Run(own, first, behind) for first, behind in itertools.pairwise(ends) if len(edges)]
-    enough = (one for one in runs if one.behind - one.first >= _FEWEST)
-    return [one for one in enough if one.end - one.begin >= _SHORTEST]
+    ends = np.array([0, *edges, len(own.values)])
+    long = np.flatnonzero(np.diff(ends) >= _FEWEST).tolist() if len(edges) else []
+    runs = (_Run(own, int(ends[k]), int(ends[k + 1])) for k in long)
+    return [one for one in runs if one.end - one.begin >= _SHORTEST]
 
 
 @dataclass(frozen=True)

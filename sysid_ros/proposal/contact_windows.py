@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import Contacts
-from sysid_ros.engine.elements import FREE
 from sysid_ros.engine.windows import RESTING
 from sysid_ros.errors import listed
 from sysid_ros.proposal.experiment_text import Draft
@@ -71,9 +69,3 @@ def _drawn(seen: Contacts) -> str:
         f"{listed(pairs, _NAMED)}, which bodies that are there do not; contacts of these are "
         "not simulated. Exclude them in the model too, as they are drawn too large."
     )
-
-
-def fixed_with_meshes(dataset: Dataset) -> bool:
-    """Return whether meshes may touch and all of the robot's postures are known."""
-    models = [group.gt_model for group in dataset.training]
-    return any(one.nmesh for one in models) and not any(FREE in one.jnt_type for one in models)

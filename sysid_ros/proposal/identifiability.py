@@ -18,7 +18,7 @@ from sysid_ros.engine.least_squares import (
     loss_named,
 )
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.problem import WindowedProblem, squares_left, tolerating
+from sysid_ros.engine.problem import FEW_STEPS, WindowedProblem, squares_left, tolerating
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.engine.uncertainty import first_noise
 from sysid_ros.engine.windows import WindowGroup, model_group
@@ -35,6 +35,7 @@ _MOST_ROLLED = 40_000  # likewise where a column is a rollout of its own, not an
 _MOST_DIFFERENCED = 80_000  # likewise where friction makes it one in most windows
 _FEWEST, _FEWEST_ROLLED = 4, 3  # windows
 _DOUBTED = 0.1  # share of the steps, whose contacts leave all to rollouts
+_MOST_OF_IT = 0.5  # of a window's steps, beyond which it is differenced whole
 _WHOLE = 3.0  # s; longer windows are cut for this
 _ROLLED, _DIFFERENCED = 0.25, 0.5  # s; likewise where columns are rollouts, or most are
 _ROUNDS = 2  # in which what is on demand has to prove itself, each a step nearer
@@ -122,6 +123,8 @@ def _determined(
         for one, parameter in zip(offered, list(params.values()), strict=True):
             parameter.frozen = one.on_demand
         problem = _problem(experiment, dataset, params, rollouts, few)
+        if doubtful and all(one is None or one.gave_up for one in short.exact):
+            problem = problem.with_groups(problem.groups)  # no derivatives but differences
         usual = [one for one in offered if not one.on_demand]
         problem = _with_levels(problem, problem.initial_point())
         tried = _tried(problem, problem.initial_point(), usual)
@@ -131,8 +134,28 @@ def _determined(
 
 
 def _stays_exact(problem: WindowedProblem) -> bool:
-    """Return whether derivatives are exact where bodies touch too, which a Jacobian shows."""
-    problem.differentiate(problem.initial_point())
+    """Return whether derivatives are exact where bodies touch too, which a Jacobian shows.
+
+    Steps that are not covered, of which each takes simulations for every column, are counted first,
+    window by window, until they are too many.
+    """
+    lacking: list[float] = []
+    for group, exact in zip(problem.groups, problem.exact, strict=True):
+        for place in range(len(group.windows)):
+            alone = tolerating(problem.with_groups([group.select([place])], "auto"), 1.0)
+            alone.differentiate(alone.initial_point())
+            (known,) = alone.exact
+            if exact is None or known is None or known.gave_up:
+                return False
+            exact.learn_from(known)
+            tolerating(problem)
+            lacking += known.uncovered.tolist()
+            if sum(lacking) > _DOUBTED * len(problem.windows):
+                if lacking[-1] > _MOST_OF_IT:
+                    exact.give_up("most steps have contacts that it does not know")
+                return False
+    if max(lacking) > FEW_STEPS:
+        problem.differentiate(problem.initial_point())
     return all(each is not None and each.doubted <= _DOUBTED for each in problem.exact)
 
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import mujoco
 
-from sysid_ros.dataset import Dataset, without_contacts
+from sysid_ros.dataset import without_contacts
 from sysid_ros.diagnosis import (
     Finding,
     FindingKind,
     check_dataset,
-    contacts,
     mistaken_units,
+    runaways,
 )
 from sysid_ros.engine.elements import without_visuals
 from sysid_ros.engine.windows import RESTING
@@ -33,7 +33,7 @@ from sysid_ros.experiment import (
 )
 from sysid_ros.proposal import torque_proposal
 from sysid_ros.proposal.candidate import Candidate, together, with_first
-from sysid_ros.proposal.contact_windows import fixed_with_meshes, with_windows_for_contacts
+from sysid_ros.proposal.contact_windows import with_windows_for_contacts
 from sysid_ros.proposal.experiment_text import Draft, SignalEntry
 from sysid_ros.proposal.fit_cost import in_a_usual_time
 from sysid_ros.proposal.held_by_priors import chosen
@@ -42,6 +42,7 @@ from sysid_ros.proposal.masses import masses_beside_gains, masses_that_gravity_n
 from sysid_ros.proposal.proposed_interpolation import with_interpolations
 from sysid_ros.proposal.proposed_parameters import Inputs, candidates
 from sysid_ros.proposal.recordings import (
+    Loaded,
     divide,
     find_bags,
     load_some,
@@ -157,13 +158,14 @@ def propose(
         units = mistaken_units(experiment, load_some(experiment))
         recorded = without_efforts(spec, recorded, units) or served
         draft = _drafted(model, recorded, folders, output)
-    draft, findings, dataset = _tested(draft, output, recorded)
+    draft, findings, loaded = _tested(draft, output, recorded)
     if served := without_efforts(spec, recorded, findings):
         recorded, draft = served, _drafted(model, served, folders, output)
-        draft, findings, dataset = _tested(draft, output, served)
+        draft, findings, loaded = _tested(draft, output, served)
     if torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping):
         on_stage("looking for motors that turn with two joints")
-        dataset = dataset or load_some(parse_experiment(draft.text(), path=output))
+        experiment = parse_experiment(draft.text(), path=output)
+        dataset = load_some(experiment) if loaded is None else loaded.dataset
         fitted, findings = torque_proposal.fitted_to_torque(
             draft, dataset, recorded, _without_gravity(findings), output, on_stage
         )
@@ -171,9 +173,9 @@ def propose(
         if served is None:
             return _proposal(fitted, findings, output)
         recorded, draft = served, _drafted(model, served, folders, output)
-        draft, findings, dataset = _tested(draft, output, served)
+        draft, findings, loaded = _tested(draft, output, served)
     on_stage("trying which parameters the recordings determine")
-    return _determined(draft, recorded, findings, output, dataset)
+    return _determined(draft, recorded, findings, output, loaded)
 
 
 def _determined(
@@ -181,7 +183,7 @@ def _determined(
     recorded: RecordedSignals,
     findings: tuple[Finding, ...],
     output: Path,
-    dataset: Dataset | None,
+    loaded: Loaded | None,
 ) -> Proposal:
     """The proposal with the parameters that the recordings determine, and what is left to say."""
     spec, mapping = recorded.spec, recorded.mapping
@@ -189,7 +191,7 @@ def _determined(
     masses = masses_that_gravity_names(spec, findings)
     repaired = as_drafted(mapping, [entry.values for entry in draft.signals])
     integral = any(one.kind is FindingKind.INTEGRAL for one in findings)
-    draft = _with_parameters(draft, spec, repaired, output, masses, dataset, integral=integral)
+    draft = _with_parameters(draft, spec, repaired, output, masses, loaded, integral=integral)
     if set(masses) & set(draft.parameters):
         findings = _without_gravity(findings)
     if guessed:  # recordings are read anew, as commands may be joined by lines by now
@@ -277,20 +279,20 @@ def _masks(channels: Sequence[Channel]) -> tuple[SignalEntry, ...]:
 
 def _tested(
     draft: Draft, output: Path, recorded: RecordedSignals
-) -> tuple[Draft, tuple[Finding, ...], Dataset | None]:
+) -> tuple[Draft, tuple[Finding, ...], Loaded | None]:
     """Repair signs, units and exchanged signals as ``sysid_ros check`` would; keep the rest.
 
     The recordings come along where nothing was repaired.
     """
     experiment = parse_experiment(draft.text(), path=output)
-    dataset = load_some(experiment)
     by_torque = torque_proposal.torque_is_measured(recorded.spec.copy().compile(), recorded.mapping)
-    findings = check_dataset(experiment, dataset, simulated=not by_torque)
+    loaded = Loaded.of(experiment)
+    findings = check_dataset(experiment, loaded.dataset, simulated=not by_torque, seen=loaded.seen)
     kinds = {FindingKind.MOUNTING} if recorded.given else _REPAIRED
     repaired = [finding for finding in findings if finding.kind in kinds]
     rest = tuple(finding for finding in findings if finding.kind not in kinds)
     if not repaired:
-        return draft, rest, dataset
+        return draft, rest, loaded
     overrides = [one for finding in repaired for one in finding.overrides]
     tree = without_places(apply_overrides(parse_yaml(draft.text(), "proposal"), overrides))
     doubts = {
@@ -324,7 +326,7 @@ def _with_parameters(
     mapping: Mapping,
     output: Path,
     masses: Sequence[Candidate],
-    dataset: Dataset | None,
+    loaded: Loaded | None,
     *,
     integral: bool,
 ) -> Draft:
@@ -333,7 +335,7 @@ def _with_parameters(
     None on demand where drives have an ``integral`` part.
     """
     resting = resting_joints(spec.copy().compile(), mapping.lines)
-    dataset = None if resting else dataset
+    loaded = None if resting else loaded
     draft = without_comparing(draft, resting)
     inputs, floating = _inputs(mapping, unzeroed(spec, mapping)), mapping.posed
     moving = [*(joint for joint in mapping.joints if joint not in resting), *mapping.carried]
@@ -348,14 +350,14 @@ def _with_parameters(
         return parse_experiment(replace(draft, parameters=plain).text(), path=output)
 
     try:
-        dataset = dataset or load_some(experiment_with(offered))
+        loaded = loaded or Loaded.of(experiment_with(offered))
+        dataset, seen = loaded.dataset, loaded.seen
         begun = begun_at_motion(offered, dataset, inputs)
-        groups = dataset.training
-        seen = contacts(groups, build_parameters(experiment_with(begun), groups[0].spec))
-        offered = offered if seen.diverged[0] else begun  # no start from which it runs away
-        draft = with_windows_for_contacts(
-            draft, seen, floating=floating, meshes=fixed_with_meshes(dataset)
-        )
+        if begun != [*offered]:  # no start from which it runs away
+            params = build_parameters(experiment_with(begun), dataset.training[0].spec)
+            offered = offered if runaways(dataset.training, params)[0] else begun
+        meshes = loaded.fixed_with_meshes
+        draft = with_windows_for_contacts(draft, seen, floating=floating, meshes=meshes)
         experiment = experiment_with(offered)
         if draft.contacts_left_out:
             dataset = replace(dataset, training=without_contacts(dataset.training)[0])

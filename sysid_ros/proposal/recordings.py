@@ -14,9 +14,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sysid_ros.dataset import Dataset, load_dataset
-from sysid_ros.diagnosis import motion_bandwidth
-from sysid_ros.engine.elements import is_effort, is_servo
+from sysid_ros.dataset import Dataset, load_dataset, reading_of
+from sysid_ros.diagnosis import Contacts, contacts, motion_bandwidth
+from sysid_ros.engine.elements import FREE, is_effort, is_servo
 from sysid_ros.engine.signals import actuator_names
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.experiment import Experiment
@@ -157,6 +157,30 @@ def window_length(
     return float(f"{min(max(third, shortest), longest):.1g}")
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """Some recordings of an experiment, and the contacts in all of them."""
+
+    dataset: Dataset
+    seen: Contacts
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> Loaded:
+        """Load and look.
+
+        Raises:
+          SysidError: As :func:`load_some`.
+        """
+        dataset = load_some(experiment)
+        return cls(dataset, contacts(dataset.whole))
+
+    @property
+    def fixed_with_meshes(self) -> bool:
+        """True if meshes may touch and all of the robot's postures are known."""
+        models = [group.gt_model for group in self.dataset.training]
+        return any(m.nmesh for m in models) and not any(FREE in m.jnt_type for m in models)
+
+
 def load_some(experiment: Experiment) -> Dataset:
     """Some of the recordings of an experiment, as many as a judgement needs.
 
@@ -168,6 +192,7 @@ def load_some(experiment: Experiment) -> Dataset:
     )
     sequences = tuple(experiment.sequences[place] for place in places)
     try:
-        return load_dataset(replace(experiment, sequences=sequences), None)
+        some = replace(experiment, sequences=sequences)
+        return load_dataset(some, None, reading=reading_of(experiment))
     except (BagError, DataError) as error:
         raise type(error)(f"the proposal does not fit the recordings: {error}") from error

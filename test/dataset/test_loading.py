@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ import pytest
 from pendulum_experiment import write_pendulum_experiment
 from torque_arm import JOINTS, experiment_text, write_torque_bag
 
-from sysid_ros.dataset import kept_recordings, load_dataset, loading
+from sysid_ros.dataset import kept_recordings, load_dataset, loading, mapped_recordings, reading_of
 from sysid_ros.dataset.loading import _sequence_configs
 from sysid_ros.errors import ExperimentError
 from sysid_ros.experiment import SequenceConfig, load_experiment
@@ -63,10 +64,17 @@ def test_fits_of_the_same_signals_read_a_recording_once(
     load_dataset(experiment, None, reading="others")  # whose signals may be mapped otherwise
     load_dataset(experiment, None)
     assert len(opened) == 6
+    (model,) = load_dataset(experiment, None, reading=reading_of(experiment)).training
+    fewer = replace(experiment, parameters=())  # is mapped alike
+    found = mapped_recordings(fewer, model.sequence_name, None, model.spec)
+    assert (list(found), len(opened)) == (model.sequence_name, 8)
+    gaps = replace(experiment, fit=replace(experiment.fit, max_gap=1.0))
+    mapped_recordings(gaps, model.sequence_name, None, model.spec)
+    assert len(opened) == 9
     monkeypatch.setattr(kept_recordings, "KEPT_BYTES", 0)
     for _ in range(2):  # without room
         load_dataset(experiment, None, reading="large ones")
-    assert len(opened) == 10
+    assert len(opened) == 13
 
 
 def test_an_actuator_without_power_needs_no_signal(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from robot_to_try import PLAN, true_joint
 
 import sysid_ros.proposal.identifiability as identifiability
 from sysid_ros.dataset import load_dataset
+from sysid_ros.engine.derivatives import sensitivities
 from sysid_ros.engine.derivatives.parameter_effects import ParameterEffects
 from sysid_ros.engine.least_squares import Linearization
 from sysid_ros.engine.problem import WindowedProblem
@@ -102,6 +103,27 @@ def test_only_contacts_without_exact_derivatives_make_a_fit_dear(
     tmp_path: Path, known: bool
 ) -> None:
     assert tried(tmp_path, 0.3, foot=True, known=known).rolled == (not known)
+
+
+def test_steps_without_derivatives_are_counted_before_any_is_differenced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step that is differenced takes simulations for every column."""
+    differenced: list[int] = []
+    right, stays = sensitivities.differentiate_again, identifiability._stays_exact
+
+    def counted(*arguments: Any) -> int:
+        differenced.append(right(*arguments))
+        return differenced[-1]
+
+    def looked(problem: WindowedProblem) -> bool:
+        answer = stays(problem)
+        assert not (answer or differenced)
+        return answer
+
+    monkeypatch.setattr(sensitivities, "differentiate_again", counted)
+    monkeypatch.setattr(identifiability, "_stays_exact", looked)
+    assert tried(tmp_path, 0.3, foot=True, known=False).rolled
 
 
 def test_what_parameters_change_is_found_out_once_where_contacts_are_tried_first(

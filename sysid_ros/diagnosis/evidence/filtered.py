@@ -30,6 +30,7 @@ _OVER_NOISE = 10.0  # range of a motion over its noise; in less, noise passes fo
 _GRID = 8.0  # grid points per period of the low-pass
 _ROWS = 1500  # instants that a test uses at most
 _FEWEST = 8  # samples of a signal that a recording must have
+_FADED = 1e-17  # of a step, that is left of it behind a low-pass: nothing beside rounding
 _BLOCKS = 20  # stretches of time whose evidence is counted apart
 
 
@@ -244,9 +245,13 @@ def _low_passed(values: FloatArray, share: float) -> FloatArray:
     for it would take half a second.
     """
     kept, least = float(np.exp(-share)), float(-np.expm1(-share) / share)
-    new = (1.0 - least) * values[1:] + (least - kept) * values[:-1]
-    steps = itertools.accumulate(new.tolist(), lambda y, x: kept * y + x, initial=float(values[0]))
-    return np.fromiter(steps, np.float64, len(values))
+    passed: FloatArray = (1.0 - least) * values
+    passed[1:] += (least - kept) * values[:-1]
+    passed[0], span = values[0], 1
+    while span < len(values) and (left := kept**span) > _FADED:  # of twice as many steps each time
+        passed[span:] += left * passed[:-span]
+        span *= 2
+    return passed
 
 
 def _between(values: FloatArray, left: IndexArray, part: FloatArray) -> FloatArray:

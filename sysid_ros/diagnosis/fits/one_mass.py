@@ -78,14 +78,17 @@ def one_mass(scores: Scores) -> OneMass | None:
     same = (left <= _SAME * left.min()) & (gained > 0.0)
     best = int(np.argmax(np.where(same, np.abs(steps), -1.0)))
     step = float(steps[best])
-    likely, surely = scores.reach(best, step), scores.reach(best, step, _ALARMS / len(steps))
     _, better = scores.better(best, 0.0, step)
     explained = float(gained[best]) / max(scores.left, 1e-300)
     least = _OFF if explained >= _ALONE else _FAR_OFF
-    if abs(step) - surely < least or better < _BETTER_WINDOWS or explained < _GAINED:
+    if abs(step) < least or better < _BETTER_WINDOWS or explained < _GAINED:
         return None
     felt = _felt(scores, best, step)
     if not np.any(felt):
+        return None
+    # Last, as it takes a third of a second to import what quantiles are of.
+    likely, surely = scores.reach(best, step), scores.reach(best, step, _ALARMS / len(steps))
+    if abs(step) - surely < least:
         return None
     others = {
         name: float(steps[k])
@@ -107,8 +110,8 @@ def clearly_off(scores: Scores) -> list[int]:
         k
         for k in np.argsort(-gained).tolist()
         if gained[k] >= _GAINED * scores.left
-        and abs(steps[k]) > scores.reach(k, steps[k], alarms)
         and scores.better(k, 0.0, steps[k])[1] >= _BETTER_WINDOWS
+        and abs(steps[k]) > scores.reach(k, steps[k], alarms)
     ]
 
 

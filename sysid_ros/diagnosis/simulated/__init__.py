@@ -11,6 +11,8 @@ from sysid_ros.diagnosis.simulated.contacts import (
     apart,
     contact_findings,
     contacts,
+    runaways,
+    running_away,
     swinging_steps,
     without_geoms,
 )

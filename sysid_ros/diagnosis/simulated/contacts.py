@@ -24,6 +24,7 @@ from sysid_ros.engine.windows import Pair, Touches, drawn_overlaps, model_group,
 _POSTURES = 400  # that are looked at
 _WINDOWS = 40
 _SHORTEST = 0.2  # s of a window
+_LONGEST = 0.4  # s of one in which bodies touch, so that steps are dear, too
 _TRIED = 6  # windows that are simulated
 _VELOCITY_FILTER = 30.0  # Hz
 _DEEP = 1e-3  # m; geoms that overlap by less only rest on each other
@@ -58,13 +59,10 @@ class Contacts:
       drawn: Pairs that overlap, always or at times, deeper than bodies that are there can, with
         the depth, m.
       drawn_bodies: The numbers of the bodies of these.
-      diverged: How many windows a simulation with the values that a fit starts from cannot follow
-        to their end, and how many were tried.
     """
 
     overlaps: tuple[Overlap, ...] = ()
     touching: dict[tuple[str, str], float] = field(default_factory=dict)
-    diverged: tuple[int, int] = (0, 0)
     drawn: dict[tuple[str, str], float] = field(default_factory=dict)
     drawn_bodies: tuple[Pair, ...] = ()
 
@@ -78,19 +76,16 @@ class Contacts:
         """True if something touches in some postures only."""
         return any(share < _ALWAYS for share in self.touching.values())
 
+    def window(self, length: float | None) -> float | None:
+        """A window's length [s], no longer than it pays: what begins a little off touches later."""
+        return min(length or _LONGEST, _LONGEST) if self.touching else length
 
-def contacts(
-    groups: Sequence[ModelSequences],
-    parameters: ParameterDict | None = None,
-    *,
-    simulated: bool = True,
-) -> Contacts:
-    """Look for contacts in recorded postures, and simulate a few windows from their starts.
+
+def contacts(groups: Sequence[ModelSequences]) -> Contacts:
+    """Look for contacts in recorded postures.
 
     Args:
       groups: Sequences by model; those of the model that most were recorded with count.
-      parameters: What a fit would start from; the model's own values if left out.
-      simulated: Whether the fit simulates; if not, nothing is simulated here either.
     """
     group = max(groups, key=len)
     count = len(group)
@@ -102,8 +97,7 @@ def contacts(
     deep = drawn_overlaps(model, seen)
     drawn = {_names(model, pair): depth for pair, depth in deep.items()}
     touching = {b: share for b, share in touching.items() if b not in names and b not in drawn}
-    runaways = _diverged(group, parameters or ParameterDict()) if simulated else (0, 0)
-    return Contacts(overlaps, touching, runaways, drawn, tuple(deep))
+    return Contacts(overlaps, touching, drawn, tuple(deep))
 
 
 def apart(groups: Sequence[ModelSequences], seen: Contacts) -> ModelSequences:
@@ -167,8 +161,17 @@ def _geoms(model: mujoco.MjModel, pair: tuple[int, int]) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _diverged(group: ModelSequences, parameters: ParameterDict) -> tuple[int, int]:
-    """Count windows that a simulation does not follow to the end, and those it tried."""
+def runaways(groups: Sequence[ModelSequences], parameters: ParameterDict) -> tuple[int, int]:
+    """Simulate a few windows of the recordings from their starts.
+
+    Args:
+      groups: As those of :func:`contacts`.
+      parameters: What a fit would start from.
+
+    Returns:
+      How many a simulation cannot follow to their end, and how many were tried.
+    """
+    group = max(groups, key=len)
     durations = [float(part.times[-1] - part.times[0]) for part in group.sensordata]
     windows = model_group(
         group,
@@ -190,18 +193,9 @@ def _diverged(group: ModelSequences, parameters: ParameterDict) -> tuple[int, in
     return lost, len(residuals)
 
 
-def contact_findings(seen: Contacts, *, mistaken: bool) -> list[Finding]:
-    """Findings of lasting overlaps and of windows that no simulation gets through.
-
-    Args:
-      seen: What touches in the recorded postures.
-      mistaken: Whether other mistakes are known, any of which may be why a simulation runs away.
-    """
-    found = [_overlapping(seen.overlaps)] if seen.overlaps else []
-    lost, tried = seen.diverged
-    if lost and not mistaken:
-        found.append(_running_away(lost, tried, bool(seen.overlaps)))
-    return found
+def contact_findings(seen: Contacts) -> list[Finding]:
+    """Findings of lasting overlaps in the recorded postures."""
+    return [_overlapping(seen.overlaps)] if seen.overlaps else []
 
 
 def _overlapping(overlaps: tuple[Overlap, ...]) -> Finding:
@@ -228,22 +222,27 @@ def _overlapping(overlaps: tuple[Overlap, ...]) -> Finding:
     )
 
 
-def _running_away(lost: int, tried: int, overlapping: bool) -> Finding:
+def running_away(lost: int, tried: int, seen: Contacts) -> list[Finding]:
+    """Findings of windows that no simulation gets through, if there are any."""
+    if not lost:
+        return []
     cause = (
         "The overlapping bodies may be the reason."
-        if overlapping
+        if seen.overlaps
         else "A time step too long for stiff servos or light bodies, a wrong unit of a command or "
         "wrong inertias may be the reason."
     )
-    return Finding(
-        FindingKind.RUNAWAY,
-        (),
-        {"windows": float(lost), "tried": float(tried)},
-        "With the values that a fit starts from, the simulation flies apart in "
-        f"{lost} of {tried} stretches of the recordings, from the recorded posture. {cause}",
-        "",
-        (),
-    )
+    return [
+        Finding(
+            FindingKind.RUNAWAY,
+            (),
+            {"windows": float(lost), "tried": float(tried)},
+            "With the values that a fit starts from, the simulation flies apart in "
+            f"{lost} of {tried} stretches of the recordings, from the recorded posture. {cause}",
+            "",
+            (),
+        )
+    ]
 
 
 def swinging_steps(recorded: Recorded) -> list[Finding]:

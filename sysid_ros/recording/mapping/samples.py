@@ -123,8 +123,11 @@ def _changes_of_course(values: FloatArray) -> int:
 
 def _usual_steps(steps: FloatArray) -> FloatArray:
     """The median of steps (n,) about each: a current is quiet at rest and loud in motion."""
-    blocks = np.array_split(steps, max(1, len(steps) // _ABOUT))
-    return np.concatenate([np.full(len(one), np.median(one)) for one in blocks])
+    count = max(1, len(steps) // _ABOUT)
+    size, longer = divmod(len(steps), count)
+    longest, rest = np.split(steps, [longer * (size + 1)])  # the first are longer by one
+    parts = longest.reshape(longer, size + 1), rest.reshape(count - longer, size)
+    return np.concatenate([np.repeat(np.median(one, axis=1), one.shape[1]) for one in parts])
 
 
 def _first_of_equal(times: FloatArray) -> BoolArray:

@@ -13,7 +13,7 @@ import pytest
 from sysid_ros.dataset import Dataset, load_dataset
 from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.evidence.finding import FindingKind
-from sysid_ros.diagnosis.simulated.contacts import apart, contacts
+from sysid_ros.diagnosis.simulated.contacts import Contacts, apart, contacts
 from sysid_ros.experiment import Experiment, parse_experiment
 from sysid_ros.rehearsal import Motion, RecordingPlan, generate
 
@@ -83,6 +83,8 @@ def test_touching_the_floor_at_times_is_no_mistake(tmp_path: Path) -> None:
     seen = contacts(data.training)
     assert seen.come_and_go
     assert 0.05 < seen.touching["world", "arm"] < 0.95
+    assert [seen.window(length) for length in (None, 1.0, 0.3)] == [0.4, 0.4, 0.3]
+    assert Contacts().window(None) is None and Contacts().window(1.0) == 1.0
     assert seen.overlaps == ()
     assert apart(data.training, seen) is data.training[0]
     assert not {one.kind for one in check_dataset(experiment, data)} & {
