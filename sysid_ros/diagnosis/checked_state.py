@@ -56,6 +56,12 @@ class CheckedState:
             held_out = None
         return cls(whole, ExperimentLines(experiment), declared, dataset.turned, held_out)
 
+    @property
+    def gains_are_open(self) -> bool:
+        """True if all gains that nobody knows are free; else masses are made of these."""
+        names = [str(self.recorded.model.actuator(one).name) for one in self.recorded.guessed]
+        return all(self.declared.concern("actuator", name, "kp", "kv") for name in names)
+
     def repair(self, change: Change) -> None:
         """Repair the recordings."""
         self.recorded = repaired(self.recorded, change)

@@ -149,7 +149,7 @@ def masses_off(experiment: Experiment, dataset: Dataset) -> tuple[Finding, ...]:
     """
     with single_blas_thread():
         state = CheckedState.of(experiment, dataset)
-        if not _gains_are_open(state):
+        if not state.gains_are_open:
             return ()
         seen = contacts(dataset.whole)
         return tuple(_window_test(state, experiment, dataset, seen).masses_off())
@@ -363,17 +363,11 @@ def _in_windows(
         return found
     if turned := test.turned():
         return [state.mounting(turned, leaning_grounds(turned))]
-    if not (found := test.loads()) and _gains_are_open(state):
+    if not (found := test.loads()) and state.gains_are_open:
         found = test.masses_off()
     if not found and (note := test.note()):
         on_note(note)
     return found
-
-
-def _gains_are_open(state: CheckedState) -> bool:
-    """Return whether all gains that nobody knows are free; else masses are made of these."""
-    names = [str(state.recorded.model.actuator(one).name) for one in state.recorded.guessed]
-    return all(state.declared.concern("actuator", name, "kp", "kv") for name in names)
 
 
 def _is_of_servo(state: CheckedState, finding: Finding) -> bool:

@@ -95,7 +95,9 @@ def test_recordings_that_need_no_repair_are_read_once(
 ) -> None:
     truth, read, right = arm_model(1, 2), [], recordings.load_dataset
     monkeypatch.setattr(
-        recordings, "load_dataset", lambda *given: read.append(given) or right(*given)
+        recordings,
+        "load_dataset",
+        lambda *given, **reading: read.append(given) or right(*given, **reading),
     )
     (tmp_path / "arm.xml").write_text(wrong_model(truth, 1))
     write_bag(tmp_path / "bag", simulate(truth, 1))
