@@ -76,6 +76,11 @@ class ExperimentLines:
         """A signal as validated."""
         return self._configs[label]
 
+    def reverses_joints(self, change: Change) -> bool:
+        """True if a change reverses joints whole: what they are told and what they did."""
+        kinds = {one.kind for label in change.signals if (one := self._configs.get(label))}
+        return change.kind is FindingKind.SIGN and SignalKind.ACTUATOR in kinds and len(kinds) > 1
+
     def owner(self, sensor: str) -> str:
         """The signal that a sensor belongs to: itself, or the twist that it is a part of."""
         if sensor in self._configs:
@@ -307,8 +312,7 @@ def finding_of(
     repair = lines.with_change(change)
     others = tuple(label for other in alternatives for label in other.signals)
     also = f" {_all(others)} could be the wrong one as well." if others else ""
-    # Joints that are reversed whole, of which others do as much, are mirror images that move alike.
-    mirrored = change.kind is FindingKind.SIGN and len(change.signals) > 1
+    mirrored = all(map(lines.reverses_joints, (change, *alternatives)))  # images that move alike
     return Finding(
         kind=change.kind,
         signals=tuple(dict.fromkeys((*change.signals, *others))),

@@ -67,7 +67,9 @@ def smoothed_torque(
 ) -> SmoothedTorque | None:
     """Find the low-pass that measured torque has passed; ``None`` where a delay explains as much.
 
-    Only rows count in which friction's sign is known, with whatever delay there is.
+    Only rows count in which friction's sign is known, with whatever delay there is. What the model
+    has wrong and nothing estimates may look like a low-pass: it is one beside any masses and
+    friction.
 
     Args:
       evidence: Sums of rows of torque without unknown factors, about the best delays.
@@ -86,6 +88,10 @@ def smoothed_torque(
         return None
     if not any(_ratio(test.left(one), plain) < _MAYBE for one in _CONSTANTS[2::3]):
         return None
+    whole = _of_any_robot(free)
+    x = np.pad(x, (0, len(whole.names) - len(x)))
+    plain = _Test(evidence, whole, x, np.array(dofs)).left()
+    test = _Test(first, whole, x, np.array(dofs))
     ratios = [1.0, *(_ratio(test.left(one), plain) for one in _CONSTANTS)]
     best = int(np.argmin(ratios))
     if not 0 < best < len(_CONSTANTS):
@@ -93,6 +99,21 @@ def smoothed_torque(
     near = np.geomspace(_CONSTANTS[best - 1] / _ABOUT, _CONSTANTS[best - 1] * _ABOUT, _FINE)
     constant = float(min(near, key=lambda one: _ratio(test.left(one), plain)))
     return _told(test.left(constant), plain, constant, [signals[dof] for dof in dofs])
+
+
+def _of_any_robot(free: FreeParameters) -> FreeParameters:
+    """The estimated parameters and changes of all that the model has."""
+    count, more = len(free.columns), np.eye(len(free.columns))
+    return replace(
+        free,
+        names=(*free.names, *free.columns.names),
+        nominal=np.append(free.nominal, np.zeros(count)),
+        lower=np.append(free.lower, np.full(count, -np.inf)),
+        upper=np.append(free.upper, np.full(count, np.inf)),
+        matrix={c: np.hstack([own, more]) for c, own in free.matrix.items()},
+        mean=np.append(free.mean, np.zeros(count)),
+        precision=np.append(free.precision, np.zeros(count)),
+    )
 
 
 def _told(

@@ -124,10 +124,13 @@ class TopicDecoder:
         log = _join(self._log, np.int64)
         order: slice | IntArray = slice(None)  # which costs no copy
         stamps = _join(self._stamps, np.int64)
-        if np.any(log[1:] < log[:-1]) and not (self._reader.stamped and _set_back(log, stamps)):
+        fields = len(self._reader.paths)
+        present = _join(self._present, np.bool_).reshape(len(log), fields)
+        if np.any(log[1:] < log[:-1]) and not (
+            self._reader.stamped and _set_back(log, stamps, present)
+        ):
             order = np.argsort(log, kind="stable")
         rows = range(len(log)) if isinstance(order, slice) else order
-        fields = len(self._reader.paths)
         publish = _join(self._publish, np.int64)
         return TopicColumns(
             topic=self._topic,
@@ -137,7 +140,7 @@ class TopicDecoder:
             publish_ns=publish[order] if len(publish) == len(log) else None,
             header_ns=stamps[order] if self._reader.stamped else None,
             values=_join(self._values, np.float64).reshape(len(log), fields)[order],
-            present=_join(self._present, np.bool_).reshape(len(log), fields)[order],
+            present=present[order],
             absences=tuple(self._absences),
             ambiguous=dict(self._ambiguous),
             trajectories={
@@ -169,21 +172,25 @@ class TopicDecoder:
         return layout, layout.matches(rows)
 
 
-def _set_back(log: IntArray, stamps: IntArray) -> bool:
+def _set_back(log: IntArray, stamps: IntArray, present: BoolArray) -> bool:
     """True where the clock of recorder and header stamps was set back while messages came.
 
     From one message to the next both go back by as much, and as many messages as usual come in what
     is lived twice, before and after; of messages that a recorder wrote out of order there is half.
+    Both tell the same fields: of two nodes with joints of their own, a bag may have one first.
     """
     back = np.flatnonzero(np.diff(log) < 0)
     usual = float(np.median(np.abs(np.diff(log))))
     for last in back.tolist():
         size = int(log[last] - log[last + 1])
         together = abs(int(stamps[last] - stamps[last + 1]) - size) < _OF_SIZE * size
-        before = np.count_nonzero(log[: last + 1] > log[last + 1])
-        after = np.count_nonzero(log[last + 1 :] < log[last])
+        before = np.flatnonzero(log[: last + 1] > log[last + 1])
+        after = last + 1 + np.flatnonzero(log[last + 1 :] < log[last])
         full = _LIVED * size / max(usual, 1.0)
-        if size < _FAR * usual or not together or min(before, after) < full:
+        if size < _FAR * usual or not together or min(len(before), len(after)) < full:
+            return False
+        shared = present[before].any(axis=0) & present[after].any(axis=0)
+        if shared.size and not shared.any():
             return False
     return 0 < len(back) <= _OFTEN
 

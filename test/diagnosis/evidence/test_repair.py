@@ -61,6 +61,8 @@ def test_lines_of_two_mistakes_of_one_signal_repair_both() -> None:
 @pytest.mark.parametrize(("own", "other", "ambiguous"), [
     (("m0",), ("m1",), True),
     (("m0", "p0"), ("m1", "p1"), False),  # joints reversed whole: mirror images move alike
+    (("m0", "m1"), ("p0", "p1"), True),  # of two joints, each of which has one of both reversed
+    (("m0", "p0"), ("p1",), True),
 ])  # fmt: skip
 def test_mirror_images_leave_nothing_open_but_which_joint_to_turn(
     own: tuple[str, ...], other: tuple[str, ...], ambiguous: bool

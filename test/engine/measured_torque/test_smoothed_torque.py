@@ -57,14 +57,14 @@ def measured(qpos: np.ndarray, torque: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return qpos[25:], torque[25:] + 0.02 * rng.standard_normal(torque.shape)[25:]
 
 
-def told_of(times, qpos, torque):
+def told_of(times, qpos, torque, bodies=BODIES):
     spec = mujoco.MjSpec.from_string(nominal_xml())
     params = ParameterDict()
     for name in JOINTS:
         for what in ("armature", "damping", "frictionloss"):
             modifier = AttributeModifier("joint", name, what)
             params.add(Parameter(f"{name}_{what}", 0.0, 0.0, np.inf, modifier=modifier))
-    for body in BODIES:
+    for body in bodies:
         nominal = lookup("body", "inertia").read(spec, body)
         modifier = AttributeModifier("body", body, "inertia")
         params.add(Parameter(body, nominal, -np.inf, np.inf, modifier=modifier))
@@ -89,6 +89,15 @@ def test_torque_that_is_late_is_not_smoothed(delay) -> None:
     for seed in range(2):
         times, qpos, torque = arm(seed)
         assert told_of(times, qpos, late(torque, delay)) is None
+
+
+def test_masses_that_are_wrong_and_held_are_no_low_pass() -> None:
+    for seed in range(1, 3):
+        times, qpos, torque = arm(seed)
+        assert told_of(times, qpos, torque, bodies=()) is None
+        found = told_of(times, qpos, behind(torque, 0.06), bodies=())
+        assert found is not None
+        assert found.constant == pytest.approx(0.06, rel=0.15)
 
 
 def test_check_and_the_verdict_name_it(tmp_path) -> None:

@@ -138,6 +138,21 @@ def test_a_clock_that_is_set_back_in_mid_recording_is_told(arm, joint_state, wri
     assert said == "the clock that stamps /joint_states was set back, by 0.2 s in run"
 
 
+def test_joints_of_one_node_after_those_of_another_are_no_clock_that_was_set_back(
+    joint_state, write_bag
+) -> None:
+    """As a script writes a bag, one array after the other."""
+    entries = []
+    for name in ("shoulder", "elbow"):
+        for tick in range(300):
+            stamp, t = START_NS + tick * 10_000_000, 0.01 * tick
+            message = joint_state(stamp, [name], [np.sin(3.0 * t)], [0.0], [t])
+            entries.append(Entry("/joint_states", stamp + 500_000, message))
+    result = mapped(write_bag(entries), SHOULDER)
+    assert len(result.measured[0].times) == 300
+    assert doubts_of(result.quality) == ()
+
+
 def test_names_in_any_order_and_shared_topics(joint_state, write_bag, arm) -> None:
     """Two publishers with other joints, one of which changes their order."""
     entries = []
