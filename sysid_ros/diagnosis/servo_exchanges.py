@@ -226,10 +226,16 @@ def _reversed_joint(recorded: Recorded, test: Tracking) -> Explanation | None:
             FindingKind.SIGN, scale=dict.fromkeys((*measured, recorded.commands[servo]), -1.0)
         )
         after = test.misfit(chain, change)
+        if not decisive(after, before):
+            continue
         mounted = (
             hanging is not None and _BETTER * hanging.misfit(chain).share ** 2 < after.share**2
         )
-        if decisive(after, before) and not mounted and _beside_zeros(test, chain, servo, measured):
+        mirrored = any(  # a simulation tells of these, and less is reversed so
+            test.misfit(chain, one).share ** 2 <= _SAME * after.share**2
+            for one in _reversed_undriven(recorded, bodies[servo])
+        )
+        if not (mounted or mirrored) and _beside_zeros(test, chain, servo, measured):
             gained = len(chain) * (before.share**2 - after.share**2)
             found.append((gained, Explanation(change, 0.0, before.share, after.share)))
     if not found:
@@ -239,6 +245,17 @@ def _reversed_joint(recorded: Recorded, test: Tracking) -> Explanation | None:
     alike = [one for _, one in found[1:] if one.after**2 <= _SAME * best.after**2]
     alike = [one for one in alike if one.before == best.before]  # of the same servos
     return replace(best, alternatives=tuple(one.change for one in alike))
+
+
+def _reversed_undriven(recorded: Recorded, body: int) -> Iterator[Change]:
+    """Yield the reversal of each measured joint that nothing drives and that moves with a body."""
+    model = recorded.model
+    driven = {recorded.joint_of(servo) for servo in recorded.commands}
+    for joint in recorded.positions:
+        own = int(model.jnt_bodyid[joint])
+        if joint not in driven and (_carries(model, own, body) or _carries(model, body, own)):
+            labels = joint_labels(recorded, joint)
+            yield Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))
 
 
 def _beside_zeros(
