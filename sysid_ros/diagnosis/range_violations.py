@@ -106,7 +106,8 @@ def in_pulses(
 ) -> list[tuple[Change, str, str]]:
     """Find commands of motors that are widths of pulses in us, as autopilots tell their outputs.
 
-    Whole numbers of a topic or field that speaks of speeds are revolutions per minute.
+    Whole numbers of a topic or field that speaks of speeds are revolutions per minute, and those
+    that are what the model's bodies take are newton metres.
 
     Args:
       recorded: The recordings, repaired as far as mistakes are known.
@@ -125,7 +126,7 @@ def in_pulses(
         if within and np.array_equal(values, np.round(values)):
             scale[label] = (high - low) / (_THROTTLE[1] - _THROTTLE[0])
             offset[label] = low - scale[label] * _THROTTLE[0]
-    if not scale:
+    if not scale or _trusted_size(recorded) is not None:
         return []
     first = min(scale)
     _, lowest, highest, low, high = clipped[first]
@@ -152,6 +153,12 @@ def _is_torque(recorded: Recorded, most: float) -> bool:
     """
     size = size_of_torques(recorded)
     return size is not None and abs(math.log(size)) < abs(math.log(0.01 * most * size))
+
+
+def _trusted_size(recorded: Recorded) -> float | None:
+    """All torques over what the model's bodies take; ``None`` where that is far from one."""
+    size = size_of_torques(recorded)
+    return size if size is not None and 1.0 / TRUSTED < size < TRUSTED else None
 
 
 def turns_away(recorded: Recorded) -> list[tuple[Change, str]]:
@@ -210,8 +217,8 @@ def clipped_commands(recorded: Recorded) -> list[Finding]:
 
 def _remedy(recorded: Recorded, label: str) -> str:
     """The remedy of commands beyond their range."""
-    size = size_of_torques(recorded) if label in recorded.efforts.values() else None
-    if size is not None and 1.0 / TRUSTED < size < TRUSTED:
+    size = _trusted_size(recorded) if label in recorded.efforts.values() else None
+    if size is not None:
         return (
             f"All torques as recorded are {size:.2g} times what the model's bodies take, so that "
             "the range is too small: correct it in the model"

@@ -17,7 +17,7 @@ import yaml
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import joints_beyond_ranges, mistaken_values
 from sysid_ros.diagnosis.checked_state import CheckedState
-from sysid_ros.diagnosis.evidence import Finding, FindingKind
+from sysid_ros.diagnosis.evidence import Finding, FindingKind, Recorded, Samples
 from sysid_ros.diagnosis.range_violations import (
     beyond_ranges,
     clipped_commands,
@@ -246,6 +246,33 @@ def test_pulses_of_an_autopilot_are_told(
     )
     turns = replace(state.lines.config("drive"), field="rotor_rpm[0]")
     assert not in_pulses(recorded, lambda label: turns)
+
+
+BOOM = """<mujoco><worldbody><body><joint name="boom" axis="0 -1 0" damping="1"/>
+  <geom type="capsule" size=".05" fromto="0 0 0 4 0 0" mass="{}"/></body></worldbody>
+  <actuator><motor name="drive" joint="boom" ctrlrange="-100 100"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(("mass", "pulses"), [(80.0, False), (0.8, True)])
+def test_whole_newton_metres_that_the_bodies_take_are_no_pulses(mass: float, pulses: bool) -> None:
+    """As of an excavator's boom, up to some 1800 N m of a motor whose range is too small."""
+    truth = mujoco.MjModel.from_xml_string(BOOM.format(80.0))
+    times, data = np.arange(0.0, 20.0, 0.01), mujoco.MjData(truth)
+    angles = 0.3 * np.sin(times) + 0.1 * np.sin(2.3 * times)
+    rates = np.gradient(angles, times)
+    torques = np.empty_like(times)
+    for k, motion in enumerate(zip(angles, rates, np.gradient(rates, times), strict=True)):
+        data.qpos[0], data.qvel[0], data.qacc[0] = motion
+        mujoco.mj_inverse(truth, data)
+        torques[k] = np.round(data.qfrc_inverse[0])
+    assert 1000.0 < torques.min() < torques.max() < 2000.0
+    signals = {"q": Samples(times, angles), "drive": Samples(times, torques, "zoh")}
+    text = "model: a.xml\nsequences: [bag]\nparameters: []\nsignals:\n"
+    text += "  - {actuator: drive, topic: /a, field: data}\n"
+    [own] = parse_experiment(text, path=Path("a.yaml")).signals
+    model = mujoco.MjModel.from_xml_string(BOOM.format(mass))
+    seen = Recorded(model, (signals,), (), {0: "q"}, {}, {0: "drive"}, {})
+    assert bool(in_pulses(seen, lambda _: own)) == pulses
 
 
 def test_a_verdict_hears_of_commands_that_are_clipped(folder: Path) -> None:

@@ -28,6 +28,7 @@ from sysid_ros.engine.uncertainty.step_changes import BY_CHANCE
 from sysid_ros.engine.windows import SequenceData, WindowSimulation
 
 _FEWEST = 3  # joints; of two one is later than the other for many reasons
+_SURE = 4.0  # standard errors; a mass or gain that is wrong and held looks like two or three
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class JointsInTurn:
     chance: FloatArray
 
     def is_told(self, timestep: float) -> bool:
-        """Return whether that is beyond chance, and the last one later by more than a step [s].
+        """Return whether that is sure, and the last one later by more than a step [s].
 
         A time step shifts joints by a share of it, each by another one. What seems to be read later
         than the next message is due is something else.
@@ -59,7 +60,7 @@ class JointsInTurn:
         apart, chance = abs(self.later), BY_CHANCE * self.error
         readings = len(self.signals) - 1
         late = readings * apart > timestep and readings * (apart - chance) < self.interval
-        return late and apart > chance
+        return late and apart > _SURE * self.error
 
 
 def joints_in_turn(

@@ -101,6 +101,7 @@ def test_joints_that_are_read_at_once_are_none(tmp_path: Path, window: float | s
     (1.5e-3, 2e-4, True),
     (-1.5e-3, 2e-4, True),
     (1.5e-3, 1e-3, False),  # chance may do that
+    (1.5e-3, 5e-4, False),  # as a wrong mass may
     (2e-4, 1e-5, False),  # as a time step may
     (6e-3, 1e-3, False),  # when two more messages were due
 ])  # fmt: skip
