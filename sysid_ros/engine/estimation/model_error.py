@@ -40,7 +40,7 @@ from sysid_ros.engine.estimation.shifts import (
     size_by_step,
 )
 from sysid_ros.engine.estimation.stalled_windows import Stretch, landing
-from sysid_ros.engine.estimation.timing_walk import Walk
+from sysid_ros.engine.estimation.timing_walk import Walk, delay_components, time_step
 from sysid_ros.engine.estimation.window_sample import (
     EVALUATION,
     Place,
@@ -80,7 +80,7 @@ STEPS = 3  # of another start at most
 MIN_WINDOWS, MIN_COSTLY = 6, 4
 # A shift may not be of first order that is larger than so many errors by noise, ...
 FAR = 2.0
-OF_ITSELF = 0.1  # ... and than this share of the value
+OF_ITSELF, OF_A_STEP = 0.1, 0.2  # ... and than this share of the value, of a delay of the time step
 SAME_INSTANT = 1e-6  # s
 
 
@@ -281,7 +281,7 @@ def _shift(
     if alternative.order > 0.0:
         few = alternative.cost > COSTLY  # windows, of which chance alone may make a large shift
         theta = base.bowl.point.theta
-        far = np.maximum(FAR * np.maximum(errors, chance), OF_ITSELF * np.abs(theta))
+        far = np.maximum(FAR * np.maximum(errors, chance), _far(base.problem, theta))
         if few and np.any(np.abs(values) > far):
             starts = tuple(base.bowl.point.starts[k] for k in used)
             own_part = part_of(base.problem, used)
@@ -291,6 +291,13 @@ def _shift(
     else:
         error = beyond_chance(values, chance)
     return Shift(alternative.change, alternative.order, values, chance, error)
+
+
+def _far(problem: WindowedProblem, theta: FloatArray) -> FloatArray:
+    """Changes of the parameters, (p,), within which one linearization holds."""
+    far = OF_ITSELF * np.abs(theta)
+    far[delay_components(problem.params)] = OF_A_STEP * time_step(problem)
+    return far
 
 
 def _told(

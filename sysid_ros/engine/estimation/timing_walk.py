@@ -102,9 +102,18 @@ class _Place:
 
 def timing_components(params: ParameterDict) -> IndexArray:
     """Free scalars that say when something acts: delays, then time constants, (k,)."""
+    return _components(params, TIMING)
+
+
+def delay_components(params: ParameterDict) -> IndexArray:
+    """Free scalars that are delays, (k,)."""
+    return _components(params, TIMING[:1])
+
+
+def _components(params: ParameterDict, wanted: Sequence[tuple[str, str]]) -> IndexArray:
     targets = [written_by(p) for p in params.free() for _ in range(p.size)]
     kinds = [(target.element, target.attribute) for target in targets]
-    return np.array([j for kind in TIMING for j, k in enumerate(kinds) if k == kind], dtype=int)
+    return np.array([j for kind in wanted for j, k in enumerate(kinds) if k == kind], dtype=int)
 
 
 def can_walk(problem: WindowedProblem) -> bool:
@@ -134,7 +143,7 @@ def walk_around(problem: WindowedProblem, solution: Solution, errors: FloatArray
     affordable = int(WALKS / (COMMON * PLACE * len(used) / n))
     for component in timing[: max(1, affordable)]:
         stride = BEYOND * known[component] * np.sqrt(n / len(used))
-        stride = max(2.0 * _time_step(problem), min(stride, widest[component]))
+        stride = max(2.0 * time_step(problem), min(stride, widest[component]))
         seen += _walk(part, base, int(component), stride)
     found = Walk(None, np.zeros(len(known)), np.zeros(len(known)))
     lower = [place for place in seen if place.is_lower(LIKELY)]
@@ -282,5 +291,6 @@ def _prior_cost(problem: WindowedProblem, point: Point) -> float:
     return 0.5 * float(np.sum(problem.prior_rows(point.theta)[:, -1] ** 2))
 
 
-def _time_step(problem: WindowedProblem) -> float:
+def time_step(problem: WindowedProblem) -> float:
+    """The time step that a problem is simulated with, s."""
     return float(problem.groups[0].batches[0].model.opt.timestep)

@@ -18,8 +18,9 @@ from sysid_ros.errors import StopRequestedError
 
 EVALUATION = 0.2  # of a linearization's time
 SEARCH = 12.0  # linearizations that a search takes, about
-# Of a followed shift: behind two refused steps the next that is not is too short to matter.
-FEW = SolverSettings(max_iterations=3, cost_tolerance=1e-3, refusals=2)
+# Of a followed shift. What trades a delay for inertia leads along a winding valley that is rough,
+# as commands change a time step earlier or later: several steps may be refused.
+FEW = SolverSettings(max_iterations=6, cost_tolerance=1e-4, refusals=6)
 
 
 @dataclass(frozen=True)

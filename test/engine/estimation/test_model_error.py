@@ -18,7 +18,12 @@ from sysid_ros.engine.estimation import FitSettings, bias_check, fit
 from sysid_ros.engine.estimation.shifts import ModelError, Shift, by_change, size_by_step
 from sysid_ros.engine.estimation.window_sample import followed_shift
 from sysid_ros.engine.least_squares import Point, ReducedSystem
-from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.parameters import (
+    AttributeModifier,
+    Parameter,
+    ParameterDict,
+    SignalModifier,
+)
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.signals import (
     ModelSequences,
@@ -183,6 +188,74 @@ def test_a_stiff_servo_at_a_long_time_step_is_flagged_and_wide() -> None:
         assert low <= truth <= high, name
         assert "moves with half the time step" in result[name].flags
     assert missed >= 1
+
+
+DRIVE, LATE = {"armature": 0.086, "damping": 2.0, "frictionloss": 0.78}, 0.0116
+
+
+def drive_spec(values: dict[str, float], step: float) -> mujoco.MjSpec:
+    return mujoco.MjSpec.from_string(
+        f"""<mujoco><option timestep="{step}" integrator="implicitfast"/>
+        <worldbody><body name="link"><joint name="hinge" axis="0 1 0"
+          frictionloss="{values["frictionloss"]}"
+          armature="{values["armature"]}" damping="{values["damping"]}"/>
+          <inertial pos="0 0 -0.02" mass="0.5" diaginertia="0.001 0.001 0.001"/></body></worldbody>
+        <actuator><velocity name="drive" joint="hinge" kv="60"/></actuator>
+        <sensor><jointpos name="angle" joint="hinge"/></sensor></mujoco>"""
+    )
+
+
+def drive_recording(seed: int, start: dict[str, float]) -> ModelSequences:
+    """Speeds that are commanded at 40 Hz, simulated in fine steps, and the model of 1 ms."""
+    random, commanded = np.random.default_rng(seed), np.arange(0.0, 20.0, 0.025)
+    rates, phases = random.uniform(0.1, 0.6, 5), random.uniform(0.0, 2.0 * np.pi, 5)
+    waves = np.sin(2.0 * np.pi * rates * commanded[:, None] + phases)
+    command = 0.3 * (waves / np.sqrt(1.0 + 3.0 * rates)).sum(axis=1)
+    fine = TRUE_STEP * np.arange(round(20.0 / TRUE_STEP))
+    acts = np.searchsorted(commanded, fine - LATE + 1e-9, side="right") - 1
+    model, column = drive_spec(DRIVE, TRUE_STEP).compile(), np.array([0])
+    begin = create_initial_state(model, np.zeros(1), np.zeros(1))
+    inputs = command[np.maximum(acts, 0)][None, :, None]
+    _, angles = mujoco.rollout.rollout(model, mujoco.MjData(model), begin[None], inputs)
+    angle = np.insert(angles[0, :, 0], 0, 0.0)[:: round(0.01 / TRUE_STEP)]
+    angle = angle + 1e-5 * random.normal(size=angle.shape)
+    spec = drive_spec(start, 0.001)
+    return ModelSequences(
+        "drive",
+        spec,
+        "run",
+        create_initial_state(spec.copy().compile(), np.zeros(1), np.zeros(1)),
+        TimeSeries(commanded, command[:, None], {"drive": (SignalType.MjCtrl, column)}, ("zoh",)),
+        TimeSeries(
+            0.01 * np.arange(len(angle)), angle[:, None],
+            {"angle": (SignalType.MjSensor, column)},
+        ),
+    )  # fmt: skip
+
+
+def test_a_delay_that_moves_by_a_part_of_the_time_step_is_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It trades with armature along a valley on which one linearization says nothing of either."""
+    start = {"armature": 0.12, "damping": 3.0, "frictionloss": 0.5}
+    params = ParameterDict()
+    for name, value in start.items():
+        modifier = AttributeModifier("joint", "hinge", name)
+        params.add(Parameter(name, value, 0.0, 20.0 * value, modifier=modifier))
+    params.add(Parameter("delay", 0.01, 0.0, 0.1, modifier=SignalModifier("drive", "delay")))
+    followed: list[FloatArray] = []
+
+    def kept(changed: WindowedProblem, own: WindowedProblem, at: Point) -> FloatArray:
+        followed.append(followed_shift(changed, own, at))
+        return followed[-1]
+
+    monkeypatch.setattr(FOLLOWED, kept)
+    result = fit([drive_recording(8, start)], params, FitSettings(threads=1, window_length=0.7))
+    (moved,) = followed
+    assert moved[0] < -0.01 and moved[3] > 3e-4  # less armature behind a longer delay, as it is
+    for name, truth in {**DRIVE, "delay": LATE}.items():
+        low, high = result[name].interval() or (np.nan, np.nan)
+        assert low <= truth <= high, name
 
 
 def test_where_one_step_says_too_little_the_time_steps_shift_is_followed(
