@@ -6,10 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import fields
 from functools import lru_cache
+from pathlib import Path
 
+import mujoco
+
+from sysid_ros.experiment import Experiment, SequenceConfig, locate_bag
 from sysid_ros.recording.mapping import MappedRecording
 
+_FITTED = ("sequences", "parameters", "windows", "validation", "fit")  # nothing of a recording
 KEPT_BYTES = 64 << 20  # of samples that a process keeps; other recordings are read again
 
 
@@ -42,3 +48,31 @@ def kept_recordings(token: str) -> KeptRecordings:
     """The recordings of fits that map the same signals, which a token says; of the latest only."""
     del token
     return KeptRecordings()
+
+
+def reading_of(experiment: Experiment) -> str:
+    """The token of experiments that map recordings alike, whichever they fit to what."""
+    alike = [getattr(experiment, one.name) for one in fields(experiment) if one.name not in _FITTED]
+    return repr([*alike, experiment.max_gap])
+
+
+def key_of(
+    experiment: Experiment,
+    name: str,
+    config: SequenceConfig,
+    data_dir: Path | None,
+    spec: mujoco.MjSpec,
+) -> Hashable:
+    """By which a recording is known that is kept: its files as they are now, and the model's names.
+
+    A process that lives long, as a notebook's, may read it again after somebody wrote it anew.
+    """
+    path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
+    files = [(one, one.stat()) for one in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    return (
+        name, config.robot, config.start, config.end,
+        tuple((one, known.st_size, known.st_mtime_ns) for one, known in files),
+        tuple((one.name, int(one.type)) for one in spec.joints),
+        tuple((one.name, int(one.type), one.objname) for one in spec.sensors),
+        tuple(one.name for one in spec.actuators),
+    )  # fmt: skip

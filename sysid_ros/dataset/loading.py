@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,12 @@ from pathlib import Path
 import mujoco
 
 from sysid_ros.dataset.contact_free import without_contacts
-from sysid_ros.dataset.kept_recordings import KeptRecordings, kept_recordings
+from sysid_ros.dataset.kept_recordings import (
+    KeptRecordings,
+    kept_recordings,
+    key_of,
+    reading_of,
+)
 from sysid_ros.dataset.sequences import (
     Dataset,
     check_windows,
@@ -54,7 +59,6 @@ from sysid_ros.robots import (
     with_state_sensors,
 )
 
-_FITTED = ("sequences", "parameters", "windows", "validation", "fit")  # nothing of a recording
 _POWER = ("kp", "gain")  # without which an actuator at rest gives nothing
 
 
@@ -135,17 +139,6 @@ def load_dataset(
     )
 
 
-def reading_of(experiment: Experiment) -> str:
-    """The token of experiments that map recordings alike, whichever they fit to what."""
-    alike = [getattr(experiment, one.name) for one in fields(experiment) if one.name not in _FITTED]
-    return repr([*alike, experiment.max_gap])
-
-
-def _key(name: str, config: SequenceConfig) -> Hashable:
-    """By which a recording is known that is kept."""
-    return name, config.bag, config.robot, config.start, config.end
-
-
 def _read_all(
     experiment: Experiment,
     configs: Sequence[tuple[str, SequenceConfig, bool]],
@@ -162,7 +155,8 @@ def _read_all(
         told = _part_of(on_reading, number, len(configs))
         spec = models[_model_name(experiment, config)].with_sensors
         mapped = kept.mapped(
-            _key(name, config), partial(_map, experiment, config, name, data_dir, told, spec)
+            key_of(experiment, name, config, data_dir, spec),
+            partial(_map, experiment, config, name, data_dir, told, spec),
         )
         robot = config.robot if apart else None
         reads.append(_Read(name, held_out, _model_name(experiment, config), mapped, robot))
@@ -307,7 +301,7 @@ def mapped_recordings(
     known = kept_recordings(reading_of(experiment)).mapped
     read = partial(_map, experiment, data_dir=data_dir, on_reading=None, spec=spec)
     return {
-        name: known(_key(name, config), partial(read, config, name))
+        name: known(key_of(experiment, name, config, data_dir, spec), partial(read, config, name))
         for name, config, _ in _sequence_configs(experiment)
         if name in names
     }

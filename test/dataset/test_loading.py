@@ -71,10 +71,14 @@ def test_fits_of_the_same_signals_read_a_recording_once(
     gaps = replace(experiment, fit=replace(experiment.fit, max_gap=1.0))
     mapped_recordings(gaps, model.sequence_name, None, model.spec)
     assert len(opened) == 9
+    file = next(one for one in tmp_path.rglob("*.mcap") if "first" in one.parts[-2])
+    file.write_bytes(file.read_bytes())  # somebody recorded it anew
+    mapped_recordings(gaps, model.sequence_name, None, model.spec)
+    assert len(opened) == 10
     monkeypatch.setattr(kept_recordings, "KEPT_BYTES", 0)
     for _ in range(2):  # without room
         load_dataset(experiment, None, reading="large ones")
-    assert len(opened) == 13
+    assert len(opened) == 14
 
 
 def test_an_actuator_without_power_needs_no_signal(tmp_path: Path) -> None:
