@@ -45,6 +45,7 @@ _WRITTEN = {  # the unit that each pattern means, of revolutions a second, too, 
 }
 _SEPARATOR = re.compile(r"^=+\s*\nMSG: *(\S+)\s*$", re.MULTILINE)
 _FIELD = re.compile(r"[\w/]+(?:<=\d+)?(?:\[[^\]]*\])?\s+(\w+)\s*(?:#(.*))?")
+_OTHERWISE = re.compile(r"\brad|celsius|[*\u00d7]\s*\d|\bx\s*\d|/\s*\d", re.IGNORECASE)  # or scaled
 _QUOTED = re.compile(r"\[([^\]]*)\]|\(([^)]*)\)|\bin ([\w/-]+(?: per \w+)?)")
 
 
@@ -98,4 +99,4 @@ def _written(comment: str) -> str:
     """The unit that a comment has in brackets or behind ``in``; empty for another or several."""
     quoted = ("".join(filter(None, parts)).strip().lower() for parts in _QUOTED.findall(comment))
     units = {unit for one in quoted for told, unit in _WRITTEN.items() if re.fullmatch(told, one)}
-    return units.pop() if len(units) == 1 and not re.search(r"\brad", comment) else ""
+    return units.pop() if len(units) == 1 and not _OTHERWISE.search(comment) else ""

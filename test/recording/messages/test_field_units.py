@@ -23,6 +23,8 @@ float64[6] turns      # measured in revolutions
 float64[6] torque     # [Nm]
 float64[6] place      # in mm, or degrees of a screw (deg)
 float64[6] angle      # in radians, not [deg]
+int32 scaled          # in deg * 100
+int32 warm            # in degrees Celsius
 arm_msgs/Wheel[] wheels
 {"=" * 80}
 MSG: arm_msgs/Wheel
@@ -34,7 +36,7 @@ float32 flag  # in turn with others [-]
 @pytest.mark.parametrize(("field", "unit"), [
     ("bare[0]", ""), ("position[2]", "deg"), ("velocity[2]", "deg/s"), ("turns[1]", "rev"),
     ("torque[0]", ""), ("place[0]", ""), ("angle[0]", ""), ("wheels[1].speed", "rpm"),
-    ("wheels[0].flag", ""), ("absent.speed", ""),
+    ("wheels[0].flag", ""), ("scaled", ""), ("warm", ""), ("absent.speed", ""),
 ])  # fmt: skip
 def test_a_unit_stands_in_brackets_or_behind_in(field: str, unit: str) -> None:
     types = {name: fields for name, (_, fields) in get_types_from_msg(TEXT, KIND).items()}
