@@ -165,7 +165,8 @@ def _log_once_it_says(folder: Path, name: str, words: str) -> str:
             if words in path.read_text():
                 return path.read_text()
         time.sleep(0.1)
-    raise AssertionError(f"{name} did not say {words!r}")
+    logs = {str(path.name): path.read_text() for path in folder.glob("*/logs/*")}
+    raise AssertionError(f"{name} did not say {words!r}: {logs}")
 
 
 def test_domains_are_valid_and_differ():
