@@ -65,14 +65,23 @@ def key_of(
 ) -> Hashable:
     """By which a recording is known that is kept: its files as they are now, and the model's names.
 
-    A process that lives long, as a notebook's, may read it again after somebody wrote it anew.
+    A process that lives long, as a notebook's, may read it again after somebody wrote it anew. What
+    cannot be looked at is like nothing else; who reads it says why.
     """
     path = locate_bag(config.bag, experiment_file=experiment.path, data_dir=data_dir)
-    files = [(one, one.stat()) for one in (sorted(path.iterdir()) if path.is_dir() else [path])]
     return (
-        name, config.robot, config.start, config.end,
-        tuple((one, known.st_size, known.st_mtime_ns) for one, known in files),
+        name, config.robot, config.start, config.end, _state_of(path),
         tuple((one.name, int(one.type)) for one in spec.joints),
         tuple((one.name, int(one.type), one.objname) for one in spec.sensors),
         tuple(one.name for one in spec.actuators),
     )  # fmt: skip
+
+
+def _state_of(path: Path) -> Hashable:
+    """The files of a recording with their sizes and times, of a file or a folder."""
+    try:
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        states = [(one, one.stat()) for one in files]
+    except OSError:
+        return object()
+    return tuple((one, state.st_size, state.st_mtime_ns) for one, state in states)

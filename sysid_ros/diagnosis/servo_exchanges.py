@@ -9,7 +9,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -26,7 +25,7 @@ from sysid_ros.diagnosis.evidence import (
 )
 from sysid_ros.diagnosis.fits import decisive
 from sysid_ros.diagnosis.tracking import Tracking
-from sysid_ros.engine.elements import FREE
+from sysid_ros.engine.elements import FREE, bodies_above
 
 _SUSPECT = 0.3  # share left of a command that may be another servo's
 _LAGS = (0.0, 0.01, 0.02, 0.035, 0.055, 0.1, 0.2)  # s
@@ -215,8 +214,8 @@ def _reversed_joint(recorded: Recorded, test: Tracking) -> Explanation | None:
     bodies = {servo: int(model.jnt_bodyid[recorded.joint_of(servo)]) for servo in servos}
     found = []
     for servo in servos:
-        carried = [other for other in servos if _carries(model, bodies[servo], bodies[other])]
-        borne = [other for other in servos if _carries(model, bodies[other], bodies[servo])]
+        carried = [other for other in servos if bodies[servo] in bodies_above(model, bodies[other])]
+        borne = [other for other in servos if bodies[other] in bodies_above(model, bodies[servo])]
         chain = sorted({*carried, *borne})
         before = test.misfit(chain)
         if before.share**2 < _NOTHING:
@@ -253,7 +252,8 @@ def _reversed_undriven(recorded: Recorded, body: int) -> Iterator[Change]:
     driven = {recorded.joint_of(servo) for servo in recorded.commands}
     for joint in recorded.positions:
         own = int(model.jnt_bodyid[joint])
-        if joint not in driven and (_carries(model, own, body) or _carries(model, body, own)):
+        carries = own in bodies_above(model, body) or body in bodies_above(model, own)
+        if joint not in driven and carries:
             labels = joint_labels(recorded, joint)
             yield Change(FindingKind.SIGN, scale=dict.fromkeys(labels, -1.0))
 
@@ -274,10 +274,3 @@ def _beside_zeros(
             powers.append(equation.fits(commands, which, slopes, offset=True).powers.min())
         left.append(sum(powers))
     return bool(left[1] < _BETTER * left[0])
-
-
-def _carries(model: mujoco.MjModel, body: int, other: int) -> bool:
-    """Return whether a body is another one or carries it."""
-    while other > body:  # parents come first
-        other = int(model.body_parentid[other])
-    return other == body

@@ -81,6 +81,14 @@ def test_fits_of_the_same_signals_read_a_recording_once(
     assert len(opened) == 14
 
 
+def test_what_cannot_be_looked_at_in_a_bag_is_no_reason_to_refuse_it(tmp_path: Path) -> None:
+    experiment = load_experiment(write_pendulum_experiment(tmp_path, duration=1.0))
+    hashes = load_dataset(experiment, None).hashes
+    (bag,) = {file.parent for file in tmp_path.rglob("*.mcap") if "first" in file.parts[-2]}
+    (bag / "notes.txt").symlink_to(tmp_path / "gone.txt")
+    assert load_dataset(experiment, None).hashes == hashes
+
+
 def test_an_actuator_without_power_needs_no_signal(tmp_path: Path) -> None:
     file = write_pendulum_experiment(tmp_path, duration=1.0)
     text = file.read_text()

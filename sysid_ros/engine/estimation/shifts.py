@@ -13,6 +13,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.another_start import ANOTHER_START
+from sysid_ros.engine.estimation.timing_walk import time_step
 from sysid_ros.engine.estimation.window_sample import places_of
 from sysid_ros.engine.least_squares import Solution, eliminate_starts
 from sysid_ros.engine.parameters import DIFFERS_BETWEEN_RECORDINGS, DRIFTS, moves_with
@@ -109,7 +110,7 @@ def by_derivatives(
             found.append(_shift(SLOW_COUNT_LESS, chosen, covariance, change.values, change.chance))
     with suppress(StopRequestedError, np.linalg.LinAlgError):
         turn = joints_in_turn(problem, solution.point, system, chosen, covariance.blocks)
-        if turn is not None and turn.is_told(float(problem.windows[0].model.opt.timestep)):
+        if turn is not None and turn.is_told(time_step(problem)):
             shift = _shift(IN_TURN, chosen, covariance, turn.values, turn.chance)
             found.append(replace(shift, remedy=_remedy_of_turns(turn)))
     return tuple(found)

@@ -27,9 +27,7 @@ from sysid_ros.engine.regressor import Grams
 from sysid_ros.errors import listed
 
 _CONSTANTS = (0.01, 0.014, 0.02, 0.028, 0.04, 0.056, 0.08, 0.113, 0.16)  # s
-_MAYBE = (
-    0.8  # of what a delay leaves, above which no constant near one that was tried is looked for
-)
+_MAYBE = 0.8  # of what a delay leaves; constants that leave more at a glance are not looked at
 _BETTER = 0.5  # of the same, that it may leave
 _MOST = 0.75  # of joints and of blocks of time, in which it must leave less
 _FEWEST = 6  # blocks of time
