@@ -16,6 +16,7 @@ import numpy as np
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.errors import ExperimentError
+from sysid_ros.search.methods import Seed
 
 SIGMA = 0.3  # first spread, in shares of the bounds' distance
 _WORST = 1e30  # what a diverged simulation counts as
@@ -30,7 +31,7 @@ class BipopCmaEs:
       seed: Of everything random.
     """
 
-    def __init__(self, start: FloatArray, seed: int) -> None:
+    def __init__(self, start: FloatArray, seed: Seed) -> None:
         try:
             import cmaes
         except ImportError as error:

@@ -14,6 +14,8 @@ from sysid_ros.arrays import FloatArray
 
 RANDOM_BATCH = 64
 
+Seed = int | tuple[int, ...]  # of numpy.random.default_rng; other numbers, other points
+
 
 class Method(Protocol):
     """A search that is driven from outside; the same seed and costs give the same points."""
@@ -28,7 +30,7 @@ class Method(Protocol):
 class Uniform:
     """Independent points."""
 
-    def __init__(self, size: int, seed: int) -> None:
+    def __init__(self, size: int, seed: Seed) -> None:
         self._rng = np.random.default_rng(seed)
         self._size = size
 
@@ -49,7 +51,7 @@ class LatinHypercube:
       seed: Of their arrangement.
     """
 
-    def __init__(self, size: int, trials: int, seed: int) -> None:
+    def __init__(self, size: int, trials: int, seed: Seed) -> None:
         self._sampler = scipy.stats.qmc.LatinHypercube(size, rng=np.random.default_rng(seed))
         self._trials = trials
 

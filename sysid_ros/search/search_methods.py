@@ -17,7 +17,7 @@ from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.errors import ExperimentError, StopRequestedError, unknown_name
 from sysid_ros.experiment import SearchConfig
 from sysid_ros.search.bipop import BipopCmaEs
-from sysid_ros.search.methods import LatinHypercube, Method, Uniform
+from sysid_ros.search.methods import LatinHypercube, Method, Seed, Uniform
 from sysid_ros.search.space import SearchSpace
 from sysid_ros.search.study import Nsga2, Recorded, Study, nsga2_sampler
 from sysid_ros.search.trials import Trials
@@ -25,7 +25,7 @@ from sysid_ros.search.trials import Trials
 Costs = Callable[[FloatArray], FloatArray]  # (n, p) to (n, n_costs)
 
 # By name, each made from parameters, trials, a start in the unit cube (p,) and a seed.
-METHODS: Mapping[str, Callable[[int, int, FloatArray, int], Method]] = {
+METHODS: Mapping[str, Callable[[int, int, FloatArray, Seed], Method]] = {
     "starts": lambda size, trials, start, seed: LatinHypercube(size, max(1, trials - 1), seed),
     "cma-es": lambda size, trials, start, seed: BipopCmaEs(start, seed),
     "random": lambda size, trials, start, seed: Uniform(size, seed),
@@ -141,14 +141,15 @@ def _study(config: SearchConfig, space: SearchSpace, costs: int) -> Study | None
 
 def _method(config: SearchConfig, space: SearchSpace, study: Study | None) -> Method:
     start = space.points(space.start)
-    seed = config.seed
+    seed: Seed = config.seed
     if study is not None:
         if config.method in STUDY_METHODS:
             return STUDY_METHODS[config.method][1](space, study)
         values, costs = study.known()
         if len(values):  # go on from the best, and not over the same points again
             start = space.points(values[int(np.argmin(costs.sum(axis=1)))])
-            seed += len(values)
+            # Not their sum: seed 1 after one trial would repeat seed 2 after none.
+            seed = (config.seed, len(values))
     method = METHODS[config.method](len(space.names), config.trials, start, seed)
     return method if study is None else Recorded(method, space, study)
 

@@ -108,6 +108,20 @@ def test_several_processes_share_studies(tmp_path: Path, monkeypatch: pytest.Mon
         assert len(np.unique(values, axis=0)) == 23  # both begin at the same start
 
 
+def test_a_seed_after_some_trials_is_not_another_seed_before_them(tmp_path: Path) -> None:
+    """Processes that begin at once, one of which sees the other's first trial, do not repeat it."""
+    storages = [str(tmp_path / file) for file in ("first.db", "second.db")]
+    Study(space(), 1, storage=storages[0]).record(np.zeros((1, 3)), np.ones((1, 1)))
+    tried = [
+        run_search(
+            SearchConfig(method="random", trials=4, seed=seed, study=storage), space(), rastrigin
+        )
+        for storage, seed in zip(storages, (1, 2), strict=True)
+    ]
+    values = np.concatenate([end.trials.values[1:] for end in tried])
+    assert len(np.unique(values, axis=0)) == 6
+
+
 def test_a_database_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="cannot open the study"):
         Study(space(), 1, storage=str(tmp_path / "missing" / "study.db"))
