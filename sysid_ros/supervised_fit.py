@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from sysid_ros.closing import Closing
-from sysid_ros.engine.least_squares import Iteration
+from sysid_ros.engine.least_squares import FitStatus, Iteration
 from sysid_ros.errors import ErrorCode, OutputError
 from sysid_ros.fit_worker import AHEAD, FIT_PROGRAM, FitRequest
 from sysid_ros.results import STEP, ResultFolder, discard, finalize_checkpoint, open_work_folder
@@ -127,8 +127,10 @@ def _follow(
 
 def _keep_best(work: Path, end: FitEnd, title: str) -> ResultFolder | None:
     """Turn the checkpoint into a result folder, as far as that is possible."""
+    canceled = end.code is ErrorCode.CANCELED
+    status = FitStatus.CANCELED if canceled else FitStatus.INTERRUPTED
     try:
-        return finalize_checkpoint(work, message=end.message, title=title)
+        return finalize_checkpoint(work, status=status, message=end.message, title=title)
     except OutputError:
         return None  # the end is reported either way, and its parameters with it
 

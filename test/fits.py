@@ -84,6 +84,13 @@ def broken(request: FitRequest, callbacks: Callbacks) -> Path:
     raise ZeroDivisionError("division by zero")
 
 
+def fails_later(request: FitRequest, callbacks: Callbacks) -> Path:
+    """Fails with an error of ours after an iteration."""
+    checkpoint_in(request).add(step(1))
+    callbacks.on_iteration(step(1), 0.1)
+    raise DataError("no window can be simulated")
+
+
 def leaves(request: FitRequest, callbacks: Callbacks) -> Path:
     """Ends the process without a word in Python, with some in the log."""
     os.write(2, b"native library: giving up\n")

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
+from patience import PATIENCE
 from rclpy.action import ActionClient
 from rclpy.qos import QoSProfile
 from ros_client import RosClient
@@ -43,7 +44,7 @@ def call_service(client: RosClient, words: Sequence[str]) -> Any:
     return client.call(service, name, request)
 
 
-def send_goal(client: RosClient, words: Sequence[str], timeout: float = 90.0) -> Any:
+def send_goal(client: RosClient, words: Sequence[str], timeout: float = PATIENCE) -> Any:
     """The result of ``ros2 action send_goal NAME TYPE YAML``, given its last words."""
     name, kind, values = words
     action = ActionClient(client.node, interface(kind), name)

@@ -135,6 +135,15 @@ def test_cancel_ends_a_native_call_within_a_second(tmp_path: Path):
     assert list((tmp_path / "results").iterdir()) == [end.files.folder]
 
 
+def test_a_fit_that_failed_is_not_said_to_have_been_canceled(tmp_path: Path):
+    end = run_fit(request(tmp_path), program=("fits", "fails_later"))
+    assert end.code is ErrorCode.DATA_UNUSABLE
+    assert end.files is not None
+    kept = read_results(end.files.folder)
+    assert (kept.fit.status, kept.fit.message) == (FitStatus.INTERRUPTED, end.message)
+    assert kept.fit["mass"].value == 2.0
+
+
 def test_process_killed_from_outside_is_reported_with_its_signal(tmp_path: Path):
     def kill(event: FitEvent) -> None:
         name, _, value = event.stage.partition("=")

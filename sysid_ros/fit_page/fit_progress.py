@@ -47,10 +47,10 @@ class PageProgress:
             self._stage, self._message, self._share = "starting", "", 0.0
             self._names, self._units, self._steps = (), (), []
 
-    def stage(self, text: str) -> None:
-        """Tell what is being done now."""
+    def stage(self, text: str, share: float) -> None:
+        """Tell what is being done now, and the estimated share of the work done, 0 to 1."""
         with self._lock:
-            self._stage = text
+            self._stage, self._share = text, share
 
     def iteration(self, step: Iteration, share: float) -> None:
         """One accepted step of the optimizer.

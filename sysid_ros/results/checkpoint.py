@@ -75,6 +75,7 @@ class Checkpoint:
 def finalize_checkpoint(
     folder: Path,
     *,
+    status: FitStatus = FitStatus.CANCELED,
     message: str = "the fit was cancelled; these are the best parameters so far",
     title: str = "fit",
 ) -> ResultFolder:
@@ -83,6 +84,7 @@ def finalize_checkpoint(
     Args:
       folder: Of a :class:`Checkpoint`; a work folder is published under its final
         name.
+      status: How it ended.
       message: Why it ended, in one sentence.
       title: The result's title.
 
@@ -92,7 +94,7 @@ def finalize_checkpoint(
     Raises:
       OutputError: If there is no checkpoint (no iteration was finished) or no way to write.
     """
-    outcome = _outcome(_steps(folder), read_targets(folder), message, title)
+    outcome = _outcome(_steps(folder), read_targets(folder), status, message, title)
     with translated_os_errors(folder):
         clear(folder)  # the fit may have been killed while it wrote its results
         write_json(folder / RESULT, document_from(outcome))
@@ -120,7 +122,9 @@ def _steps(folder: Path) -> tuple[Iteration, ...]:
     return steps
 
 
-def _outcome(trace: Sequence[Iteration], targets: Targets, message: str, title: str) -> Outcome:
+def _outcome(
+    trace: Sequence[Iteration], targets: Targets, status: FitStatus, message: str, title: str
+) -> Outcome:
     first, names = trace[0], trace[0].names
     best = [step for step in trace if np.isfinite(step.cost)][-1]
     # Between rounds the noise levels change and with them the scale of the cost, so that the
@@ -136,7 +140,7 @@ def _outcome(trace: Sequence[Iteration], targets: Targets, message: str, title: 
         replace(known[name], value=value, flags=(NO_UNCERTAINTY,)) for name, value in values.items()
     )
     fit = FitResult(
-        status=FitStatus.CANCELED,
+        status=status,
         message=message,
         parameters=parameters,
         covariance=np.full((len(names), len(names)), np.nan),

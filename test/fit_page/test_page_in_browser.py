@@ -41,7 +41,7 @@ def test_a_fit_is_followed_and_cancelled(page: Page) -> None:
         page.wait_for("document.getElementById('status').textContent == 'Waiting for a goal.'")
         assert page.run("document.getElementById('cancel').hidden")
         progress.begin("/path/experiment.yaml")
-        progress.stage("fitting")
+        progress.stage("fitting", 0.2)
         for number in range(5):
             progress.iteration(step(number), number / 10)
         page.wait_for("document.querySelectorAll('#parameters tr').length == 2")

@@ -66,7 +66,7 @@ def served() -> Iterator[Served]:
 
 def test_numbers_arrive_once(served: Served) -> None:
     served.progress.begin("experiment.yaml")
-    served.progress.stage("fitting")
+    served.progress.stage("fitting", 0.2)
     served.progress.iteration(step(0, np.inf), 0.0)
     first = served.json("/progress")
     assert (first["state"], first["stage"], first["names"]) == (

@@ -19,6 +19,7 @@ from docs_commands import PAGES, commands_on
 from rclpy.action import ActionClient
 from ros2_words import call_service, echo, filled, interface, send_goal
 from ros_client import RosClient
+from sensor_msgs.msg import JointState
 
 from sysid_ros.nodes.demo import ChildProcesses, node_arguments
 
@@ -51,6 +52,7 @@ def test_no_command_is_forgotten() -> None:
         ["action", "send_goal"],
         ["topic", "echo"],
         ["run", "sysid_ros", "fit_server"],
+        ["run", "sysid_ros", "sim_robot"],
     )
     run = sum(len(documented(*first)) for first in here)
     run += sum(len(documented(*words[1:])) for words in ELSEWHERE)
@@ -92,6 +94,18 @@ def cancels_what_was_sent(client: RosClient, sent: list[str]) -> None:
     for words in documented("service", "call", canceling):
         assert len(call_service(client, [canceling, *words]).goals_canceling) == 1
     assert client.result(handle.get_result_async()).status == GoalStatus.STATUS_CANCELED
+
+
+def test_a_simulated_robot_in_place_of_the_real_one(
+    nodes: ChildProcesses, client: RosClient, demo_files: Path
+) -> None:
+    (arguments,) = documented("run", "sysid_ros", "sim_robot")
+    model = str(demo_files / "arm.xml")
+    arguments = [word.replace("/path/my_robot.xml", model) for word in arguments]
+    nodes.start("sim_robot", ["sysid_ros.nodes.sim_robot", *arguments])
+    states = client.collect(JointState, "/joint_states")
+    obeyed = "/position_controller/commands"
+    client.wait_until(lambda: states and client.node.count_subscribers(obeyed))
 
 
 def test_commands_that_record(

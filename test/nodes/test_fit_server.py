@@ -215,6 +215,8 @@ def test_killed_child_is_reported_and_the_next_goal_runs(
     assert end.status == GoalStatus.STATUS_ABORTED
     assert end.result.error_code == Result.WORKER_DIED
     assert "SIGKILL" in end.result.error_msg
+    assert end.result.status == "INTERRUPTED"  # nobody canceled it
+    assert {p.name: p.value for p in end.result.parameters.parameters}["mass"] == 2.0
     assert server.poll() is None
     assert fits.fit(experiment_yaml="unusable").result.error_code == Result.DATA_UNUSABLE
 

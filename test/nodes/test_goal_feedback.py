@@ -10,7 +10,7 @@ from unittest.mock import MagicMock
 import numpy as np
 
 from sysid_ros.engine.least_squares import Iteration
-from sysid_ros.nodes.fit_server import READING
+from sysid_ros.nodes.fit_server import FITTED, READING
 from sysid_ros.nodes.fit_server.goal_feedback import GoalFeedback
 
 
@@ -29,7 +29,11 @@ def test_progress_of_a_goal_never_falls() -> None:
         feedback.stage("fitting")
         for number in (1, 5, 1, 2, 8):  # errors are weighed anew after the second
             feedback.iteration(step(number), number / 10)
+        feedback.stage("scoring")
+        scoring = feedback.progress
         feedback.stage("writing results")
+        writing = feedback.progress
         feedback.done()
     assert (told[0], told[-1], READING in told) == (0.0, 1.0, True)
     assert told == sorted(told)
+    assert scoring == FITTED < writing < 1.0  # although two of ten iterations were not needed

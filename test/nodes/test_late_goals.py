@@ -31,7 +31,7 @@ from action_msgs.msg import GoalStatus, GoalStatusArray
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 
-from sysid_ros.nodes.excite import controller_motion
+from sysid_ros.nodes.excite import controller_motion, trajectory_goal
 from sysid_ros.nodes.excite.controller_motion import ControllerMotion
 from sysid_ros.nodes.sim_robot.trajectory_action import _trajectory
 from sysid_ros.nodes.sim_robot.trajectory_follower import Demand, TrajectoryFollower
@@ -196,6 +196,9 @@ def excite() -> Iterator[Callable[[Controller], ControllerMotion]]:
 
         def make(controller: Controller) -> ControllerMotion:
             patch.setattr(controller_motion, "ActionClient", lambda *arguments: controller)
+            machine = SimpleNamespace(monotonic=lambda: controller.time)  # whatever else it does
+            for module in (controller_motion, trajectory_goal):
+                patch.setattr(module, "time", machine)
             return ControllerMotion(node, given, lambda: controller.clock(controller.time))
 
         yield make

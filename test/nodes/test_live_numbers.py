@@ -20,7 +20,7 @@ from ros_parameters import ros_parameters
 from std_msgs.msg import Float64
 
 from sysid_ros.nodes.demo import ChildProcesses
-from sysid_ros.nodes.fit_server import READING
+from sysid_ros.nodes.fit_server import FITTED, READING
 from sysid_ros.nodes.number_topics import NumberTopics, topic_part
 from sysid_ros_interfaces.action import FitModel
 
@@ -56,7 +56,7 @@ def test_numbers_are_plain_topics(nodes: ChildProcesses, client: RosClient, tmp_
     client.result(handle.get_result_async())
     numbers = [message.data for message in costs]
     assert numbers[:3] == [10.0, 5.0, 10.0 / 3.0]
-    assert shares[0].data == READING + (1.0 - READING) * 0.1
+    assert shares[0].data == READING + (FITTED - READING) * 0.1
     client.wait_until(lambda: shares[-1].data == 1.0)  # nothing is left to do
     assert all(b.data == a.data + 1.0 for a, b in itertools.pairwise(masses))
     assert (

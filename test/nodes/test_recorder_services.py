@@ -114,13 +114,17 @@ def test_patterns_find_topics_that_appear_late(
     client.wait_until(lambda: listening(publishers[0]))
     late = client.node.create_publisher(String, "/leg/late", 10)
     client.wait_until(lambda: listening(late))
-    for _ in range(5):  # a best-effort subscriber that is still being matched misses the first
+    diagnostics = client.collect(DiagnosticArray, "/diagnostics")
+
+    def heard() -> bool:
+        """Say it again: a best-effort subscriber that is still being matched misses the first."""
         for publisher in (*publishers, late):
             publisher.publish(String(data="hello"))
-        client.spin(0.1)
+        return all(received(diagnostics, name) for name in ("/arm/text", "/leg/late"))
+
+    client.wait_until(heard)
     (endpoint,) = client.node.get_subscriptions_info_by_topic("/arm/text")
     assert endpoint.qos_profile.reliability.name == "BEST_EFFORT"
-    client.spin(0.5)
     with open_recording(client.call(Stop, "/recorder/stop").bag_path) as recording:
         assert {m.topic for m in recording.messages()} == {"/arm/text", "/leg/late"}
 

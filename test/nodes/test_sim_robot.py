@@ -32,16 +32,19 @@ def stamps(messages: list[JointState]) -> np.ndarray:
 def test_states_are_evenly_stamped_and_a_little_old(
     nodes: ChildProcesses, client: RosClient, demo_files: Path
 ):
-    start_robot(nodes, demo_files, rate="500", latency="0.05")
+    # Few enough for a busy machine, which may miss some of them, to be up to date now and then.
+    start_robot(nodes, demo_files, rate="50", latency="0.05")
     messages, ages = client.collect(JointState, "/joint_states"), []
 
     def is_fresh() -> bool:  # nothing but the machine's load makes one older
         ages.extend(1e-9 * (time.time_ns() - stamps(messages[-1:])))
         return 0.05 < ages[-1] < 1.0
 
-    client.wait_until(lambda: len(messages) > 300 and is_fresh())
+    client.wait_until(lambda: len(messages) > 100 and is_fresh())
     assert min(ages) > 0.05
-    assert set(np.diff(stamps(messages))) == {2_000_000}
+    intervals = np.diff(stamps(messages))
+    assert np.min(intervals) == 20_000_000
+    assert not np.any(intervals % 20_000_000)
     assert messages[0].name == ["shoulder", "elbow"]
     assert len(messages[0].velocity) == len(messages[0].effort) == 2
 

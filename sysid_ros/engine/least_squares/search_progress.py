@@ -19,6 +19,7 @@ class FitStatus(str, Enum):
     TIME_LIMIT = "TIME_LIMIT"
     STALLED = "STALLED"  # no step lowers the cost although the gradient is not small
     CANCELED = "CANCELED"
+    INTERRUPTED = "INTERRUPTED"  # what computed it failed or was killed
 
 
 @dataclass(frozen=True)

@@ -3,4 +3,9 @@
 
 """Node ``fit_server``: the action that identifies a model, and what its clients need to know."""
 
-from sysid_ros.nodes.fit_server.client_side import READING, REPLACE_SEQUENCES, failed_result
+from sysid_ros.nodes.fit_server.client_side import (
+    FITTED,
+    READING,
+    REPLACE_SEQUENCES,
+    failed_result,
+)

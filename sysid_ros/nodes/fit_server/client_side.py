@@ -11,7 +11,8 @@ from sysid_ros_interfaces.action import FitModel
 # In the goal's overrides: its bags stand in for the experiment's instead of joining them.
 REPLACE_SEQUENCES = "sequences=replace"
 
-READING = 0.2  # share of a goal's progress in which recordings are read; the fit is the rest
+# Shares of a goal's progress at which recordings have been read and parameters fitted.
+READING, FITTED = 0.2, 0.9
 
 _NAN = float("nan")
 

@@ -14,10 +14,12 @@ from rclpy.node import Node
 from sysid_ros.engine.least_squares import Iteration
 from sysid_ros.fit_worker import STARTING
 from sysid_ros.nodes.clocks import steady_clock
-from sysid_ros.nodes.fit_server.client_side import READING
+from sysid_ros.nodes.fit_server.client_side import FITTED, READING
 from sysid_ros.nodes.fit_server.messages import feedback
 from sysid_ros_interfaces.action import FitModel
 
+# Stages after the fit begin there: most fits end long before their last iteration.
+_BEGINS = {"scoring": FITTED, "writing results": 0.5 * (FITTED + 1.0)}
 _PERIOD = 0.5  # s; whoever listens is promised one message per second
 
 
@@ -52,14 +54,14 @@ class GoalFeedback:
         """Tell what is being done now, and the share of the recordings that was read."""
         with self._lock:
             self._latest.stage = stage
-            self._latest.progress = max(self.progress, READING * share)
+            self._latest.progress = max(self.progress, READING * share, _BEGINS.get(stage, 0.0))
             self._publish()
 
     def iteration(self, step: Iteration, share: float) -> None:
         """Tell one step of the optimizer, and the share of the fit that is done."""
         with self._lock:
             # Steps of a search and those before errors are weighed anew are counted, too.
-            done = max(self.progress, READING + (1.0 - READING) * share)
+            done = max(self.progress, READING + (FITTED - READING) * share)
             stage, self._latest = self._latest.stage, feedback(step, done)
             self._latest.stage = stage
             self._publish()

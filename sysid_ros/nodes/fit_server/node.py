@@ -148,8 +148,8 @@ class FitServer(Node):
                 # The page has room for each, the log has not.
                 if not event.progress and not is_counted(event.stage):
                     log_of(self).info(event.stage)
-                self._progress.stage(event.stage)
                 told.stage(event.stage, event.progress)
+                self._progress.stage(event.stage, told.progress)
 
         worker, self._ahead = self._ahead, None
         with GoalFeedback(self, goal_handle) as told:

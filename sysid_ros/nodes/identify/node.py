@@ -85,13 +85,15 @@ class _Shown:
     def __init__(self, progress: FitProgress) -> None:
         self._progress = progress
         self._stage = ""
+        self._read = 0.0  # share of the goal's progress
         self._step: tuple[int, float] | None = None
 
     def __call__(self, feedback: FitModel.Feedback) -> None:
         if feedback.stage != self._stage:
             self._stage = feedback.stage
             self._progress.stage(feedback.stage)
-        elif 0.0 < feedback.progress < READING:
+        elif self._read < feedback.progress < READING:
+            self._read = feedback.progress
             self._progress.reading(feedback.progress / READING)
         step = (feedback.iteration, feedback.cost)
         if feedback.names and step != self._step:

@@ -253,6 +253,24 @@ def test_stamps_of_two_computers_are_brought_together_on_request(
     assert row.clock_drift == pytest.approx(-5e-4, rel=0.02)
 
 
+def test_headers_of_a_simulation_at_an_uneven_pace_say_nothing_of_clocks(
+    joint_state, arm, write_bag
+) -> None:
+    """Robot and camera of one simulation, whose stamps take another and another time to pass."""
+    states = [entry for entry in arm if entry.topic == "/joint_states"]
+    entries = []
+    for k, entry in enumerate(states):
+        stamp = 5 * 10**9 + entry.log_ns - START_NS
+        at = START_NS + 2 * (entry.log_ns - START_NS)
+        late = 80_000_000 + 2_000_000 * k  # of the camera's messages, which queue up
+        camera = joint_state(stamp, ["marker"], [0.1 * k])
+        entries.append(Entry("/camera", at + late, camera))
+        entries.append(Entry("/joint_states", at, joint_state(stamp, ["shoulder"], [0.1 * k])))
+    marker = SignalConfig(SENSOR, "marker", "/camera", "position[marker]")
+    path = write_bag(sorted(entries, key=lambda e: e.log_ns))
+    assert mapped(path, SHOULDER, marker).warnings == ()
+
+
 def test_simulation_time_dates_commands_without_a_header(arm, write_bag, ros2) -> None:
     """A simulation at half speed that began at 5 s; its commands have no header."""
     types = ros2.types
