@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.dynamics import Dynamics
 from sysid_ros.diagnosis.evidence import (
+    DECISIVE,
     DEGREE,
     Change,
     FindingKind,
@@ -173,9 +175,10 @@ def other_units(
 ) -> list[tuple[Change, str]]:
     """Find positions, and what servos of their joints are asked for, in degrees or millimetres.
 
-    That is told by the ranges of joints, which commands may leave and positions hardly. A topic
-    has one unit for its hinges and one for its slides: joints without a range, and those that
-    moved little, go with the others.
+    That is told by the ranges of joints, which commands may leave and positions hardly, unless
+    measured torques deny it: a joint may turn on, whatever its range. A topic has one unit for its
+    hinges and one for its slides: joints without a range, and those that moved little, go with the
+    others.
 
     Args:
       recorded: The recordings.
@@ -213,7 +216,16 @@ def other_units(
         if led := [repr(one.label) for one in (*positions, *commands) if not one.width]:
             grounds += f" {listed(led)} may be otherwise: no range tells, but the topic's others."
         found.append((change, grounds))
-    return found
+    return _not_denied(recorded, found)
+
+
+def _not_denied(recorded: Recorded, found: list[tuple[Change, str]]) -> list[tuple[Change, str]]:
+    """Repairs, less those that leave more of the measured torques unexplained."""
+    dynamics = Dynamics.of(recorded) if found else None
+    if dynamics is None:
+        return found
+    left = dynamics.misfit()
+    return [one for one in found if left.ratio(dynamics.misfit(one[0])) > DECISIVE]
 
 
 def _in_other_unit(

@@ -119,15 +119,27 @@ class _Course:
         return _Unfollowed(self.recording, begin, end, is_last, label, error, usual)
 
     def _is_answered(self, inside: BoolArray) -> bool:
-        """Return whether a joint moves as it is told, though less, as one of a slow servo."""
+        """Return whether a joint moves as it is told, though less, as one of a slow servo.
+
+        Where commands jump to and fro faster than a servo turns round, only its speed is as told,
+        and before its place is.
+        """
         told, done = self.command[inside], self.moved[inside]
-        late = int(np.searchsorted(self.times[inside] - self.times[inside][0], _LATEST))
-        for lag in range(min(late, len(told) // 2) + 1):
-            one, other = told[: len(told) - lag], done[lag:]
-            one, other = one - one.mean(), other - other.mean()
-            if abs(float(one @ other)) > _ANSWERS * math.sqrt(float(one @ one) * (other @ other)):
-                return True
-        return False
+        times = self.times[inside] - self.times[inside][0]
+        late = min(int(np.searchsorted(times, _LATEST)), len(told) // 2)
+        speed = np.gradient(done, times)
+        ways = ((told, done), (told, speed), (speed, told))
+        return any(_correlated(*way, late) for way in ways)
+
+
+def _correlated(first: FloatArray, second: FloatArray, late: int) -> bool:
+    """Return whether the second goes as the first did, at most some samples before."""
+    for lag in range(late + 1):
+        one, other = first[: len(first) - lag], second[lag:]
+        one, other = one - one.mean(), other - other.mean()
+        if abs(float(one @ other)) > _ANSWERS * math.sqrt(float(one @ one) * (other @ other)):
+            return True
+    return False
 
 
 def _of_servo(recorded: Recorded, servo: int) -> Iterator[_Unfollowed]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import mujoco
 
-from sysid_ros.engine.elements import is_effort
+from sysid_ros.engine.elements import actuators_on, is_effort, is_servo
 from sysid_ros.engine.estimation import FitResult, model_error_sentences
 from sysid_ros.engine.least_squares import FitStatus
 from sysid_ros.engine.parameters import AT_LOWER_BOUND
@@ -131,7 +131,8 @@ def warnings(experiment: Experiment, outcome: Outcome, model: mujoco.MjModel) ->
       model: The experiment's, which says what the input of an actuator is.
     """
     result, training, validation = outcome.fit, outcome.training, outcome.validation
-    found = [*result_warnings(result), *scored_warnings(training, validation)]
+    found = [*result_warnings(result), *_overdamped(outcome, model)]
+    found += scored_warnings(training, validation)
     if result.interval_method == "blocks":
         found.append(
             "There are few windows, so that the intervals allow for correlated residuals inside "
@@ -149,6 +150,38 @@ def warnings(experiment: Experiment, outcome: Outcome, model: mujoco.MjModel) ->
             "correlates with the motion; prefer simulating the controller from its reference."
         )
     return tuple(found)
+
+
+def _overdamped(outcome: Outcome, model: mujoco.MjModel) -> list[str]:
+    """Joints whose damping ends at zero, where their servos' own may be what is too large."""
+    ended = {
+        p.name
+        for p in outcome.fit.parameters
+        if p.lower == 0.0 and AT_LOWER_BOUND in p.flags and p.name not in outcome.absent
+    }
+    places = {each.name: each.target for each in outcome.applied}
+    free = {name for at in places.values() if at.attribute == "kv" for name in at.names}
+    found = []
+    for name, at in places.items():
+        if name not in ended or (at.element, at.attribute) != ("joint", "damping"):
+            continue
+        drives = {
+            str(model.actuator(one).name): -float(model.actuator_biasprm[one, 2])
+            for joint in at.names
+            for one in actuators_on(model, int(model.joint(joint).id))
+            if is_servo(model, one)
+        }
+        damped = [one for one, kv in drives.items() if kv > 0.0 and one not in free]
+        if damped:
+            found.append(
+                f"{name} cannot take back what the model's servo damps by: let kv of "
+                f"{listed(map(repr, damped))} be found in its place."
+            )
+    return _few_or_counted(
+        found,
+        "joints whose damping ends at zero have servos with damping of their own, which it cannot "
+        "take back: let kv of these be found in its place.",
+    )
 
 
 def scored_warnings(training: Score | None, validation: Score | None) -> tuple[str, ...]:

@@ -1,11 +1,12 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Gains of servos that explain more than what stands for them: damping, or the mass of a body.
+"""Settings of servos that explain more than what stands for them: damping, a mass, or a delay.
 
 A servo lags by its damping over its gain, and sags by the load over it. So damping stands for a
 gain that is too small, until it would have to be negative, and a lighter body for gains that are
-all too small: each by itself explains little beside it, all together more.
+all too small: each by itself explains little beside it, all together more. Likewise an earlier
+command stands for a low pass that is too slow, until it would have to come before it was given.
 """
 
 from __future__ import annotations
@@ -108,6 +109,24 @@ def with_gains_for_masses(
     if left >= _AS_GOOD * problem.cost(end(freed(masses=True))):
         return offered, point
     return freed(masses=False), alone
+
+
+def with_time_constants_for_delays(
+    problem: WindowedProblem, point: Point, offered: Sequence[Candidate], nearer: Nearer
+) -> tuple[Sequence[Candidate], Point]:
+    """The candidates and the point, with time constants that explain clearly more than delays."""
+    found = [*offered]
+    constants = [i for i, one in enumerate(offered) if one.attribute == "time_constant"]
+    for i in (k for k in constants if offered[k].on_demand):
+        freed = [*found[:i], replace(found[i], on_demand=False), *found[i + 1 :]]
+        # A step along both, which do nearly the same, would go nowhere.
+        held = [replace(one, on_demand=True) if one.attribute == "delay" else one for one in freed]
+        without, there = point, point
+        for _ in range(_STEPS):
+            without, there = nearer(problem, without, found), nearer(problem, there, held)
+        if problem.cost(there) < (1.0 - DEMANDED["kp"]) * problem.cost(without):
+            found, point = freed, there
+    return found, point
 
 
 def _driven_by(model: mujoco.MjModel, actuators: str) -> set[str]:

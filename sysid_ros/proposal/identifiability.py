@@ -26,7 +26,11 @@ from sysid_ros.errors import listed
 from sysid_ros.experiment import Experiment
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.chosen_forward import Answers, System, forward
-from sysid_ros.proposal.freed_gains import with_gains_beside_damping, with_gains_for_masses
+from sysid_ros.proposal.freed_gains import (
+    with_gains_beside_damping,
+    with_gains_for_masses,
+    with_time_constants_for_delays,
+)
 from sysid_ros.robots import build_parameters
 
 _MOST_SECONDS = 8.0  # of windows that are tried; more says the same again
@@ -194,6 +198,7 @@ def _in_rounds(problem: WindowedProblem, offered: Sequence[Candidate]) -> Answer
         point = _nearer(problem, point, offered)
         if number == 0:
             offered, point = with_gains_for_masses(problem, point, offered, _nearer)
+            offered, point = with_time_constants_for_delays(problem, point, offered, _nearer)
             offered, point = with_gains_beside_damping(
                 problem, point, offered, _nearer, steps=_ROUNDS
             )

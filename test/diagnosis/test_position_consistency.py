@@ -9,12 +9,15 @@ import math
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import check_experiment
 from sysid_ros.diagnosis.checks import check_dataset
 from sysid_ros.diagnosis.evidence import Finding, FindingKind
+from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
+from sysid_ros.diagnosis.position_consistency import other_units
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.rehearsal import JointStates, Motion, Reading, RecordingPlan, generate
 
@@ -172,3 +175,28 @@ def test_turns_are_named_and_gears_are_none(
         assert f"'{label}' is in {unit}; the model uses rad" in first.sentence
     else:
         assert first.kind is FindingKind.SCALE
+
+
+def test_a_joint_that_turns_on_beyond_its_range_is_in_radians_as_torques_tell() -> None:
+    """Drawings give a range of one turn to what has no stop; a pendulum goes round and round."""
+    drawn = """<mujoco><compiler angle="radian"/><worldbody><body>
+      <joint name="swing" axis="0 1 0" range="-3.1416 3.1416" limited="LIMITED" damping="0.4"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.5" size=".02" mass="0.7"/></body></worldbody>
+      <actuator><motor name="push" joint="swing"/></actuator></mujoco>"""
+    free = mujoco.MjModel.from_xml_string(drawn.replace("LIMITED", "false"))
+    model = mujoco.MjModel.from_xml_string(drawn.replace("LIMITED", "true"))
+
+    def told(torque: float, scale: float) -> list[FindingKind]:
+        data, rows = mujoco.MjData(free), []
+        for _ in range(6000):
+            data.ctrl[0] = torque * math.sin(0.4 * data.time) + 0.5 * math.sin(7.0 * data.time)
+            mujoco.mj_step(free, data)
+            rows.append((data.time, scale * data.qpos[0], data.ctrl[0]))
+        times, places, torques = np.array(rows).T
+        assert np.ptp(places) > 4.0 * math.pi
+        signals = {"q": Samples(times, places), "push": Samples(times, torques)}
+        seen = Recorded(model, (signals,), ({},), {0: "q"}, {}, {0: "push"}, {})
+        return [change.kind for change, _ in other_units(seen, {}, {})]
+
+    assert told(2.5, 1.0) == []
+    assert told(1.2, DEGREES) == [FindingKind.DEGREES]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+import pytest
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence.declared import Declared
@@ -55,6 +56,18 @@ def test_gaps_are_uneven_where_motion_hides_in_them() -> None:
     times = np.arange(0.0, 10.0, 0.02)
     kept = times[np.random.default_rng(0).uniform(size=len(times)) > 0.3]
     assert uneven(kept, kept)
+
+
+def test_each_recording_may_have_a_rate_of_its_own() -> None:
+    def recordings(share: float) -> list[Samples]:
+        courses = [jittered(rate, share) for rate in (1000.0, 200.0, 50.0)]
+        return [Samples(times, course(times, 5e-5)) for times in courses]
+
+    sampled = sampling_of(recordings(0.05))
+    assert sampled is not None and not is_uneven(sampled)
+    assert sampled.rate == pytest.approx(50.0, rel=0.01)
+    uneven_ones = sampling_of(recordings(0.8))
+    assert uneven_ones is not None and is_uneven(uneven_ones)
 
 
 ARM = """<mujoco><worldbody><body><joint name="a"/><geom size=".1" mass="1"/></body><body>

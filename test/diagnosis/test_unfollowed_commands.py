@@ -94,3 +94,27 @@ def test_what_is_too_fast_for_a_servo_is_no_brake(rate: float, left: float, late
         "ua": Samples(times, asked, "zoh"), "ub": Samples(times, 2.0 * asked, "zoh"),
     }  # fmt: skip
     assert unfollowed_command_findings(recorded(one)) == []
+
+
+def test_jumps_to_and_fro_that_a_servo_is_too_weak_for_are_no_brake() -> None:
+    """A hobby servo under a binary noise turns at most so fast, each way as it is told."""
+    times = np.arange(0.0, 24.0, 0.02)
+    random = np.random.default_rng(5)
+    steps = np.repeat(random.uniform(-0.6, 0.6, size=24), 50)
+    noise = np.repeat(np.where(random.uniform(size=200) < 0.5, -1.5, 1.5), 2)
+    asked = np.where(times < 16.0, steps, 0.0)
+    asked[800:1200] = noise
+    turns = 0.05 + np.zeros(len(times))
+    for k in range(4, len(times)):
+        turns[k] = turns[k - 1] + np.clip(asked[k - 4] - turns[k - 1], -0.05, 0.05)
+    still = np.where(times < 16.0, turns, turns[800])
+    found = [
+        unfollowed_command_findings(
+            recorded({
+                "qa": Samples(times, done), "qb": Samples(times, done),
+                "ua": Samples(times, asked, "zoh"), "ub": Samples(times, 2.0 * asked, "zoh"),
+            })
+        )
+        for done in (turns, still + 1e-4 * random.standard_normal(len(times)))
+    ]  # fmt: skip
+    assert (len(found[0]), len(found[1])) == (0, 1)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 import yaml
@@ -19,8 +20,15 @@ from sysid_ros.engine.estimation.error_growth import GrowingErrors
 from sysid_ros.engine.estimation.fit_result import FitResult
 from sysid_ros.engine.estimation.torque_findings import TorqueFindings
 from sysid_ros.engine.least_squares import FitStatus
-from sysid_ros.engine.parameters import DRIFTS
+from sysid_ros.engine.parameters import (
+    AT_LOWER_BOUND,
+    DRIFTS,
+    AttributeModifier,
+    modifier_to_dict,
+)
+from sysid_ros.experiment import parse_experiment
 from sysid_ros.judgement.outcome import (
+    AppliedParameter,
     JointTorque,
     Judgement,
     Outcome,
@@ -28,7 +36,13 @@ from sysid_ros.judgement.outcome import (
     SequenceFit,
     SignalFit,
 )
-from sysid_ros.judgement.verdict import judge, result_warnings, scored_warnings, with_verdict
+from sysid_ros.judgement.verdict import (
+    judge,
+    result_warnings,
+    scored_warnings,
+    warnings,
+    with_verdict,
+)
 
 
 def result(*, opened: bool) -> FitResult:
@@ -316,6 +330,34 @@ def test_what_ends_at_zero_is_not_told_to_go_further() -> None:
     for lower, said in ((0.0, "the data wants none of it, or"), (0.1, "may want it further out,")):
         made = replace(result(opened=False), parameters=(replace(one, lower=lower),))
         assert said in result_warnings(replace(made, unidentifiable=()))[0]
+
+
+SERVO = """<mujoco><worldbody><body><joint name="horn" damping="0.1"/><geom size=".1"/></body>
+  </worldbody><actuator><position name="servo" joint="horn" kp="20" kv="{}"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("kv", "free", "told"), [(0.5, "damping", True), (0.0, "damping", False), (0.5, "kv", False)]
+)
+def test_damping_that_ends_at_zero_beside_that_of_a_servo_names_its_kv(
+    kv: float, free: str, told: bool
+) -> None:
+    names = {"damping": ("joint", "horn"), "kv": ("actuator", "servo")}
+    own = [
+        AppliedParameter(f"horn_{key}", (0.0,), modifier_to_dict(AttributeModifier(*at, key)))
+        for key, at in names.items()
+        if key in ("damping", free)
+    ]
+    one = replace(
+        result(opened=False).parameters[0], name="horn_damping", lower=0.0, flags=(AT_LOWER_BOUND,)
+    )
+    made = outcome_with(replace(result(opened=False), parameters=(one,)), score(1.0, 0.5), None)
+    said = warnings(
+        parse_experiment("model: a.xml\nsequences: [bag]\nsignals: []\nparameters: []"),
+        replace(made, applied=tuple(own)),
+        mujoco.MjModel.from_xml_string(SERVO.format(kv)),
+    )
+    assert any("let kv of 'servo' be found in its place" in one for one in said) == told
 
 
 def test_an_absent_effect_at_zero_is_not_what_a_verdict_begins_with() -> None:

@@ -19,7 +19,11 @@ from sysid_ros.engine.least_squares import Linearization, Point
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.proposal.candidate import Candidate
 from sysid_ros.proposal.chosen_forward import System
-from sysid_ros.proposal.freed_gains import with_gains_beside_damping, with_gains_for_masses
+from sysid_ros.proposal.freed_gains import (
+    with_gains_beside_damping,
+    with_gains_for_masses,
+    with_time_constants_for_delays,
+)
 
 # Of three servos' gains and a mass, as shares of the model's: what each signal shows of them. A
 # heavier body sags as all weaker servos do, but not by as much of each.
@@ -121,3 +125,44 @@ def test_a_gain_beside_damping_is_tried_only_if_it_promises_something(
     found = with_gains_beside_damping(problem, point, [damping, gain], stay, steps=2)
     assert found == ([damping, gain], point)
     assert len(steps) == times - 1
+
+
+@dataclass(frozen=True)
+class LowPass:
+    """A servo whose signals show its delay and its time constant alike, and little beside."""
+
+    delay: float  # the best one, before bounds
+    constant: float  # off the model's
+    lower: FloatArray  # (2,)
+
+    def cost(self, point: Point) -> float:
+        """Half the squares that are left: a late command is not quite a slow low pass."""
+        off = np.array([self.delay, self.constant]) - point.theta
+        return 0.5 * float((off[0] + off[1]) ** 2 + (0.05 * off[1]) ** 2) + NOISE**2
+
+
+def first_of(problem: WindowedProblem, point: Point, offered: Sequence[Candidate]) -> Point:
+    """The best of the first that is not on demand, within bounds: both together go nowhere."""
+    own, theta = cast(Any, problem), point.theta.copy()
+    (moved, *more) = [i for i, one in enumerate(offered) if not one.on_demand]
+    if not more:
+        best = own.delay + own.constant - theta[1 - moved]
+        theta[moved] = max(best, own.lower[moved])
+    return Point(theta, point.starts)
+
+
+@pytest.mark.parametrize(
+    ("delay", "constant", "freed"), [(0.0, -0.09, True), (-0.004, 0.0, False), (0.03, 0.0, False)]
+)
+def test_a_low_pass_that_is_too_slow_is_no_command_before_it_was_given(
+    delay: float, constant: float, freed: bool
+) -> None:
+    usual: dict[str, Any] = {"low": -0.01, "high": 0.1, "typical": 0.01}
+    late = Candidate(element="signal", name="servo", attribute="delay", **usual)
+    slow = replace(late, element="actuator", attribute="time_constant", on_demand=True)
+    problem = cast(WindowedProblem, LowPass(delay, constant, np.array([-0.01, -0.09])))
+    found, point = with_time_constants_for_delays(
+        problem, Point(np.zeros(2), ()), [late, slow], first_of
+    )
+    assert [one.on_demand for one in found] == [False, not freed]
+    assert point.theta == pytest.approx([0.0, constant if freed else 0.0])

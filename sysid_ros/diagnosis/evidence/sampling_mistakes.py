@@ -23,6 +23,7 @@ _NEVER_ENOUGH = 5.0  # Hz
 _SAMPLES_PER_PERIOD = 5.0  # of the fastest motion, at the least
 _COMFORTABLE = 40.0  # samples per period, enough at any rate
 _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation from it
+_FEWEST = 16  # intervals that tell a rate
 _JAGGED = 1.3  # roughness by the stamps over that without them, from which stamps are wrong
 _COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
 _DITHERED = 1.5  # noise over that of the levels, from which the levels hide nothing
@@ -41,28 +42,31 @@ _NAMED = 4  # joints that a sentence names
 class Rate:
     """The sampling of a signal."""
 
-    rate: float  # Hz
-    deviation: float  # of 95 % of the intervals from the usual one, at most, over that
+    rate: float  # Hz, the slowest recording's
+    deviation: float  # of 95 % of the intervals from their recording's usual one, over that
     bandwidth: float  # the motion's top, Hz
     # from sample to sample, with the stamps as they are, over that with even ones
     roughness: float = 0.0
 
 
 def sampling_of(parts: list[Samples]) -> Rate | None:
-    """Describe the stamps of a measured signal over all recordings."""
-    intervals = np.concatenate([np.diff(part.times) for part in parts])
-    if len(intervals) < 16:
+    """Describe the stamps of a measured signal over all recordings, by the slowest one's rate."""
+    intervals = [np.diff(part.times) for part in parts]
+    if sum(map(len, intervals)) < _FEWEST:
         return None
-    usual = float(np.median(intervals))
-    deviation = float(np.percentile(np.abs(intervals - usual), 95)) / usual
+    # Each recording may have a rate of its own, but a few intervals tell none.
+    pooled = float(np.median(np.concatenate(intervals)))
+    usual = [float(np.median(one)) if len(one) >= _FEWEST else pooled for one in intervals]
+    off = [np.abs(one / own - 1.0) for one, own in zip(intervals, usual, strict=True)]
     tops = []
-    for part in parts:
-        grid = np.arange(part.times[0], part.times[-1], usual)
-        top = motion_bandwidth(part.at(grid), 1.0 / usual, level_step([part.values]))
+    for part, own in zip(parts, usual, strict=True):
+        grid = np.arange(part.times[0], part.times[-1], own)
+        top = motion_bandwidth(part.at(grid), 1.0 / own, level_step([part.values]))
         if top is not None:
             tops.append(top)
     top = float(np.median(tops)) if tops else 0.0
-    return Rate(1.0 / usual, deviation, top, _roughness(parts))
+    deviation = float(np.percentile(np.concatenate(off), 95))
+    return Rate(1.0 / max(usual), deviation, top, _roughness(parts))
 
 
 def _roughness(parts: Sequence[Samples]) -> float:
