@@ -25,6 +25,7 @@ from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.other_states import possibly_asked
 from sysid_ros.proposal.signals.recorded_commands import (
     asked_beside,
+    called_as_others,
     called_by_topics,
     command_arrays,
     in_numbered_topics,
@@ -112,8 +113,15 @@ def command_lines(
 def _so_called(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
     """Assign what names tell: messages' own, topics', and those of what was measured."""
     spaces = spaces_of(told.positions.values())
-    for quantity in dict.fromkeys(drive.quantity for drive in open_.drives):
-        _by_name(open_, quantity, of_quantity(commands.named, quantity), spaces)
+    drives = open_.drives
+    for quantity in dict.fromkeys(drive.quantity for drive in drives):
+        own = [drive for drive in drives if drive.quantity == quantity]
+        others = [drive for drive in drives if drive not in own]
+        named = {
+            topic: [one for one in group if not called_as_others(one, own, others)]
+            for topic, group in commands.named.items()
+        }
+        _by_name(open_, own, of_quantity(named, quantity), spaces)
     telling = [one for group in commands.named.values() for one in group]
     rotors = [drive for drive in open_.drives if drive.thrusts]
     _rest_by_name(open_, rotors, telling, _OF_ROTOR)  # in rpm or as a share of the most
@@ -210,19 +218,21 @@ def _groups(drives: Sequence[Drive]) -> list[list[Drive]]:
 
 
 def _by_name(
-    open_: OpenDrives, quantity: str, topics: Mapping[str, list[Channel]], spaces: Collection[str]
+    open_: OpenDrives,
+    drives: Sequence[Drive],
+    topics: Mapping[str, list[Channel]],
+    spaces: Collection[str],
 ) -> None:
-    """Assign commands that messages name; those of one topic where several have them.
+    """Assign commands that messages name, to drives of one quantity; of one topic where several do.
 
     Of two robots in one recording it is the one whose positions were taken, in some namespaces.
     """
-    drives = [drive for drive in open_.drives if drive.quantity == quantity]
 
     def rank(group: Sequence[Channel]) -> tuple[int, bool]:
         return len(group), not spaces_of(group).isdisjoint(spaces)
 
     for given in sorted(topics.values(), key=rank, reverse=True):
-        left, group = open_.left_of(drives), likeliest(given, quantity)
+        left, group = open_.left_of(drives), likeliest(given, drives[0].quantity)
         if not left or not group:
             continue
         names, matches = _matched(left, [one.name for one in group])

@@ -297,10 +297,23 @@ def _in_order(
 
 
 def _named_in(model: mujoco.MjModel, joints: Sequence[int], source: list[Channel]) -> Positions:
-    """Positions of joints that another topic has beyond doubt, such as a gripper's own."""
-    names = {str(model.joint(joint).name): joint for joint in joints}
+    """Positions of joints that another topic has beyond doubt, such as a gripper's own.
+
+    What has another joint's name is none's that is called alike: ``finger`` not ``finger_mimic``'s.
+    """
+    every = {str(model.joint(joint).name): joint for joint in scalar_joints(model)}
+    names = {name: joint for name, joint in every.items() if joint in joints}
+
+    def is_others(name: str, given: str) -> bool:
+        best = max(similarity(one, given) for one in every)
+        return best > max(similarity(name, given), _SAME_NAME)
+
     matches = match_names(list(names), [channel.name for channel in source])
-    return {names[n]: (source[match.index], True) for n, match in matches.items() if match.sure}
+    return {
+        names[name]: (source[match.index], True)
+        for name, match in matches.items()
+        if match.sure and not is_others(name, source[match.index].name)
+    }
 
 
 def _sources(channels: list[Channel]) -> list[list[Channel]]:

@@ -74,6 +74,18 @@ def asked_beside(commands: Sequence[Channel], measured: Channel | None) -> list[
     return [one for one in commands if one.moves and (one.msgtype, one.field) == place]
 
 
+def called_as_others(one: Channel, own: Sequence[Drive], others: Sequence[Drive]) -> bool:
+    """Tell whether a command has the name of other actuators, and none of some own as much.
+
+    So ``tilt_brake`` is what a brake on the joint ``tilt`` is told, and not what its servo is.
+    """
+    scores = [
+        max((similarity(name, one.name) for drive in drives for name in drive.names), default=0.0)
+        for drives in (own, others)
+    ]
+    return scores[0] < _SAME_NAME <= scores[1]
+
+
 def is_bare(one: Channel) -> bool:
     """Tell whether a number's field says nothing, so that its topic has its name."""
     return one.field in _BARE

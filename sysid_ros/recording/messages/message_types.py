@@ -55,6 +55,7 @@ def _numbers(names: str) -> MessageType:
 
 
 _ASKED = re.compile("(cmd|command|des|desired|goal|ref|reference|setpoint|target)s?")
+_INPUTS = ("input", "action", "actions")  # an action is a policy's, as LeRobot calls commands
 _CRTK = re.compile("(servo|move)_[jc][a-z]")  # of the collaborative robotics toolkit, as servo_jp
 _COMMANDED = ("reference", "desired", "set_point", "output", "command")
 
@@ -142,7 +143,7 @@ def is_asked(topic: str) -> bool:
     Namespaces say nothing, but for MAVROS's ``setpoint_``: a robot may be called ``target_arm``.
     """
     *spaces, own = topic.lower().split("/")
-    asked = _asks(own) or own == "input" or _CRTK.fullmatch(own) is not None
+    asked = _asks(own) or own in _INPUTS or _CRTK.fullmatch(own) is not None
     return asked or any(space.startswith("setpoint_") for space in spaces)
 
 

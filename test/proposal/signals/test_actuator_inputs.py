@@ -339,6 +339,27 @@ def test_single_numbers_are_named_by_their_topics() -> None:
     assert topics == {"s0": "/j0_controller/command", "s1": "/j1_controller/command"}
 
 
+def test_what_has_the_name_of_another_actuator_on_the_joint_is_not_told_its_servo() -> None:
+    """A brake that is commanded by a topic of its own, and the array of the servos beside it."""
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body><joint name="tilt"/><geom size=".1" mass="1"/>
+        <body><joint name="roll"/><geom size=".1" mass="1"/></body></body></worldbody><actuator>
+        <position name="tilt_servo" joint="tilt" kp="9"/><damper name="tilt_brake" joint="tilt"
+        ctrlrange="0 1" kv="3"/><position name="roll_servo" joint="roll" kp="9"/></actuator>
+        </mujoco>"""
+    )
+    values = motions(3)
+    brake = replace(array(values[:, 2:], "/tilt_brake/command")[0], msgtype="std_msgs/msg/Float64",
+                    field="data", index=0)  # fmt: skip
+    told = [brake, *array(values[:, :2], "/head_controller/commands")]
+    found = command_lines(model, drives_of(model), told, {}, [])
+    assert {line.name: (line.channel.topic, line.channel.index) for line in found.lines} == {
+        "tilt_brake": ("/tilt_brake/command", 0),
+        "tilt_servo": ("/head_controller/commands", 0),
+        "roll_servo": ("/head_controller/commands", 1),
+    }
+
+
 def test_arrays_of_one_number_are_named_by_their_topics_too() -> None:
     wanted = motions(2)
     commands = [*array(wanted[:, 1:], "/j1_position_controller/commands"),

@@ -173,12 +173,14 @@ def test_a_robots_name_makes_its_states_no_commands() -> None:
     for topic in (
         "/target_arm/joint_states", "/goal_robot/imu", "/reference/odom", "/command/joint_states",
         "/mocap/target_1/pose", "/PSM1/measured_js", "/servo_states", "/servo/jp",
+        "/action/joint_states", "/arm/_action/feedback", "/reaction",
     ):  # fmt: skip
         assert not is_command(STATE, "position[elbow]", topic), topic
     for topic in (
         "/joint_command", "/robot/isaac_joint_commands", "/arm/goal_2", "target",
         "/franka_state_controller/joint_states_desired",
         "/mavros/setpoint_position/local", "/set_points", "/PSM1/servo_jp", "/PSM1/move_jp",
+        "/follower/action", "/policy/actions",
     ):  # fmt: skip
         assert is_command(STATE, "position[elbow]", topic), topic
 

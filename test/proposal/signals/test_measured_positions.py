@@ -150,3 +150,27 @@ def test_speeds_of_wheels_beside_what_a_base_is_asked_for_were_measured(based: b
         ("qvel" if based else "actuator", f"{side}_wheel{'_joint' * based}", f"velocity_{side}")
         for side in ("left", "right")
     }
+
+
+def test_a_mimic_joint_has_no_position_from_the_joint_that_it_follows() -> None:
+    """A second topic repeats the finger; a gripper's own still tells of the thumb by a word."""
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody>"
+        + "".join(
+            f'<body><joint name="{name}"/><geom size=".1" mass="1"/></body>'
+            for name in ("shoulder", "finger", "finger_mimic", "thumb_base")
+        )
+        + "</worldbody></mujoco>"
+    )
+    states = "sensor_msgs/msg/JointState"
+    channels = [
+        told("/joint_states", states, f"position[{name}]", name) for name in ("shoulder", "finger")
+    ]
+    channels.append(told("/dynamic_joint_states", states, "position[finger]", "finger"))
+    channels.append(told("/gripper/state", "vendor_msgs/msg/Thumb", "position", "thumb"))
+    found = measured_positions(model, channels)
+    assert {str(model.joint(joint).name): one.topic for joint, (one, _) in found.items()} == {
+        "shoulder": "/joint_states",
+        "finger": "/joint_states",
+        "thumb_base": "/gripper/state",
+    }
