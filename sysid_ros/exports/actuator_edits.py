@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
@@ -49,7 +48,8 @@ def force_law(tag: str, before: Any, after: Any) -> tuple[str, Mapping[str, str 
     for kind in _TYPES:
         same = int(getattr(before, kind)) == int(getattr(after, kind))
         if tag != "general" or not same:
-            attributes[kind] = _type_name(getattr(after, kind))
+            name = str(getattr(after, kind).name)  # mjGAIN_FIXED is called fixed in MJCF
+            attributes[kind] = name.partition("_")[2].lower()
     if tag in _INPUTS and hasattr(after, "ctrlspec"):  # since MuJoCo 4
         attributes["input"] = _INPUTS[tag]
     removed = _OWN_ATTRIBUTES.get(tag, ())
@@ -96,8 +96,3 @@ def _shortcut(tag: str, before: Any, after: Any) -> dict[str, str | None] | None
 def _used(was: FloatArray, now: FloatArray) -> int:
     """Count the numbers to write: up to the last that differs from zero, or from before."""
     return int(np.max(np.flatnonzero((now != 0.0) | (was != now)), initial=0)) + 1
-
-
-def _type_name(kind: mujoco.mjtGain | mujoco.mjtBias | mujoco.mjtDyn) -> str:
-    """``mjGAIN_FIXED`` is called ``fixed`` in MJCF."""
-    return str(kind.name).partition("_")[2].lower()

@@ -52,7 +52,10 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         return no_covariance(problem.scale.size)
     theta = solution.point.theta
     _, precision = priors(problem.params)
-    system = _of_data_and_priors(eliminate_starts(solution.linearization), precision)
+    system = eliminate_starts(solution.linearization)
+    # Without the pull that holds what is open: it is not information.
+    of_data_and_priors = system.window_hessians.sum(axis=0) + np.diag(precision)
+    system = replace(system, hessian=of_data_and_priors)
     residual_square = 2.0 * solution.linearization.cost
     blocks = None
     try:
@@ -77,11 +80,6 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
     if blocks is not None and found.method == "clustered":
         found = replace(found, method="blocks")
     return replace(found, blocks=blocks)
-
-
-def _of_data_and_priors(system: ReducedSystem, precision: FloatArray) -> ReducedSystem:
-    """The system without the pull that holds what is open: it is not information."""
-    return replace(system, hessian=system.window_hessians.sum(axis=0) + np.diag(precision))
 
 
 def _added_samples(problem: WindowedProblem, theta: FloatArray) -> int:
