@@ -122,7 +122,8 @@ def estimates(
     """
     bounds, errors = params.bounds, uncertainty.errors
     opened = involved_in(uncertainty.open_directions)
-    vague = np.minimum(UNIFORM * bounds.width, _vague_errors(params, theta))
+    natural = [vague_error(parameter, theta[own]) for parameter, own in params.places()]
+    vague = np.minimum(UNIFORM * bounds.width, np.concatenate([np.zeros(0), *natural]))
     estimates = []
     at_bounds = bounds.flags(theta, errors)
     nothing_lost = uncertainty.by_chance & (bounds.lower == 0.0)
@@ -144,9 +145,3 @@ def estimates(
             flags.append(MAY_BE_ZERO)
         estimates.append(replace(found, flags=tuple(flags)))
     return tuple(estimates)
-
-
-def _vague_errors(params: ParameterDict, theta: FloatArray) -> FloatArray:
-    """The standard error from which on each scalar is poorly determined, (p,)."""
-    found = [vague_error(parameter, theta[own]) for parameter, own in params.places()]
-    return np.concatenate([np.zeros(0), *found])
