@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from simulated_arms import coloured, three_joint_xml
 
+from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.inverse_dynamics import Motion, mujoco_torque, sharpen_friction
+from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
 from sysid_ros.engine.signals import ModelSequences, SignalType, TimeSeries, create_initial_state
 
 JOINTS = ("a", "b", "c")
@@ -95,6 +98,34 @@ def noisy(positions: np.ndarray, torque: np.ndarray, rate: float = 250.0) -> Any
         positions + 1e-5 * rng.standard_normal(positions.shape),
         torque + coloured(rng, torque.shape, rate, 0.05, 0.02),
     )
+
+
+def inertia_and_friction(
+    spec: mujoco.MjSpec, joints: Sequence[str] = JOINTS, bodies: Sequence[str] = BODIES
+) -> ParameterDict:
+    """Inertia of bodies from the model's on, and what moves their joints, of which nothing is."""
+    params = ParameterDict()
+    for name in joints:
+        for what in ("armature", "damping", "frictionloss"):
+            modifier = AttributeModifier("joint", name, what)
+            params.add(Parameter(f"{name}_{what}", 0.0, 0.0, np.inf, modifier=modifier))
+    for body in bodies:
+        nominal = lookup("body", "inertia").read(spec, body)
+        modifier = AttributeModifier("body", body, "inertia")
+        params.add(Parameter(body, nominal, -np.inf, np.inf, modifier=modifier))
+    return params
+
+
+def friction_and_more(spec: mujoco.MjSpec) -> ParameterDict:
+    """What joints have besides inertia, all of it free."""
+    params = ParameterDict()
+    for name in JOINTS:
+        for what in ("armature", "damping", "frictionloss", "torque_offset"):
+            nominal = lookup("joint", what).read(spec, name)
+            low = -np.inf if what == "torque_offset" else 0.0
+            modifier = AttributeModifier("joint", name, what)
+            params.add(Parameter(f"{name}_{what}", nominal, low, np.inf, modifier=modifier))
+    return params
 
 
 def torque_sequences(

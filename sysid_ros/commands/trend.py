@@ -81,16 +81,11 @@ def _outcomes(given: Iterable[Path]) -> dict[str, Outcome]:
             raise DataError(
                 f"{label} identifies another model than {first[0]}; a trend is that of one model"
             )
-        for other in [name for name, one in found.items() if _rest_on_one_recording(one, outcome)]:
+        for other in [name for name, one in found.items() if _fitted(one) & _fitted(outcome)]:
             complain(f"{other} and {label} are fits of the same recording; the latter counts")
             del found[other]
         found[label] = outcome
     return found
-
-
-def _rest_on_one_recording(first: Outcome, second: Outcome) -> bool:
-    """Return whether two results rest on a common recording."""
-    return bool(_fitted(first) & _fitted(second))
 
 
 def _fitted(outcome: Outcome) -> set[str]:

@@ -113,7 +113,10 @@ def led_astray(outcomes: Fitted) -> Iterator[str]:
     Less than :data:`BY_CHANCE` tells nothing that another search would be worth.
     """
     sizes = misfits(outcomes)
-    names = {model: _names(outcome) for model, outcome in outcomes.items()}
+    names = {
+        model: frozenset(parameter.name for parameter in outcome.fit.parameters)
+        for model, outcome in outcomes.items()
+    }
     for model in outcomes:
         simpler = [sizes[other] for other in outcomes if inside(names[other], names[model])]
         if sizes[model] > min(simpler, default=math.inf) + BY_CHANCE:
@@ -162,10 +165,6 @@ def _is_better(name: str, attempt: Outcome, outcomes: Fitted) -> bool:
     """Return whether another fit of a model lowers its misfit."""
     worth = effective_samples_of({**outcomes, name: attempt})
     return misfit(attempt.fit.residuals, worth) < misfit(outcomes[name].fit.residuals, worth)
-
-
-def _names(outcome: Outcome) -> frozenset[str]:
-    return frozenset(parameter.name for parameter in outcome.fit.parameters)
 
 
 class _Fits:

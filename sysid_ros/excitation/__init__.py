@@ -34,9 +34,9 @@ from sysid_ros.excitation.multisine import design_multisine
 from sysid_ros.excitation.path import ExcitationPath, check_limits
 from sysid_ros.excitation.playback import Playback
 from sysid_ros.excitation.reference import ExcitationError, Reference, SlowReference
-from sysid_ros.excitation.spline_reference import SplineReference
 from sysid_ros.excitation.timed_trajectory import TimedTrajectory
 from sysid_ros.excitation.trajectory_file import (
+    SplineReference,
     TabulatedReference,
     TrajectoryTable,
     read_trajectory,

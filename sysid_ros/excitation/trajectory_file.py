@@ -8,13 +8,14 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import scipy
 
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.excitation.reference import ExcitationError, Reference
-from sysid_ros.excitation.spline_reference import SplineReference
 from sysid_ros.files import read_regular_text, replace_file
 
 _CORNER_SHARE = 0.8  # of the acceleration limit; the rest is for soft start and stop
@@ -84,6 +85,33 @@ class TabulatedReference:
                 f"({_CORNER_SHARE:g} of its limit): smooth it, slow it down, or raise "
                 "limits.acceleration"
             )
+
+
+@dataclass(frozen=True)
+class SplineReference:
+    """The cubic spline through a table's rows, with velocity zero at both ends.
+
+    It is the only one (Farin, Curves and Surfaces for CAGD, 2002, section 9.4), so that the rows
+    of a designed motion at its knots say all of it.
+    """
+
+    joints: tuple[str, ...]
+    times: FloatArray  # (m,) s, starting at 0
+    table: FloatArray  # (m, n)
+    rests: bool = True
+
+    @property
+    def duration(self) -> float:
+        """Length in seconds."""
+        return float(self.times[-1])
+
+    def values(self, times: FloatArray) -> FloatArray:
+        """Commands (m, n) at ``times`` (m,) in seconds."""
+        return np.asarray(self._spline(np.clip(times, 0.0, self.duration)))
+
+    @cached_property
+    def _spline(self) -> scipy.interpolate.CubicSpline:
+        return scipy.interpolate.CubicSpline(self.times, self.table, bc_type="clamped")
 
 
 @dataclass(frozen=True)

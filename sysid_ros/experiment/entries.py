@@ -211,7 +211,9 @@ def _read_attribute(
     if value.content is None:
         value = Value({}, value.place)
     if isinstance(value.content, str):
-        value = Value({_key_of_word(value.content): _word_setting(value)}, value.place)
+        switch = value.content in _SWITCHES
+        entry = {value.content: Value(True, value.place)} if switch else {"form": value}
+        value = Value(entry, value.place)
     elif not isinstance(value.content, dict):
         problems.add(
             value.place,
@@ -235,14 +237,6 @@ def _read_attribute(
     if len(problems) == before:
         _check_bounds(config, value, where, problems)
     return config
-
-
-def _key_of_word(word: str) -> str:
-    return word if word in _SWITCHES else "form"
-
-
-def _word_setting(value: Value) -> Value:
-    return Value(True, value.place) if value.content in _SWITCHES else value
 
 
 def _check_bounds(config: ParameterConfig, value: Value, where: str, problems: Problems) -> None:

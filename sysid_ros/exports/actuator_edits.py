@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.robots import number, numbers
 
 _FIELDS = ("gainprm", "biasprm", "dynprm")
@@ -45,11 +43,13 @@ def force_law(tag: str, before: Any, after: Any) -> tuple[str, Mapping[str, str 
         was, now = np.array(getattr(before, field)), np.array(getattr(after, field))
         told = now.any() if field == "biasprm" else field == "gainprm"
         if (tag != "general" and told) or not np.array_equal(was, now):
-            attributes[field] = numbers(now[: _used(was, now)])
+            used = np.flatnonzero((now != 0.0) | (was != now))
+            attributes[field] = numbers(now[: int(np.max(used, initial=0)) + 1])
     for kind in _TYPES:
         same = int(getattr(before, kind)) == int(getattr(after, kind))
         if tag != "general" or not same:
-            attributes[kind] = _type_name(getattr(after, kind))
+            name = str(getattr(after, kind).name)  # mjGAIN_FIXED is called fixed in MJCF
+            attributes[kind] = name.partition("_")[2].lower()
     if tag in _INPUTS and hasattr(after, "ctrlspec"):  # since MuJoCo 4
         attributes["input"] = _INPUTS[tag]
     removed = _OWN_ATTRIBUTES.get(tag, ())
@@ -91,13 +91,3 @@ def _shortcut(tag: str, before: Any, after: Any) -> dict[str, str | None] | None
     if tag == "velocity" and gain[0] == -bias[2] and changed <= {kp, kv}:
         return {"kv": number(gain[0])}
     return None
-
-
-def _used(was: FloatArray, now: FloatArray) -> int:
-    """Count the numbers to write: up to the last that differs from zero, or from before."""
-    return int(np.max(np.flatnonzero((now != 0.0) | (was != now)), initial=0)) + 1
-
-
-def _type_name(kind: mujoco.mjtGain | mujoco.mjtBias | mujoco.mjtDyn) -> str:
-    """``mjGAIN_FIXED`` is called ``fixed`` in MJCF."""
-    return str(kind.name).partition("_")[2].lower()

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sysid_ros.judgement.evaluation import evaluate, evaluate_model
+from sysid_ros.judgement.evaluation import evaluate, evaluate_model, scored_windows
 from sysid_ros.judgement.forecast_check import ForecastCheck, forecast_check
 from sysid_ros.judgement.motion_forecast import (
     MotionForecast,
@@ -34,4 +34,3 @@ from sysid_ros.judgement.scored_fit import applied_parameters, outcome_of, title
 from sysid_ros.judgement.scoring import pooled_score
 from sysid_ros.judgement.signal_corrections import signal_corrections
 from sysid_ros.judgement.verdict import result_warnings, scored_warnings, with_verdict
-from sysid_ros.judgement.window_scores import scored_windows

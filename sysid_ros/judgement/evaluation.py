@@ -12,9 +12,10 @@ from pathlib import Path
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs
+from sysid_ros.engine.estimation import WindowCheck, WindowEstimate
 from sysid_ros.engine.regressor import SHARP
 from sysid_ros.engine.signals import ModelSequences
-from sysid_ros.errors import ExperimentError
+from sysid_ros.errors import ExperimentError, StopRequestedError
 from sysid_ros.experiment import Experiment
 from sysid_ros.judgement.outcome import Evaluation, Score, SequenceFit
 from sysid_ros.judgement.scored_fit import window_errors
@@ -120,6 +121,27 @@ def evaluate_model(
             for sequence, first in zip(found.sequences, untuned.sequences, strict=True)
         ),
     )
+
+
+def scored_windows(
+    inputs: FitInputs, check: WindowCheck, should_stop: Callable[[], bool] | None
+) -> WindowCheck:
+    """The check with the open-loop error of each estimate; as it is where that was stopped."""
+    dataset = inputs.dataset
+    used = dataset.validation if dataset.validation else dataset.training
+    unit = ""
+    found: list[WindowEstimate] = []
+    for each in check.estimates:
+        if not each.problem:
+            try:
+                scored, _ = window_errors(inputs, used, each.values, should_stop)
+            except StopRequestedError:
+                return check
+            total = score(scored)
+            each, unit = replace(each, error=total.rmse_all), total.unit_all
+        found.append(each)
+    scored_on = "held out" if dataset.validation else "training"
+    return replace(check, estimates=tuple(found), unit=unit, scored_on=scored_on)
 
 
 def _beside(found: Score | None, untuned: Score | None) -> Score | None:

@@ -69,7 +69,8 @@ def _diagnose(signals: list[SignalFit]) -> ResidualDiagnostics | None:
     edges = np.linspace(-limit, limit, _BINS + 1)
     quantiles, ordered = _normal_plot(pooled)
     longest = max(range(len(parts)), key=lambda i: parts[i].size)
-    step = _step(signals[longest].times)
+    times = signals[longest].times
+    step = float(np.median(np.diff(times))) if times.size > 1 else 1.0
     lags, correlation = _autocorrelation(parts)
     frequencies, spectrum = _spectrum(parts[longest], step)
     return ResidualDiagnostics(
@@ -93,10 +94,6 @@ def _diagnose(signals: list[SignalFit]) -> ResidualDiagnostics | None:
 
 def _finite(values: FloatArray) -> FloatArray:
     return values[np.isfinite(values)]
-
-
-def _step(times: FloatArray) -> float:
-    return float(np.median(np.diff(times))) if times.size > 1 else 1.0
 
 
 def _density(values: FloatArray, edges: FloatArray) -> FloatArray:

@@ -18,7 +18,6 @@ from sysid_ros.judgement import Judgement, Outcome, residual_diagnostics
 from sysid_ros.report import several_results, table_rows
 from sysid_ros.report.history import history_rows
 from sysid_ros.report.next_experiment import next_experiment
-from sysid_ros.report.shifts import error_shift, refit_shift, window_estimate
 from sysid_ros.video import Video, telling_stretch
 
 Content = Mapping[str, Any]
@@ -127,11 +126,12 @@ def _optimisation(shown: Shown) -> Content | None:
 
 
 def _bias(shown: Shown) -> Content:
-    return {"refit_shift": refit_shift, "error_shift": error_shift}
+    return {"refit_shift": table_rows.refit_shift, "error_shift": table_rows.error_shift}
 
 
 def _windows(shown: Shown) -> Content | None:
-    return None if shown.outcome.window_check is None else {"window_estimate": window_estimate}
+    check = shown.outcome.window_check
+    return None if check is None else {"window_estimate": table_rows.window_estimate}
 
 
 def _video(shown: Shown) -> Content:

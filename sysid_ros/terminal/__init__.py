@@ -13,6 +13,6 @@ from sysid_ros.terminal.printing import (
     print_estimates,
     print_evaluations,
     print_outcome,
+    print_trends,
 )
 from sysid_ros.terminal.progress import FitProgress, ReadingProgress, is_counted, working
-from sysid_ros.terminal.trend_table import print_trends

@@ -17,9 +17,11 @@ from rich.text import Text
 from sysid_ros.engine.uncertainty import ParameterEstimate
 from sysid_ros.judgement import Evaluation, JointTorque, Outcome, Score, prediction_errors
 from sysid_ros.printable import printable
+from sysid_ros.trend import Level, ParameterTrend
 
 # Where output is not a terminal, lines are as long as they need to be.
 _WIDTH_WITHOUT_TERMINAL = 200
+_STYLES = {Level.OK: "green", Level.WARN: "yellow", Level.ERROR: "bold red", Level.UNKNOWN: "dim"}
 
 
 def console_for(stream: TextIO) -> Console:
@@ -82,6 +84,24 @@ def print_evaluations(evaluations: Mapping[str, Evaluation], *, untrained: str) 
             names = plain_text(sequences[0].name), plain_text(signals[0].name)
             errors = (f"{signal.rmse:.4g}" for signal in signals)
             table.add_row(*names, *errors, plain_text(signals[0].unit))
+    console.print(table)
+
+
+def print_trends(trends: Sequence[ParameterTrend]) -> None:
+    """Print one row per parameter: its judgement, latest value, drift, and the reason."""
+    console = console_for(sys.stdout)
+    table = plain_table("parameter", "", "latest", "unit", "drift per day", "")
+    for trend in trends:
+        low, high = trend.drift.interval() if trend.drift is not None else (0.0, 0.0)
+        latest = trend.values[-1:] if trend.course is None else trend.course[-1:]
+        table.add_row(
+            plain_text(trend.name),
+            plain_text(trend.level.value, style=_STYLES[trend.level]),
+            "".join(f"{value:.4g}" for value in latest),
+            plain_text(trend.unit),
+            "-" if trend.drift is None else f"{low:+.2g} .. {high:+.2g}",
+            plain_text(trend.sentence),
+        )
     console.print(table)
 
 

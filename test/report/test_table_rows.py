@@ -7,9 +7,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from outcomes import outcome
+import numpy as np
+from outcomes import outcome, windows
 
-from sysid_ros.report.table_rows import clock_relation, first_shown, parameter_rows, sequence_rows
+from sysid_ros.report.table_rows import (
+    clock_relation,
+    first_shown,
+    parameter_rows,
+    sequence_rows,
+    window_estimate,
+)
 
 
 def test_a_part_of_a_recording_is_as_long_as_the_part() -> None:
@@ -42,3 +49,16 @@ def test_the_time_of_a_simulation_is_not_compared_with_the_recorders() -> None:
     simulated = replace(topic, clock_offset=1.8e9, clock_drift=0.26)
     assert clock_relation(simulated) == "not the recorder's time"
     assert clock_relation(replace(topic, clock_offset=None, clock_drift=None)) == ""
+
+
+def test_what_is_apart_is_marked_and_what_failed_is_said() -> None:
+    check = windows()
+    rows = [[window_estimate(check, each, k) for each in check.estimates]
+            for k in range(len(check.names))]  # fmt: skip
+    assert [[apart for _, _, apart in row] for row in rows] == [
+        [False, name in check.apart(*check.estimates[:2]), False, False] for name in check.names
+    ]
+    assert any(apart for row in rows for _, _, apart in row)
+    assert {row[3][:2] for row in rows} == {("not possible", "")}
+    claimed = np.isfinite(check.estimates[0].lower)
+    assert [" to " in row[0][1] for row in rows] == claimed.tolist()

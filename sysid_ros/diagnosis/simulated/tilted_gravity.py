@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence import Turned
 from sysid_ros.diagnosis.fits import WindowScores, size_of_gravity, turned_first_joint
 from sysid_ros.engine.parameters import Parameter
@@ -81,7 +80,7 @@ def turned_gravity(
             break
         # Of a robot that hangs, friction and damping were fitted to what gravity did.
         begun = None if windows is first else windows
-        nearer = linearized(_moved(gravity, there), patient=True, begun=begun)
+        nearer = linearized(gravity.moved_to(there), patient=True, begun=begun)
         if nearer is None:
             break
         if found is None and nearer.squares > _LESS * windows.squares:
@@ -94,15 +93,9 @@ def _none_of_it(
     windows: WindowScores, gravity: Parameter, usual: Sequence[str], linearized: Linearized
 ) -> Turned | None:
     """No gravity, where windows without any ask for none of the model's."""
-    without = linearized(_moved(gravity, np.zeros(3)), patient=True, begun=windows)
+    without = linearized(gravity.moved_to(np.zeros(3)), patient=True, begun=windows)
     if without is None or without.squares > _MOUNTED * windows.squares:
         return None
     more, _ = without.along(gravity.scalar_names(), gravity.value, usual)
     share = math.sqrt(without.squares / windows.squares)
     return Turned(np.zeros(3), 1.0, share) if abs(more) < _SAME_SIZE else None
-
-
-def _moved(gravity: Parameter, there: FloatArray) -> Parameter:
-    moved = gravity.copy()
-    moved.update_from_vector(there)
-    return moved

@@ -139,14 +139,9 @@ def _ending(
     """Run the optimizer, and say where it ended; where it was stopped, at the best so far."""
     try:
         with single_blas_thread():
-            adapter = optimizer.adapter
-            if adapter is None or (
-                optimizer.name == "mujoco" and options.keys() <= _TOLERANCES.keys()
-            ):
-                end = _own_ending(objective, max_iters, verbose, options)
-            else:
-                end = adapter(objective, max_iters, verbose, options)
-            return end
+            own = optimizer.name == "mujoco" and options.keys() <= _TOLERANCES.keys()
+            run = None if own else optimizer.adapter
+            return (run or _own_ending)(objective, max_iters, verbose, options)
     except StopOptimizing as stop:
         # The Jacobian of the result is then the latest, as none may be computed any more.
         objective.confirm()

@@ -79,7 +79,8 @@ def doubts_of_delays(
         if len(found) >= _FEWEST:
             parts.append(np.array(found))
     white = np.diag(whole.inverse @ whole.hessian @ whole.inverse)[own]
-    variance = np.sum([_left_out(part) for part in parts], axis=0)
+    # By the jackknife, of estimates that leave each part out.
+    variance = np.sum([(len(part) - 1) * part.var(axis=0) for part in parts], axis=0)
     ratio = np.maximum(variance / np.maximum(white, 1e-300), 1.0)
     return dict(zip(own, ratio.tolist(), strict=True))
 
@@ -147,11 +148,6 @@ def _classes(dofs: IndexArray) -> IndexArray:
         np.where(np.append(True, dofs[1:] != dofs[:-1]), np.arange(len(dofs)), 0)
     )
     return np.arange(len(dofs)) - first
-
-
-def _left_out(values: FloatArray) -> FloatArray:
-    """Variances (d,) by the jackknife from estimates that leave each part out, (parts, d)."""
-    return np.asarray((len(values) - 1) * values.var(axis=0))
 
 
 def _inverse(matrix: FloatArray) -> FloatArray:

@@ -100,7 +100,10 @@ def estimate(
         hessian, gradient = system.hessians.sum(axis=0), system.gradients.sum(axis=0)
         solution = solve(hessian, gradient, prior, limits, start)
         x, gains = solution.x[:k], _with(gains, gain_dofs, solution.x[k:])
-        uncertainty = _uncertainty(solution, system, prior)
+        _, curvature = prior.derivatives(solution.x)
+        uncertainty = jackknife(
+            solution.x, system.hessians, system.gradients, curvature, solution.at_bound
+        )
         used, weights = weights / inflation, _weights(grams, free, x, gains)
         inflation = max(1.0, inflation * uncertainty.inflation)
         if not rounds and wider < _WIDER:
@@ -214,11 +217,6 @@ def _unconstrained(system: Equations, prior: Prior) -> FloatArray:
     return least_squares(
         system.hessians.sum(axis=0) + curvature, system.gradients.sum(axis=0) - slope
     )
-
-
-def _uncertainty(solution: Solution, system: Equations, prior: Prior) -> Uncertainty:
-    _, curvature = prior.derivatives(solution.x)
-    return jackknife(solution.x, system.hessians, system.gradients, curvature, solution.at_bound)
 
 
 def _weights(

@@ -11,7 +11,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray, IndexArray
+from sysid_ros.arrays import IndexArray
 from sysid_ros.engine.inverse_dynamics.base_parameters import (
     BaseParameters,
     BaseSystem,
@@ -113,12 +113,10 @@ def fit_evidence(
     model, k = regressor.model, len(free.names)
     gain_dofs, _ = estimated_gains(model, settings)
     final = final or doubtful_estimate(model, free, settings, evidence)
-    final = replace(
-        final,
-        uncertainty=allowing_for_doubt(
-            final.uncertainty, _curvature(final), free.precision, evidence.doubts
-        ),
-    )
+    _, of_prior = final.prior.derivatives(final.solution.x)
+    curvature = final.equations.hessians.sum(axis=0) + of_prior
+    uncertainty = allowing_for_doubt(final.uncertainty, curvature, free.precision, evidence.doubts)
+    final = replace(final, uncertainty=uncertainty)
     noise = noise_effect(regressor, recordings, evidence, settings, free, final, gain_dofs)
     bias = noise_bias(final, noise)[:k]
     base = _base(regressor, free, evidence, final, gain_dofs)
@@ -156,12 +154,6 @@ def doubtful_estimate(
     """
     wary = doubted(free, evidence.doubts)
     return estimate(model, wary, evidence.grams, settings)
-
-
-def _curvature(final: Estimate) -> FloatArray:
-    """Of data and prior at the estimate, (k, k) with gains."""
-    _, curvature = final.prior.derivatives(final.solution.x)
-    return np.asarray(final.equations.hessians.sum(axis=0) + curvature)
 
 
 def _base(

@@ -61,7 +61,8 @@ def torque_beside_simulation(
         return None
     try:
         problem = torque_problem(models_sequences, own)
-        kinds = _sensed(problem)
+        sensed = [one for one in problem.sources.signals if not one.control]
+        kinds = {one.dof: one.name for one in sensed if one.dof is not None}
         if not kinds or not _is_known(problem, models_sequences, params):
             return None
         found = fit_torque(models_sequences, own, settings, known=known)
@@ -115,12 +116,6 @@ def _own_parameters(params: ParameterDict, sensors: Collection[str]) -> Paramete
             p.max_value = np.full_like(p.nominal, np.inf)
             p.prior = None
     return own
-
-
-def _sensed(problem: TorqueProblem) -> Mapping[int, str]:
-    """Degrees of freedom whose torque one sensor shows alone, with its name."""
-    signals = [one for one in problem.sources.signals if not one.control]
-    return {one.dof: one.name for one in signals if one.dof is not None}
 
 
 def _is_known(

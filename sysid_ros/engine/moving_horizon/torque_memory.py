@@ -44,11 +44,11 @@ class TorqueMemory(Stored):
         cls, names: Sequence[str], filters: Filters, still: Sequence[int], blocks: Sequence[Block]
     ) -> TorqueMemory:
         """Keep blocks, joined to a few."""
-        numbers = sum(_triangle(len(one[0]))[0].size for one in blocks[0].grams.sums)
+        numbers = sum(np.triu_indices(len(one[0]))[0].size for one in blocks[0].grams.sums)
         most = min(max(_NUMBERS // numbers, _LEAST), _MOST)
         kept = []
         for block in fewer(blocks, most):
-            sums = tuple(one[0][_triangle(len(one[0]))] for one in block.grams.sums)
+            sums = tuple(one[0][np.triu_indices(len(one[0]))] for one in block.grams.sums)
             kept.append(KeptBlock(block.grams.counts[0].astype(np.float64), sums))
         return cls(tuple(names), filters.motion, filters.rows, tuple(still), tuple(kept))
 
@@ -91,11 +91,7 @@ class TorqueMemory(Stored):
                 raise ValueError("a number is not finite")
 
 
-def _triangle(size: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.triu_indices(size)
-
-
 def _whole(triangle: FloatArray, size: int) -> FloatArray:
     matrix: FloatArray = np.zeros((size, size))
-    matrix[_triangle(size)] = triangle
+    matrix[np.triu_indices(size)] = triangle
     return np.asarray(matrix + np.triu(matrix, 1).T)

@@ -84,7 +84,8 @@ def _is_uncertain(model: mujoco.MjModel, motion: Motion, own_law: Friction | Non
     Where a law is soft, what it is within its range of velocities is known as well as beyond; in
     doubt are the edges, which the accelerations that smoothing took away cross to and fro.
     """
-    limits = _limits(model)
+    kinds = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)]
+    limits = np.where(kinds == SLIDE, _SLOW_SLIDE, _SLOW)
     slow = _is_slow(motion.qvel, motion.qacc, limits)
     if own_law is None:
         return slow
@@ -93,8 +94,3 @@ def _is_uncertain(model: mujoco.MjModel, motion: Motion, own_law: Friction | Non
     beyond = np.abs(motion.qvel + motion.qacc / rate) - whole
     edge = np.abs(beyond) < limits + _BLURRED * np.abs(motion.qacc)
     return np.where(whole > 0.5 * limits, edge, slow)
-
-
-def _limits(model: mujoco.MjModel) -> FloatArray:
-    kinds = np.asarray(model.jnt_type)[np.asarray(model.dof_jntid)]
-    return np.where(kinds == SLIDE, _SLOW_SLIDE, _SLOW)

@@ -34,7 +34,6 @@ from sysid_ros.engine.signals import (
     sensor_mapping,
 )
 from sysid_ros.engine.simulation.candidate import Candidate
-from sysid_ros.engine.simulation.comparison_slope import comparison_slope
 from sysid_ros.engine.simulation.run_batch import ResidualSlope
 from sysid_ros.engine.simulation.simulation import Simulation, StepControls, step_times
 from sysid_ros.engine.simulation.step_controls import (
@@ -292,6 +291,28 @@ def recorded_runs(
     for recording, name in zip_longest(recordings, names):
         runs.append(RecordedRun(recording, options, name, runs[-1] if runs else None))
     return tuple(runs)
+
+
+def comparison_slope(ready: PreparedComparison, sensors: SignalMapping) -> ResidualSlope:
+    """Return the derivative of a comparison's residuals by the prediction.
+
+    Args:
+      ready: The comparison with the recording; no orientations are compared.
+      sensors: The columns of the sensor data, whose rows are equally spaced.
+
+    Returns:
+      The derivative by the sensor data of residuals that are flattened as in ``sysid.residual``,
+      signal fastest.
+    """
+    rows, weights = ready.frame.interpolation
+    scaled = weights * ready.factors()[:, :, None]
+    read = ready.frame.read(sensors)
+    columns = np.concatenate([block.columns for block in ready.frame.blocks])
+    return ResidualSlope(
+        rows.reshape(-1, 4),
+        scaled.reshape(-1, 4),
+        np.tile(read[columns].astype(np.int64), len(rows)),
+    )
 
 
 def _later(series: TimeSeries, seconds: float) -> TimeSeries:

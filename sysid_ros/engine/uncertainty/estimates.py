@@ -52,7 +52,10 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
         return no_covariance(problem.scale.size)
     theta = solution.point.theta
     _, precision = priors(problem.params)
-    system = _of_data_and_priors(eliminate_starts(solution.linearization), precision)
+    system = eliminate_starts(solution.linearization)
+    # Without the pull that holds what is open: it is not information.
+    of_data_and_priors = system.window_hessians.sum(axis=0) + np.diag(precision)
+    system = replace(system, hessian=of_data_and_priors)
     residual_square = 2.0 * solution.linearization.cost
     blocks = None
     try:
@@ -77,11 +80,6 @@ def uncertainty_of(problem: WindowedProblem, solution: Solution, method: str) ->
     if blocks is not None and found.method == "clustered":
         found = replace(found, method="blocks")
     return replace(found, blocks=blocks)
-
-
-def _of_data_and_priors(system: ReducedSystem, precision: FloatArray) -> ReducedSystem:
-    """The system without the pull that holds what is open: it is not information."""
-    return replace(system, hessian=system.window_hessians.sum(axis=0) + np.diag(precision))
 
 
 def _added_samples(problem: WindowedProblem, theta: FloatArray) -> int:
@@ -124,7 +122,8 @@ def estimates(
     """
     bounds, errors = params.bounds, uncertainty.errors
     opened = involved_in(uncertainty.open_directions)
-    vague = np.minimum(UNIFORM * bounds.width, _vague_errors(params, theta))
+    natural = [vague_error(parameter, theta[own]) for parameter, own in params.places()]
+    vague = np.minimum(UNIFORM * bounds.width, np.concatenate([np.zeros(0), *natural]))
     estimates = []
     at_bounds = bounds.flags(theta, errors)
     nothing_lost = uncertainty.by_chance & (bounds.lower == 0.0)
@@ -146,9 +145,3 @@ def estimates(
             flags.append(MAY_BE_ZERO)
         estimates.append(replace(found, flags=tuple(flags)))
     return tuple(estimates)
-
-
-def _vague_errors(params: ParameterDict, theta: FloatArray) -> FloatArray:
-    """The standard error from which on each scalar is poorly determined, (p,)."""
-    found = [vague_error(parameter, theta[own]) for parameter, own in params.places()]
-    return np.concatenate([np.zeros(0), *found])

@@ -25,7 +25,7 @@ from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty.blocks import by_block
 from sysid_ros.engine.uncertainty.influence import influence
 from sysid_ros.engine.uncertainty.step_changes import BY_CHANCE
-from sysid_ros.engine.windows import SequenceData, WindowSimulation
+from sysid_ros.engine.windows import SequenceData
 
 _FEWEST = 3  # joints; of two one is later than the other for many reasons
 _SURE = 4.0  # standard errors; a mass or gain that is wrong and held looks like two or three
@@ -84,7 +84,8 @@ def joints_in_turn(
     """
     first = problem.windows[0].sequence
     turn = _in_turn(problem.windows[0].model, first, problem.params)
-    if len(turn) < _FEWEST or problem.added is not None or not _are_alike(problem.windows, first):
+    signals = {tuple(one.name for one in each.sequence.signals) for each in problem.windows}
+    if len(turn) < _FEWEST or problem.added is not None or len(signals) > 1:
         return None
     p, rates = len(point.theta), _rates(problem, point, turn)
 
@@ -124,12 +125,6 @@ def _in_turn(model: mujoco.MjModel, data: SequenceData, params: ParameterDict) -
     delayed = {name for one in params.free() for name in corrects(one, "delay")}
     own = [name for name in joints if known[name] == together]
     return [] if delayed & set(own) else sorted(own, key=lambda name: joints[name])
-
-
-def _are_alike(windows: Sequence[WindowSimulation], first: SequenceData) -> bool:
-    """Return whether all windows are of models with the same signals."""
-    names = [one.name for one in first.signals]
-    return all([one.name for one in each.sequence.signals] == names for each in windows)
 
 
 def _rates(problem: WindowedProblem, point: Point, turn: Sequence[str]) -> list[FloatArray]:

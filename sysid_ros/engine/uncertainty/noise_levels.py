@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from sysid_ros.engine.least_squares import Linearization
 from sysid_ros.engine.problem import WindowedProblem
-from sysid_ros.engine.windows import SequenceData, WindowGroup, WindowSimulation
+from sysid_ros.engine.windows import WindowGroup
 
 MIN_RELATIVE_NOISE = 1e-6  # of a signal's spread; keeps noise-free data from infinite weights
 _COMPONENT = re.compile(r"\[\d+\]$")  # which one of a sensor's values
@@ -49,17 +49,13 @@ def estimated_noise(
 def first_noise(groups: Sequence[WindowGroup], known: Mapping[str, float]) -> dict[str, float]:
     """Known levels, and a tenth of the signal's spread for the others."""
     noise: dict[str, float] = {}
-    for sequence in _sequences(window for group in groups for window in group.windows):
+    windows = (window for group in groups for window in group.windows)
+    for sequence in {id(window.sequence): window.sequence for window in windows}.values():
         for signal in sequence.signals:
             if signal.name not in noise:
                 spread = float(np.nanstd(sequence.sensordata.data[:, signal.measured_column]))
                 noise[signal.name] = known.get(signal.sensor, 0.1 * spread or 1.0)
     return noise
-
-
-def _sequences(windows: Iterable[WindowSimulation]) -> list[SequenceData]:
-    """List the recordings that windows belong to, each once."""
-    return list({id(window.sequence): window.sequence for window in windows}.values())
 
 
 def sensor_of(signal_name: str) -> str:

@@ -191,7 +191,8 @@ def cut(
     """
     h = float(model.opt.timestep)
     columns = [signal.measured_column for signal in signals]
-    poses = np.array([_is_pose(model, signal) for signal in signals], dtype=np.bool_)
+    kinds = [int(model.sensor_type[model.sensor(signal.sensor).id]) for signal in signals]
+    poses = np.array([kind in _POSES for kind in kinds], dtype=np.bool_)
     windows = []
     for (begin, end), unsettled in zip(bounds, settling or [0.0] * len(bounds), strict=True):
         low, high = np.searchsorted(sensordata.times, [begin - 1e-9, end - 1e-9])
@@ -211,8 +212,3 @@ def cut(
 def _steps(times: FloatArray, timestep: float) -> int:
     """The simulation steps that cover samples at some times from the start, (m,) s."""
     return max(MIN_STEPS, math.ceil(float(times.max()) / timestep) + BEYOND)
-
-
-def _is_pose(model: mujoco.MjModel, signal: SignalColumn) -> bool:
-    """Tell whether a signal is of a body's place or orientation."""
-    return int(model.sensor_type[model.sensor(signal.sensor).id]) in _POSES

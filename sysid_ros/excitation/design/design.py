@@ -185,9 +185,10 @@ def design_task(
     ``family`` may hold other motions than splines, to compare with.
     """
     model, joints, home, limits = robot.model, robot.joints, robot.home, robot.demands.limits
-    noise = settings.noise_factor * (
-        _noise(limits.effort) if torque_noise is None else torque_noise
-    )
+    if torque_noise is None:
+        finite = np.isfinite(limits.effort)
+        torque_noise = np.where(finite, _NOISE_SHARE * np.where(finite, limits.effort, 0.0), 1.0)
+    noise = settings.noise_factor * torque_noise
     reach = JointMotion(
         0.5 * (limits.upper - limits.lower)[None], limits.velocity[None], limits.acceleration[None]
     )
@@ -335,11 +336,6 @@ def _scale(
         known = np.where(np.isfinite(errors) & (errors > 0.0), errors, 1.0)
         sizes = np.where(sizes > 0.0, sizes, 1.0 / known**2)
     return np.asarray(1.0 / np.sqrt(sizes))
-
-
-def _noise(effort: FloatArray) -> FloatArray:
-    finite = np.isfinite(effort)
-    return np.where(finite, _NOISE_SHARE * np.where(finite, effort, 0.0), 1.0)
 
 
 def chosen_parameters(names: tuple[str, ...], words: tuple[str, ...]) -> IndexArray | None:

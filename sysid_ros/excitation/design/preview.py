@@ -6,24 +6,28 @@
 from __future__ import annotations
 
 import base64
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.engine.elements import HINGE, places_in_qvel
+from sysid_ros.engine.elements import HINGE, places_in_qpos, places_in_qvel
 from sysid_ros.engine.regressor import Regressor
 from sysid_ros.excitation.design.clearance import Clearance, Nearest
 from sysid_ros.excitation.design.demands import MovingRobot
 from sysid_ros.excitation.design.designed_motion import DesignedMotion
 from sysid_ros.excitation.design.fitted_parameters import KINDS
-from sysid_ros.excitation.design.motion_video import motion_video, shown_speed
 from sysid_ros.excitation.design.servo_limits import servo_excess
 from sysid_ros.excitation.design.servos import NoServoError, ServoMotion, servo_motion
 from sysid_ros.excitation.design.torque_information import FRICTION_SHARE, JointMotion, whole_motion
+from sysid_ros.pictures import FRAMES_PER_SECOND, Poses
 from sysid_ros.report import number, render_page
+from sysid_ros.video import Video, drawing_poses
 
+_FRAMES = 100  # at the most; longer motions are shown faster
 _CURVE = 600  # points of a curve
 _LOOKS = 200  # instants at which distances are looked at
 _HORIZON = 0.3  # m beyond which nothing is near
@@ -57,7 +61,7 @@ def render_preview(
         followed = servo_motion(model, motion.joints, home, motion.duration, motion.values)
     except NoServoError:
         followed = None
-    video = motion_video(spec, home, motion, followed)
+    video = _motion_video(spec, home, motion, followed)
     return render_page(
         "motion.html.j2",
         alone=("video.js",),
@@ -65,7 +69,7 @@ def render_preview(
         told_by=motion.told_by,
         video=video,
         film=base64.b64encode(video.content or b"").decode("ascii"),
-        speed=shown_speed(motion.duration),
+        speed=_shown_speed(motion.duration),
         followed=None if followed is None else _followed(robot, motion, followed),
         summary=_summary(motion),
         parameters=_parameters(motion),
@@ -173,3 +177,33 @@ def _torque(robot: MovingRobot, played: JointMotion) -> FloatArray:
     whole = whole_motion(model, joints, robot.home, played)
     dofs = places_in_qvel(model, joints)
     return np.asarray((regressor.rows(whole) @ regressor.columns.nominal)[:, dofs])
+
+
+def _shown_speed(duration: float) -> float:
+    """By how much a motion of so many seconds is shown faster than it is."""
+    return max(1.0, duration * FRAMES_PER_SECOND / _FRAMES)
+
+
+def _motion_video(
+    spec: mujoco.MjSpec, home: FloatArray, motion: DesignedMotion, followed: ServoMotion | None
+) -> Video:
+    """Draw a motion of a robot; as its ghost, what the robot makes of it under its own servos.
+
+    Args:
+      spec: The robot.
+      home: Posture of the whole model, (nq,).
+      motion: The motion.
+      followed: Under servos, if there are any.
+    """
+    rate = FRAMES_PER_SECOND / _shown_speed(motion.duration)
+    times = np.arange(0.0, motion.duration, 1.0 / rate)
+    model = spec.compile()
+    planned = np.tile(home, (len(times), 1))
+    planned[:, places_in_qpos(model, motion.joints)] = motion.values(times)
+    ghost = None if followed is None else followed.at(times).qpos
+    shown = Poses(planned, fitted=ghost)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        drawing_poses(model, shown, Path(folder)) as video,
+    ):
+        return video()

@@ -15,6 +15,7 @@ from torque_arm import (
     BODIES,
     JOINTS,
     experiment_text,
+    inertia_and_friction,
     moved,
     noisy,
     nominal_xml,
@@ -30,10 +31,9 @@ from sysid_ros.diagnosis.effort_mistakes import settled, with_contradictions
 from sysid_ros.diagnosis.evidence.finding import Finding
 from sysid_ros.diagnosis.evidence.recorded import recorded as joints_of
 from sysid_ros.diagnosis.torque_checks import torque_unit
-from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.measured_torque import found_contradictions, torque_problem
-from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.parameters import Parameter, SignalModifier
 from sysid_ros.experiment import load_experiment
 from sysid_ros.pipeline import run_experiment
 
@@ -94,15 +94,7 @@ def test_a_free_gain_leaves_the_efforts_of_others_to_be_doubted(recorded) -> Non
 
 def odd_of(times, qpos, torque, spec=None, joints=JOINTS, bodies=BODIES, gained=()):
     spec = spec or mujoco.MjSpec.from_string(nominal_xml())
-    params = ParameterDict()
-    for name in joints:
-        for what in ("armature", "damping", "frictionloss"):
-            modifier = AttributeModifier("joint", name, what)
-            params.add(Parameter(f"{name}_{what}", 0.0, 0.0, np.inf, modifier=modifier))
-    for body in bodies:
-        nominal = lookup("body", "inertia").read(spec, body)
-        modifier = AttributeModifier("body", body, "inertia")
-        params.add(Parameter(body, nominal, -np.inf, np.inf, modifier=modifier))
+    params = inertia_and_friction(spec, joints, bodies)
     for name in gained:
         modifier = SignalModifier(f"{name}_effort", "gain")
         params.add(Parameter(f"{name}_gain", 1.0, 0.001, 100.0, modifier=modifier))

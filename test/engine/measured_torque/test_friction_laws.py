@@ -10,7 +10,16 @@ import functools
 import numpy as np
 import pytest
 from friction_reference import budget
-from torque_arm import BODIES, JOINTS, OFFSETS, moved, noisy, torque_sequences, true_spec
+from torque_arm import (
+    BODIES,
+    JOINTS,
+    OFFSETS,
+    friction_and_more,
+    moved,
+    noisy,
+    torque_sequences,
+    true_spec,
+)
 
 from sysid_ros import sysid
 from sysid_ros.engine.attributes import lookup
@@ -194,15 +203,7 @@ def test_friction_that_lags_behind_velocity_is_not_taken_for_a_delay_of_torque()
     lagging = [np.interp(times - 0.04, times, np.sign(one)) for one in motion.qvel.T]
     torque = with_friction(motion, FrictionParameters(0.4, 0.0), "m1")
     series = torque_sequences(spec, times, *noisy(motion.qpos, torque + 2.0 * np.array(lagging).T))
-    params = ParameterDict()
-    for name in JOINTS:
-        for attribute in ("armature", "damping", "frictionloss", "torque_offset"):
-            row = lookup("joint", attribute)
-            low = -np.inf if attribute == "torque_offset" else 0.0
-            params.add(Parameter(
-                f"{name}_{attribute}", row.read(spec, name), low, np.inf,
-                modifier=AttributeModifier("joint", name, attribute),
-            ))  # fmt: skip
+    params = friction_and_more(spec)
     efforts = tuple(f"{name}_effort" for name in JOINTS)
     params.add(Parameter(
         "late", 0.0, -0.05, 0.05, modifier=SignalModifier(efforts, "delay"), unit="s",

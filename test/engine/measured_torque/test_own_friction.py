@@ -9,14 +9,13 @@ import mujoco
 import numpy as np
 import pytest
 from simulated_arms import FRICTION
-from torque_arm import JOINTS, moved, noisy, torque_sequences, true_spec
+from torque_arm import friction_and_more, moved, noisy, torque_sequences, true_spec
 
 from sysid_ros import sysid
-from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import FitSettings
 from sysid_ros.engine.inverse_dynamics import mujoco_torque, sharpen_friction
 from sysid_ros.engine.measured_torque.own_friction import is_same_law
-from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict
+from sysid_ros.engine.parameters import ParameterDict
 
 
 @pytest.mark.parametrize("attribute", ["frictionloss", "armature"])
@@ -34,25 +33,6 @@ def test_damping_leaves_the_law_as_it_is() -> None:
     before = spec.compile()
     spec.joints[0].damping = 2.0 * spec.joints[0].damping
     assert is_same_law(before, mujoco.MjSpec.from_string(spec.to_xml()).compile())
-
-
-def friction_and_more(spec: mujoco.MjSpec) -> ParameterDict:
-    """What joints have besides inertia, all of it free."""
-    params = ParameterDict()
-    for joint in JOINTS:
-        for attribute in ("armature", "damping", "frictionloss", "torque_offset"):
-            row = lookup("joint", attribute)
-            low = -np.inf if attribute == "torque_offset" else 0.0
-            params.add(
-                Parameter(
-                    f"{joint}_{attribute}",
-                    row.read(spec, joint),
-                    np.full(row.size, low),
-                    np.full(row.size, np.inf),
-                    modifier=AttributeModifier("joint", joint, attribute),
-                )
-            )
-    return params
 
 
 @pytest.mark.parametrize("creep", [{}, {"b": 0.15}])

@@ -14,6 +14,7 @@ from torque_arm import (
     JOINTS,
     OFFSETS,
     experiment_text,
+    inertia_and_friction,
     moved,
     nominal_xml,
     torque_sequences,
@@ -22,10 +23,9 @@ from torque_arm import (
 )
 
 from sysid_ros.diagnosis import FindingKind, check_experiment
-from sysid_ros.engine.attributes import lookup
 from sysid_ros.engine.estimation import TorqueSettings
 from sysid_ros.engine.measured_torque import found_contradictions, torque_problem
-from sysid_ros.engine.parameters import AttributeModifier, Parameter, ParameterDict, SignalModifier
+from sysid_ros.engine.parameters import Parameter, SignalModifier
 from sysid_ros.experiment import load_experiment
 from sysid_ros.pipeline import run_experiment
 
@@ -59,15 +59,7 @@ def measured(qpos: np.ndarray, torque: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def told_of(times, qpos, torque, bodies=BODIES):
     spec = mujoco.MjSpec.from_string(nominal_xml())
-    params = ParameterDict()
-    for name in JOINTS:
-        for what in ("armature", "damping", "frictionloss"):
-            modifier = AttributeModifier("joint", name, what)
-            params.add(Parameter(f"{name}_{what}", 0.0, 0.0, np.inf, modifier=modifier))
-    for body in bodies:
-        nominal = lookup("body", "inertia").read(spec, body)
-        modifier = AttributeModifier("body", body, "inertia")
-        params.add(Parameter(body, nominal, -np.inf, np.inf, modifier=modifier))
+    params = inertia_and_friction(spec, bodies=bodies)
     efforts = tuple(f"{name}_effort" for name in JOINTS)
     params.add(Parameter("late", 0.0, -0.06, 0.06, modifier=SignalModifier(efforts, "delay")))
     groups = [torque_sequences(spec, times[25:], *measured(qpos, torque))]

@@ -16,7 +16,7 @@ import sysid_problems
 from sysid_ros import sysid
 from sysid_ros.engine.derivatives.compilation import entry_points
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.simulation.comparison_slope import comparison_slope
+from sysid_ros.engine.simulation.recorded_run import comparison_slope
 
 
 def arm(**options: Any) -> tuple[sysid.ParameterDict, Any, np.ndarray]:

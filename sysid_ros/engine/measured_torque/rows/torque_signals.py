@@ -50,9 +50,8 @@ def torque_signals(model: mujoco.MjModel, group: ModelSequences) -> list[TorqueS
     mapped efforts; where a sensor shows the same degree of freedom, it counts instead. Wrenches are
     another matter, see :func:`wrench_inputs_of`.
     """
-    sensors = [
-        signal for name in _measured(group) if (signal := _of_sensor(model, name)) is not None
-    ]
+    names = dict.fromkeys(name for one in group.sensordata for name in one.signal_mapping or {})
+    sensors = [signal for name in names if (signal := _of_sensor(model, name)) is not None]
     joints = [signal for signal in sensors if signal.actuator is None]
     sensors = joints + _elsewhere(joints, [one for one in sensors if one.actuator is not None])
     inputs = [
@@ -140,11 +139,6 @@ def _is_effort(model: mujoco.MjModel, actuator: int) -> bool:
         return True
     joint = model.joint(int(model.actuator_trnid[actuator, 0])).name
     return bool(model.actuator(actuator).name == f"{joint}_effort")
-
-
-def _measured(group: ModelSequences) -> list[str]:
-    names = [name for one in group.sensordata for name in one.signal_mapping or {}]
-    return list(dict.fromkeys(names))
 
 
 def _driven(group: ModelSequences) -> list[str]:
