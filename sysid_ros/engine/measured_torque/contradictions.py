@@ -59,22 +59,22 @@ class Contradictions:
     """Signals and masses that measured torque contradicts.
 
     Attributes:
-      odd: The signal that no robot explains; ``None`` without any.
-      smoothed: What passed a low-pass; ``None`` where nothing did, and beside an odd signal.
+      smoothed: What passed a low-pass; ``None`` where nothing did.
+      odd: The signal that no robot explains; ``None`` without any, and behind a low-pass.
       load: What is carried in a part of a recording only; ``None`` where nothing is, and beside an
         odd signal, for which others pay.
       masses: Of the model; none beside an odd signal or a load that changes.
     """
 
-    odd: OddTorque | None = None
     smoothed: SmoothedTorque | None = None
+    odd: OddTorque | None = None
     load: ChangedLoad | None = None
     masses: tuple[WrongMass, ...] = ()
 
     @property
     def clauses(self) -> tuple[str, ...]:
         """The words for it, without full stops."""
-        one = self.odd or self.smoothed or self.load
+        one = self.smoothed or self.odd or self.load
         return (one.clause,) if one else clauses_of(self.masses)
 
 
@@ -97,17 +97,18 @@ def contradictions(
       settings: With which recordings are summed.
     """
     own = {one.dof: float(gains[one.dof]) for one in problem.declared.gains.values()}
+    known, first = problem.sources.known, evidence
+    if not own:  # a low-pass of all makes one of them odd, and no odd one makes a low-pass of all
+        if any(np.any(one.around) for one in evidence.shifted.values()):
+            first = gather(problem.regressor, problem.recordings, settings)
+        if smoothed := smoothed_torque(evidence, first, free, x, known):
+            return Contradictions(smoothed=smoothed)
     found = contradicting_joint(evidence.grams, free, x, own)
-    if found is not None and found.dof in problem.sources.known:
-        return Contradictions(OddTorque(problem.sources.known[found.dof], found.left))
+    if found is not None and found.dof in known:
+        return Contradictions(odd=OddTorque(known[found.dof], found.left))
     if own:  # a mass of the model and a factor of torque are told by the same
         return Contradictions()
     model = problem.declared.model
-    known, first = problem.sources.known, evidence
-    if any(np.any(one.around) for one in evidence.shifted.values()):
-        first = gather(problem.regressor, problem.recordings, settings)
-    if smoothed := smoothed_torque(evidence, first, free, x, known):
-        return Contradictions(smoothed=smoothed)
     load = changed_load(model, problem.recordings, evidence, free, x)
     if load is not None:
         return Contradictions(load=load)
