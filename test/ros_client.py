@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 import rclpy
+from patience import PATIENCE
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -48,7 +49,7 @@ class RosClient:
         self.node.destroy_node()
         self._context.shutdown()
 
-    def wait_until(self, condition: Callable[[], Any], timeout: float = 120.0) -> None:
+    def wait_until(self, condition: Callable[[], Any], timeout: float = PATIENCE) -> None:
         """Spin until ``condition`` holds; the test fails if it does not in time."""
         deadline = time.monotonic() + timeout
         while not condition():
@@ -61,7 +62,7 @@ class RosClient:
         while time.monotonic() < deadline:
             self._executor.spin_once(timeout_sec=0.02)
 
-    def result(self, future: Any, timeout: float = 120.0) -> Any:
+    def result(self, future: Any, timeout: float = PATIENCE) -> Any:
         """The result of a future."""
         self.wait_until(future.done, timeout)
         return future.result()

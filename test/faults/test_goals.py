@@ -65,7 +65,7 @@ def test_garbage_is_answered_and_forgotten(
     def answer(goal: FitModel.Goal) -> tuple[int, FitModel.Result]:
         handle = client.result(action.send_goal_async(goal))
         assert handle.accepted
-        end = client.result(handle.get_result_async(), timeout=300.0)
+        end = client.result(handle.get_result_async())
         return end.status, end.result
 
     answer(garbage(0))
