@@ -217,7 +217,8 @@ class _Course:
             speed = values - values.mean()
             values = np.concatenate([[0.0], np.cumsum(speed[:-1] * np.diff(own.times))])
             least = 0.0
-        return cls(label, kind, values, *map(float, np.percentile(values, [1.0, 99.0])), least)
+        low, high = map(float, np.percentile(values, [1.0, 99.0]))
+        return cls(label, kind, values, low, high, least)
 
     def moves(self, run: _Run) -> bool:
         """Return whether it goes to and fro in a run as it does in all the recording."""
