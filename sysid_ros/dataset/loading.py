@@ -27,6 +27,7 @@ from sysid_ros.dataset.sequences import (
     model_sequences,
 )
 from sysid_ros.dataset.splits import split_by_time
+from sysid_ros.dataset.steady_signals import check_steady_signals
 from sysid_ros.dataset.turned_signals import straight_signals, turned_columns, with_turned_commands
 from sysid_ros.dataset.unseen_bases import unseen_bases
 from sysid_ros.engine.elements import without_visuals
@@ -160,6 +161,7 @@ def _read_all(
         )
         robot = config.robot if apart else None
         reads.append(_Read(name, held_out, _model_name(experiment, config), mapped, robot))
+    check_steady_signals([read.mapped for read in reads])
     return reads
 
 
@@ -333,7 +335,9 @@ def mapped_sequence(
     """
     own = with_namespace(experiment, robot, recording.topics)
     straight = frozenset() if spec is None else straight_signals(spec, own.signals)
-    mapped = map_recording(recording, own, name=name, start=start, end=end, straight=straight)
+    mapped = map_recording(
+        recording, own, name=name, start=start, end=end, straight=straight, steady=True
+    )
     return mapped if spec is None else with_turned_commands(mapped, spec)
 
 

@@ -42,6 +42,7 @@ _JUMP = 5.0  # times the speed from sample to sample that one in a hundred excee
 _TIMES = 4  # that a torque goes from one side of its middle to the other
 _TRUST = 8.0  # times the model's, that a load may be
 _UNEXPLAINED = 0.7  # of a torque, that no load bears
+_LITTLE = 0.1  # of what a signal spans in all recordings, that its joint moves by where it does
 _PARTS = 20  # of a standstill, over each of which a torque is averaged
 _NOWHERE_ELSE = 0.25  # of a standstill, that a signal stands elsewhere, beside torque
 _AT_END = 0.01  # of an effort's span: a limit that it was at
@@ -141,14 +142,19 @@ def _of_signal(
     recorded: Recorded, label: str, others: Sequence[tuple[str, str]]
 ) -> Iterator[Standstill]:
     """The standstills of a signal beside others, each with how it tells of the joint's motion."""
+    if all(np.ptp(part.values) == 0.0 for part in recorded.pooled(label)):
+        return  # it stands by nature
     idle = _idle(recorded, label) if label in recorded.efforts.values() else np.zeros(0)
+    least = {one: _LITTLE * _span(recorded, one) for one, _ in others}
     for number, signals in enumerate(recorded.recordings):
         runs = _runs(signals[label]) if label in signals else []
         if not runs:
             continue
         own = signals[label]
         courses = [
-            _Course.of(signals[one], one, kind, own) for one, kind in others if one in signals
+            _Course.of(signals[one], one, kind, own, least[one])
+            for one, kind in others
+            if one in signals
         ]
         *_, second, longest = sorted([0.0, *(run.end - run.begin for run in runs)])
         for run in runs:
@@ -173,11 +179,17 @@ def _idle(recorded: Recorded, effort: str) -> FloatArray:
     return np.array([values.min() + margin, values.max() - margin])
 
 
+def _span(recorded: Recorded, label: str) -> float:
+    """The range of nearly all of a signal, over all recordings."""
+    values = np.concatenate([part.values for part in recorded.pooled(label)])
+    return float(np.ptp(np.percentile(values, [1.0, 99.0])))
+
+
 def _runs(own: Samples) -> list[_Run]:
-    """Stretches of equal samples; none of a signal that never changes."""
+    """Stretches of equal samples, which may be a whole recording of several."""
     edges = np.flatnonzero(np.diff(own.values) != 0.0) + 1
     ends = np.array([0, *edges, len(own.values)])
-    long = np.flatnonzero(np.diff(ends) >= _FEWEST).tolist() if len(edges) else []
+    long = np.flatnonzero(np.diff(ends) >= _FEWEST).tolist()
     runs = (_Run(own, int(ends[k]), int(ends[k + 1])) for k in long)
     return [one for one in runs if one.end - one.begin >= _SHORTEST]
 
@@ -186,7 +198,8 @@ def _runs(own: Samples) -> list[_Run]:
 class _Course:
     """A signal (n,) at the samples of one that may stand, with how it tells of the joint's motion.
 
-    Nearly all of it lies between ``low`` and ``high``.
+    Nearly all of it lies between ``low`` and ``high``. Where these are closer than ``least``, its
+    joint rests in this recording, and what is left is noise.
     """
 
     label: str
@@ -194,19 +207,22 @@ class _Course:
     values: FloatArray
     low: float
     high: float
+    least: float
 
     @classmethod
-    def of(cls, other: Samples, label: str, kind: str, own: Samples) -> _Course:
+    def of(cls, other: Samples, label: str, kind: str, own: Samples, least: float) -> _Course:
         """That of a signal, of a velocity its integral."""
         values = other.at(own.times)
         if kind == "rate":
             speed = values - values.mean()
             values = np.concatenate([[0.0], np.cumsum(speed[:-1] * np.diff(own.times))])
-        return cls(label, kind, values, *map(float, np.percentile(values, [1.0, 99.0])))
+            least = 0.0
+        low, high = map(float, np.percentile(values, [1.0, 99.0]))
+        return cls(label, kind, values, low, high, least)
 
     def moves(self, run: _Run) -> bool:
         """Return whether it goes to and fro in a run as it does in all the recording."""
-        span, inside = max(self.high - self.low, 1e-300), run.of(self.values)
+        span, inside = max(self.high - self.low, self.least, 1e-300), run.of(self.values)
         if self.kind == "torque":
             away = (_averaged(inside) - 0.5 * (self.low + self.high)) / span
             sides = np.sign(away[np.abs(away) > 0.5 * _SWING])
@@ -223,6 +239,8 @@ class _Course:
 def _is_slow(places: FloatArray, run: _Run) -> bool:
     """Return whether a motion is slower than the value nearest to that which a velocity keeps."""
     told, times = run.own.values, run.of(run.own.times)
+    if run.behind - run.first == len(told):
+        return False  # it tells no other
     nearest = float(np.abs(told[told != run.value] - run.value).min())
     low, high = int(np.argmin(places)), int(np.argmax(places))
     return float(places[high] - places[low]) < nearest * abs(float(times[high] - times[low]))
@@ -230,9 +248,11 @@ def _is_slow(places: FloatArray, run: _Run) -> bool:
 
 def _jumps(run: _Run) -> bool:
     """Return whether a signal leaves where it stood faster than it ever moves."""
+    if run.is_last:
+        return False
     steps = np.abs(np.diff(run.own.values)) / np.diff(run.own.times)
     usual = np.percentile(steps[steps > 0.0], 99.0)
-    return not run.is_last and bool(steps[run.behind - 1] > _JUMP * usual)
+    return bool(steps[run.behind - 1] > _JUMP * usual)
 
 
 def _is_load(recorded: Recorded, number: int, label: str, torque: str, run: _Run) -> bool:

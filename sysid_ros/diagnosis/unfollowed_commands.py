@@ -129,7 +129,7 @@ class _Course:
         late = min(int(np.searchsorted(times, _LATEST)), len(told) // 2)
         speed = np.gradient(done, times)
         ways = ((told, done), (told, speed), (speed, told))
-        return any(_correlated(*way, late) for way in ways)
+        return any(_correlated(first, second, late) for first, second in ways)
 
 
 def _correlated(first: FloatArray, second: FloatArray, late: int) -> bool:

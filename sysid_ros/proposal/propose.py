@@ -224,7 +224,7 @@ def _drafted(
             for key, paths in folders.items()
             if paths
         },
-        recordings=divide(recorded.usable, output),
+        recordings=divide(recorded.usable, output, mapping),
         left_out=tuple((relative(bag, output), why) for bag, why in recorded.left_out),
         signals=tuple(_entry(line) for line in mapping.signals),
         possible=tuple(_entry(line) for line in mapping.possible),

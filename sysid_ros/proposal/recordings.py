@@ -14,17 +14,19 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from sysid_ros.arrays import BoolArray
 from sysid_ros.dataset import Dataset, load_dataset, reading_of
 from sysid_ros.diagnosis import Contacts, contacts, motion_bandwidth
 from sysid_ros.engine.elements import FREE, is_effort, is_servo
 from sysid_ros.engine.signals import actuator_names
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.experiment import Experiment
-from sysid_ros.proposal.signals import SERVOS, Mapping, moved_by
+from sysid_ros.proposal.signals import SERVOS, Line, Mapping, moved_by
 from sysid_ros.recording.bags import find_bag_files
 
 _HELD_OUT_EVERY = 3
 _HELD_OUT_SHARE = 0.2
+_HARDLY = 0.3  # of the way that a joint makes in a recording, which others must have to tell of it
 _SHORT = 3.0  # s; shorter recordings are not cut
 _SELDOM = 0.08  # s between samples; beyond 0.1 s a fit would take each interval for a gap
 _BRIDGED = 2.5  # usual intervals, one lost message among them
@@ -69,13 +71,31 @@ def _bags_in(folder: Path) -> list[Path]:
     return bags
 
 
-def divide(bags: Sequence[Path], output: Path) -> Division:
-    """Hold out every third recording, or the end of each where there are fewer than three."""
+def divide(bags: Sequence[Path], output: Path, mapping: Mapping) -> Division:
+    """Hold out every third recording, or the end of each.
+
+    That is where there are fewer than three, or joints are moved one by one, so that one that
+    moves in what would be held out hardly does in the others.
+
+    Args:
+      bags: The recordings.
+      output: Where the file will be.
+      mapping: What they have.
+    """
     names = [relative(bag, output) for bag in bags]
-    if len(names) < _HELD_OUT_EVERY:
-        return Division(tuple(names), (), _HELD_OUT_SHARE)
     held_out = names[_HELD_OUT_EVERY - 1 :: _HELD_OUT_EVERY]
+    fitted = np.array([name not in held_out for name in names])
+    if not held_out or any(_rests_but_there(line, fitted) for line in mapping.signals):
+        return Division(tuple(names), (), _HELD_OUT_SHARE)
     return Division(tuple(n for n in names if n not in held_out), tuple(held_out), None)
+
+
+def _rests_but_there(line: Line, fitted: BoolArray) -> bool:
+    """Return whether a position hardly changes in the recordings that are fitted, (n,)."""
+    spans = [float(np.ptp(values)) if len(values) else 0.0 for values in line.channel.values]
+    if line.kind not in ("sensor", "qpos") or len(spans) != len(fitted):
+        return False
+    return max(np.array(spans)[fitted]) < _HARDLY * max(spans)
 
 
 def relative(path: Path, output: Path) -> str:

@@ -103,6 +103,25 @@ def test_several_stretches_are_one_finding() -> None:
     assert "from 3.0 to 4.5 s, from 8.0 to 9.5 s and from 15.0 to 16.5 s, while" in found.sentence
 
 
+def test_an_encoder_that_is_dead_throughout_one_of_two_recordings_is_told() -> None:
+    live = robot({"servo": swinging(), "position": quantised(swinging())})
+    dead = robot({"servo": swinging(), "position": np.full(len(TIMES), 0.2)})
+    both = replace(live, recordings=live.recordings + dead.recordings, vectors=({}, {}))
+    (found,) = standstills(both)
+    assert (found.recording, found.label, found.value) == (1, "position", 0.2)
+
+
+def test_a_joint_that_rests_while_others_are_moved_one_by_one_is_none() -> None:
+    """Friction holds it: its encoder flickers by a step, and its torque is a step off zero."""
+    torque = 3.0 * np.gradient(np.gradient(swinging(), TIMES), TIMES)
+    flicker = LEVELS * np.round(0.5 + 0.3 * np.random.default_rng(0).standard_normal(len(TIMES)))
+    moved = robot({"position": quantised(swinging()), "motor": torque})
+    for rest in (flicker, np.zeros(len(TIMES))):
+        rests = robot({"position": rest, "motor": np.full(len(TIMES), -0.013)})
+        both = replace(moved, recordings=moved.recordings + rests.recordings, vectors=({}, {}))
+        assert standstills(both) == []
+
+
 @pytest.mark.parametrize("lost", [0.05, 0.15])
 def test_messages_that_a_bus_loses_are_none(lost: float) -> None:
     """A driver tells the last position again, and the joint has gone on when it is heard again."""

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
 
-from sysid_ros.proposal.recordings import longest_gap, proposed_window
+from sysid_ros.proposal.recordings import divide, longest_gap, proposed_window
 from sysid_ros.proposal.signals import Channel, Line, Mapping
 
 
@@ -60,3 +62,32 @@ def test_a_servo_holds_no_other_joint(other: str, longest: bool) -> None:
     window = proposed_window(mujoco.MjModel.from_xml_string(MODEL.format(other)), mapping)
     assert window is not None
     assert (window == 1.0) == longest
+
+
+@pytest.mark.parametrize(
+    ("hip", "knee", "held_out"),
+    [
+        ([0.5, 0.4, 0.6, 0.5], [0.3, 0.3, 0.5, 0.3], ("c",)),
+        ([0.5, 0.5, 0.0, 0.5], [0.0, 0.01, 0.5, 0.0], ()),  # the knee is moved in the third alone
+        ([0.5, 0.0, 0.5, 0.0], [0.0, 0.5, 0.0, 0.5], ("c",)),  # each one twice
+        ([0.5, 0.5], [0.5, 0.5], ()),
+    ],
+)
+def test_what_judges_a_fit_moves_joints_that_the_fit_saw_moving(
+    hip: list[float], knee: list[float], held_out: tuple[str, ...]
+) -> None:
+    times = np.arange(0.0, 2.0, 0.01)
+
+    def line(joint: str, amplitudes: list[float]) -> Line:
+        values = tuple(amplitude * np.sin(7.0 * times) for amplitude in amplitudes)
+        stamps = (times,) * len(values)
+        return Line(
+            "qpos", joint, Channel("/t", "m/msg/M", joint, "", "", 0, False, stamps, values)
+        )
+
+    mapping = Mapping((line("hip", hip), line("knee", knee)), (), (), ("hip", "knee"))
+    bags = [Path(name) for name in "abcd"[: len(hip)]]
+    found = divide(bags, Path("experiment.yaml"), mapping)
+    assert found.held_out == held_out
+    assert found.fraction == (None if held_out else 0.2)
+    assert len(found.fitted) == len(bags) - len(held_out)

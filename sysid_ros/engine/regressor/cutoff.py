@@ -18,6 +18,7 @@ _ABOVE_NOISE = 2.0  # motion and noise are equally strong where the spectrum is 
 _SMOOTHED = 5  # values of a spectrum that decide together
 _MARGIN = 1.5  # between the motion's end and the cut-off: what is left there still passes
 _LOWEST = 2.0  # Hz
+_SHORTEST = 64  # samples of a stretch that may tell of motion where longer ones do not
 _STILL = 1e-6  # rad or m: a coordinate whose motion is smaller than this or its noise does not move
 _POWER = 0.999  # of the velocity's power lies below the speed's end
 _RATE_SHARE = 0.2  # of the sampling rate, the cut-off at most
@@ -55,6 +56,9 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     towards the highest frequencies. A motion's acceleration falls as well, though, while that of
     any such noise grows with the frequency: where that begins much earlier, the motion ends there.
 
+    Stretches too short for such a spectrum count where a coordinate rests in the longer ones, as
+    joints do that are moved one by one.
+
     Args:
       signals: Evenly sampled positions of stretches, each (n,).
       rate: Hz.
@@ -80,6 +84,9 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     step, inside = float(frequency[1]), frequency <= end
     above = np.maximum(power - _ABOVE_NOISE * floor, 0.0)[inside]
     if float(above.sum()) * step <= max(0.5 * floor * rate, _STILL**2):
+        shorter = [signal for signal in signals if _SHORTEST <= len(signal) < length]
+        if shorter and (found := choose_cutoff(shorter, rate)).motion_end > 0.0:
+            return found
         return Cutoff(_LOWEST, 0.0, 0.0, floor / typical, np.stack([frequency, power]), white)
     chosen = min(max(_MARGIN * end, _LOWEST), _RATE_SHARE * rate)
     speed = np.cumsum(above * frequency[inside] ** 2)

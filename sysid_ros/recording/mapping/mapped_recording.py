@@ -35,6 +35,7 @@ class MappedSignal:
     turns: int = 0  # jumps by a whole turn that were joined
     turn: float = TURN  # what they were: rad, or degrees that nobody said to be any
     repeats: int = 0  # samples that repeated an earlier reading and were left out
+    steady: str = ""  # words that refuse what was measured, where it stays the same
 
     @property
     def method(self) -> str:

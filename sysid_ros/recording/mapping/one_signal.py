@@ -17,7 +17,12 @@ from sysid_ros.recording.mapping.gaps import published_on_change, unknown_interv
 from sysid_ros.recording.mapping.mapped_recording import MappedSignal
 from sysid_ros.recording.mapping.mapping_settings import Interpolation, SignalKind, SignalRequest
 from sysid_ros.recording.mapping.repeats import first_readings
-from sysid_ros.recording.mapping.samples import are_measurements, check_samples, samples
+from sysid_ros.recording.mapping.samples import (
+    are_measurements,
+    check_samples,
+    samples,
+    steady_signal,
+)
 from sysid_ros.recording.mapping.turns import DEGREES, TURN, joined_turns, names_angle, within_one
 from sysid_ros.recording.messages import (
     Components,
@@ -61,6 +66,7 @@ def map_signal(
     *,
     whole: bool,
     straight: bool = False,
+    steady: bool = False,
 ) -> MappedSignal:
     """Make one signal and check that it can be used.
 
@@ -76,6 +82,7 @@ def map_signal(
       whole: Whether this is a whole recording, in which a signal neither stays the same nor is
         missing for most of the time.
       straight: Whether it is no angle, whatever it looks like.
+      steady: Whether it may stay the same though, as of a joint that rests in one of several.
 
     Raises:
       DataError: The samples cannot support a fit.
@@ -100,8 +107,9 @@ def map_signal(
     times, raw = _counting(times, raw, masked, where, only_unknown=control)
     lasting = played_back or (held and published_on_change(times, max_gap))
     check_samples(
-        times, raw, where, constant_allowed=control or not whole, least=1 if lasting else 2
-    )
+        times, raw, where, constant_allowed=control or not whole or steady,
+        least=1 if lasting else 2,
+    )  # fmt: skip
     gaps = unknown_intervals(
         times, span.start, span.end, max_gap, held=held, masked=masked, lasting=lasting
     )
@@ -120,6 +128,7 @@ def map_signal(
         turns=turns,
         turn=turn,
         repeats=repeats,
+        steady="" if control or not whole else steady_signal(raw, where),
     )
 
 

@@ -170,9 +170,17 @@ def check_samples(
             f"{where} {is_bad} {len(bad)} of {len(values)} samples, "
             f"first at {times[bad[0]]:.3f} s ({first})"
         )
-    if not constant_allowed and np.all(table == table[0]):
-        shown = ", ".join(f"{value:g}" for value in table[0])
-        raise DataError(
-            f"{where} is constant ({shown} in all {len(values)} samples): "
-            "a dead sensor or a wrong field; leave the signal out if it is right"
-        )
+    if not constant_allowed and (refusal := steady_signal(values, where)):
+        raise DataError(refusal)
+
+
+def steady_signal(values: FloatArray, where: str) -> str:
+    """Words that refuse values, (n,) or (n, k), that are all equal; none of others."""
+    table = values.reshape(len(values), -1)
+    if not np.all(table == table[0]):
+        return ""
+    shown = ", ".join(f"{value:g}" for value in table[0])
+    return (
+        f"{where} is constant ({shown} in all {len(values)} samples): "
+        "a dead sensor or a wrong field; leave the signal out if it is right"
+    )

@@ -51,6 +51,7 @@ def map_recording(
     start: float | None = None,
     end: float | None = None,
     straight: Collection[str] = (),
+    steady: bool = False,
 ) -> MappedRecording:
     """Read the mapped fields of a recording as signals of the model.
 
@@ -65,6 +66,7 @@ def map_recording(
         which act later where they are delayed.
       end: Samples at or after this instant [s] are left out.
       straight: Names of measured signals that are no angles, of which some tell one turn only.
+      steady: Whether what was measured may stay the same, as of joints that move in others.
 
     Returns:
       The signals, each at its own instants.
@@ -89,6 +91,7 @@ def map_recording(
         end=end,
         promised={topic: recording.topics[topic].promised for topic in columns},
         straight=straight,
+        steady=steady,
     )
     odd = tuple(f"{name}: {text}" for text in recording.warnings)
     return replace(mapped, input_hash=recording.sha256(), warnings=(*odd, *mapped.warnings))
@@ -126,6 +129,7 @@ def map_columns(
     start_ns: int | None = None,
     whole: bool = True,
     straight: Collection[str] = (),
+    steady: bool = False,
 ) -> MappedRecording:
     """Make signals of the model of what was read from a recording; see :func:`map_recording`.
 
@@ -140,6 +144,7 @@ def map_columns(
       whole: Whether this is a whole recording. Of a moment, nothing is said about its quality, and
         a signal may be constant or missing.
       straight: As for :func:`map_recording`.
+      steady: As for :func:`map_recording`.
 
     Returns:
       The signals, without a hash of the bag.
@@ -159,7 +164,9 @@ def map_columns(
             for signal in signals
         ]
         topics = [dated.topics[source_of(signal, clock)] for signal in signals]
-        read = partial(map_signal, used=used, span=span, max_gap=max_gap, whole=whole)
+        read = partial(
+            map_signal, used=used, span=span, max_gap=max_gap, whole=whole, steady=steady
+        )
         mapped = [
             read(signal, parts, topic, masked=out, straight=signal.name in straight)
             for signal, parts, topic, out in zip(signals, numbers, topics, masked, strict=True)
