@@ -17,6 +17,7 @@ from sysid_ros.engine.elements import undrawn
 from sysid_ros.engine.estimation import (
     BiasCheck,
     FitResult,
+    changed_at_once,
     friction_provenance,
     sentences,
     servo_combinations,
@@ -170,7 +171,7 @@ def outcome_of(
         combinations=combinations,
         trends=simulated.trends,
         applied=applied,
-        doubts=(*repeats, *simulated.mistaken, *doubts_of(dataset.quality)),
+        doubts=(*repeats, *(simulated.mistaken or _changed(result)), *doubts_of(dataset.quality)),
         undriven=dataset.undriven,
         implausible=tuple(one.clause for one in impossible),
         absent=absent_effects(result, applied, dataset.source.spec),
@@ -287,6 +288,13 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
             mistakes = changed_loads(inputs.experiment, inputs.dataset)
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
     return (*exchanged, *others)
+
+
+def _changed(result: FitResult) -> tuple[str, ...]:
+    """Say that the robot is another from some instant on, if its estimates do."""
+    found = result.model_error
+    clause = "" if found is None else changed_at_once(result.parameters, found)
+    return (clause,) if clause else ()
 
 
 def _repeats(dataset: Dataset) -> list[str]:
