@@ -256,8 +256,8 @@ def _motion(
 def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tuple[str, ...]:
     """Say what is wrong with the signals, as far as the recordings tell.
 
-    A fit that leaves hardly anything of the motion has signals that are right, up to names and
-    what drives add, which a fit can make up for.
+    A fit that leaves hardly anything of the motion has signals that are right, up to names, what
+    drives add and a load for a while, which a fit can make up for.
     """
     # Here, as it loads 70 modules that who reads or evaluates a result does without.
     from sysid_ros.diagnosis import (
@@ -284,7 +284,7 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
         return (*result.torque.doubts, *(one.claim for one in beside_odd_effort(mistakes)))
     if result.torque is None and not (exchanged or mistakes):
         mistakes = joints_beyond_ranges(inputs.experiment, inputs.dataset)
-        if not (explained or mistakes):
+        if not mistakes:
             mistakes = changed_loads(inputs.experiment, inputs.dataset)
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
     return (*exchanged, *others)
