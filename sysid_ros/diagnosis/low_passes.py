@@ -97,7 +97,7 @@ def _constant(recorded: Recorded, test: Tracking, servo: int) -> float:
 
 @dataclass(frozen=True)
 class _Left:
-    """What a servo's equation leaves of its command."""
+    """The remainder of a command that a servo's equation does not explain."""
 
     misfit: Misfit
     lag: float  # s, the best of some

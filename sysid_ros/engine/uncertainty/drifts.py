@@ -153,7 +153,7 @@ def _sureness(own: ReducedSystem, place: int, course: _Course) -> float:
 
 
 def _explained(own: ReducedSystem, along: FloatArray) -> FloatArray:
-    """How much a change of each parameter alone would lower the cost, (k,)."""
+    """The part of the cost that a change of each parameter alone would explain, (k,)."""
     mixed = np.einsum("n,nij->ij", along, own.window_hessians)
     inverse = np.linalg.pinv(own.hessian, hermitian=True) @ mixed
     whole = np.einsum("n,nii->i", along**2, own.window_hessians)
