@@ -11,6 +11,7 @@ delay, and to second order it is a negative inertia, which nothing else in a ser
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -31,6 +32,7 @@ _INTERVALS = 1.5  # of commands; a shorter one is what they do between two messa
 _SHARE = 0.75  # of a topic's servos, which one driver smooths
 _BETTER = 0.5  # of what is left without it, that it may leave; of right ones, 0.9
 _MAYBE = 0.8  # of the same, above which no constant near one that was tried is looked for
+_OWN = 0.5  # of a servo's own damping, that is left beside a low-pass; of right ones, all of it
 _NEAR = np.linspace(-0.006, 0.006, 7)  # s, from the best lag
 _ABOUT, _FINE = 1.45, 13  # times the best constant, and how many are tried
 _NAMED = 4  # servos in a sentence
@@ -74,24 +76,52 @@ def _constant(recorded: Recorded, test: Tracking, servo: int) -> float:
     steps = [np.diff(one[label].times) for one in recorded.recordings if label in one]
     interval = float(np.median(np.concatenate(steps)))
     constants = [0.0, *(one for one in _CONSTANTS if one > _INTERVALS * interval)]
-    after = partial(_left, test, test.equation(servo), label)
+    equation = test.equation(servo)
+    after = partial(_left, test, equation, label)
     plain = after(0.0, SERVO_LAGS)
-    if not any(after(one, SERVO_LAGS)[0].ratio(plain[0]) < _MAYBE for one in constants[2::3]):
+    if not any(
+        after(one, SERVO_LAGS).misfit.ratio(plain.misfit) < _MAYBE for one in constants[2::3]
+    ):
         return 0.0
     left = [plain, *(after(one, SERVO_LAGS) for one in constants[1:])]
-    best = min(range(len(left)), key=lambda k: left[k][0].share)
+    best = min(range(len(left)), key=lambda k: left[k].misfit.share)
     inside = 0 < best < len(constants) - 1
-    if not inside or not decisive(left[best][0], plain[0], _BETTER):
+    if not inside or not decisive(left[best].misfit, plain.misfit, _BETTER):
         return 0.0
-    lags = np.maximum(left[best][1] + _NEAR, 0.0).tolist()
+    if left[best].damping < _OWN * _own_damping(recorded, test, servo, equation):
+        return 0.0
+    lags = np.maximum(left[best].lag + _NEAR, 0.0).tolist()
     near = np.geomspace(constants[best] / _ABOUT, constants[best] * _ABOUT, _FINE)
-    return float(min(near, key=lambda one: after(one, lags)[0].share))
+    return float(min(near, key=lambda one: after(one, lags).misfit.share))
+
+
+@dataclass(frozen=True)
+class _Left:
+    """The remainder of a command that a servo's equation does not explain."""
+
+    misfit: Misfit
+    lag: float  # s, the best of some
+    damping: float  # share of the equation's first column, the velocity
+
+
+def _own_damping(recorded: Recorded, test: Tracking, servo: int, equation: ServoEquation) -> float:
+    """The share of the equation's first column that is a servo's own damping, kv/kp of the speed.
+
+    With a low-pass that takes its place the servo's own lag is told as a driver's: both in a row
+    are a servo of that lag with an inertia, but for a jerk. Zero where nobody knows the gains.
+    """
+    if servo in recorded.guessed:
+        return 0.0
+    _, stiffness, damping = recorded.model.actuator_biasprm[servo, :3].tolist()
+    speed = test.data.rate[recorded.positions[recorded.joint_of(servo)]]
+    own = damping / stiffness * test.asked(servo) * np.linalg.norm(speed)
+    return float(abs(own) / max(float(np.linalg.norm(equation.columns[:, 0])), 1e-300))
 
 
 def _left(
     test: Tracking, equation: ServoEquation, label: str, constant: float, lags: Sequence[float]
-) -> tuple[Misfit, float]:
-    """The remainder of a command behind a low-pass, if there is one, and the best of some lags."""
+) -> _Left:
+    """The remainder of a command behind a low-pass, if there is one, at the best of some lags."""
     data = test.data.low_passed({label: constant}) if constant else test.data
     commands = np.column_stack([data.late(label, one) for one in lags])
     fits = equation.fits(commands, np.arange(len(lags)), np.ones(len(lags)), offset=True)
@@ -99,7 +129,8 @@ def _left(
     command = commands[:, best]
     left = command - equation.position - fits.offsets[best]
     left -= equation.columns @ fits.coefficients[:, best]
-    return misfit_of(left[:, None] / max(float(np.std(command)), 1e-9), data.block), lags[best]
+    misfit = misfit_of(left[:, None] / max(float(np.std(command)), 1e-9), data.block)
+    return _Left(misfit, lags[best], float(fits.coefficients[0, best]))
 
 
 def _finding(smoothed: Mapping[str, float]) -> Finding:

@@ -105,7 +105,9 @@ def _undriven(outcome: Outcome) -> str:
     names = outcome.undriven
     if not names:
         return ""
-    return f"no signal drives actuator{'s' * (len(names) > 1)} {listed(map(repr, names), _NAMED)}"
+    several, it = ("s", "they were") if len(names) > 1 else ("", "it was")
+    named = listed(map(repr, names), _NAMED)
+    return f"no signal drives actuator{several} {named}; intervals hold only if {it} told zero"
 
 
 def _canceled(outcome: Outcome) -> str:

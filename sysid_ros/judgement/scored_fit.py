@@ -17,6 +17,7 @@ from sysid_ros.engine.elements import undrawn
 from sysid_ros.engine.estimation import (
     BiasCheck,
     FitResult,
+    changed_at_once,
     friction_provenance,
     sentences,
     servo_combinations,
@@ -170,7 +171,7 @@ def outcome_of(
         combinations=combinations,
         trends=simulated.trends,
         applied=applied,
-        doubts=(*repeats, *simulated.mistaken, *doubts_of(dataset.quality)),
+        doubts=(*repeats, *(simulated.mistaken or _changed(result)), *doubts_of(dataset.quality)),
         undriven=dataset.undriven,
         implausible=tuple(one.clause for one in impossible),
         absent=absent_effects(result, applied, dataset.source.spec),
@@ -255,8 +256,8 @@ def _motion(
 def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tuple[str, ...]:
     """Say what is wrong with the signals, as far as the recordings tell.
 
-    A fit that leaves hardly anything of the motion has signals that are right, up to names and
-    what drives add, which a fit can make up for.
+    A fit that leaves hardly anything of the motion has signals that are right, up to names, what
+    drives add and a load for a while, which a fit can make up for.
     """
     # Here, as it loads 70 modules that who reads or evaluates a result does without.
     from sysid_ros.diagnosis import (
@@ -283,10 +284,17 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
         return (*result.torque.doubts, *(one.claim for one in beside_odd_effort(mistakes)))
     if result.torque is None and not (exchanged or mistakes):
         mistakes = joints_beyond_ranges(inputs.experiment, inputs.dataset)
-        if not (explained or mistakes):
+        if not mistakes:
             mistakes = changed_loads(inputs.experiment, inputs.dataset)
     others = (one.claim for one in mistakes if not exchanged or one not in swapped)
     return (*exchanged, *others)
+
+
+def _changed(result: FitResult) -> tuple[str, ...]:
+    """Say that the robot is another from some instant on, if its estimates do."""
+    found = result.model_error
+    clause = "" if found is None else changed_at_once(result.parameters, found)
+    return (clause,) if clause else ()
 
 
 def _repeats(dataset: Dataset) -> list[str]:

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
 
+from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, drive_parts
 from sysid_ros.experiment import Experiment, parse_experiment, with_overrides
@@ -40,9 +44,9 @@ def arm(constant: float = 0.0, mass: float = 1.0) -> str:
       <position name="bend" joint="bend" kp="200" kv="5" {own}/></actuator></mujoco>"""
 
 
-def recorded(folder: Path, true: str, model: str) -> Experiment:
+def recorded(folder: Path, true: str, model: str, plan: RecordingPlan = PLAN) -> Experiment:
     (folder / "robot.xml").write_text(model)
-    generate(mujoco.MjSpec.from_string(true), PLAN, folder / "bag")
+    generate(mujoco.MjSpec.from_string(true), plan, folder / "bag")
     return parse_experiment(
         """model: robot.xml
 sequences: [bag]
@@ -58,6 +62,41 @@ parameters:
 """,
         path=folder / "experiment.yaml",
     )
+
+
+def light_arm(constant: float = 0.0) -> str:
+    """The same joints on servos whose lag, 33 ms, is most of what they do."""
+    own = f'timeconst="{constant}"' if constant else ""
+    joint = 'axis="0 1 0" damping=".001" armature=".005" frictionloss=".006"'
+    geom = '<geom type="capsule" fromto="0 0 0 .15 0 0" size=".02" mass=".018"/>'
+    return f"""<mujoco><option timestep="0.002" integrator="Euler">
+      <flag contact="disable"/></option><worldbody><body pos="0 0 1">
+      <joint name="lift" {joint}/>{geom}<body pos=".15 0 0"><joint name="bend" {joint}/>{geom}
+      </body></body></worldbody>
+      <actuator><position name="lift" joint="lift" kp="30" kv="1" {own}/>
+      <position name="bend" joint="bend" kp="30" kv="1" {own}/></actuator></mujoco>"""
+
+
+class _Steps:
+    """Two commands that leap to another value every quarter of a second."""
+
+    def controls(self, time: float, data: mujoco.MjData) -> FloatArray:
+        del data
+        return np.random.default_rng(int(time / 0.275)).uniform(-0.42, 0.42, 2)
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.03])
+def test_a_servo_s_own_lag_is_no_low_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, constant: float
+) -> None:
+    """Told square waves, a step of a light servo looks like a low-pass in place of its damping."""
+    generating = importlib.import_module("sysid_ros.rehearsal.generate")
+    monkeypatch.setattr(generating, "drive_for", lambda *_, **__: _Steps())
+    plan = replace(PLAN, controllers=(Controller(),), duration=20.0, timestep=2e-3)
+    experiment = recorded(tmp_path, light_arm(constant), light_arm(), plan)
+    found = drive_parts(experiment, load_dataset(experiment, None))
+    told = [one.evidence["time_constant"] for one in found]
+    assert told == pytest.approx([constant] if constant else [], rel=0.15)
 
 
 @pytest.mark.parametrize(

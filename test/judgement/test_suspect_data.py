@@ -16,6 +16,7 @@ from arm_recording import ArmRecording, arm_model, simulate, write_experiment, w
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs
 from sysid_ros.diagnosis import FindingKind, check_experiment, exchanged_signals, mistaken_values
+from sysid_ros.engine.parameters import CHANGES_AT_ONCE
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.judgement.outcome import Judgement
 from sysid_ros.pipeline import run_experiment
@@ -140,19 +141,29 @@ def test_the_verdict_says_first_that_a_sensor_had_stopped(tmp_path: Path) -> Non
     assert (found.kind, found.signals) == (FindingKind.STANDSTILL, ("p1",))
 
 
-@pytest.mark.parametrize("begin", [10.0, 99.0])
-def test_the_verdict_says_first_what_was_taken_up_on_the_way(tmp_path: Path, begin: float) -> None:
-    """Whatever the fit makes of it with a mass that is free; none if nothing is."""
-    model = arm_model(1, 2, servos=True)
-    spec = mujoco.MjSpec.from_string(model)
-    spec.body("link1").mass += 0.5
-    without, with_it = (simulate(xml, 1, duration=24.0) for xml in (model, spec.to_xml()))
-    later = (without.times >= begin)[:, None]
+def spliced(before: str, after: str, begin: float) -> ArmRecording:
+    """A recording of one arm, and from some instant on of another under the same commands."""
+    first, last = (simulate(xml, 1, duration=24.0) for xml in (before, after))
+    later = (first.times >= begin)[:, None]
     parts = (
-        np.where(later, getattr(with_it, name), getattr(without, name))
+        np.where(later, getattr(last, name), getattr(first, name))
         for name in ("position", "velocity", "command")
     )
-    file = write_experiment(tmp_path, model, ArmRecording(without.times, *parts))
+    return ArmRecording(first.times, *parts)
+
+
+@pytest.mark.parametrize(("begin", "load"), [(10.0, 0.5), (10.0, 0.15), (99.0, 0.5)])
+def test_the_verdict_says_first_what_was_taken_up_on_the_way(
+    tmp_path: Path, begin: float, load: float
+) -> None:
+    """Whatever the fit makes of it with a mass that is free; none if nothing is.
+
+    Of a small load that leaves less than a twentieth of the motion.
+    """
+    model = arm_model(1, 2, servos=True)
+    spec = mujoco.MjSpec.from_string(model)
+    spec.body("link1").mass += load
+    file = write_experiment(tmp_path, model, spliced(model, spec.to_xml(), begin))
     freed = "parameters+=[{body: link1, mass: {min: 0.05, max: 8}}]"
     experiment = with_overrides(load_experiment(file), [*ALONE, "windows.length=1.0", freed])
     outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
@@ -161,4 +172,25 @@ def test_the_verdict_says_first_what_was_taken_up_on_the_way(tmp_path: Path, beg
     assert (told is not None) == (begin < 24.0)
     if told is not None:
         assert float(told[1]) == pytest.approx(begin, abs=1.6)
-        assert float(told[2]) == pytest.approx(0.5, rel=0.2)
+        assert float(told[2]) == pytest.approx(load, rel=0.2)
+
+
+@pytest.mark.parametrize("share", [0.6, 1.0])
+def test_a_fit_says_when_a_drive_was_tuned_anew(tmp_path: Path, share: float) -> None:
+    """A load that is taken up looks alike, which the verdict may begin with."""
+    model = arm_model(1, 2, servos=True)
+    spec = mujoco.MjSpec.from_string(model)
+    for servo in spec.actuators:
+        servo.gainprm[0] *= share
+        servo.biasprm[:3] *= share
+    file = write_experiment(tmp_path, model, spliced(model, spec.to_xml(), 10.0))
+    experiment = with_overrides(load_experiment(file), ["fit.landscapes=0", "windows.length=1.0"])
+    outcome = run_experiment(experiment, output_dir=tmp_path / "out").outcome
+    flagged = [one.name for one in outcome.fit.parameters if CHANGES_AT_ONCE in one.flags]
+    said = [one for one in outcome.warnings if " s on estimates are others in 'bag'" in one]
+    assert bool(flagged) == bool(said) == (share < 1.0)
+    assert (outcome.judgement is Judgement.SUSPECT_DATA) == (share < 1.0)
+    if said:
+        told = re.match(r"From about (\S+) s on", said[0])
+        assert told is not None
+        assert float(told[1]) == pytest.approx(10.0, abs=1.0)

@@ -227,7 +227,10 @@ def _accelerations(left: float, noise: float, before: float = 1.1) -> Callable[[
 
 CASES: list[tuple[Callable[[Outcome], Outcome], str]] = [
     (_doubted("two nodes publish"), "Suspect data: two nodes publish. The held-out error goes"),
-    (_with_undriven, "Undriven: no signal drives actuator 'gripper'. The held-out error goes"),
+    (
+        _with_undriven,
+        "Undriven: no signal drives actuator 'gripper'; intervals hold only if it was told zero. ",
+    ),
     (_ended(FitStatus.CANCELED), "Canceled early: these are the best parameters so far. "),
     (
         _lost,

@@ -155,11 +155,14 @@ def of_load(load: ChangedLoad) -> Finding:
     when = {"begin": load.begin, "end": load.end}
     figures = {"mass": load.mass} | {key: at for key, at in when.items() if at is not None}
     apart = "" if load.begin is None else ", by start and end of its sequence"
+    # a servo sags by its load over its gain
+    alike = " Gains that were changed then look alike." if load.shown == "motion" else ""
     return Finding(
         FindingKind.LOAD,
         (),
         figures,
-        f"{as_sentence(load.clause)}. Fit what was recorded with it and without it apart{apart}.",
+        f"{as_sentence(load.clause)}. Fit what was recorded with it and without it apart{apart}."
+        f"{alike}",
         "",
         (),
         load.body,

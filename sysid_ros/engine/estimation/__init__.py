@@ -27,7 +27,7 @@ from sysid_ros.engine.estimation.servo_combinations import (
     sentences,
     servo_combinations,
 )
-from sysid_ros.engine.estimation.shifts import Shift, model_error_sentences
+from sysid_ros.engine.estimation.shifts import Shift, changed_at_once, model_error_sentences
 from sysid_ros.engine.estimation.stuck_friction import sliding_inertia
 from sysid_ros.engine.estimation.torque_findings import (
     BaseParameter,

@@ -139,8 +139,8 @@ def model_error(
         except (SysidError, np.linalg.LinAlgError) as error:
             nothing = np.full(p, math.nan)
             shifts.append(Shift(change, order, nothing, nothing, nothing, str(error)))
-    changed = over_recordings(problem, solution, covariance)
-    return ModelError(scatter, covariance.errors, by_change(shifts), changed)
+    changed, since = over_recordings(problem, solution, covariance)
+    return ModelError(scatter, covariance.errors, by_change(shifts), changed, since)
 
 
 def _another_start(

@@ -14,9 +14,14 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IndexArray
 from sysid_ros.engine.estimation.another_start import ANOTHER_START
 from sysid_ros.engine.estimation.timing_walk import time_step
-from sysid_ros.engine.estimation.window_sample import places_of
+from sysid_ros.engine.estimation.window_sample import Place, places_of
 from sysid_ros.engine.least_squares import Solution, eliminate_starts
-from sysid_ros.engine.parameters import DIFFERS_BETWEEN_RECORDINGS, DRIFTS, moves_with
+from sysid_ros.engine.parameters import (
+    CHANGES_AT_ONCE,
+    DIFFERS_BETWEEN_RECORDINGS,
+    DRIFTS,
+    moves_with,
+)
 from sysid_ros.engine.problem import WindowedProblem
 from sysid_ros.engine.uncertainty import (
     BY_CHANCE,
@@ -29,13 +34,14 @@ from sysid_ros.engine.uncertainty import (
     drifts,
     joints_in_turn,
 )
-from sysid_ros.errors import StopRequestedError, listed
+from sysid_ros.errors import StopRequestedError, as_sentence, listed
 
 OTHER_INTERPOLATION = "another interpolation of commands"
 MORE_STEPS = "more steps"
 SLOW_COUNT_LESS = "slow residuals counted less"
 HELD_BY_FRICTION = "friction that never lets go"
 IN_TURN = "joints that are read one after the other"
+_NAMED = 3  # of many parameters that change together
 MATERIAL = 0.5  # of the error by noise and the largest other shift, beyond which one is flagged
 SCATTERED = 2.0  # factor on the standard error beyond which recordings count as different
 
@@ -137,15 +143,20 @@ def _remedy_of_turns(turn: JointsInTurn) -> str:
 
 def over_recordings(
     problem: WindowedProblem, solution: Solution, covariance: Covariance
-) -> tuple[Drift, ...]:
-    """The parameters that change from the beginning to the end of recordings."""
+) -> tuple[tuple[Drift, ...], Place | None]:
+    """The parameters that change from the beginning to the end of recordings.
+
+    Returns:
+      They, and the window from which on they are others; ``None`` where they change gradually.
+    """
     chosen = np.flatnonzero(np.isfinite(np.diag(covariance.matrix)))
     if solution.linearization is None or not chosen.size:
-        return ()
+        return (), None
     places, values = places_of(problem.groups), solution.point.theta[chosen]
     starts = np.array([place.start for place in places])
     system = eliminate_starts(solution.linearization)
-    return drifts(system, chosen, values, [place.recording for place in places], starts)
+    found = drifts(system, chosen, values, [place.recording for place in places], starts)
+    return found, next((places[one.window] for one in found if one.window is not None), None)
 
 
 @dataclass(frozen=True)
@@ -156,6 +167,7 @@ class ModelError:
     statistical: FloatArray  # standard errors without what is said here, (p,)
     shifts: tuple[Shift, ...]  # by changed choice
     drifts: tuple[Drift, ...] = ()  # parameters that change over the recordings
+    since: Place | None = None  # the window from which on they are others; ``None``: gradually
 
     @property
     def systematic(self) -> FloatArray:
@@ -177,7 +189,7 @@ class ModelError:
         for j in np.flatnonzero(self.scatter > SCATTERED):
             found[j].append(DIFFERS_BETWEEN_RECORDINGS)
         for drift in self.drifts:
-            found[drift.place].append(DRIFTS)
+            found[drift.place].append(DRIFTS if self.since is None else CHANGES_AT_ONCE)
         return [tuple(flags) for flags in found]
 
 
@@ -234,8 +246,14 @@ def model_error_sentences(
             f"Recordings differ by more than their windows do ({listed(apart)}): that is in the "
             "intervals; the model lacks something, or the robot has changed between them."
         )
-    if found.drifts:
-        changed = [_course(parameters[one.place], one.change) for one in found.drifts]
+    if found.since is not None:
+        said.append(
+            f"{as_sentence(changed_at_once(parameters, found))}: a drive was tuned anew, a load "
+            "taken up or put down, or the motion changed and the model lacks something. Fit what "
+            "was recorded before and after apart, by start and end of its sequence."
+        )
+    elif found.drifts:
+        changed = [_course(parameters[one.place], one) for one in found.drifts]
         said.append(
             f"From the beginning to the end of the recordings {listed(changed)}: the robot warmed "
             "up, or its motion changed and the model lacks something. Warm it up before, or fit "
@@ -244,9 +262,26 @@ def model_error_sentences(
     return tuple(said)
 
 
-def _course(parameter: ParameterEstimate, change: float) -> str:
+def changed_at_once(parameters: Sequence[ParameterEstimate], found: ModelError) -> str:
+    """The clause that says what changes in mid-recording, without a full stop; empty for nothing.
+
+    Args:
+      parameters: The estimates, in the fit's order.
+      found: What is known of their errors.
+    """
+    if found.since is None:
+        return ""
+    (_, name), begin = found.since.recording, found.since.start
+    changed = listed([_course(parameters[one.place], one) for one in found.drifts], _NAMED)
+    return (
+        f"from about {begin:.3g} s on estimates are others in {name!r} ({changed}), and no one "
+        "model holds for all of it"
+    )
+
+
+def _course(parameter: ParameterEstimate, drift: Drift) -> str:
     """A change over recordings, in words."""
-    first, last = (parameter.value + side * change for side in (-0.5, 0.5))
+    first, last = (parameter.value + off for off in (drift.before, drift.after))
     way = "falls" if abs(last) < abs(first) else "rises"
     return f"{parameter.name} {way} from {first:.3g} to {last:.3g} {parameter.unit}".rstrip()
 

@@ -12,6 +12,7 @@ from sysid_ros.engine.parameters.flags import (
     AT_LOWER_BOUND,
     BESIDE_IMPLAUSIBLE,
     BIASED_BY_NOISE,
+    CHANGES_AT_ONCE,
     DIFFERS_BETWEEN_RECORDINGS,
     DRIFTS,
     FROM_THE_PRIOR,

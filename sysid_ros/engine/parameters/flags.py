@@ -22,6 +22,7 @@ BESIDE_IMPLAUSIBLE = "beside an implausible value"  # which may have taken a par
 BIASED_BY_NOISE = "biased by noise"
 DIFFERS_BETWEEN_RECORDINGS = "differs between recordings"
 DRIFTS = "changes over the recordings"
+CHANGES_AT_ONCE = "changes in mid-recording"
 
 
 def moves_with(change: str) -> str:

@@ -10,7 +10,7 @@ decisive; what is weaker stays a comment.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 
@@ -36,7 +36,7 @@ from sysid_ros.proposal.signals.recorded_commands import (
     of_robot,
     spaces_of,
 )
-from sysid_ros.recording.messages import message_type
+from sysid_ros.recording.messages import is_asked, message_type
 
 _NO_NUMBERS = ("/Bool", "/String")
 _OF_ROTOR = "is the {channel.quantity} of {channel.topic} the control of {drive.name}?"
@@ -107,7 +107,8 @@ def command_lines(
     _of_another_kind(open_, list(commands.arrays.values()))
     _unchanging(open_, commands.unchanging)
     open_.take((), possibly_asked(model, open_.drives, channels, positions))
-    return Assigned(tuple(open_.lines), tuple(open_.possible))
+    lines = [_doubted_beside(commands.of_base, drives, one) for one in open_.lines]
+    return Assigned(tuple(lines), tuple(open_.possible))
 
 
 def _so_called(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
@@ -163,6 +164,19 @@ def _of_base(open_: OpenDrives, commands: _Commands, told: Evidence) -> None:
         if asked:
             decided, _ = by_motion(told, [drive], asked)
             open_.take(decided)
+
+
+def _doubted_beside(of_base: Sequence[Channel], drives: Sequence[Drive], line: Line) -> Line:
+    """A speed that no topic asks for, marked where a whole base is asked, as wheels' own may be."""
+    turned = any(one.quantity == "velocity" and one.name == line.name for one in drives)
+    channel = line.channel
+    if not (turned and of_base) or channel in of_base or is_asked(channel.topic):
+        return line
+    doubt = (
+        f"the base is asked by {of_base[0].topic}: is {channel.topic} what {line.name} was told, "
+        "or what it did?"
+    )
+    return replace(line, doubt="\n".join(filter(None, [line.doubt, doubt])))
 
 
 def _unchanging(open_: OpenDrives, topics: Sequence[list[Channel]]) -> None:

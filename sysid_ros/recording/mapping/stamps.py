@@ -127,13 +127,16 @@ def _starting_now(
     return clock, np.where(header == 0, sent, header) if header is not None and filled_in else sent
 
 
-def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:
+def put_in_order(
+    clock: Clock, stamps: IntArray, topic: str, *, with_recorder: bool = False
+) -> Stamps:
     """Sort stamps and count what was out of order.
 
     Args:
       clock: The clock they come from.
       stamps: (n,) nanoseconds in the order of receipt, n >= 1.
       topic: Where they come from, for messages.
+      with_recorder: Whether the recorder's clock was set back where they jump back.
 
     Raises:
       DataError: They jump back by more than a second: the clock was set, or a simulation started
@@ -146,10 +149,16 @@ def put_in_order(clock: Clock, stamps: IntArray, topic: str) -> Stamps:
     steps = np.diff(given)
     if len(steps) and steps.min() < -LARGEST_DISORDER_NS:
         at = int(np.argmin(steps))
+        why = (
+            "and the recorder's clock with them: what came before and after lies upon each other, "
+            "which nothing splits; record again while no clock is set"
+            if with_recorder
+            else "the clock was set or a simulation started over: 'sysid_ros recover BAG --split' "
+            "makes a bag of each stretch"
+        )
         raise DataError(
             f"topic {topic}: the {clock.value} stamps jump back by {-int(steps[at]) / 1e9:.3g} s "
-            f"after {(int(given[at]) - int(given[0])) / 1e9:.3f} s; the clock was set or a "
-            "simulation started over: 'sysid_ros recover BAG --split' makes a bag of each stretch"
+            f"after {(int(given[at]) - int(given[0])) / 1e9:.3f} s; {why}"
         )
     order = np.argsort(given, kind="stable")
     return Stamps(

@@ -47,6 +47,7 @@ def test_a_load_is_told_with_its_mass_and_when(tmp_path: Path, begin: float, fre
     assert one.evidence["mass"] == pytest.approx(MORE, rel=0.2)
     assert one.evidence["begin"] == pytest.approx(begin, abs=1.6)
     assert "the motion of" in one.sentence and "carried 0." in one.sentence
+    assert one.sentence.endswith(" Gains that were changed then look alike.")
 
 
 def test_a_recording_with_a_load_beside_one_without(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters that go along a line over recordings are told apart from those that stay."""
+"""Parameters that change over recordings, on a line or at once, are told from those that stay."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ STARTS = np.tile(np.arange(20.0), 2)
 RECORDINGS = ["one"] * 20 + ["two"] * 20
 
 
-def system(change: FloatArray, scatter: float = 0.0, starts: FloatArray = STARTS) -> ReducedSystem:
+ON_LINE = STARTS / np.ptp(STARTS) - 0.5
+
+
+def system(change: FloatArray, scatter: float = 0.0, along: FloatArray = ON_LINE) -> ReducedSystem:
     """Windows of a linear model of three entangled columns, at its optimum.
 
     Args:
       change: Of each parameter from the beginning to the end of each recording, (3,).
       scatter: By how much the windows' own values of the first one stray.
-      starts: When windows begin, (WINDOWS,) s.
+      along: The share of the change that each window has, (WINDOWS,).
     """
     random = np.random.default_rng(0)
     columns = random.normal(size=(WINDOWS, ROWS, 3))
     columns[:, :, 1] += 0.8 * columns[:, :, 0]
-    along = (starts - starts.min()) / np.ptp(starts) - 0.5
     own = along[:, None] * change
     own[:, 0] += scatter * random.normal(size=WINDOWS)
     left = np.einsum("wri,wi->wr", columns, own) + 0.05 * random.normal(size=(WINDOWS, ROWS))
@@ -52,7 +54,23 @@ def test_what_changes_is_found_beside_what_it_is_entangled_with(
     change: list[float], expected: dict[int, float]
 ) -> None:
     found = drifts(system(np.array(change)), np.arange(3), VALUES, RECORDINGS, STARTS)
-    assert {one.place: one.change for one in found} == pytest.approx(expected, abs=0.03)
+    assert {one.place: one.after - one.before for one in found} == pytest.approx(expected, abs=0.03)
+    assert all(one.window is None for one in found)
+
+
+@pytest.mark.parametrize("first", [4, 12, 36])
+@pytest.mark.parametrize("change", [{0: -0.3}, {1: 0.5, 2: 0.04}])
+def test_what_changes_at_once_is_told_with_the_window_from_which_on(
+    first: int, change: dict[int, float]
+) -> None:
+    size = np.array([change.get(j, 0.0) for j in range(3)])
+    after = (np.arange(WINDOWS) >= first) & (np.arange(WINDOWS) // 20 == first // 20)
+    told = system(size, along=after.astype(np.float64))
+    found = drifts(told, np.arange(3), VALUES, RECORDINGS, STARTS)
+    assert {one.place: one.after - one.before for one in found} == pytest.approx(change, abs=0.03)
+    assert {one.window for one in found} == {first}
+    share = np.mean(after)  # at the optimum of all windows values are about the mean
+    assert found[0].before == pytest.approx(-share * change[found[0].place], abs=0.03)
 
 
 def test_windows_that_scatter_are_no_change() -> None:

@@ -700,3 +700,32 @@ def test_gains_beside_what_a_drive_is_asked_for_are_no_torques(torque: str) -> N
         "hip_t": f"{torque}[hip]",
         "knee_t": f"{torque}[knee]",
     }
+
+
+WHEELS = """<mujoco><worldbody><body><freejoint/><geom size=".1" mass="1"/>
+  <body><joint name="left_wheel_joint"/><geom size=".1" mass="1"/></body>
+  <body><joint name="right_wheel_joint"/><geom size=".1" mass="1"/></body></body></worldbody>
+  <actuator><velocity name="left" joint="left_wheel_joint" kv="1"/>
+  <velocity name="right" joint="right_wheel_joint" kv="1"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("topic", "based", "doubted"),
+    [
+        ("/wheel_speeds", True, True),
+        ("/wheel_speeds", False, False),
+        ("/velocity_controller/commands", True, False),
+    ],
+)
+def test_speeds_beside_what_a_base_is_asked_for_have_a_mark(
+    topic: str, based: bool, doubted: bool
+) -> None:
+    """They may be what its wheels did; those of a topic that asks are not."""
+    channels = array(np.column_stack([np.sin(TIMES), np.cos(1.3 * TIMES)]), topic)
+    if based:
+        asked = replace(channels[0], topic="/cmd_vel", msgtype="geometry_msgs/msg/Twist")
+        channels.append(replace(asked, field="linear.x"))
+    lines = map_channels(mujoco.MjModel.from_xml_string(WHEELS), channels).lines
+    assert [(one.kind, one.name) for one in lines] == [("actuator", "left"), ("actuator", "right")]
+    asks = "the base is asked by /cmd_vel: is /wheel_speeds what"
+    assert [asks in one.doubt for one in lines] == [doubted] * 2

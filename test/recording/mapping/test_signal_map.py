@@ -138,6 +138,23 @@ def test_a_clock_that_is_set_back_in_mid_recording_is_told(arm, joint_state, wri
     assert said == "the clock that stamps /joint_states was set back, by 0.2 s in run"
 
 
+@pytest.mark.parametrize("with_recorder", [True, False])
+def test_a_clock_that_is_set_far_back_is_refused_with_what_can_be_done(
+    joint_state, write_bag, with_recorder: bool
+) -> None:
+    """Only what the recorder received one after the other can be split."""
+    entries = []
+    for tick in range(600):
+        at, set_back, t = START_NS + tick * 10_000_000, (tick >= 300) * 1_500_000_000, 0.01 * tick
+        message = joint_state(at - set_back, ["shoulder"], [np.sin(3.0 * t)], [0.0], [t])
+        received = at - set_back * with_recorder + 500_000
+        entries.append(Entry("/joint_states", received, message))
+    message = refused(write_bag(entries), SHOULDER)
+    assert "the header stamps jump back by 1.49 s after 2.990 s" in message
+    assert ("record again while no clock is set" in message) is with_recorder
+    assert ("sysid_ros recover BAG --split" in message) is not with_recorder
+
+
 def test_joints_of_one_node_after_those_of_another_are_no_clock_that_was_set_back(
     joint_state, write_bag
 ) -> None:
