@@ -135,14 +135,30 @@ class OpenLoop:
         Raises:
           DataError: There is no usable window.
         """
-        params = self._late(delays)
-        cut = self._windows(params, windows)
+        late = self._late(delays)
+        cut = self._windows(late, windows)
         chosen = cut if windows is None else [cut[place] for place in windows]
-        names = [signal.name for signal in cut[0].sequence.signals]
-        model = self._plain._model
-        builder = CandidateBuilder(
-            self._sequences.spec, params.for_robot(self._sequences.robot), lambda _: model
-        )
+        return self._left(self._builder(late), late, chosen)
+
+    def one_by_one(
+        self, delays: Mapping[str, float], windows: Sequence[int]
+    ) -> Iterator[dict[str, FloatArray]]:
+        """As :meth:`powers`, of one window after the other, simulated when it is asked for."""
+        late = self._late(delays)
+        builder, cut = self._builder(late), self._windows(late, windows)
+        for place in windows:
+            yield self._left(builder, late, [cut[place]])
+
+    def _builder(self, params: ParameterDict) -> CandidateBuilder:
+        """The builder of the model, which is compiled already."""
+        model, own = self._plain._model, params.for_robot(self._sequences.robot)
+        return CandidateBuilder(self._sequences.spec, own, lambda _: model)
+
+    def _left(
+        self, builder: CandidateBuilder, params: ParameterDict, chosen: list[WindowSimulation]
+    ) -> dict[str, FloatArray]:
+        """The remainders in some windows; see :meth:`powers`."""
+        names = [signal.name for signal in chosen[0].sequence.signals]
         group = WindowGroup.of(builder, chosen)
         problem = WindowedProblem(
             [group], params, self._pool, loss=loss_named("linear"),
@@ -157,14 +173,6 @@ class OpenLoop:
                 more = np.maximum(np.nan_to_num(own, nan=_LARGEST * whole) - white, 0.0)
                 found[name] = np.log1p(np.minimum(more / whole, _LARGEST))
         return found
-
-    def one_by_one(
-        self, delays: Mapping[str, float], windows: Sequence[int]
-    ) -> Iterator[dict[str, FloatArray]]:
-        """As :meth:`powers`, of one window after the other, simulated when it is asked for."""
-        self._windows(self._late(delays), windows)  # joints that nothing measures, for all of them
-        for window in windows:
-            yield self.powers(delays, [window])
 
     def _windows(
         self, params: ParameterDict, chosen: Sequence[int] | None = None
