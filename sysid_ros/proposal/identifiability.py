@@ -12,7 +12,7 @@ import numpy as np
 
 from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import recorded, still_joints
-from sysid_ros.engine.derivatives import EXACT
+from sysid_ros.engine.derivatives import EXACT, Sensitivities
 from sysid_ros.engine.least_squares import (
     Point,
     loss_named,
@@ -138,29 +138,46 @@ def _determined(
 
 
 def _stays_exact(problem: WindowedProblem) -> bool:
-    """Return whether derivatives are exact where bodies touch too, which a Jacobian shows.
+    """Return whether derivatives are exact where bodies touch too, which Jacobians show.
 
     Steps that are not covered, of which each takes simulations for every column, are counted first,
-    window by window, until they are too many.
+    window by window, until they are too many. Then those windows are differentiated that have more
+    than a few, as some of their steps may have no derivative.
     """
-    lacking: list[float] = []
+    lacking: list[tuple[WindowGroup, Sensitivities, int, float]] = []
     for group, exact in zip(problem.groups, problem.exact, strict=True):
         for place in range(len(group.windows)):
-            alone = tolerating(problem.with_groups([group.select([place])], "auto"), 1.0)
-            alone.differentiate(alone.initial_point())
-            (known,) = alone.exact
+            known = _of_one(problem, group, place, tolerated=1.0)
             if exact is None or known is None or known.gave_up:
                 return False
             exact.learn_from(known)
             tolerating(problem)
-            lacking += known.uncovered.tolist()
-            if sum(lacking) > _DOUBTED * len(problem.windows):
-                if lacking[-1] > _MOST_OF_IT:
+            lacking += [(group, exact, place, share) for share in known.uncovered.tolist()]
+            if sum(share for *_, share in lacking) > _DOUBTED * len(problem.windows):
+                if lacking[-1][-1] > _MOST_OF_IT:
                     exact.give_up("most steps have contacts that it does not know")
                 return False
-    if max(lacking) > FEW_STEPS:
-        problem.differentiate(problem.initial_point())
-    return all(each is not None and each.doubted <= _DOUBTED for each in problem.exact)
+    differenced = 0.0
+    for group, exact, place, share in lacking:
+        if share <= FEW_STEPS:
+            continue
+        known = _of_one(problem, group, place, tolerated=FEW_STEPS)
+        if known is None or known.gave_up:
+            exact.give_up("steps that it does not know have no derivative")
+            return False
+        differenced += known.doubted
+        if differenced > _DOUBTED * len(problem.windows):
+            return False
+    return True
+
+
+def _of_one(
+    problem: WindowedProblem, group: WindowGroup, place: int, tolerated: float
+) -> Sensitivities | None:
+    """The derivatives of one window alone, which were asked for."""
+    alone = tolerating(problem.with_groups([group.select([place])], "auto"), tolerated)
+    alone.differentiate(alone.initial_point())
+    return alone.exact[0]
 
 
 def _learn(problem: WindowedProblem, other: WindowedProblem) -> None:

@@ -126,6 +126,31 @@ def test_steps_without_derivatives_are_counted_before_any_is_differenced(
     assert tried(tmp_path, 0.3, foot=True, known=False).rolled
 
 
+def test_no_more_windows_are_differenced_once_one_has_to_be_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    differenced, answers = [0], []
+    right, stays = sensitivities.differentiate_again, identifiability._stays_exact
+
+    def as_if_rough(*arguments: Any) -> int:
+        right(*arguments)
+        differenced[0] += 1
+        return int(np.sum(arguments[4].steps))
+
+    def looked(problem: WindowedProblem) -> bool:
+        answers.append(stays(problem))
+        assert len(problem.windows) > 2
+        assert differenced == [1]
+        assert all(one is not None and one.gave_up for one in problem.exact)
+        return answers[0]
+
+    monkeypatch.setattr(identifiability, "_DOUBTED", 2.0)
+    monkeypatch.setattr(sensitivities, "differentiate_again", as_if_rough)
+    monkeypatch.setattr(identifiability, "_stays_exact", looked)
+    assert tried(tmp_path, 0.3, foot=True, known=False).rolled
+    assert answers == [False]
+
+
 def test_what_parameters_change_is_found_out_once_where_contacts_are_tried_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,9 @@ from sysid_ros.engine.windows import WindowGroup, model_group
 _VELOCITY_FILTER = 30.0  # Hz
 _LOOKED_AT = 3  # times as many windows as are taken, where those of some would be missed
 _LESS_DAMPED, _DAMPED_MORE = 0.1, 100.0  # behind a step, and where none was found
+# Steps of simulation, times columns of the Jacobian, of windows that the pass covers in part only:
+# they are differenced whole where a step has no derivative.
+_DIFFERENCED = 80_000
 _ROUNDS = 4  # steps, behind each of which noise levels are known better
 # Of damping, by a refused step: where bodies touch, a step that is hardly shorter fails as well.
 STEEP = 16.0
@@ -46,11 +49,11 @@ _ONE_STEP = replace(_TO_THE_END, refusals=2)  # the next begins where this one e
 
 def well_covered(
     group: WindowGroup, most: int, params: ParameterDict, pool: RolloutPool
-) -> tuple[WindowedProblem, list[int]]:
+) -> tuple[WindowedProblem, list[int]] | None:
     """A problem of some windows of all, and their places.
 
     Where bodies touch so that the pass does not cover some of them, others are looked for: they
-    would cost as many simulations as there are columns.
+    would cost as many simulations as there are columns. ``None`` where these are too many.
     """
     doubts: dict[int, float] = {}
     every = range(len(group.windows))
@@ -70,6 +73,9 @@ def well_covered(
     if len(covered) < most:
         covered = sorted(sorted(doubts, key=doubts.__getitem__)[:most])
     places = _evenly(covered, most)
+    steps = sum(group.windows[k].window.steps for k in places if doubts[k] > FEW_STEPS)
+    if steps * (params.size + group.batches[0].spread.shape[1]) > _DIFFERENCED:
+        return None
     return problem_of(group.select(places), params, pool), places
 
 

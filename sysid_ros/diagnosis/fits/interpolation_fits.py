@@ -154,7 +154,9 @@ class RecordedFit:
         count = len(group.windows)
         if count < _FEWEST:
             return None
-        problem, places = well_covered(group, min(most, count), params, pool)
+        if (covered := well_covered(group, min(most, count), params, pool)) is None:
+            return None
+        problem, places = covered
         (group,) = problem.groups
 
         def chosen(others: ModelSequences) -> WindowGroup:

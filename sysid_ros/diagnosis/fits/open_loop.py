@@ -51,17 +51,15 @@ _LARGEST = 1e12  # share of a signal's variation, of a simulation that flies apa
 
 
 @dataclass(frozen=True)
-class _After:
-    """All windows after a repair, and how much each signal varies in them, and its noise."""
+class _Cut:
+    """The windows of one recording, and when the last begins whose start is known, s."""
 
-    builder: CandidateBuilder
-    params: ParameterDict
     windows: list[WindowSimulation]
-    variations: list[tuple[float, float]]
+    until: float
 
 
 class OpenLoop:
-    """Simulates windows of the recordings of one model after repairs.
+    """Simulates windows of the recordings of one model.
 
     Args:
       sequences: The recordings.
@@ -69,6 +67,7 @@ class OpenLoop:
       length: Of a window, s; whole recordings if ``None``.
       pool: Where simulations run.
       skipped: Time at the beginning of recordings of which no window is simulated, s.
+      plain: The same before a repair, whose windows are where these are; itself if left out.
     """
 
     def __init__(
@@ -78,14 +77,14 @@ class OpenLoop:
         length: float | None,
         pool: RolloutPool,
         skipped: float = 0.0,
+        plain: OpenLoop | None = None,
     ) -> None:
         self._sequences, self._params = sequences, params
         self._length, self._pool, self._skipped = length, pool, skipped
+        self._plain = self if plain is None else plain
         self._bounds: dict[int, list[tuple[float, float]]] = {}
-        # Keeps what was read off signals for later repairs.
-        self._first: list[WindowSimulation] | None = None
-        self._unrepaired: dict[int, list[WindowSimulation]] = {}  # by recording, as it was measured
-        self._variations: dict[tuple[str, int], tuple[float, float]] = {}
+        self._cut: dict[int, _Cut] = {}  # by recording
+        self._varied: dict[tuple[str, int], tuple[float, float]] = {}
 
     def shortened(self) -> OpenLoop:
         """The same of the beginning of recordings, for robots that are simulated to each window."""
@@ -111,16 +110,20 @@ class OpenLoop:
 
     def after(self, repair: Repair) -> OpenLoop:
         """The same with every series repaired."""
-        series = _repaired(self._sequences, repair)
-        return OpenLoop(series, self._params, self._length, self._pool, self._skipped)
+        sequences = self._sequences.replaced(
+            control=[repair(one) for one in self._sequences.control],
+            sensordata=[repair(one) for one in self._sequences.sensordata],
+        )
+        return OpenLoop(
+            sequences, self._params, self._length, self._pool, self._skipped, self._plain
+        )
 
     def powers(
-        self, repair: Repair, delays: Mapping[str, float], windows: Sequence[int] | None = None
+        self, delays: Mapping[str, float], windows: Sequence[int] | None = None
     ) -> dict[str, FloatArray]:
-        """The remainder of each signal after a repair.
+        """The remainder of each signal.
 
         Args:
-          repair: Changes every series.
           delays: By how much later inputs take effect, by label [s].
           windows: Which of the windows are simulated, increasing; all if left out.
 
@@ -132,76 +135,86 @@ class OpenLoop:
         Raises:
           DataError: There is no usable window.
         """
-        after = self._after(repair, delays, windows)
-        return self._left(after, range(len(after.windows)) if windows is None else windows)
+        late = self._late(delays)
+        cut = self._windows(late, windows)
+        chosen = cut if windows is None else [cut[place] for place in windows]
+        return self._left(self._builder(late), late, chosen)
 
     def one_by_one(
-        self, repair: Repair, delays: Mapping[str, float], windows: Sequence[int]
+        self, delays: Mapping[str, float], windows: Sequence[int]
     ) -> Iterator[dict[str, FloatArray]]:
         """As :meth:`powers`, of one window after the other, simulated when it is asked for."""
-        after = self._after(repair, delays, windows)
-        for window in windows:
-            yield self._left(after, [window])
+        late = self._late(delays)
+        builder, cut = self._builder(late), self._windows(late, windows)
+        for place in windows:
+            yield self._left(builder, late, [cut[place]])
 
-    def _after(
-        self, repair: Repair, delays: Mapping[str, float], chosen: Sequence[int] | None
-    ) -> _After:
-        """All windows after a repair, those that are chosen ready to be simulated."""
-        series, params, model = _repaired(self._sequences, repair), self._late(delays), self._model
-        windows = self._cut(series, params, chosen)
-        builder = CandidateBuilder(series.spec, params.for_robot(series.robot), lambda _: model)
-        return _After(builder, params, windows, self._own_variation(windows))
+    def _builder(self, params: ParameterDict) -> CandidateBuilder:
+        """The builder of the model, which is compiled already."""
+        model, own = self._plain._model, params.for_robot(self._sequences.robot)
+        return CandidateBuilder(self._sequences.spec, own, lambda _: model)
 
-    def _left(self, after: _After, chosen: Sequence[int]) -> dict[str, FloatArray]:
-        """The remainders in some of all windows; see :meth:`powers`."""
-        names = [signal.name for signal in after.windows[0].sequence.signals]
-        group = WindowGroup.of(after.builder, [after.windows[place] for place in chosen])
+    def _left(
+        self, builder: CandidateBuilder, params: ParameterDict, chosen: list[WindowSimulation]
+    ) -> dict[str, FloatArray]:
+        """The remainders in some windows; see :meth:`powers`."""
+        names = [signal.name for signal in chosen[0].sequence.signals]
+        group = WindowGroup.of(builder, chosen)
         problem = WindowedProblem(
-            [group], after.params, self._pool, loss=loss_named("linear"),
+            [group], params, self._pool, loss=loss_named("linear"),
             noise=dict.fromkeys(names, 1.0), engine="reference",
         )  # fmt: skip
         residuals = problem.residuals(problem.initial_point())
         rows = [_squares(*one, len(names)) for one in zip(group.windows, residuals, strict=True)]
         found = {}
-        for name, own, variation in zip(names, np.array(rows).T, after.variations, strict=True):
+        for name, own, variation in zip(names, np.array(rows).T, self._variations, strict=True):
             whole, white = variation
             if white < _LOUD * whole:
                 more = np.maximum(np.nan_to_num(own, nan=_LARGEST * whole) - white, 0.0)
                 found[name] = np.log1p(np.minimum(more / whole, _LARGEST))
         return found
 
-    def _cut(
-        self, series: ModelSequences, params: ParameterDict, chosen: Sequence[int] | None
+    def _windows(
+        self, params: ParameterDict, chosen: Sequence[int] | None = None
     ) -> list[WindowSimulation]:
-        """All windows of a repaired series, cut where those of others are.
+        """All windows, those that are chosen ready to be simulated."""
+        first = self._plain._first(params)
+        last = dict.fromkeys(self._plain._bounds, math.inf if chosen is None else 0.0)
+        for one in (first[place] for place in chosen or ()):
+            last[one.sequence.number] = max(last[one.sequence.number], one.window.start)
+        return [window for k, until in last.items() for window in self._windows_of(k, until)]
 
-        Joints that nothing measures are known up to the last that is chosen.
+    def _first(self, params: ParameterDict) -> list[WindowSimulation]:
+        """All windows before any repair."""
+        self._bounds = self._bounds or self._chosen(params)
+        return [window for k in self._bounds for window in self._windows_of(k, math.inf)]
+
+    def _windows_of(self, number: int, until: float) -> list[WindowSimulation]:
+        """The windows of one recording, their starts read anew only if those are repaired.
+
+        Joints that nothing measures are known until the last that counts begins, s.
         """
-        last = dict.fromkeys(self._bounds, math.inf if chosen is None else 0.0)
-        if self._first is None:
-            self._bounds = self._chosen(series, params)
-        else:
-            for one in (self._first[k] for k in chosen or ()):
-                last[one.sequence.number] = max(last[one.sequence.number], one.window.start)
-        parts = [self._windows(series, k, last.get(k, math.inf)) for k in self._bounds]
-        windows = [window for part in parts for window in part]
-        self._first = self._first or windows
-        return windows
-
-    def _windows(self, series: ModelSequences, number: int, until: float) -> list[WindowSimulation]:
-        """The windows of one recording, their starts read anew only if those are repaired."""
-        measured, known = series.sensordata[number], self._unrepaired.get(number)
-        if measured is self._sequences.sensordata[number] and known is not None:
-            found = driven_otherwise(known, series.control[number])
+        if number in self._cut and self._cut[number].until >= until:
+            return self._cut[number].windows
+        plain = self._plain
+        if plain is not self and not self._is_repaired(number):
+            control = self._sequences.control[number]
+            found = driven_otherwise(plain._cut[number].windows, control)
             if found is not None:
+                self._cut[number] = _Cut(found, math.inf)
                 return found
         windows = cut_sequence(
-            series, number, self._model, self._bounds[number], estimate_starts=False,
+            self._sequences, number, plain._model, plain._bounds[number], estimate_starts=False,
             velocity_filter=_VELOCITY_FILTER, until=until,
         )  # fmt: skip
-        if measured is self._sequences.sensordata[number]:
-            self._unrepaired[number] = windows
+        told = bool(windows) and windows[0].reader.tells_all
+        self._cut[number] = _Cut(windows, math.inf if told else until)
         return windows
+
+    def _is_repaired(self, number: int) -> bool:
+        """Return whether the measurements of a recording are not as they were."""
+        plain = self._plain._sequences.sensordata[number]
+        return self._sequences.sensordata[number] is not plain
 
     @cached_property
     def _model(self) -> mujoco.MjModel:
@@ -209,16 +222,14 @@ class OpenLoop:
         params = self._params.for_robot(self._sequences.robot)
         return CandidateBuilder(self._sequences.spec, params).build(params.as_vector()).model
 
-    def _chosen(
-        self, series: ModelSequences, params: ParameterDict
-    ) -> dict[int, list[tuple[float, float]]]:
+    def _chosen(self, params: ParameterDict) -> dict[int, list[tuple[float, float]]]:
         """Some of the windows, spread evenly over the recordings: by recording from when to when.
 
         Raises:
           DataError: There is no usable window.
         """
         group = model_group(
-            series, params, window_length=self._length, estimate_starts=False,
+            self._sequences, params, window_length=self._length, estimate_starts=False,
             velocity_filter=_VELOCITY_FILTER,
         )  # fmt: skip
         later = [one for one in group.windows if one.window.start >= self._skipped]
@@ -230,36 +241,30 @@ class OpenLoop:
         chosen: dict[int, list[tuple[float, float]]] = {}
         for place in np.unique(places):
             number, start = later[place].sequence.number, later[place].window.start
-            span = usable_span(series, number)
-            bounds = window_bounds(span, self._length, gaps=series.gaps[number])
+            span = usable_span(self._sequences, number)
+            bounds = window_bounds(span, self._length, gaps=self._sequences.gaps[number])
             own = next(one for one in reversed(bounds) if one[0] <= start)
             chosen.setdefault(number, []).append(own)
         return chosen
 
-    def _own_variation(self, windows: Sequence[WindowSimulation]) -> list[tuple[float, float]]:
+    @cached_property
+    def _variations(self) -> list[tuple[float, float]]:
         """Mean squares of each signal's variation and of its noise within windows.
 
-        They are the same after a repair of other signals, with whose samples they are kept, and of
-        the first windows after a repair of commands.
+        They are the same after a repair of commands, and of other signals, by whose samples they
+        are kept.
         """
-        first = self._first or windows
-        if all(own.window is other.window for own, other in zip(windows, first, strict=False)):
-            return self._variations_of_first
-        return self._variations_of(windows)
-
-    @cached_property
-    def _variations_of_first(self) -> list[tuple[float, float]]:
-        return self._variations_of(self._first or [])
-
-    def _variations_of(self, windows: Sequence[WindowSimulation]) -> list[tuple[float, float]]:
-        found = []
+        if self._plain is not self and not any(map(self._is_repaired, self._cut)):
+            return self._plain._variations
+        windows = [one for cut in self._cut.values() for one in cut.windows]
+        found, known = [], self._plain._varied
         for place, one in enumerate(windows[0].sequence.signals):
             samples = [one.window.samples for one in windows]
             values = [one.values[one.signals == place] for one in samples]
             key = one.name, hash(np.concatenate(values).tobytes())
-            if key not in self._variations:
-                self._variations[key] = _variation(values)
-            found.append(self._variations[key])
+            if key not in known:
+                known[key] = _variation(values)
+            found.append(known[key])
         return found
 
     def _late(self, delays: Mapping[str, float]) -> ParameterDict:
@@ -271,14 +276,6 @@ class OpenLoop:
                 place = SignalModifier(label, "delay")
                 params.add(Parameter(f"late {label}", delay, -_LATEST, _LATEST, True, place))
         return params
-
-
-def _repaired(sequences: ModelSequences, repair: Repair) -> ModelSequences:
-    """Sequences with every series repaired."""
-    return sequences.replaced(
-        control=[repair(one) for one in sequences.control],
-        sensordata=[repair(one) for one in sequences.sensordata],
-    )
 
 
 def _squares(window: WindowSimulation, residual: FloatArray, signals: int) -> FloatArray:

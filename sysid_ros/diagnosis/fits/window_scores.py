@@ -178,7 +178,9 @@ class WindowScores:
             group, most = _afforded(sequences, whole, suspected.size, length, pool)
             if most < _FEWEST or len(group.windows) < _FEWEST:
                 return None
-            problem, point = well_covered(group, most, whole, pool)[0], None
+            if (covered := well_covered(group, most, whole, pool)) is None:
+                return None
+            problem, point = covered[0], None
         else:
             group = begun.group.with_parameters(sequences, whole)
             problem = problem_of(group, whole, pool, begun.noise)

@@ -53,7 +53,7 @@ from sysid_ros.diagnosis.simulated.tried_repairs import RepairsInSome, Tried, re
 from sysid_ros.diagnosis.simulated.unexplained_signals import Blame
 from sysid_ros.engine.elements import n_actuators
 from sysid_ros.engine.parameters import ParameterDict
-from sysid_ros.engine.signals import ModelSequences, TimeSeries
+from sysid_ros.engine.signals import ModelSequences
 from sysid_ros.engine.simulation import RolloutPool
 from sysid_ros.errors import DataError, listed
 
@@ -106,8 +106,12 @@ def simulated_explanations(
         return []  # every joint has an equation of its own
     found: list[Explanation] = []
     with RolloutPool(1) as pool:
-        test = OpenLoop(sequences, params, length, pool)
-        test = test.after(partial(repaired_series, changes=done))
+        repair = partial(repaired_series, changes=done)
+        own = sequences.replaced(
+            control=[repair(one) for one in sequences.control],
+            sensordata=[repair(one) for one in sequences.sensordata],
+        )
+        test = OpenLoop(own, params, length, pool)
         test = test if recorded.coordinates else test.shortened()
         search = _Search(recorded, test, topics, total_delays(done))
         try:
@@ -142,6 +146,7 @@ class _Search:
         self._known = (Change(FindingKind.LAG, delay=delays),)
         self._could_be = Simulated(recorded, topics)
         self._covered = covered_positions(recorded)
+        self._latest: tuple[list[Change], OpenLoop] | None = None
         self._left: dict[str, float] = {}  # of each signal, shares of its variation, at last
 
     def carried(self) -> list[str]:
@@ -156,21 +161,28 @@ class _Search:
     def _powers(
         self, *changes: Change, windows: Sequence[int] | None = None, test: OpenLoop | None = None
     ) -> dict[str, FloatArray]:
-        powers = (test or self._test).powers(*self._as_repaired(changes), windows)
+        powers = self._after(changes, test).powers(self._delays(changes), windows)
         return self._could_be.compared(powers)
 
     def _one_by_one(
         self, done: list[Change], changes: tuple[Change, ...], windows: Sequence[int]
     ) -> Iterator[dict[str, FloatArray]]:
-        repaired = self._as_repaired((*done, *changes))
-        return map(self._could_be.compared, self._test.one_by_one(*repaired, windows))
+        every = (*done, *changes)
+        each = self._after(every).one_by_one(self._delays(every), windows)
+        return map(self._could_be.compared, each)
 
-    def _as_repaired(
-        self, changes: tuple[Change, ...]
-    ) -> tuple[Callable[[TimeSeries], TimeSeries], dict[str, float]]:
-        """Repaired series from series, and by how much later inputs take effect, s."""
-        delays = total_delays((*self._known, *changes))
-        return partial(repaired_series, changes=changes), delays
+    def _after(self, changes: tuple[Change, ...], test: OpenLoop | None = None) -> OpenLoop:
+        """The recordings after repairs of values, the latest of which are asked about again."""
+        values = [one for one in changes if one.kind is not FindingKind.LAG]
+        if test is not None:
+            return test.after(partial(repaired_series, changes=values))
+        if self._latest is None or self._latest[0] != values:
+            self._latest = values, self._test.after(partial(repaired_series, changes=values))
+        return self._latest[1]
+
+    def _delays(self, changes: tuple[Change, ...]) -> dict[str, float]:
+        """By how much later inputs take effect after some repairs, s."""
+        return total_delays((*self._known, *changes))
 
     def best(self, done: list[Change]) -> list[Explanation]:
         """The best repair beside those that are done, in its parts; none where none is decisive."""
@@ -184,7 +196,7 @@ class _Search:
         some = RepairsInSome(tried, partial(self._one_by_one, done), before, telling)
         options = [*self._could_be.discrete(blame.inputs, blame.entries, blame.partners)]
         seen = [one for one in map(some.promising, options) if one is not None]
-        accepted = self._whole(before, seen, tried)
+        accepted = self._whole(before, seen, some)
         if not blame.worst:  # what swings by itself hides much of a sign: one is told if it is all
             accepted = [one for one in accepted if left_of_helped(before, one.powers) < _SETTLED]
             seen, options = [], []
@@ -194,8 +206,8 @@ class _Search:
         accepted = [one for one in accepted if self._beats_friction(done, before, one)]
         if not accepted:
             signs = self._could_be.reversed_pairs((*blame.inputs, *blame.gross))
-            pairs = [tried(one) for one in signs if some.tried(one).may_be_accepted(before)]
-            accepted = [one for one in pairs if self._accepted(before, one)]
+            pairs = [one for one in map(some.promising, signs) if one is not None]
+            accepted = self._whole(before, pairs, some)
         if accepted:
             return self._selected(before, accepted, done)
         few = len(self._could_be.topics) <= _FEW
@@ -204,19 +216,17 @@ class _Search:
         return self._beside(before, firsts, telling, blamed, done)
 
     def _whole(
-        self,
-        before: Mapping[str, FloatArray],
-        seen: Sequence[Tried],
-        tried: Callable[[tuple[Change, ...]], Tried],
+        self, before: Mapping[str, FloatArray], seen: Sequence[Tried], some: RepairsInSome
     ) -> list[Tried]:
         """Signs, units and exchanges that are accepted in all windows."""
-        promising = [tried(one.changes) for one in seen if one.may_be_accepted(before)]
+        promising = [one for one in seen if one.may_be_accepted(before)]
+        found = [some.in_rest(one, before) for one in promising]
         # Commands that are alike may be exchanged and both reversed, or only that.
-        promising += [
-            tried(one.changes[1:]) for one in promising
+        found += [
+            some.in_all(one.changes[1:]) for one in promising
             if {*one.changes[-1].scale} == {*one.changes[0].signals} and one.changes[1:]
         ]  # fmt: skip
-        return [one for one in promising if self._accepted(before, one)]
+        return [one for one in found if one is not None and self._accepted(before, one)]
 
     def _selected(
         self, before: Mapping[str, FloatArray], accepted: list[Tried], done: list[Change]

@@ -91,6 +91,25 @@ class RepairsInSome:
         joined = {name: np.concatenate([one[name] for one in found])[order] for name in found[0]}
         return Tried(changes, size, joined)
 
+    def in_rest(self, one: Tried, before: Mapping[str, FloatArray]) -> Tried | None:
+        """A repair with what it leaves in all windows; none once some say that it is not accepted.
+
+        Args:
+          one: What it leaves in those that were tried first.
+          before: What is left without it in all windows.
+        """
+        count = len(next(iter(before.values())))
+        known, rest = [*self._telling], [k for k in range(count) if k not in self._telling]
+        while rest:
+            if not one.may_be_accepted(before):
+                return None
+            part, rest = rest[: len(self._telling)], rest[len(self._telling) :]
+            more = self.in_all(one.changes, one.size, windows=part).powers
+            order = np.argsort(known := [*known, *part])
+            whole = {name: np.append(own, more[name])[order] for name, own in one.powers.items()}
+            one, known = replace(one, powers=whole), sorted(known)
+        return one
+
     def refined(self, family: Family, best: Tried) -> Tried:
         """A repair of the best size about one of a family's, as the first windows have it."""
         few, own = (

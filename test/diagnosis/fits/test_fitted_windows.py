@@ -17,13 +17,16 @@ from sysid_ros.engine.least_squares import Point
 
 
 class _Group:
-    """Windows, each known by its share of steps that are not covered."""
+    """Windows of so many steps, each known by its share of them that are not covered."""
 
-    def __init__(self, shares: list[float]) -> None:
-        self.windows = shares
+    def __init__(self, shares: list[float], steps: int) -> None:
+        own = SimpleNamespace(steps=steps)
+        self.windows = [SimpleNamespace(share=one, window=own) for one in shares]
+        self.batches = [SimpleNamespace(spread=np.zeros((1, 60)))]
+        self._steps = steps
 
     def select(self, places: list[int]) -> _Group:
-        return _Group([self.windows[place] for place in places])
+        return _Group([self.windows[place].share for place in places], self._steps)
 
 
 class _Line:
@@ -74,13 +77,17 @@ def test_every_other_step_is_taken_with_derivatives_that_are_known(
     assert counts[2:] == [0.0, 0.5, 0.75, 0.875]
 
 
+_PARAMS = cast("Any", SimpleNamespace(size=40))
+
+
 def _problem_of(group: _Group, *_: object) -> Any:
-    exact = SimpleNamespace(gave_up=False, tolerated=0.0, uncovered=np.array(group.windows))
+    shares = [one.share for one in group.windows]
+    exact = SimpleNamespace(gave_up=False, tolerated=0.0, uncovered=np.array(shares))
     return SimpleNamespace(
         exact=[exact],
         initial_point=lambda: None,
         differentiate=lambda _: None,
-        windows=group.windows,
+        shares=shares,
     )
 
 
@@ -96,10 +103,28 @@ def test_windows_that_derivatives_cover_are_taken(
     monkeypatch: pytest.MonkeyPatch, shares: list[float], among: set[int]
 ) -> None:
     monkeypatch.setattr(fitted_windows, "problem_of", _problem_of)
-    group, params, pool = cast("Any", _Group(shares)), cast("Any", {}), cast("Any", None)
-    problem, found = well_covered(group, 8, params, pool)
-    assert list(problem.windows) == [shares[place] for place in found]
+    some = well_covered(cast("Any", _Group(shares, 80)), 8, _PARAMS, cast("Any", None))
+    assert some is not None
+    problem, found = cast("Any", some[0]), some[1]
+    assert problem.shares == [shares[place] for place in found]
     assert found == sorted(set(found))
     assert len(found) == 8
     assert among.issuperset(found)
     assert found[-1] == max(among)
+
+
+@pytest.mark.parametrize(
+    ("shares", "steps", "dear"),
+    [
+        ([0.04] * 16, 90, False),  # of eight windows, times a hundred columns
+        ([0.04] * 16, 110, True),
+        ([0.04] * 8 + [0.0] * 8, 1000, False),  # others are covered
+        ([0.04] * 10 + [0.0] * 6, 390, False),  # all but two are
+    ],
+)
+def test_windows_that_would_be_differenced_may_be_too_dear(
+    monkeypatch: pytest.MonkeyPatch, shares: list[float], steps: int, dear: bool
+) -> None:
+    monkeypatch.setattr(fitted_windows, "problem_of", _problem_of)
+    group = cast("Any", _Group(shares, steps))
+    assert (well_covered(group, 8, _PARAMS, cast("Any", None)) is None) == dear

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import sysid_ros.diagnosis.fits.open_loop as open_loop
+from sysid_ros.arrays import FloatArray
 from sysid_ros.diagnosis.evidence.finding import Change, FindingKind, repaired_series
 from sysid_ros.diagnosis.fits import OpenLoop, helped_signals, most_telling, spoils
 from sysid_ros.engine.parameters import Parameter, ParameterDict
@@ -22,7 +23,6 @@ from sysid_ros.engine.signals import ModelSequences, TimeSeries
 from sysid_ros.engine.signals.initial_state import create_initial_state
 from sysid_ros.engine.signals.mappings import SignalType
 from sysid_ros.engine.simulation import RolloutPool
-from sysid_ros.engine.windows import WindowSimulation
 from sysid_ros.errors import DataError
 
 SWING = """<mujoco><option timestep="0.002"/><worldbody><body>
@@ -61,8 +61,8 @@ def test_a_joint_is_harder_to_move_than_its_parameter_says(attribute: str) -> No
     params.add(Parameter(attribute, 0.01, 0.0, 1.0, modifier=modifier))
     pool = RolloutPool(1)
     test, none = OpenLoop(sequences(), params, None, pool), ParameterDict()
-    assert np.mean(test.powers(lambda one: one, {})["angle"]) < 1e-3
-    harder = test.with_resistance(attribute, {"swing": 0.2}).powers(lambda one: one, {})["angle"]
+    assert np.mean(test.powers({})["angle"]) < 1e-3
+    harder = test.with_resistance(attribute, {"swing": 0.2}).powers({})["angle"]
     assert np.mean(harder) > 0.05
     plain = sequences()
     joint = plain.spec.joint("swing")
@@ -70,7 +70,7 @@ def test_a_joint_is_harder_to_move_than_its_parameter_says(attribute: str) -> No
         joint.damping = np.resize([0.21, 0.0, 0.0], np.size(joint.damping))
     else:
         joint.frictionloss = 0.21
-    expected = OpenLoop(plain, none, None, pool).powers(lambda one: one, {})["angle"]
+    expected = OpenLoop(plain, none, None, pool).powers({})["angle"]
     np.testing.assert_allclose(harder, expected, rtol=1e-9)
 
 
@@ -82,7 +82,7 @@ def test_a_recording_that_ends_before_joints_have_forgotten_their_start() -> Non
     )
     test = OpenLoop(short, ParameterDict(), None, RolloutPool(1)).shortened()
     with pytest.raises(DataError, match=r"begins 1\.0 s after its start or later"):
-        test.powers(lambda one: one, {})
+        test.powers({})
 
 
 def test_stretches_that_do_not_count_are_not_simulated() -> None:
@@ -92,11 +92,11 @@ def test_stretches_that_do_not_count_are_not_simulated() -> None:
     turned = measured.data + 2.0 * ((measured.times > 0.6) & (measured.times < 1.2))[:, None]
     held = plain.replaced(sensordata=[replace(measured, data=turned)], gaps=[((0.5, 1.3),)])
     pool, none = RolloutPool(1), ParameterDict()
-    found = OpenLoop(held, none, 0.3, pool).powers(lambda one: one, {})["angle"]
+    found = OpenLoop(held, none, 0.3, pool).powers({})["angle"]
     assert len(found) > 2
     assert np.max(found) < 1e-3
     open_ = OpenLoop(held.replaced(gaps=[()]), none, 0.3, pool)
-    assert np.max(open_.powers(lambda one: one, {})["angle"]) > 0.05
+    assert np.max(open_.powers({})["angle"]) > 0.05
 
 
 @pytest.mark.parametrize("text", [SWING, LOADED], ids=["measured", "with a load that is not"])
@@ -105,14 +105,16 @@ def test_what_some_windows_leave_is_what_all_of_them_leave_there(text: str) -> N
     changes = [Change(FindingKind.SIGN, scale={label: -1.0}) for label in ("motor", "angle")]
     for change in changes:
         repair = partial(repaired_series, changes=[change])
-        whole = test.powers(repair, {})["angle"]
+        each = [float(one["angle"][0]) for one in test.after(repair).one_by_one({}, [7, 2])]
+        some = test.after(repair).powers({}, [2, 7])["angle"]
+        np.testing.assert_allclose(each, some[::-1], rtol=1e-9)
+        again = test.after(repair)
+        again.powers({}, [2])
+        whole = again.powers({})["angle"]
         assert len(whole) > 10
-        some = test.powers(repair, {}, [2, 7])["angle"]
         np.testing.assert_allclose(some, whole[[2, 7]], rtol=1e-9)
-        each = [float(one["angle"][0]) for one in test.one_by_one(repair, {}, [7, 2])]
-        np.testing.assert_allclose(each, whole[[7, 2]], rtol=1e-9)
-        fresh = OpenLoop(sequences(text), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
-        np.testing.assert_allclose(whole, fresh["angle"], rtol=1e-9)
+        fresh = OpenLoop(sequences(text), ParameterDict(), 0.1, RolloutPool(1)).after(repair)
+        np.testing.assert_allclose(whole, fresh.powers({})["angle"], rtol=1e-9)
 
 
 def test_starts_are_read_anew_only_where_measurements_are_repaired(
@@ -130,10 +132,14 @@ def test_starts_are_read_anew_only_where_measurements_are_repaired(
     for label, factor in (("motor", -1.0), ("motor", 0.5), ("angle", -1.0), ("motor", 2.0)):
         change = Change(FindingKind.SIGN, scale={label: factor})
         repair = partial(repaired_series, changes=[change])
-        found, count = test.powers(repair, {})["angle"], len(read)
+        after = test.after(repair)
+        found, late = after.powers({})["angle"], after.powers({"motor": 0.1})["angle"]
+        count = len(read)
         counts.append(count)
-        fresh = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)).powers(repair, {})
-        np.testing.assert_allclose(found, fresh["angle"], rtol=1e-9)
+        fresh = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)).after(repair)
+        np.testing.assert_allclose(found, fresh.powers({})["angle"], rtol=1e-9)
+        np.testing.assert_allclose(late, fresh.powers({"motor": 0.1})["angle"], rtol=1e-9)
+        assert np.max(np.abs(late - found)) > 1e-3
         del read[count:]
     assert counts == [1, 1, 2, 2]
 
@@ -141,17 +147,17 @@ def test_starts_are_read_anew_only_where_measurements_are_repaired(
 def test_how_much_signals_vary_is_found_out_again_only_where_they_are_repaired(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found, right = [], OpenLoop._variations_of
+    found, right = [], open_loop._variation
 
-    def counted(test: OpenLoop, windows: list[WindowSimulation]) -> list[tuple[float, float]]:
-        found.append(windows)
-        return right(test, windows)
+    def counted(values: list[FloatArray]) -> tuple[float, float]:
+        found.append(values)
+        return right(values)
 
-    monkeypatch.setattr(OpenLoop, "_variations_of", counted)
+    monkeypatch.setattr(open_loop, "_variation", counted)
     test, counts = OpenLoop(sequences(), ParameterDict(), 0.1, RolloutPool(1)), []
     for label, factor in (("motor", -1.0), ("motor", 0.5), ("angle", -1.0), ("motor", 2.0)):
         change = Change(FindingKind.SIGN, scale={label: factor})
-        test.powers(partial(repaired_series, changes=[change]), {})
+        test.after(partial(repaired_series, changes=[change])).powers({})
         counts.append(len(found))
     assert counts == [1, 1, 2, 2]
 
@@ -165,11 +171,11 @@ def test_windows_in_which_a_signal_is_silent_leave_nothing_of_it() -> None:
     data[seen.times > 1.0, 1] = np.nan
     series = series.replaced(sensordata=[TimeSeries(seen.times, data, seen.signal_mapping)])
     test = OpenLoop(series, ParameterDict(), 0.1, RolloutPool(1))
-    powers = test.powers(lambda one: one, {})
+    powers = test.powers({})
     assert len(powers["torque"]) > 15
     assert max(np.max(power) for power in powers.values()) < 0.1
     turned = Change(FindingKind.SIGN, scale={"torque": -1.0})
-    wrong = test.powers(partial(repaired_series, changes=[turned]), {})["torque"]
+    wrong = test.after(partial(repaired_series, changes=[turned])).powers({})["torque"]
     assert np.median(wrong[:8]) > 0.5
 
 

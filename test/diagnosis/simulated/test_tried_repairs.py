@@ -45,3 +45,30 @@ def test_a_repair_is_glimpsed_in_the_worst_windows_until_it_explains_nothing(
     assert (told, found is not None) == (simulated, promises)
     if found is not None:
         assert found.powers["angle"].tolist() == after[1:]
+
+
+@pytest.mark.parametrize(
+    ("large", "simulated", "left"),
+    [
+        ([], [[0, 2, 4], [5, 6, 8]], True),
+        ([0, 2], [[0, 2, 4]], False),  # a quarter of what is there without it is too much
+        ([3, 7], [], False),
+    ],
+)
+def test_the_rest_of_the_windows_is_simulated_until_a_repair_cannot_be_accepted(
+    large: list[int], simulated: list[list[int]], left: bool
+) -> None:
+    told: list[list[int]] = []
+    before, telling, after = {"angle": np.full(9, 4.0)}, [1, 3, 7], np.linspace(0.1, 0.2, 9)
+    after[large] = 6.0
+
+    def in_all(changes: tuple[Change, ...], size: float, windows: Sequence[int]) -> Tried:
+        told.append([*windows])
+        return Tried(changes, size, {"angle": after[[*windows]]})
+
+    first = Tried(SIGN, 0.0, {"angle": after[telling]})
+    found = RepairsInSome(in_all, lambda *_: iter(()), before, telling).in_rest(first, before)
+    assert told == simulated
+    assert (found is not None) == left
+    if found is not None:
+        assert found.powers["angle"].tolist() == after.tolist()
