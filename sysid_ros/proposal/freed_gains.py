@@ -114,19 +114,32 @@ def with_gains_for_masses(
 def with_time_constants_for_delays(
     problem: WindowedProblem, point: Point, offered: Sequence[Candidate], nearer: Nearer
 ) -> tuple[Sequence[Candidate], Point]:
-    """The candidates and the point, with time constants that explain clearly more than delays."""
+    """The candidates and the point, with time constants that explain clearly more than delays.
+
+    They are tried where a delay goes to its lower bound.
+    """
     found = [*offered]
+    delays = [i for i, one in enumerate(offered) if one.attribute == "delay"]
     constants = [i for i, one in enumerate(offered) if one.attribute == "time_constant"]
     for i in (k for k in constants if offered[k].on_demand):
+        without = _steps(problem, point, found, nearer)
+        if not any(without.theta[k] <= problem.lower[k] for k in delays):
+            break
         freed = [*found[:i], replace(found[i], on_demand=False), *found[i + 1 :]]
         # A step along both, which do nearly the same, would go nowhere.
         held = [replace(one, on_demand=True) if one.attribute == "delay" else one for one in freed]
-        without, there = point, point
-        for _ in range(_STEPS):
-            without, there = nearer(problem, without, found), nearer(problem, there, held)
+        there = _steps(problem, point, held, nearer)
         if problem.cost(there) < (1.0 - DEMANDED["kp"]) * problem.cost(without):
             found, point = freed, there
     return found, point
+
+
+def _steps(
+    problem: WindowedProblem, point: Point, offered: Sequence[Candidate], nearer: Nearer
+) -> Point:
+    for _ in range(_STEPS):
+        point = nearer(problem, point, offered)
+    return point
 
 
 def _driven_by(model: mujoco.MjModel, actuators: str) -> set[str]:

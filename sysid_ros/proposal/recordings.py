@@ -95,7 +95,7 @@ def _rests_but_there(line: Line, fitted: BoolArray) -> bool:
     spans = [float(np.ptp(values)) if len(values) else 0.0 for values in line.channel.values]
     if line.kind not in ("sensor", "qpos") or len(spans) != len(fitted):
         return False
-    return max(np.array(spans)[fitted]) < _HARDLY * max(spans)
+    return bool(np.array(spans)[fitted].max() < _HARDLY * max(spans))
 
 
 def relative(path: Path, output: Path) -> str:
