@@ -166,20 +166,17 @@ def _changes(
     own: ReducedSystem, places: Sequence[int], along: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The changes of some parameters beside all values, with their standard errors, (c,) each."""
-    k, n = len(own.gradient), len(along)
-    spread = np.zeros((n, k, k + len(places)))  # from values and changes to those of a window
-    spread[:, :, :k] = np.eye(k)
-    for c, place in enumerate(places):
-        spread[:, place, k + c] = along
-    hessians = np.einsum("nia,nij,njb->nab", spread, own.window_hessians, spread, optimize=True)
-    gradients = np.einsum("nia,ni->na", spread, own.window_gradients)
-    total = hessians.sum(axis=0)
-    total[:k, :k] += own.hessian - own.window_hessians.sum(axis=0)  # priors
-    slope = gradients.sum(axis=0)
-    slope[:k] += own.gradient - own.window_gradients.sum(axis=0)
+    k, n, chosen = len(own.gradient), len(along), [*places]
+    mixed = np.einsum("n,nij->ij", along, own.window_hessians[:, :, chosen])
+    between = np.einsum("n,nij->ij", along**2, own.window_hessians[:, chosen][:, :, chosen])
+    total = np.block([[own.hessian, mixed], [mixed.T, between]])
+    slope = np.append(own.gradient, along @ own.window_gradients[:, chosen])
     size = np.sqrt(np.maximum(np.diag(total), 1e-300))
     inverse = np.linalg.pinv(total / np.outer(size, size)) / np.outer(size, size)
     step = -inverse @ slope
-    scores = (gradients + hessians @ step) @ inverse
+    moved = np.tile(step[:k], (n, 1))  # each window's values, from where they are
+    moved[:, chosen] += along[:, None] * step[k:]
+    left = own.window_gradients + np.einsum("nij,nj->ni", own.window_hessians, moved)
+    scores = np.hstack([left, along[:, None] * left[:, chosen]]) @ inverse
     error = np.sqrt(np.sum(scores**2, axis=0) * n / max(n - 1.0, 1.0))
     return step[k:], np.maximum(error[k:], 1e-300)
