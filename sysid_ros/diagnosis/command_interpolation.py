@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interpolation of commands between their messages, topic by topic, as the motion tells it."""
+"""Commands between their messages, topic by topic, and their instants, as the motion tells them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,13 @@ from sysid_ros.experiment import Experiment
 from sysid_ros.recording.mapping import (
     Interpolation,
     MappedRecording,
+    MappedSignal,
     SignalKind,
+    TopicQuality,
+    at_even_rate,
     control_time_series,
 )
-from sysid_ros.recording.messages import is_expanded, parse_field
+from sysid_ros.recording.messages import Clock, is_expanded, parse_field
 from sysid_ros.robots import build_parameters
 
 _HELD = "zoh"
@@ -47,6 +50,7 @@ _JOINED = {
 _OFTEN = 0.0075  # s, between commands, below which a doubt is not worth a sentence of its own
 _SLOW = 2.0  # time steps between commands, beyond which it may matter what they do there
 _EARLY = 1.0  # time steps by which commands may act before their stamps, as of plain simulations
+_SCATTER = 1e-4  # s, of receipt about an even rate, less of which does not show
 _RECORDINGS = 3  # of which windows are fitted
 _TOPICS = 3  # that are tested
 
@@ -61,6 +65,8 @@ class CommandSampling:
       interval: s from one message to the next.
       present: The method that the experiment has.
       methods: What each leaves of the motion, by its name in time series; none if not fitted.
+      dates: What dates by receipt and by an even rate leave, by the clock; none where messages do
+        not scatter, or another method than the experiment's is better.
     """
 
     topic: str
@@ -68,6 +74,12 @@ class CommandSampling:
     interval: float
     present: Interpolation
     methods: InterpolationScores | None = None
+    dates: InterpolationScores | None = None
+
+    @property
+    def sent_evenly(self) -> bool:
+        """Return whether commands act at an even rate, and scatter only when they are received."""
+        return self.dates is not None and self.dates.beats(Clock.EVEN.value, Clock.RECEIVE.value)
 
     @property
     def best(self) -> Interpolation:
@@ -85,7 +97,11 @@ class CommandSampling:
         others = [name for name in self.methods.left if _METHODS[name] is not self.best]
         least = self.methods.size(_NAMES[self.best])
         told = [f"{_JOINED[name]} {self.methods.size(name) / least:.3g}" for name in others]
-        return f"{_JOINED[_NAMES[self.best]]}; {', '.join(told)} times as much would be left"
+        said = f"{_JOINED[_NAMES[self.best]]}; {', '.join(told)} times as much would be left"
+        if self.dates is None or not self.sent_evenly:
+            return said
+        scattered = self.dates.size(Clock.RECEIVE.value)
+        return f"{said}; sent at an even rate; dated as received {scattered:.3g} times"
 
     @property
     def doubt(self) -> str:
@@ -109,7 +125,9 @@ class CommandSampling:
         )
 
     def finding(self, lines: ExperimentLines) -> Finding | None:
-        """The finding that another method than the experiment's explains more of the motion."""
+        """The finding that another method or other dates than the experiment's explain more."""
+        if self.sent_evenly:
+            return self._of_scatter(lines)
         if self.methods is None or self.best is self.present:
             return None
         change = {"interpolation": self.best}
@@ -127,6 +145,20 @@ class CommandSampling:
             f"are {_JOINED[best]}, not {_JOINED[now]}. Of {count} windows that are fitted with "
             f"each, {self.methods.size(now):.3g} times as much is left as the experiment has it "
             "(root mean square).",
+            repair.text,
+            repair.overrides,
+        )
+
+    def _of_scatter(self, lines: ExperimentLines) -> Finding:
+        repair = joined([lines.signal(label, {"clock": Clock.EVEN}) for label in self.labels])
+        more = 1.0 if self.dates is None else self.dates.size(Clock.RECEIVE.value)
+        return Finding(
+            FindingKind.SCATTER,
+            self.labels,
+            {"interval": self.interval, "left receive": more},
+            f"The motion tells that commands of {self.topic} act at an even rate, and scatter only "
+            f"when they are received, by which they are dated: {more:.3g} times as much is left "
+            "(root mean square). A fit takes that for damping.",
             repair.text,
             repair.overrides,
         )
@@ -192,8 +224,46 @@ def _compared(
             later = dict.fromkeys((_NAMES[one.present], *joined), 0.5 * one.interval)
             later |= {_HELD: 0.0}
             methods = fit.compared(joined, later, one.labels)
-            if methods is not None:
-                yield replace(one, methods=methods)
+            if methods is None:
+                continue
+            told = replace(one, methods=methods)
+            yield replace(told, dates=_dates(fit, whole, recordings, told))
+
+
+def _dates(
+    fit: RecordedFit, whole: ModelSequences, recordings: Mapping[str, MappedRecording],
+    topic: CommandSampling,
+) -> InterpolationScores | None:  # fmt: skip
+    """The commands of a topic as received and at an even rate, where they scatter."""
+    rows = [row for one in recordings.values() for row in one.quality if row.topic == topic.topic]
+    if topic.best is not topic.present or not all(map(_is_receipt, rows)):
+        return None
+    evenly, scattered = {}, False
+    for name, mapped in recordings.items():
+        controls = [_evened(c) if c.name in topic.labels else c for c in mapped.controls]
+        scattered |= any(map(_scatter, mapped.controls, controls))
+        evenly[name] = replace(mapped, controls=tuple(controls))
+    if not scattered:
+        return None
+    received, even = Clock.RECEIVE.value, Clock.EVEN.value
+    told = {even: _joined(whole, evenly, {})}
+    return fit.compared(told, {received: 0.0, even: 0.0}, topic.labels)
+
+
+def _is_receipt(row: TopicQuality) -> bool:
+    """Return whether a topic's messages are dated by their receipt, under whatever name."""
+    same = row.clock == Clock.PUBLISH.value and row.clock_offset == 0.0 == row.clock_drift
+    return same or row.clock == Clock.RECEIVE.value
+
+
+def _evened(control: MappedSignal) -> MappedSignal:
+    """A command without its scatter about an even rate."""
+    return replace(control, times=at_even_rate(np.rint(1e9 * control.times).astype(np.int64)) / 1e9)
+
+
+def _scatter(received: MappedSignal, even: MappedSignal) -> bool:
+    """Return whether commands are received so unevenly that the motion may tell."""
+    return float(np.std(received.times - even.times)) > _SCATTER
 
 
 def _stays_apart(sequences: ModelSequences) -> bool:

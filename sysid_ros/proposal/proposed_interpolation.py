@@ -1,7 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interpolation between commands, as the motion tells it."""
+"""The interpolation between commands, and the scatter of their receipt, as the motion tells it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sysid_ros.dataset import Dataset
 from sysid_ros.diagnosis import command_samplings
 from sysid_ros.experiment import parse_experiment
 from sysid_ros.proposal.experiment_text import Draft
+from sysid_ros.recording.messages import Clock
 
 
 def with_interpolations(draft: Draft, dataset: Dataset, output: Path) -> Draft:
@@ -26,10 +27,12 @@ def with_interpolations(draft: Draft, dataset: Dataset, output: Path) -> Draft:
     places = {signal.label: k for k, signal in enumerate(experiment.signals)}
     signals = list(draft.signals)
     for one in command_samplings(experiment, dataset, None):
-        for label in one.labels if one.best is not one.present else ():
+        change = {} if one.best is one.present else {"interpolation": one.best.value}
+        if one.sent_evenly:
+            change["clock"] = Clock.EVEN.value
+        for label in one.labels if change else ():
             entry = signals[places[label]]
-            values = {**entry.values, "interpolation": one.best.value}
-            signals[places[label]] = replace(entry, values=values)
+            signals[places[label]] = replace(entry, values={**entry.values, **change})
         first = places[one.labels[0]]
         doubt = "\n".join(filter(None, (signals[first].doubt, one.doubt)))
         grounds = "; ".join(filter(None, (signals[first].grounds, one.figures)))

@@ -31,6 +31,7 @@ class FindingKind(str, Enum):
     LOW_RATE = "low rate"
     UNEVEN_RATE = "uneven rate"
     INTERPOLATION = "interpolation"
+    SCATTER = "scatter"
     CLOCKS = "clocks"
     CONTRADICTION = "contradiction"
     SATURATION = "saturation"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sysid_ros.recording.mapping.dating import differing_clocks, stamp_relation
+from sysid_ros.recording.mapping.even_rate import at_even_rate
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.mapped_series import (
     control_time_series,

@@ -103,7 +103,9 @@ def _received(dated: DatedRecording) -> list[str]:
         if not dated_by_receipt(topic) or not is_command(topic.columns.msgtype, "", name):
             continue
         late = lateness(topic.columns.log_ns)
+        even = topic.stamps.clock is Clock.EVEN
         said = f"{name} is dated by its receive time, which includes the recorder's queueing delay"
+        said += ", but for its scatter" if even else ""
         if late is not None and late.mean > _TELLING:
             found.append(
                 f"{said}: seen against the even rate of its messages {1e3 * late.mean:.2g} ms on "

@@ -1,11 +1,7 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lateness of messages that nothing but their receipt dates, seen against their even rate.
-
-A message may only come late. What is sent at an even rate is received on or above a line over its
-number, so that the height above that line is what the way took beyond the least that it takes.
-"""
+"""Lateness of messages that nothing but their receipt dates, seen against their even rate."""
 
 from __future__ import annotations
 
@@ -14,15 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sysid_ros.arrays import IntArray
-from sysid_ros.recording.bags import relate
 from sysid_ros.recording.mapping.dating import DatedTopic
+from sysid_ros.recording.mapping.even_rate import late_by
 from sysid_ros.recording.messages import Clock
-
-_LEAST_MESSAGES = 50
-_UNEVEN = 0.3  # of the usual interval, about multiples of it
-_EVEN = 0.9  # share of the intervals that are less uneven, of messages that are sent by a timer
-_WANDERS = 2.0  # spread of lateness over that of its steps: 0.7 where messages are late by chance
-_STILL = 1e-5  # s, of a spread that is none
 
 
 @dataclass(frozen=True)
@@ -39,8 +29,9 @@ def dated_by_receipt(topic: DatedTopic) -> bool:
     A recorder that is not told when a message was published writes the time of receipt twice.
     """
     columns, clock = topic.columns, topic.stamps.clock
-    same = columns.publish_ns is not None and np.array_equal(columns.publish_ns, columns.log_ns)
-    return clock is Clock.RECEIVE or (clock is Clock.PUBLISH and same)
+    publish = columns.publish_ns
+    told = publish is not None and publish.all() and not np.array_equal(publish, columns.log_ns)
+    return clock is Clock.RECEIVE or (clock in (Clock.PUBLISH, Clock.EVEN) and not told)
 
 
 def lateness(log_ns: IntArray) -> Lateness | None:
@@ -49,18 +40,5 @@ def lateness(log_ns: IntArray) -> Lateness | None:
     Args:
       log_ns: (n,) times of receipt, increasing.
     """
-    intervals = np.diff(log_ns)
-    if len(log_ns) < _LEAST_MESSAGES or (usual := float(np.median(intervals))) <= 0.0:
-        return None
-    steps = np.rint(intervals / usual)  # more than one where a message was lost
-    if np.mean(np.abs(intervals / usual - steps) < _UNEVEN) < _EVEN:
-        return None
-    numbers = np.concatenate([[0.0], np.cumsum(np.maximum(steps, 1.0))])
-    sent = np.rint(usual * numbers).astype(np.int64)
-    received = log_ns - log_ns[0]
-    relation = relate(sent, received)
-    late = (received - sent) / 1e9 - relation.offset - relation.drift * sent / 1e9
-    # A loop that sleeps or begins anew has no timer: what it is late by, all that follows is, too.
-    if np.std(late) > _WANDERS * np.std(np.diff(late)) + _STILL:
-        return None
-    return Lateness(float(np.mean(late)), float(np.percentile(late, 95)))
+    late = late_by(log_ns)
+    return None if late is None else Lateness(float(np.mean(late)), float(np.percentile(late, 95)))

@@ -18,6 +18,7 @@ import numpy as np
 from sysid_ros.arrays import IndexArray, IntArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import LARGEST_DISORDER_NS
+from sysid_ros.recording.mapping.even_rate import at_even_rate
 from sysid_ros.recording.messages import Clock, message_type
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def choose_stamps(
 
     ``HEADER`` falls back for types without a header: to the simulation's time where there is one,
     else to the publish time. ``PUBLISH`` falls back to the receive time where the bag keeps no
-    publish time.
+    publish time, and so does ``EVEN``, which keeps times as they are where messages are not sent
+    at an even rate.
 
     Args:
       columns: The topic's messages.
@@ -83,9 +85,10 @@ def _without_header(
     if wanted in (Clock.HEADER, Clock.SIMULATION) and simulation is not None:
         return Clock.SIMULATION, simulation.stamps(columns)
     publish = columns.publish_ns
+    clock, ns = Clock.RECEIVE, columns.log_ns
     if wanted is not Clock.RECEIVE and publish is not None and publish.all():
-        return Clock.PUBLISH, publish
-    return Clock.RECEIVE, columns.log_ns
+        clock, ns = Clock.PUBLISH, publish
+    return (Clock.EVEN, at_even_rate(ns)) if wanted is Clock.EVEN else (clock, ns)
 
 
 def rounding(columns: TopicColumns) -> float:

@@ -17,6 +17,7 @@ class Clock(str, Enum):
     PUBLISH = "publish"
     RECEIVE = "receive"
     SIMULATION = "simulation"  # the bag's /clock when it was published
+    EVEN = "even"  # publish time without its scatter about an even rate
 
 
 class RawMessage(NamedTuple):

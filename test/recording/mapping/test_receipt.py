@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from mapped_signals import COMMAND, SHOULDER, mapped
 
 from sysid_ros.recording.mapping.receipt import lateness
+from sysid_ros.recording.messages import Clock
 
 from ..conftest import START_NS, Entry
 
@@ -53,5 +56,8 @@ def test_the_reader_of_a_result_is_told_what_a_delay_lacks(arm, write_bag, multi
     end = states[-1].log_ns
     times = received(np.random.default_rng(2), (end - START_NS) // TICK, 5e-4, 2e-3)
     commands = [Entry("/command", int(ns), multi_array(float(k))) for k, ns in enumerate(times)]
-    said = mapped(write_bag([*commands, *states]), COMMAND, SHOULDER).warnings
-    assert [text for text in said if "Delays of its signals are found that much too short" in text]
+    bag = write_bag([*commands, *states])
+    for clock, dated in ((None, "delay: seen"), (Clock.EVEN, "delay, but for its scatter: seen")):
+        said = mapped(bag, replace(COMMAND, clock=clock), SHOULDER).warnings
+        (text,) = [text for text in said if "are found that much too short" in text]
+        assert dated in text
