@@ -27,7 +27,9 @@ _PART = 4  # windows before an instant at which it changes, and after
 _SURE = 5.0  # standard errors: many parameters are asked, and motion may change along with time
 _SURE_AT_ONCE = 10.0  # the same where many instants are asked as well, and motion may change there
 _MATTERS = 0.1  # of the value
-_TELLING = 3.0  # windows at the least that tell a change, before it and after, as equals of these
+# Windows at the least that tell a change, before it and after, counted as equals; of a line, of
+# which those at its ends know most, two of four.
+_TELLING, _TELLING_LINE = 3.0, 2.0
 _ALIKE = 4.0  # ratio of what windows before and after know at the most, where motion goes on
 _CLOSED = 1e-12  # of the largest curvature, below which a direction counts as unknown
 _OPEN = 1e-6  # share of a column that nothing else explains, below which nothing is known of it
@@ -68,6 +70,11 @@ class _Course:
     def sure(self) -> float:
         """The standard errors from which on a change is none by chance."""
         return _SURE if self.window is None else _SURE_AT_ONCE
+
+    @property
+    def telling(self) -> float:
+        """The windows on either side that have to tell of it."""
+        return _TELLING_LINE if self.window is None else _TELLING
 
 
 def drifts(
@@ -209,7 +216,7 @@ def _changes(own: ReducedSystem, places: Sequence[int], course: _Course) -> _Cha
     error = np.sqrt(np.sum(scores**2, axis=0) * n / max(n - 1.0, 1.0))[k : k + c]
     of_changes = inverse[:, k : k + c]
     shares = np.einsum("ac,nab,bc->nc", of_changes, hessians, of_changes, optimize=True)
-    few = _telling(shares, course.along) < _TELLING
+    few = _telling(shares, course.along) < course.telling
     offset = step[places] + (0.0 if course.beside is None else step[k + c :])
     return _Changes(step[k : k + c], np.where(few, np.inf, np.maximum(error, 1e-300)), offset)
 
