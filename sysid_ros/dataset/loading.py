@@ -161,7 +161,9 @@ def _read_all(
         )
         robot = config.robot if apart else None
         reads.append(_Read(name, held_out, _model_name(experiment, config), mapped, robot))
-    check_steady_signals([read.mapped for read in reads])
+    check_steady_signals(
+        *([one.mapped for one in reads if one.held_out == part] for part in (False, True))
+    )
     return reads
 
 

@@ -291,9 +291,13 @@ def _mistaken(inputs: FitInputs, result: FitResult, simulated: _Simulated) -> tu
 
 
 def _changed(result: FitResult) -> tuple[str, ...]:
-    """Say that the robot is another from some instant on, if its estimates do."""
+    """Say that the robot is another from some instant on, if its estimates do.
+
+    Where its motion is another as well, what the model lacks may be all that changes with it.
+    """
     found = result.model_error
-    clause = "" if found is None else changed_at_once(result.parameters, found)
+    alike = found is not None and all(one.alike for one in found.drifts)
+    clause = changed_at_once(result.parameters, found) if found is not None and alike else ""
     return (clause,) if clause else ()
 
 

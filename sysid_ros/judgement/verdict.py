@@ -171,7 +171,8 @@ def _overdamped(outcome: Outcome, model: mujoco.MjModel) -> list[str]:
             for one in actuators_on(model, int(model.joint(joint).id))
             if is_servo(model, one)
         }
-        damped = [one for one, kv in drives.items() if kv > 0.0 and one not in free]
+        # What has no name can be let free by none.
+        damped = [one for one, kv in drives.items() if one and kv > 0.0 and one not in free]
         if damped:
             found.append(
                 f"{name} cannot take back what the model's servo damps by: let kv of "

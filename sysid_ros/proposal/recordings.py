@@ -91,11 +91,19 @@ def divide(bags: Sequence[Path], output: Path, mapping: Mapping) -> Division:
 
 
 def _rests_but_there(line: Line, fitted: BoolArray) -> bool:
-    """Return whether a position hardly changes in the recordings that are fitted, (n,)."""
-    spans = [float(np.ptp(values)) if len(values) else 0.0 for values in line.channel.values]
-    if line.kind not in ("sensor", "qpos") or len(spans) != len(fitted):
+    """Return whether a position hardly changes in the recordings that are fitted, (n,).
+
+    In as many samples each: a wheel turns further the longer it is driven.
+    """
+    recorded = line.channel.values
+    if line.kind not in ("sensor", "qpos") or len(recorded) != len(fitted):
         return False
-    return bool(np.array(spans)[fitted].max() < _HARDLY * max(spans))
+    shortest = min((len(one) for one in recorded if len(one)), default=1)
+    spans = [
+        max((float(np.ptp(one[k : k + shortest])) for k in range(0, len(one), shortest)), default=0)
+        for one in recorded
+    ]
+    return bool(np.max(np.array(spans)[fitted]) < _HARDLY * max(spans))
 
 
 def relative(path: Path, output: Path) -> str:

@@ -48,3 +48,10 @@ def test_a_signal_that_is_dead_is_refused_with_its_recording(
 ) -> None:
     with pytest.raises(DataError, match=r"a: qpos '(hip|knee)' is constant"):
         check_steady_signals(recordings)
+
+
+def test_one_that_moves_only_in_what_is_held_out_is_dead_in_what_is_fitted() -> None:
+    one, other = recording("a", hip=True, knee=False), recording("b", hip=False, knee=True)
+    with pytest.raises(DataError, match="a: qpos 'knee' is constant"):
+        check_steady_signals([one], [other])
+    check_steady_signals([one, other], [recording("c", hip=True, knee=False)])

@@ -14,7 +14,7 @@ from sysid_ros.diagnosis.evidence.declared import Declared
 from sysid_ros.diagnosis.evidence.finding import FindingKind
 from sysid_ros.diagnosis.evidence.recorded import Recorded, Samples
 from sysid_ros.diagnosis.evidence.repair import ExperimentLines
-from sysid_ros.diagnosis.evidence.sampling_mistakes import is_uneven, sampling_of
+from sysid_ros.diagnosis.evidence.sampling_mistakes import is_slow, is_uneven, sampling_of
 from sysid_ros.diagnosis.sampling_findings import sampling_findings
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.experiment import parse_experiment
@@ -103,3 +103,19 @@ def test_efforts_joined_with_commands_of_another_topic_say_nothing_of_stamps() -
 
     assert FindingKind.UNEVEN_RATE not in kinds(even)
     assert FindingKind.UNEVEN_RATE in kinds(np.sort(jagged))
+
+
+def test_a_slow_recording_of_slow_motion_beside_a_fast_one_is_not_sampled_too_slowly() -> None:
+    noise = 1e-5 * np.random.default_rng(0).standard_normal(10_000)
+    parts = []
+    for rate, fastest in ((20.0, 0.15), (500.0, 6.0)):
+        times = np.arange(0.0, 20.0, 1.0 / rate)
+        moved = np.sin(2.0 * np.pi * fastest * times) + noise[: len(times)]
+        parts.append(Samples(times, moved))
+    sampled = sampling_of(parts)
+    assert sampled is not None
+    assert sampled.rate == pytest.approx(20.0)
+    assert not is_slow(sampled)
+    one_of_fast_motion = Samples(parts[0].times, np.sin(2.0 * np.pi * 4.0 * parts[0].times))
+    both = sampling_of([one_of_fast_motion, parts[1]])
+    assert both is not None and is_slow(both)

@@ -6,19 +6,25 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
 from arm_recording import ArmRecording, arm_model, simulate, write_experiment, wrong_model
+from outcomes import fit_result
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.dataset import FitInputs
 from sysid_ros.diagnosis import FindingKind, check_experiment, exchanged_signals, mistaken_values
+from sysid_ros.engine.estimation.shifts import ModelError
+from sysid_ros.engine.estimation.window_sample import Place
 from sysid_ros.engine.parameters import CHANGES_AT_ONCE
+from sysid_ros.engine.uncertainty import Drift
 from sysid_ros.experiment import load_experiment, with_overrides
 from sysid_ros.judgement.outcome import Judgement
+from sysid_ros.judgement.scored_fit import _changed
 from sysid_ros.pipeline import run_experiment
 
 ALONE = ["fit.landscapes=0", "fit.model_error=false"]  # neither is in what is said first
@@ -194,3 +200,11 @@ def test_a_fit_says_when_a_drive_was_tuned_anew(tmp_path: Path, share: float) ->
         told = re.match(r"From about (\S+) s on", said[0])
         assert told is not None
         assert float(told[1]) == pytest.approx(10.0, abs=1.0)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_what_changes_where_motion_does_may_be_what_the_model_lacks(alike: bool) -> None:
+    fit = fit_result(np.random.default_rng(0))
+    one, change = np.ones(len(fit.parameters)), Drift(0, -0.1, 0.1, 7, alike)
+    since = ModelError(one, one, (), (change,), Place((0, "bag"), 8.0))
+    assert bool(_changed(replace(fit, model_error=since))) is alike

@@ -336,14 +336,20 @@ def test_what_ends_at_zero_is_not_told_to_go_further() -> None:
 
 
 SERVO = """<mujoco><worldbody><body><joint name="horn" damping="0.1"/><geom size=".1"/></body>
-  </worldbody><actuator><position name="servo" joint="horn" kp="20" kv="{}"/></actuator></mujoco>"""
+  </worldbody><actuator><position {} joint="horn" kp="20" kv="{}"/></actuator></mujoco>"""
 
 
 @pytest.mark.parametrize(
-    ("kv", "free", "told"), [(0.5, "damping", True), (0.0, "damping", False), (0.5, "kv", False)]
+    ("kv", "free", "named", "told"),
+    [
+        (0.5, "damping", 'name="servo"', True),
+        (0.0, "damping", 'name="servo"', False),
+        (0.5, "kv", 'name="servo"', False),
+        (0.5, "damping", "", False),
+    ],
 )
 def test_damping_that_ends_at_zero_beside_that_of_a_servo_names_its_kv(
-    kv: float, free: str, told: bool
+    kv: float, free: str, named: str, told: bool
 ) -> None:
     names = {"damping": ("joint", "horn"), "kv": ("actuator", "servo")}
     own = [
@@ -358,9 +364,10 @@ def test_damping_that_ends_at_zero_beside_that_of_a_servo_names_its_kv(
     said = warnings(
         parse_experiment("model: a.xml\nsequences: [bag]\nsignals: []\nparameters: []"),
         replace(made, applied=tuple(own)),
-        mujoco.MjModel.from_xml_string(SERVO.format(kv)),
+        mujoco.MjModel.from_xml_string(SERVO.format(named, kv)),
     )
     assert any("let kv of 'servo' be found in its place" in one for one in said) == told
+    assert not any("let kv of ''" in one for one in said)
 
 
 def test_an_absent_effect_at_zero_is_not_what_a_verdict_begins_with() -> None:

@@ -91,3 +91,12 @@ def test_what_judges_a_fit_moves_joints_that_the_fit_saw_moving(
     assert found.held_out == held_out
     assert found.fraction == (None if held_out else 0.2)
     assert len(found.fitted) == len(bags) - len(held_out)
+
+
+def test_a_wheel_that_is_driven_for_longer_does_not_rest_in_the_others() -> None:
+    stamps = [np.arange(0.0, end, 0.01) for end in (5.0, 5.0, 30.0)]
+    turned = tuple(4.0 * one for one in stamps)
+    wheel = Channel("/t", "m/msg/M", "wheel", "", "", 0, False, tuple(stamps), turned)
+    mapping = Mapping((Line("qpos", "wheel", wheel),), (), (), ("wheel",))
+    found = divide([Path(name) for name in "abc"], Path("experiment.yaml"), mapping)
+    assert found.held_out == ("c",)

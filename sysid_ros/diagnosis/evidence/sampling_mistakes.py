@@ -24,6 +24,7 @@ _SAMPLES_PER_PERIOD = 5.0  # of the fastest motion, at the least
 _COMFORTABLE = 40.0  # samples per period, enough at any rate
 _UNEVEN = 0.4  # of the usual interval, the 95th percentile of the deviation from it
 _FEWEST = 16  # intervals that tell a rate
+_AS_SLOW = 0.5  # of the slowest recording's interval, from which on one is sampled much alike
 _JAGGED = 1.3  # roughness by the stamps over that without them, from which stamps are wrong
 _COARSE = {"position": 0.002, "velocity": 0.01, "effort": 0.02}  # level step over range
 _DITHERED = 1.5  # noise over that of the levels, from which the levels hide nothing
@@ -44,7 +45,7 @@ class Rate:
 
     rate: float  # Hz, the slowest recording's
     deviation: float  # of 95 % of the intervals from their recording's usual one, over that
-    bandwidth: float  # the motion's top, Hz
+    bandwidth: float  # the motion's top, Hz, in recordings that are about as slow
     # from sample to sample, with the stamps as they are, over that with even ones
     roughness: float = 0.0
 
@@ -58,15 +59,17 @@ def sampling_of(parts: list[Samples]) -> Rate | None:
     pooled = float(np.median(np.concatenate(intervals)))
     usual = [float(np.median(one)) if len(one) >= _FEWEST else pooled for one in intervals]
     off = [np.abs(one / own - 1.0) for one, own in zip(intervals, usual, strict=True)]
-    tops = []
+    slowest, tops = max(usual), []
     for part, own in zip(parts, usual, strict=True):
+        if own < _AS_SLOW * slowest:
+            continue  # its motion may be faster, as may what is sampled more often
         grid = np.arange(part.times[0], part.times[-1], own)
         top = motion_bandwidth(part.at(grid), 1.0 / own, level_step([part.values]))
         if top is not None:
             tops.append(top)
     top = float(np.median(tops)) if tops else 0.0
     deviation = float(np.percentile(np.concatenate(off), 95))
-    return Rate(1.0 / max(usual), deviation, top, _roughness(parts))
+    return Rate(1.0 / slowest, deviation, top, _roughness(parts))
 
 
 def _roughness(parts: Sequence[Samples]) -> float:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -30,7 +30,10 @@ def may_show_loads(sequences: ModelSequences) -> bool:
 
 
 def changed_load(
-    windows: WindowScores | None, usual: ParameterDict, masses: Mapping[str, Parameter]
+    windows: WindowScores | None,
+    usual: ParameterDict,
+    masses: Mapping[str, Parameter],
+    beside: Sequence[str] = (),
 ) -> list[Finding]:
     """Tell of a load, if one explains what windows leave.
 
@@ -38,6 +41,8 @@ def changed_load(
       windows: Fitted and linearized in masses too; of none nothing is told.
       usual: What a fit finds, in which may be masses.
       masses: Others, by the name of the body.
+      beside: Names of what else may be other than the model's throughout: under a mount that leans,
+        another posture looks like a load.
     """
     if windows is None:
         return []
@@ -49,6 +54,7 @@ def changed_load(
     numbers: dict[str, list[int]] = {}
     for k, (recording, _) in enumerate(windows.places):
         numbers.setdefault(recording, []).append(k)
+    free |= {place[name] for name in beside if name in place}
     inner = np.array(sorted(free | {*bodies}), dtype=np.intp)
     found = change_in_time(windows.by_window, inner, own, numbers, _FEWEST)
     if found is None or not found.is_sure(_OFF):

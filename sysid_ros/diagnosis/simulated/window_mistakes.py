@@ -160,7 +160,8 @@ class WindowTest:
 
     def loads(self) -> list[Finding]:
         """The load that changes in the midst of a recording, if there is one."""
-        return changed_load(self._windows, self.usual, self.masses)
+        beside = () if self.gravity is None else self.gravity.scalar_names()
+        return changed_load(self._windows, self.usual, self.masses, beside)
 
     def masses_off(self) -> list[Finding]:
         """The mass that is not the model's, if there is one."""

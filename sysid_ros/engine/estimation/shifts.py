@@ -274,8 +274,8 @@ def changed_at_once(parameters: Sequence[ParameterEstimate], found: ModelError) 
     (_, name), begin = found.since.recording, found.since.start
     changed = listed([_course(parameters[one.place], one) for one in found.drifts], _NAMED)
     return (
-        f"from about {begin:.3g} s on estimates are others in {name!r} ({changed}), and no one "
-        "model holds for all of it"
+        f"from about {begin:.3g} s on estimates are others in {name!r} ({changed}), and none holds "
+        "for all of it"
     )
 
 

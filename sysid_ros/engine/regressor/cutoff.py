@@ -19,6 +19,7 @@ _SMOOTHED = 5  # values of a spectrum that decide together
 _MARGIN = 1.5  # between the motion's end and the cut-off: what is left there still passes
 _LOWEST = 2.0  # Hz
 _SHORTEST = 64  # samples of a stretch that may tell of motion where longer ones do not
+_BEYOND = 5.0  # times the range of those in which it rests: few samples of noise look like motion
 _STILL = 1e-6  # rad or m: a coordinate whose motion is smaller than this or its noise does not move
 _POWER = 0.999  # of the velocity's power lies below the speed's end
 _RATE_SHARE = 0.2  # of the sampling rate, the cut-off at most
@@ -56,8 +57,8 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     towards the highest frequencies. A motion's acceleration falls as well, though, while that of
     any such noise grows with the frequency: where that begins much earlier, the motion ends there.
 
-    Stretches too short for such a spectrum count where a coordinate rests in the longer ones, as
-    joints do that are moved one by one.
+    Stretches too short for such a spectrum count where a coordinate rests in the longer ones and
+    goes far beyond that in them, as joints do that are moved one by one.
 
     Args:
       signals: Evenly sampled positions of stretches, each (n,).
@@ -76,7 +77,8 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     peak = int(np.argmax(power))
     quiet = np.flatnonzero(smooth[peak:] < _ABOVE_NOISE * floor)
     end = float(frequency[peak + quiet[0]]) if quiet.size else float(frequency[-1])
-    begin = max(_noise_begin(frequency, power, rate), float(frequency[peak + 1]))
+    beyond_peak = float(frequency[min(peak + 1, len(frequency) - 1)])
+    begin = max(_noise_begin(frequency, power, rate), beyond_peak)
     white = _COLOURED * begin >= end
     if not white:
         end = begin
@@ -84,7 +86,11 @@ def choose_cutoff(signals: Sequence[FloatArray], rate: float) -> Cutoff:
     step, inside = float(frequency[1]), frequency <= end
     above = np.maximum(power - _ABOVE_NOISE * floor, 0.0)[inside]
     if float(above.sum()) * step <= max(0.5 * floor * rate, _STILL**2):
-        shorter = [signal for signal in signals if _SHORTEST <= len(signal) < length]
+        rest = max(float(np.ptp(signal)) for signal in used)
+        shorter = [
+            signal for signal in signals
+            if _SHORTEST <= len(signal) < length and np.ptp(signal) > _BEYOND * rest
+        ]  # fmt: skip
         if shorter and (found := choose_cutoff(shorter, rate)).motion_end > 0.0:
             return found
         return Cutoff(_LOWEST, 0.0, 0.0, floor / typical, np.stack([frequency, power]), white)

@@ -6,8 +6,10 @@
 Friction that warms up does the former; a drive that is tuned anew, or a load that is taken up, the
 latter. Each window's own part of the Gauss-Newton system tells what it alone asks for. A parameter
 that changes is one column more, its own times the window's place on the line, or times one from
-some instant on. The one that is surest beyond what windows scatter by is taken first (Liang & Zeger
-1986), then the next beside it on the same course, as long as they are sure.
+some instant on, beside one for all of that recording, which may differ from the others. The one
+that is surest beyond what windows scatter by is taken first (Liang & Zeger 1986), then the next
+beside it on the same course, as long as they are sure. Few windows scatter by little: a change is
+none that only one or two tell, as of a joint that hardly moves in the others.
 """
 
 from __future__ import annotations
@@ -25,6 +27,11 @@ _PART = 4  # windows before an instant at which it changes, and after
 _SURE = 5.0  # standard errors: many parameters are asked, and motion may change along with time
 _SURE_AT_ONCE = 10.0  # the same where many instants are asked as well, and motion may change there
 _MATTERS = 0.1  # of the value
+# Windows at the least that tell a change, before it and after, counted as equals; of a line, of
+# which those at its ends know most, two of four.
+_TELLING, _TELLING_LINE = 3.0, 2.0
+_ALIKE = 4.0  # ratio of what windows before and after know at the most, where motion goes on
+_CLOSED = 1e-12  # of the largest curvature, below which a direction counts as unknown
 _OPEN = 1e-6  # share of a column that nothing else explains, below which nothing is known of it
 
 
@@ -37,25 +44,37 @@ class Drift:
       before: By how much it is off its estimate at first, in its unit.
       after: The same in the end.
       window: The number of the first window after the change; ``None`` where that is gradual.
+      alike: Whether windows before and after know much the same of it: where they do not, motion
+        changed, which changes the part that takes what a model lacks.
     """
 
     place: int
     before: float
     after: float
     window: int | None = None
+    alike: bool = True
 
 
 @dataclass(frozen=True)
 class _Course:
-    """The share of a change that each window has."""
+    """The share of a change that each window has, zero in other recordings.
+
+    What is ``beside`` it may change as well: all of a recording.
+    """
 
     along: FloatArray  # (n_windows,), about zero
     window: int | None = None  # the first after a change that happens at once
+    beside: FloatArray | None = None  # (n_windows,)
 
     @property
     def sure(self) -> float:
         """The standard errors from which on a change is none by chance."""
         return _SURE if self.window is None else _SURE_AT_ONCE
+
+    @property
+    def telling(self) -> float:
+        """The windows on either side that have to tell of it."""
+        return _TELLING_LINE if self.window is None else _TELLING
 
 
 def drifts(
@@ -80,11 +99,12 @@ def drifts(
     own = system.of(chosen)
     for course in _surest_first(own, line, [*_steps(recordings, starts)]):
         if places := _changing(own, values, course):
-            change, _ = _changes(own, places, course.along)
+            found = _changes(own, places, course)
             first, last = float(course.along.min()), float(course.along.max())
+            ends = (found.offset + at * found.change for at in (first, last))
             return tuple(
-                Drift(int(chosen[j]), first * one, last * one, course.window)
-                for j, one in zip(places, change.tolist(), strict=True)
+                Drift(int(chosen[j]), before, after, course.window, _knows_as_much(own, j, course))
+                for j, before, after in zip(places, *(end.tolist() for end in ends), strict=True)
             )
     return ()
 
@@ -94,12 +114,11 @@ def _changing(own: ReducedSystem, values: FloatArray, course: _Course) -> list[i
     kept: list[int] = []
     while len(kept) < len(values):
         rest = [j for j in range(len(values)) if j not in kept]
-        sure = [_changes(own, [*kept, j], course.along) for j in rest]
-        best = int(np.argmax([abs(change[-1]) / error[-1] for change, error in sure]))
-        change, error = sure[best]
-        places = [*kept, rest[best]]
-        least = np.maximum(course.sure * error, _MATTERS * np.abs(values[places]))
-        if not np.all(np.abs(change) > least):
+        sure = [_changes(own, [*kept, j], course) for j in rest]
+        best = int(np.argmax([abs(one.change[-1]) / one.error[-1] for one in sure]))
+        places, found = [*kept, rest[best]], sure[best]
+        least = np.maximum(course.sure * found.error, _MATTERS * np.abs(values[places]))
+        if not np.all(np.abs(found.change) > least):
             break
         kept = places
     return kept
@@ -117,10 +136,13 @@ def _steps(recordings: Sequence[object], starts: FloatArray) -> Iterator[_Course
     """Changes at once, at each instant between enough windows of a recording."""
     for own in _long_enough(recordings, starts):
         order = own[np.argsort(starts[own])]
+        whole: FloatArray = np.zeros(len(starts))
+        whole[own] = 1.0
+        beside = None if np.all(whole) else whole
         for k in range(_PART, len(order) - _PART + 1):
-            along: FloatArray = np.full(len(starts), (k - len(order)) / len(starts))
+            along = (k / len(order) - 1.0) * whole
             along[order[k:]] += 1.0
-            yield _Course(along, int(order[k]))
+            yield _Course(along, int(order[k]), beside)
 
 
 def _long_enough(recordings: Sequence[object], starts: FloatArray) -> Iterator[IndexArray]:
@@ -148,8 +170,8 @@ def _surest_first(own: ReducedSystem, line: _Course, steps: Sequence[_Course]) -
 
 def _sureness(own: ReducedSystem, place: int, course: _Course) -> float:
     """A parameter's change in standard errors."""
-    change, error = _changes(own, [place], course.along)
-    return float(abs(change[0]) / error[0])
+    found = _changes(own, [place], course)
+    return float(abs(found.change[0]) / found.error[0])
 
 
 def _explained(own: ReducedSystem, along: FloatArray) -> FloatArray:
@@ -162,21 +184,59 @@ def _explained(own: ReducedSystem, along: FloatArray) -> FloatArray:
     return np.where(left > _OPEN * whole, slope**2 / np.maximum(left, 1e-300), 0.0)
 
 
-def _changes(
-    own: ReducedSystem, places: Sequence[int], along: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The changes of some parameters beside all values, with their standard errors, (c,) each."""
-    k, n, chosen = len(own.gradient), len(along), [*places]
-    mixed = np.einsum("n,nij->ij", along, own.window_hessians[:, :, chosen])
-    between = np.einsum("n,nij->ij", along**2, own.window_hessians[:, chosen][:, :, chosen])
+@dataclass(frozen=True)
+class _Changes:
+    """The changes of some parameters, (c,), over a course."""
+
+    change: FloatArray
+    error: FloatArray  # standard error, infinite where too few windows tell
+    offset: FloatArray  # of the value where the course is zero, from its estimate
+
+
+def _changes(own: ReducedSystem, places: Sequence[int], course: _Course) -> _Changes:
+    """The changes of some parameters beside all values."""
+    k, n, c = len(own.gradient), len(course.along), len(places)
+    columns = [course.along] if course.beside is None else [course.along, course.beside]
+    weights, chosen = np.repeat(columns, c, axis=0).T, [*places] * len(columns)
+    hessians, gradients = own.window_hessians, own.window_gradients
+    mixed = np.einsum("na,nia->ia", weights, hessians[:, :, chosen])
+    between = hessians[:, chosen][:, :, chosen]
+    between = np.einsum("na,nab,nb->ab", weights, between, weights)
     total = np.block([[own.hessian, mixed], [mixed.T, between]])
-    slope = np.append(own.gradient, along @ own.window_gradients[:, chosen])
+    slope = np.append(own.gradient, np.einsum("na,na->a", weights, gradients[:, chosen]))
     size = np.sqrt(np.maximum(np.diag(total), 1e-300))
-    inverse = np.linalg.pinv(total / np.outer(size, size)) / np.outer(size, size)
+    scaled = total / np.outer(size, size)
+    inverse = np.linalg.pinv(scaled, rcond=_CLOSED, hermitian=True) / np.outer(size, size)
     step = -inverse @ slope
-    moved = np.tile(step[:k], (n, 1))  # each window's values, from where they are
-    moved[:, chosen] += along[:, None] * step[k:]
-    left = own.window_gradients + np.einsum("nij,nj->ni", own.window_hessians, moved)
-    scores = np.hstack([left, along[:, None] * left[:, chosen]]) @ inverse
-    error = np.sqrt(np.sum(scores**2, axis=0) * n / max(n - 1.0, 1.0))
-    return step[k:], np.maximum(error[k:], 1e-300)
+    # Each window's values, from where they are, and what it has of each change.
+    moves = np.column_stack([step, inverse[:, k : k + c]])
+    of_window = np.tile(moves[:k], (n, 1, 1))
+    for a, place in enumerate(chosen):
+        of_window[:, place] += weights[:, a, None] * moves[k + a]
+    felt = hessians @ of_window
+    left = gradients + felt[:, :, 0]
+    scores = np.hstack([left, weights * left[:, chosen]]) @ inverse
+    error = np.sqrt(np.sum(scores**2, axis=0) * n / max(n - 1.0, 1.0))[k : k + c]
+    shares = np.einsum("nic,nic->nc", of_window[:, :, 1:], felt[:, :, 1:])
+    few = _telling(shares, course.along) < course.telling
+    offset = step[places] + (0.0 if course.beside is None else step[k + c :])
+    return _Changes(step[k : k + c], np.where(few, np.inf, np.maximum(error, 1e-300)), offset)
+
+
+def _telling(shares: FloatArray, along: FloatArray) -> FloatArray:
+    """The windows that tell changes, counted as equals, on the side that has fewer, (c,).
+
+    Args:
+      shares: What each knows of each change, (n_windows, c).
+      along: The sides, by the sign, (n_windows,).
+    """
+    sides = (np.maximum(shares[side], 0.0) for side in (along < 0.0, along > 0.0))
+    counts = [one.sum(axis=0) ** 2 / np.maximum((one**2).sum(axis=0), 1e-300) for one in sides]
+    return np.asarray(np.minimum(*counts))
+
+
+def _knows_as_much(own: ReducedSystem, place: int, course: _Course) -> bool:
+    """Return whether windows before a change and after know much the same of a parameter."""
+    known = own.window_hessians[:, place, place]
+    one, other = (known[side].mean() for side in (course.along < 0.0, course.along > 0.0))
+    return bool(max(one, other) < _ALIKE * min(one, other))

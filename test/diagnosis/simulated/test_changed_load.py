@@ -10,7 +10,14 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from arm_recording import ArmRecording, arm_model, simulate, write_bag, write_experiment
+from arm_recording import (
+    ArmRecording,
+    arm_model,
+    simulate,
+    write_bag,
+    write_experiment,
+    wrong_model,
+)
 
 from sysid_ros.dataset import load_dataset
 from sysid_ros.diagnosis import FindingKind, changed_loads, check_experiment
@@ -62,6 +69,34 @@ def test_a_recording_with_a_load_beside_one_without(tmp_path: Path) -> None:
     name, more = ("loaded", "more") if one.evidence["mass"] > 0.0 else ("bag", "less")
     assert one.sentence.startswith(f"The motion of '{name}' is as if 'link1' carried 0.")
     assert f" kg {more} than in the others, and no one model holds" in one.sentence
+
+
+def elsewhere_halfway(xml: str) -> ArmRecording:
+    """Servos that follow sines, about another posture from 10 s on."""
+    model = mujoco.MjModel.from_xml_string(xml)
+    data, times = mujoco.MjData(model), np.arange(0.0, 20.0, 0.005)
+    random, pace = np.random.default_rng(0), np.pi * np.array([1.0, 1.7, 2.6])
+    phase = random.uniform(0.0, 2.0 * np.pi, (3, model.nu))
+    swings = np.sin(times[:, None, None] * pace[:, None] + phase).sum(axis=1)
+    places = np.array([[-0.7, 0.3], [0.7, -0.4]])
+    share = np.clip(times - 10.0, 0.0, 1.0)[:, None]
+    asked = 0.29 * swings + (1.0 - share) * places[0] + share * places[1]
+    asked *= np.minimum(times, 1.0)[:, None]
+    told = []
+    for command in asked:
+        told.append(np.concatenate([data.qpos, data.qvel]))
+        data.ctrl[:] = command
+        mujoco.mj_step(model, data, nstep=5)
+    noisy = np.array(told) + 2e-4 * random.standard_normal((len(told), 2 * model.nv))
+    return ArmRecording(times, *np.split(noisy, 2, axis=1), asked)
+
+
+def test_another_posture_under_a_mount_that_leans_is_no_load(tmp_path: Path) -> None:
+    model = arm_model(5, 2, servos=True)
+    leaning = model.replace("<option", '<option gravity="0.9 0 -9.75"')
+    file = write_experiment(tmp_path, wrong_model(model, 3, 0.3), elsewhere_halfway(leaning))
+    experiment = load_experiment(file)
+    assert not changed_loads(experiment, load_dataset(experiment, None))
 
 
 @pytest.mark.parametrize(("count", "asked"), [(6, False), (3, True)])

@@ -21,16 +21,22 @@ RECORDINGS = ["one"] * 20 + ["two"] * 20
 ON_LINE = STARTS / np.ptp(STARTS) - 0.5
 
 
-def system(change: FloatArray, scatter: float = 0.0, along: FloatArray = ON_LINE) -> ReducedSystem:
+def system(
+    change: FloatArray,
+    scatter: float = 0.0,
+    along: FloatArray = ON_LINE,
+    moved: FloatArray | float = 1.0,
+) -> ReducedSystem:
     """Windows of a linear model of three entangled columns, at its optimum.
 
     Args:
       change: Of each parameter from the beginning to the end of each recording, (3,).
       scatter: By how much the windows' own values of the first one stray.
       along: The share of the change that each window has, (WINDOWS,).
+      moved: By how much the robot moves, (WINDOWS, 1, 1 or 3).
     """
     random = np.random.default_rng(0)
-    columns = random.normal(size=(WINDOWS, ROWS, 3))
+    columns = moved * random.normal(size=(WINDOWS, ROWS, 3))
     columns[:, :, 1] += 0.8 * columns[:, :, 0]
     own = along[:, None] * change
     own[:, 0] += scatter * random.normal(size=WINDOWS)
@@ -76,6 +82,43 @@ def test_what_changes_at_once_is_told_with_the_window_from_which_on(
 def test_windows_that_scatter_are_no_change() -> None:
     told = system(np.array([-0.2, 0.0, 0.0]), scatter=0.3)
     assert not drifts(told, np.arange(3), VALUES, RECORDINGS, STARTS)
+
+
+def test_recordings_that_differ_throughout_are_no_change_within_one() -> None:
+    second = np.arange(WINDOWS) // 20 == 1
+    told = system(np.array([0.5, 0.0, 0.0]), scatter=0.05, along=second.astype(np.float64))
+    assert not drifts(told, np.arange(3), VALUES, RECORDINGS, STARTS)
+
+
+def test_what_stays_changed_in_the_next_recording_is_told_where_it_changed() -> None:
+    after = (np.arange(WINDOWS) >= 8).astype(np.float64)
+    told = system(np.array([0.5, 0.0, 0.0]), along=after)
+    (found,) = drifts(told, np.arange(3), VALUES, RECORDINGS, STARTS)
+    assert found.window == 8
+    assert found.after - found.before == pytest.approx(0.5, abs=0.03)
+
+
+def test_a_joint_that_moves_in_a_few_windows_changes_in_none() -> None:
+    moved = np.full((WINDOWS, 1, 3), 1e-3)
+    moved[:, :, 2] = 1.0
+    moved[[3, 14, 25, 38], 0, 0] = moved[[6, 17, 28, 35], 0, 1] = 1.0
+    told = system(np.zeros(3), scatter=1.0, moved=moved)
+    assert not drifts(
+        told, np.arange(3), VALUES, ["one"] * WINDOWS, np.arange(WINDOWS, dtype=float)
+    )
+
+
+@pytest.mark.parametrize("faster", [1.0, 5.0])
+def test_ends_are_right_however_motion_changes_and_that_is_told(faster: float) -> None:
+    after = (np.arange(WINDOWS) >= 20).astype(np.float64)
+    moved = (1.0 + (faster - 1.0) * after)[:, None, None]
+    told = system(np.array([0.5, 0.0, 0.0]), along=after, moved=moved)
+    names, starts = ["one"] * WINDOWS, np.arange(WINDOWS, dtype=float)
+    (found,) = drifts(told, np.arange(3), VALUES, names, starts)
+    share = faster**2 / (1.0 + faster**2)  # where the optimum of all windows lies
+    assert found.before == pytest.approx(-share * 0.5, abs=0.03)
+    assert found.after == pytest.approx((1.0 - share) * 0.5, abs=0.03)
+    assert found.alike is (faster == 1.0)
 
 
 def test_a_few_windows_of_each_recording_tell_no_line() -> None:
