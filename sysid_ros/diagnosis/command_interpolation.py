@@ -77,9 +77,17 @@ class CommandSampling:
     dates: InterpolationScores | None = None
 
     @property
+    def left_by_scatter(self) -> float:
+        """Ratio of what dates by receipt leave to those by an even rate; one if these are worse."""
+        received, even = Clock.RECEIVE.value, Clock.EVEN.value
+        if self.dates is None or not self.dates.beats(even, received):
+            return 1.0
+        return self.dates.size(received)
+
+    @property
     def sent_evenly(self) -> bool:
         """Return whether commands act at an even rate, and scatter only when they are received."""
-        return self.dates is not None and self.dates.beats(Clock.EVEN.value, Clock.RECEIVE.value)
+        return self.left_by_scatter > 1.0
 
     @property
     def best(self) -> Interpolation:
@@ -98,10 +106,9 @@ class CommandSampling:
         least = self.methods.size(_NAMES[self.best])
         told = [f"{_JOINED[name]} {self.methods.size(name) / least:.3g}" for name in others]
         said = f"{_JOINED[_NAMES[self.best]]}; {', '.join(told)} times as much would be left"
-        if self.dates is None or not self.sent_evenly:
+        if not self.sent_evenly:
             return said
-        scattered = self.dates.size(Clock.RECEIVE.value)
-        return f"{said}; sent at an even rate; dated as received {scattered:.3g} times"
+        return f"{said}; sent at an even rate; dated as received {self.left_by_scatter:.3g} times"
 
     @property
     def doubt(self) -> str:
@@ -151,14 +158,13 @@ class CommandSampling:
 
     def _of_scatter(self, lines: ExperimentLines) -> Finding:
         repair = joined([lines.signal(label, {"clock": Clock.EVEN}) for label in self.labels])
-        more = 1.0 if self.dates is None else self.dates.size(Clock.RECEIVE.value)
         return Finding(
             FindingKind.SCATTER,
             self.labels,
-            {"interval": self.interval, "left receive": more},
+            {"interval": self.interval, "left receive": self.left_by_scatter},
             f"The motion tells that commands of {self.topic} act at an even rate, and scatter only "
-            f"when they are received, by which they are dated: {more:.3g} times as much is left "
-            "(root mean square). A fit takes that for damping.",
+            f"when they are received, by which they are dated: {self.left_by_scatter:.3g} times as "
+            "much is left (root mean square). A fit takes that for damping.",
             repair.text,
             repair.overrides,
         )
@@ -236,7 +242,7 @@ def _dates(
 ) -> InterpolationScores | None:  # fmt: skip
     """The commands of a topic as received and at an even rate, where they scatter."""
     rows = [row for one in recordings.values() for row in one.quality if row.topic == topic.topic]
-    if topic.best is not topic.present or not all(map(_is_receipt, rows)):
+    if topic.best is not topic.present or not (rows and all(map(_is_receipt, rows))):
         return None
     evenly, scattered = {}, False
     for name, mapped in recordings.items():

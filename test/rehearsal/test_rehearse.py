@@ -115,6 +115,19 @@ def test_a_retold_recording_differs_in_its_measurements_only(
     assert np.std(after.values[:, 0] - before.values[:, 0]) > 5.0 * NOISE
 
 
+def test_a_recording_in_which_a_joint_rests_is_retold(
+    experiment: Experiment, tmp_path: Path
+) -> None:
+    """Of several recordings, in others of which it moves, as a fit reads them."""
+    inputs = FitInputs.read(experiment, None)
+    motion = true_motions(inputs.dataset, inputs.params, inputs.params.as_vector())["bag"]
+    still = {label: np.zeros_like(values) for label, values in motion.values.items()}
+    rest = replace(motion, values=still, noise=dict.fromkeys(motion.noise, 0.0))
+    retell(experiment, "bag", rest, tmp_path / "rest", None, np.random.default_rng(0))
+    retell(experiment, "rest", motion, tmp_path / "new", None, np.random.default_rng(0))
+    assert (tmp_path / "new" / "metadata.yaml").is_file()
+
+
 def test_what_the_recording_shows_can_be_had(experiment: Experiment) -> None:
     attempts = rehearse(experiment, None, repeats=2, seed=1)
     assert not [attempt.failure for attempt in attempts if attempt.failure]

@@ -33,7 +33,7 @@ class TopicQuality:
     sequence: str
     topic: str
     msgtype: str
-    clock: str  # the clock actually used: header | publish | receive
+    clock: str  # the clock actually used: header | publish | receive | simulation | even
     messages: int
     promised: int | None  # by the bag's own metadata
     rate: float  # Hz, 1 / median interval
