@@ -159,5 +159,6 @@ def declared_noise(experiment: Experiment) -> dict[str, float]:
 
 
 def unusable(mapped: MappedRecording) -> Intervals:
-    """Stretches in which a control is unknown or something mapped does not count."""
-    return union([*mapped.masked, *(gap for signal in mapped.controls for gap in signal.gaps)])
+    """Stretches of which a control or everything is unknown or something mapped does not count."""
+    unknown = (gap for signal in mapped.controls for gap in signal.gaps)
+    return union([*mapped.masked, *mapped.silent, *unknown])

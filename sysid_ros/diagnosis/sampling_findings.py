@@ -81,7 +81,7 @@ def contradictions(quality: Iterable[TopicQuality]) -> tuple[Finding, ...]:
 def _remedy(topic: TopicQuality) -> str:
     if topic.rounded:
         return f"Date its signals by when they were published: clock: {Clock.PUBLISH.value}."
-    if topic.backwards == 1 and not (topic.interleaved or topic.conflicts):
+    if topic.was_set:
         return "Take what was recorded before or after it, by start and end, or record again."
     return "End the other node and record again, or leave the recording out."
 

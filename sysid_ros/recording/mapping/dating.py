@@ -15,6 +15,7 @@ import numpy as np
 from sysid_ros.arrays import FloatArray, IntArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import FASTEST_CLOCK, ClockRelation, relate
+from sysid_ros.recording.mapping.clock_steps import ClockStep, steps_forward
 from sysid_ros.recording.mapping.mapping_settings import (
     ClockCorrection,
     MaskRequest,
@@ -42,6 +43,7 @@ class DatedTopic:
       relation: How the recorder's clock related to the stamps as recorded; ``None`` where they do
         not tell.
       corrected: Whether the stamps were translated to the recorder's clock.
+      forward: Where the clock of the stamps was set forward.
     """
 
     columns: TopicColumns
@@ -49,11 +51,17 @@ class DatedTopic:
     times: FloatArray
     relation: ClockRelation | None = None
     corrected: bool = False
+    forward: tuple[ClockStep, ...] = ()
 
     @cached_property
     def distinct(self) -> bool:
         """True if no two messages have the same stamp."""
         return bool(np.all(np.diff(self.times) > 0.0))
+
+    def seconds(self, ns: IntArray) -> FloatArray:
+        """Instants of the stamps' clock [ns] as seconds from the recording's start."""
+        since: FloatArray = (ns - self.stamps.ns[0]) / 1e9 + self.times[0]
+        return since
 
 
 Source = tuple[str, Clock]  # a topic and the clock asked for
@@ -106,6 +114,8 @@ def date_topics(
         source: _dated(columns[source[0]], source[1], simulation, correction)
         for source in dict.fromkeys(source_of(used, clock) for used in read)
     }
+    forward = steps_forward({source: _as_received(topic) for source, topic in dated.items()})
+    dated = {source: replace(topic, forward=forward[source]) for source, topic in dated.items()}
     if correction is not ClockCorrection.NONE:
         dated = {source: _as_others(topic, dated, correction) for source, topic in dated.items()}
     lasting = {source_of(one, clock) for one in read if _stays_in_force(one, columns)}
@@ -147,6 +157,12 @@ def _dated(
         )
     ns = relation.corrected(stamps.ns, drift=correction is ClockCorrection.DRIFT)
     return DatedTopic(columns, replace(stamps, ns=ns), np.empty(0), relation, corrected=True)
+
+
+def _as_received(topic: DatedTopic) -> tuple[IntArray, IntArray]:
+    """Stamps and times of receipt in the order of receipt; of what says when it begins, receipt."""
+    log = topic.columns.log_ns[np.sort(topic.stamps.rows)]
+    return log if topic.relation is None else topic.stamps.as_received, log
 
 
 def stamp_relation(

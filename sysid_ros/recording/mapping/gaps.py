@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
-from sysid_ros.time_intervals import Intervals, complement
+from sysid_ros.time_intervals import Intervals, complement, shortest_gap
 
 _STEADY_SHARE = 0.9  # of the intervals must be short for a command to count as a stream
 
@@ -24,6 +26,21 @@ def published_on_change(times: FloatArray, max_gap: float) -> bool:
     """
     intervals = np.diff(times)
     return not len(intervals) or float(np.mean(intervals <= max_gap)) < _STEADY_SHARE
+
+
+def silences(topics: Iterable[FloatArray], max_gap: float) -> Intervals:
+    """Find where nothing at all was recorded, in which anything may have been said or have moved.
+
+    A recorder is held up for as long, or a clock that dates everything is set forward, in which
+    case no time passed.
+
+    Args:
+      topics: Times of the messages of each, (n,) s.
+      max_gap: Longest interval that is bridged [s].
+    """
+    times = np.unique(np.concatenate([*topics]))
+    long = np.flatnonzero(np.diff(times) > max(max_gap, shortest_gap(times)))
+    return tuple((float(times[k]), float(times[k + 1])) for k in long)
 
 
 def unknown_intervals(

@@ -56,4 +56,5 @@ class MappedRecording:
     input_hash: str = ""  # sha256 of the bag's files
     # Stretches (start, end) in s in which something mapped does not count (``enabled_when``).
     masked: tuple[tuple[float, float], ...] = ()
+    silent: tuple[tuple[float, float], ...] = ()  # the same in which nothing at all was recorded
     warnings: tuple[str, ...] = ()  # what was odd about the recording, one sentence each

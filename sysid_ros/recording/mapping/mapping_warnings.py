@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from sysid_ros import time_intervals
 from sysid_ros.errors import listed
 from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
-from sysid_ros.recording.mapping.mapped_recording import MappedSignal
+from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.receipt import dated_by_receipt, lateness
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
 from sysid_ros.recording.messages import Clock, is_command
@@ -23,8 +23,7 @@ _TELLING = 3e-4  # s, of a lateness: less is within what else a delay is uncerta
 def mapping_warnings(
     dated: DatedRecording,
     quality: Sequence[TopicQuality],
-    controls: Sequence[MappedSignal],
-    measured: Sequence[MappedSignal],
+    mapped: MappedRecording,
     length: float,
 ) -> list[str]:
     """Say in sentences what a reader of the results should know about a recording.
@@ -32,8 +31,7 @@ def mapping_warnings(
     Args:
       dated: Its topics.
       quality: How well they were recorded.
-      controls: Its controls.
-      measured: What was measured.
+      mapped: Its signals.
       length: How long anything was measured [s].
     """
     found = clock_warnings(dated) + _received(dated)
@@ -45,20 +43,27 @@ def mapping_warnings(
             f"{path} more than once; they do not count."
             for path, count in columns.ambiguous.items()
         )
-    for control in controls:
+    for control in mapped.controls:
         unknown = time_intervals.length(control.gaps)
         if unknown > 0.0 and not _is_usual(control):
             found.append(
                 f"actuator {control.name} is unknown for {unknown:.3g} of {length:.3g} s; these "
                 "stretches are left out."
             )
-    if turned := [one for one in measured if one.turns]:
+    if mapped.silent:
+        first, count = mapped.silent[0], len(mapped.silent)
+        found.append(
+            f"Nothing at all was recorded for {time_intervals.length(mapped.silent):.3g} s, in "
+            f"{count} stretch{'es' * (count > 1)} of which the first begins at {first[0]:.4g} s: "
+            "the recorder was held up, or a clock was set forward. No window spans any."
+        )
+    if turned := [one for one in mapped.measured if one.turns]:
         found.append(
             f"{listed([one.name for one in turned], 4)}: angles jump by a whole turn, "
             f"{sum(one.turns for one in turned)} times in all, and were joined; their zero is that "
             "of the first sample's turn."
         )
-    if repeated := [one for one in measured if one.repeats]:
+    if repeated := [one for one in mapped.measured if one.repeats]:
         count = sum(one.repeats for one in repeated)
         of = count + sum(len(one.times) for one in repeated)
         found.append(

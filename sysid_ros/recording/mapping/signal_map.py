@@ -19,6 +19,7 @@ import numpy as np
 from sysid_ros.errors import BagError, DataError
 from sysid_ros.recording.bags import Recording, TopicTypes, read_columns
 from sysid_ros.recording.mapping.dating import DatedRecording, Source, date_topics, source_of
+from sysid_ros.recording.mapping.gaps import silences
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording
 from sysid_ros.recording.mapping.mapping_settings import (
     MappingRequest,
@@ -174,6 +175,7 @@ def map_columns(
     except (BagError, DataError) as error:
         raise type(error)(f"{name}: {error}") from error
     masked = [within(out, span.start, span.end) for out in masked]
+    silent = silences((topic.times for topic in dated.topics.values()), max_gap)
     found = MappedRecording(
         name=name,
         start_ns=dated.start_ns,
@@ -181,6 +183,7 @@ def map_columns(
         controls=tuple(one for one in mapped if one.kind is SignalKind.ACTUATOR),
         measured=tuple(one for one in mapped if one.kind is not SignalKind.ACTUATOR),
         masked=union(stretch for out in masked for stretch in out),
+        silent=within(silent, span.start, span.end),
     )
     if not whole:
         return found
@@ -190,8 +193,8 @@ def map_columns(
         for source, topic in dated.topics.items()
         for count in [(promised or {}).get(source[0])]
     )
-    told = dated, quality, found.controls, found.measured, span.end - span.start
-    warnings = tuple(f"{name}: {text}" for text in mapping_warnings(*told))
+    told = mapping_warnings(dated, quality, found, span.end - span.start)
+    warnings = tuple(f"{name}: {text}" for text in told)
     return replace(found, quality=quality, warnings=warnings)
 
 

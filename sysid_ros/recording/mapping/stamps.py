@@ -40,9 +40,12 @@ class Stamps:
     clock: Clock  # the clock actually used
     ns: IntArray  # (m,) nanoseconds since that clock's epoch, increasing, equal ones included
     rows: IndexArray  # (m,) the messages' positions in the order of receipt
-    backwards: int  # messages whose stamp lies before that of the message received before them
     unset: int  # messages left out because their stamp is zero although the others' are not
-    farthest_back: float = 0.0  # s, how far a stamp lies at most before the one received before it
+
+    @property
+    def as_received(self) -> IntArray:
+        """The stamps in the order of receipt."""
+        return self.ns[np.argsort(self.rows)]
 
 
 def choose_stamps(
@@ -133,7 +136,7 @@ def _starting_now(
 def put_in_order(
     clock: Clock, stamps: IntArray, topic: str, *, with_recorder: bool = False
 ) -> Stamps:
-    """Sort stamps and count what was out of order.
+    """Sort stamps.
 
     Args:
       clock: The clock they come from.
@@ -168,7 +171,5 @@ def put_in_order(
         clock=clock,
         ns=given[order],
         rows=np.flatnonzero(is_set)[order],
-        backwards=int(np.count_nonzero(steps < 0)),
         unset=int(np.count_nonzero(~is_set)),
-        farthest_back=max(0.0, -int(steps.min(initial=0)) / 1e9),
     )

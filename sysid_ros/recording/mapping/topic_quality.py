@@ -23,6 +23,7 @@ _FEW_MESSAGES = 1e-3  # share of messages whose stamp another has, that puts not
 
 _OF_OTHERS = "{count} messages of {topic} contradict others of the same stamp"
 _OF_A_CLOCK = "the clock that stamps {topic} was set back, by {back:.2g} s"
+_FORWARD = "the clock that dates {topic} was set forward, by {forward:.2g} s at {at:.4g} s"
 _OF_ROUNDED = "{count} messages of {topic} share stamps, which are rounded to {step:g} s"
 
 
@@ -52,6 +53,14 @@ class TopicQuality:
     interleaved: int = 0  # messages that change between two courses: two publishers
     farthest_back: float = 0.0  # s, the largest of the steps that ``backwards`` counts
     rounded: float = 0.0  # s, the step to which stamps are rounded, so that messages share one
+    forward: float = 0.0  # s, by which the clock was set forward at most, and when it was
+    forward_at: float = 0.0
+
+    @property
+    def was_set(self) -> bool:
+        """Return whether a clock was set in mid-recording and messages tell nothing else."""
+        told_once = self.backwards == 1 or (self.forward > 0.0 and not self.backwards)
+        return told_once and not (self.interleaved or self.conflicts)
 
 
 def topic_quality(
@@ -75,6 +84,8 @@ def topic_quality(
     times = np.unique(topic.times[(topic.times >= used[0]) & (topic.times < used[1])])
     spacing = sampling(times, max_gap)
     msgtype = topic.columns.msgtype
+    backwards = _steps_back(topic, used)
+    forward = max(_steps_forward(topic, used), default=(0.0, 0.0))
     on_change = is_command(msgtype, "", topic.columns.topic) and published_on_change(times, max_gap)
     return TopicQuality(
         sequence=sequence,
@@ -88,7 +99,7 @@ def topic_quality(
         gaps=0 if on_change else spacing.gaps,
         longest_gap=spacing.longest_gap,
         duplicates=count_duplicates(topic),
-        backwards=topic.stamps.backwards,
+        backwards=len(backwards),
         masked=length(masked),
         clock_offset=None if topic.relation is None else topic.relation.offset,
         clock_drift=None if topic.relation is None else topic.relation.drift,
@@ -96,9 +107,36 @@ def topic_quality(
         conflicts=count_conflicts(topic),
         # levels that are sent on change come and go without a course
         interleaved=0 if on_change else count_interleaved(topic),
-        farthest_back=topic.stamps.farthest_back,
+        farthest_back=max(backwards, default=0.0),
         rounded=rounding(topic.columns) if topic.stamps.clock is Clock.HEADER else 0.0,
+        forward=forward[0],
+        forward_at=forward[1],
     )
+
+
+def _steps_back(topic: DatedTopic, used: tuple[float, float]) -> list[float]:
+    """How far stamps lie before those received before them [s], where any of that is used."""
+    ns = topic.stamps.as_received
+    back = np.flatnonzero(np.diff(ns) < 0)
+    steps = zip(
+        ns[back], ns[back + 1], topic.seconds(ns[back]), topic.seconds(ns[back + 1]), strict=True
+    )
+    return [(last - first) / 1e9 for last, first, high, low in steps if _uses(used, low, high)]
+
+
+def _steps_forward(topic: DatedTopic, used: tuple[float, float]) -> list[tuple[float, float]]:
+    """By how much the clock was set forward, and when [s], where both sides are used."""
+    return [
+        (step.size, last)
+        for step in topic.forward
+        for last, first in [topic.seconds(np.array([step.before_ns, step.after_ns])).tolist()]
+        if _uses(used, last, first)
+    ]
+
+
+def _uses(used: tuple[float, float], low: float, high: float) -> bool:
+    """Return whether what is used reaches into an interval [s]."""
+    return used[0] < high and low < used[1]
 
 
 def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
@@ -122,11 +160,17 @@ def doubts_of(quality: Iterable[TopicQuality]) -> tuple[str, ...]:
                 _set_back(topic),
                 _OF_A_CLOCK if topic.backwards == 1 else "{count} stamps of {topic} jump back",
             ),
+            (int(topic.forward > 0.0), _FORWARD),
         )
         if count
         for said in [
             clause.format(
-                topic=topic.topic, count=count, step=topic.rounded, back=topic.farthest_back
+                topic=topic.topic,
+                count=count,
+                step=topic.rounded,
+                back=topic.farthest_back,
+                forward=topic.forward,
+                at=topic.forward_at,
             )
         ]
         for clause in [f"{said} in {topic.sequence}"]

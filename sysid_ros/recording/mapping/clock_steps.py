@@ -1,0 +1,103 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Clocks that are set forward in mid-recording: lasting steps between stamps and receipt.
+
+What a message takes from stamp to receipt goes up at once where a recorder is held up, and comes
+back as its queue empties. Where it stays, one of the two clocks was set. A clock that is set back
+shows in its own stamps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from sysid_ros.arrays import FloatArray, IntArray
+
+_LEAST = 0.05  # s; from stamp to receipt a message rarely takes longer
+_DECISIVE = 3.0  # times what messages on either side scatter by
+_FEWEST = 20  # messages on either side
+_OFTEN = 5  # times that a clock is set in a recording, at most
+_Name = TypeVar("_Name")
+
+
+@dataclass(frozen=True)
+class ClockStep:
+    """A lasting step of a clock forward."""
+
+    size: float  # s
+    before_ns: int  # the last time that it told before
+    after_ns: int  # the first after it
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The steps forward of a topic's two clocks."""
+
+    of_stamps: tuple[ClockStep, ...]
+    of_receipt: tuple[ClockStep, ...]
+
+
+def steps_forward(
+    times: Mapping[_Name, tuple[IntArray, IntArray]],
+) -> dict[_Name, tuple[ClockStep, ...]]:
+    """Find where the clocks that stamp messages are set forward.
+
+    Where the recorder's clock is set, nothing is received meanwhile, of no topic; stamps go on
+    against it, unless their clock is set with it.
+
+    Args:
+      times: Of each topic (n,) stamps and times of receipt [ns], in the order of receipt.
+
+    Returns:
+      The steps of each topic's stamps.
+    """
+    found = {name: _between(*both) for name, both in times.items()}
+    received = np.sort(np.concatenate([log for _, log in times.values()]))
+    recorder = [
+        step
+        for one in found.values()
+        for step in one.of_receipt
+        if not _received_within(step, received)
+    ]
+    surest = tuple(sorted(recorder, key=lambda step: step.size)[-1:])
+    return {
+        name: own.of_stamps or (() if own.of_receipt else surest) for name, own in found.items()
+    }
+
+
+def _between(stamps_ns: IntArray, log_ns: IntArray) -> _Steps:
+    """The steps of stamps against receipt, and of receipt against stamps."""
+    late = (log_ns - stamps_ns) / 1e9
+    jumps = np.flatnonzero(np.abs(np.diff(late)) > _LEAST) + 1
+    edges = [0, *jumps.tolist(), len(late)]
+    parts = [(low, high) for low, high in pairwise(edges) if high - low >= _FEWEST]
+    of_stamps: list[ClockStep] = []
+    of_receipt: list[ClockStep] = []
+    for before, after in pairwise(parts):
+        step = _lasting(late[slice(*before)], late[slice(*after)])
+        own, found = (stamps_ns, of_stamps) if step < 0.0 else (log_ns, of_receipt)
+        last, first = int(own[before[1] - 1]), int(own[after[0]])
+        if step and first - last > np.median(np.diff(own)) + 0.5e9 * abs(step):
+            found.append(ClockStep(abs(step), last, first))
+    often = len(of_stamps) + len(of_receipt) > _OFTEN
+    return _Steps((), ()) if often else _Steps(tuple(of_stamps), tuple(of_receipt))
+
+
+def _lasting(before: FloatArray, after: FloatArray) -> float:
+    """The step between two stretches [s]; 0 where they scatter as much as it."""
+    step = float(np.median(after) - np.median(before))
+    scatter = max(np.percentile(np.abs(one - np.median(one)), 95) for one in (before, after))
+    return step if abs(step) > max(_LEAST, _DECISIVE * scatter) else 0.0
+
+
+def _received_within(step: ClockStep, received: IntArray) -> bool:
+    """Return whether anything was received in the middle half of a step of the recorder's clock."""
+    quarter = (step.after_ns - step.before_ns) // 4
+    first, last = np.searchsorted(received, [step.before_ns + quarter, step.after_ns - quarter])
+    return bool(first < last)

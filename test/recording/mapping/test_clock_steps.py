@@ -1,0 +1,88 @@
+# Copyright 2026 sysid_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Clocks that are set forward in mid-recording, and stretches in which nothing is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mapped_signals import COMMAND, SHOULDER, mapped
+
+from sysid_ros.dataset import unusable
+from sysid_ros.recording.mapping import doubts_of
+from sysid_ros.recording.mapping.clock_steps import steps_forward
+
+_STEP = 300_000_000
+_NOW = 1_700_000_000_000_000_000
+_EVERY = 10_000_000
+
+
+def set_forward(arm, *, stamps: bool, receipt: bool):
+    """The arm with clocks that are set forward in the middle."""
+    entries = []
+    for entry in arm:
+        if late := entry.log_ns >= arm[0].log_ns + 500_000_000:
+            entry = replace(entry, log_ns=entry.log_ns + _STEP * receipt)
+        if late and stamps and entry.topic == "/joint_states":
+            stamp = entry.message.header.stamp
+            seconds, nanoseconds = divmod(stamp.nanosec + _STEP, 1_000_000_000)
+            entry.message.header.stamp = replace(
+                stamp, sec=stamp.sec + seconds, nanosec=nanoseconds
+            )
+        entries.append(entry)
+    return entries
+
+
+@pytest.mark.parametrize(
+    ("stamps", "receipt", "named"),
+    [(True, False, "/joint_states"), (False, True, "/command"), (True, True, "")],
+)
+def test_a_clock_that_is_set_forward_is_told_or_no_window_spans_it(
+    arm, write_bag, stamps: bool, receipt: bool, named: str
+) -> None:
+    path = write_bag(set_forward(arm, stamps=stamps, receipt=receipt))
+    result = mapped(path, COMMAND, SHOULDER)
+    said = doubts_of(result.quality)
+    if named:
+        (one,) = said
+        assert one.startswith(f"the clock that dates {named} was set forward, by 0.3 s at 0.49")
+        return
+    assert said == ()
+    (stretch,) = result.silent
+    assert stretch == pytest.approx((0.49, 0.8), abs=1e-9)
+    assert unusable(mapped(path, SHOULDER)) == result.silent, "also without commands"
+    assert any("Nothing at all was recorded for 0.31 s" in one for one in result.warnings)
+
+
+@pytest.mark.parametrize(("start", "end"), [(None, 0.45), (0.85, None)])
+def test_what_is_cut_off_is_not_told(arm, write_bag, start, end) -> None:
+    path = write_bag(set_forward(arm, stamps=True, receipt=False))
+    assert doubts_of(mapped(path, SHOULDER, start=start, end=end).quality) == ()
+
+
+def held_up(stamps: np.ndarray, *, queued: bool) -> np.ndarray:
+    """Receipt of messages while a recorder, or this topic, is held up for a second."""
+    late = np.maximum(0, stamps[200] + 1_000_000_000 - stamps) * (stamps >= stamps[200])
+    return stamps + 500_000 + (late if queued else 1_000_000_000 * (stamps >= stamps[200]))
+
+
+def test_a_recorder_or_topic_that_is_held_up_is_no_clock() -> None:
+    stamps = _NOW + _EVERY * np.arange(600)
+    queue = stamps, held_up(stamps, queued=True)
+    assert steps_forward({"a": queue, "b": queue}) == {"a": (), "b": ()}
+    slower = stamps, held_up(stamps, queued=False)  # a filter that is switched on
+    steady = stamps, stamps + 400_000
+    assert steps_forward({"slower": slower, "steady": steady}) == {"slower": (), "steady": ()}
+
+
+def test_a_clock_that_is_set_with_the_recorders_is_told_by_one_that_is_not() -> None:
+    """A camera of another machine tells that the robot's clock was set with the recorder's."""
+    even = _NOW + _EVERY * np.arange(600)
+    jumped = even + 2_000_000_000 * (np.arange(600) >= 250)
+    found = steps_forward({"camera": (even, jumped), "robot": (jumped - 1000, jumped)})
+    assert found["camera"] == ()
+    (step,) = found["robot"]
+    assert step.size == pytest.approx(2.0)
