@@ -297,7 +297,7 @@ class Experiment:
     clock: Clock = key(
         Clock.HEADER,
         "what dates a message; `header` falls back to the publish time, `simulation` is the "
-        "bag's /clock",
+        "bag's /clock, `device` an integer in which the sender counts time",
     )
     clock_correction: ClockCorrection = key(
         ClockCorrection.NONE,

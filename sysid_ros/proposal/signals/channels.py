@@ -23,9 +23,9 @@ from sysid_ros.recording.mapping import (
     choose_stamps,
     joined_turns,
     names_angle,
-    rounding,
     simulation_time,
     stamp_relation,
+    telling_clock,
 )
 from sysid_ros.recording.messages import (
     EVERY,
@@ -211,8 +211,9 @@ class _Gathered:
 
     def add(self, table: TopicColumns, simulation: SimulationTime | None, corrected: bool) -> None:
         """Take what another recording has; stamps are translated where they are to be."""
-        clock, stamps = _stamps(table, simulation)
-        self._clock = self._clock or clock
+        clock = telling_clock(table, simulation)
+        stamps = choose_stamps(table, clock, simulation)[1]
+        self._clock = self._clock or ("" if clock is Clock.HEADER else clock.value)
         relation = stamp_relation(table, Clock.HEADER, stamps, table.log_ns)
         if simulation is None and relation and abs(relation.drift) < FASTEST_CLOCK:
             self._behind = relation.offset if self._behind is None else self._behind
@@ -252,16 +253,6 @@ def _is_command(msgtype: str, field: str, topic: str) -> bool:
     reported = any(map(_REPORTED.fullmatch, re.split(r"[_\d]+", own))) and not is_asked(topic)
     untold = not message_type(msgtype).measured  # by the type
     return is_command(msgtype, field, topic) and not (untold and reported)
-
-
-def _stamps(table: TopicColumns, simulation: SimulationTime | None) -> tuple[str, IntArray]:
-    """Stamps of a topic's messages, and the clock to ask for where no header tells the time."""
-    try:
-        if simulation is None and rounding(table):
-            return Clock.PUBLISH.value, choose_stamps(table, Clock.PUBLISH)[1]
-        return "", choose_stamps(table, Clock.HEADER, simulation)[1]
-    except DataError:
-        return Clock.PUBLISH.value, choose_stamps(table, Clock.PUBLISH)[1]
 
 
 def _series(

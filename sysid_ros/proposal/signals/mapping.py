@@ -47,7 +47,7 @@ from sysid_ros.proposal.signals.measured_positions import (
 from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.unit_names import told_unit
 from sysid_ros.recording.mapping import SignalKind
-from sysid_ros.recording.messages import message_type
+from sysid_ros.recording.messages import Clock, message_type
 from sysid_ros.robots import with_servos, without_motors
 
 _GEOMETRY = ("geometry_msgs/", "nav_msgs/", "tf2_msgs/")
@@ -316,7 +316,7 @@ def _without_inputs(
 
 def _undated(lines: Sequence[Line]) -> list[str]:
     """Sentences about topics whose stamps tell no time."""
-    topics = {line.channel.topic for line in lines if line.channel.clock}
+    topics = {line.channel.topic for line in lines if line.channel.clock == Clock.PUBLISH.value}
     return [
         f"stamps of {topic} never change or are rounded; it is dated by when it was published"
         for topic in sorted(topics)

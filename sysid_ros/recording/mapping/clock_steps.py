@@ -36,11 +36,14 @@ class ClockStep:
 
 
 @dataclass(frozen=True)
-class _Steps:
-    """The steps forward of a topic's two clocks."""
+class Steps:
+    """The steps forward of the two clocks of a topic's messages."""
 
     of_stamps: tuple[ClockStep, ...]
     of_receipt: tuple[ClockStep, ...]
+
+
+NO_STEPS = Steps((), ())
 
 
 def steps_forward(
@@ -57,7 +60,7 @@ def steps_forward(
     Returns:
       The steps of each topic's stamps.
     """
-    found = {name: _between(*both) for name, both in times.items()}
+    found = {name: steps_between(*both) for name, both in times.items()}
     received = np.sort(np.concatenate([log for _, log in times.values()]))
     recorder = [
         step
@@ -71,8 +74,13 @@ def steps_forward(
     }
 
 
-def _between(stamps_ns: IntArray, log_ns: IntArray) -> _Steps:
-    """The steps of stamps against receipt, and of receipt against stamps."""
+def steps_between(stamps_ns: IntArray, log_ns: IntArray) -> Steps:
+    """Find where stamps lastingly go ahead of receipt, or receipt of stamps.
+
+    Args:
+      stamps_ns: (n,) in the order of receipt.
+      log_ns: (n,) times of receipt of the same messages.
+    """
     late = (log_ns - stamps_ns) / 1e9
     jumps = np.flatnonzero(np.abs(np.diff(late)) > _LEAST) + 1
     edges = [0, *jumps.tolist(), len(late)]
@@ -86,7 +94,7 @@ def _between(stamps_ns: IntArray, log_ns: IntArray) -> _Steps:
         if step and first - last > np.median(np.diff(own)) + 0.5e9 * abs(step):
             found.append(ClockStep(abs(step), last, first))
     often = len(of_stamps) + len(of_receipt) > _OFTEN
-    return _Steps((), ()) if often else _Steps(tuple(of_stamps), tuple(of_receipt))
+    return NO_STEPS if often else Steps(tuple(of_stamps), tuple(of_receipt))
 
 
 def _lasting(before: FloatArray, after: FloatArray) -> float:

@@ -252,8 +252,7 @@ def clock_warnings(dated: DatedRecording) -> list[str]:
     for (name, wanted), topic in dated.topics.items():
         if topic.stamps.unset:
             found.append(
-                f"{topic.stamps.unset} messages of {name} have a header stamp of zero and were "
-                "left out."
+                f"{topic.stamps.unset} messages of {name} have a stamp of zero and were left out."
             )
         mixed = used != {Clock.HEADER} and Clock.SIMULATION not in used
         if topic.stamps.clock is Clock.HEADER and mixed and not topic.corrected:

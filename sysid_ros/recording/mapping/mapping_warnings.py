@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
 
 from sysid_ros import time_intervals
-from sysid_ros.errors import listed
+from sysid_ros.errors import DataError, listed
 from sysid_ros.recording.mapping.dating import DatedRecording, clock_warnings
+from sysid_ros.recording.mapping.device_time import device_stamps
 from sysid_ros.recording.mapping.mapped_recording import MappedRecording, MappedSignal
 from sysid_ros.recording.mapping.receipt import dated_by_receipt, lateness
 from sysid_ros.recording.mapping.topic_quality import TopicQuality
@@ -34,7 +38,7 @@ def mapping_warnings(
       mapped: Its signals.
       length: How long anything was measured [s].
     """
-    found = clock_warnings(dated) + _received(dated)
+    found = clock_warnings(dated) + _received(dated) + _own_time(dated)
     for topic in quality:
         found += _of_topic(topic)
     for columns in {topic.columns.topic: topic.columns for topic in dated.topics.values()}.values():
@@ -119,6 +123,26 @@ def _received(dated: DatedRecording) -> list[str]:
             )
         elif topic.stamps.clock is Clock.RECEIVE:
             found.append(f"{said}.")
+    return found
+
+
+def _own_time(dated: DatedRecording) -> list[str]:
+    """Say which messages are dated by their way, though they tell themselves when they are of."""
+    found = []
+    for (name, _), topic in dated.topics.items():
+        columns, clock = topic.columns, topic.stamps.clock
+        if columns.count is None or clock not in (Clock.PUBLISH, Clock.RECEIVE, Clock.EVEN):
+            continue
+        with suppress(DataError):
+            own = device_stamps(columns)[topic.stamps.rows]
+            late = (topic.stamps.ns - own)[own != 0] / 1e9
+            scatter = float(np.percentile(late, 95) - np.median(late))
+            if scatter > _TELLING:
+                found.append(
+                    f"{name} is dated by its {clock.value} time, which one message in twenty has "
+                    f"{1e3 * scatter:.2g} ms later than most, seen from its own count of time, "
+                    f"{columns.count.field!r}; 'clock: device' dates its signals by that."
+                )
     return found
 
 

@@ -10,6 +10,7 @@ of a busy recorder is a queueing delay that a fit would mistake for a delay or f
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ import numpy as np
 from sysid_ros.arrays import IndexArray, IntArray
 from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import LARGEST_DISORDER_NS
+from sysid_ros.recording.mapping.device_time import device_stamps
 from sysid_ros.recording.mapping.even_rate import at_even_rate
 from sysid_ros.recording.messages import Clock, message_type
 
@@ -56,7 +58,7 @@ def choose_stamps(
     ``HEADER`` falls back for types without a header: to the simulation's time where there is one,
     else to the publish time. ``PUBLISH`` falls back to the receive time where the bag keeps no
     publish time, and so does ``EVEN``, which keeps times as they are where messages are not sent
-    at an even rate.
+    at an even rate. ``DEVICE`` falls back to the header for types without a count of time.
 
     Args:
       columns: The topic's messages.
@@ -67,8 +69,12 @@ def choose_stamps(
       The clock used, and (n,) stamps in nanoseconds.
 
     Raises:
-      DataError: The header stamps were never filled in.
+      DataError: The header stamps were never filled in, or a count of time is none.
     """
+    if wanted is Clock.DEVICE and (columns.count is not None or columns.header_ns is None):
+        return Clock.DEVICE, device_stamps(columns)
+    if wanted is Clock.DEVICE:
+        wanted = Clock.HEADER
     if wanted is Clock.HEADER and columns.header_ns is not None:
         if message_type(columns.msgtype).zero_stamp_is_now:
             return _starting_now(columns, simulation)
@@ -92,6 +98,22 @@ def _without_header(
     if wanted is not Clock.RECEIVE and publish is not None and publish.all():
         clock, ns = Clock.PUBLISH, publish
     return (Clock.EVEN, at_even_rate(ns)) if wanted is Clock.EVEN else (clock, ns)
+
+
+def telling_clock(columns: TopicColumns, simulation: SimulationTime | None = None) -> Clock:
+    """The clock to ask for that tells most of a topic whose signals are to be mapped.
+
+    That is the header, or what takes its place, unless it tells nothing or is rounded; or else an
+    own count of time that agrees with the receipt.
+    """
+    with suppress(DataError):
+        choose_stamps(columns, Clock.HEADER, simulation)
+        if simulation is not None or (columns.header_ns is not None and not rounding(columns)):
+            return Clock.HEADER
+    if simulation is None and columns.count is not None:
+        with suppress(DataError):
+            return choose_stamps(columns, Clock.DEVICE)[0]
+    return Clock.HEADER if columns.header_ns is None else Clock.PUBLISH
 
 
 def rounding(columns: TopicColumns) -> float:

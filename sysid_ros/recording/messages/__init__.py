@@ -35,5 +35,5 @@ from sysid_ros.recording.messages.message_types import (
     reports_command,
 )
 from sysid_ros.recording.messages.stored_message import Clock, Definition, RawMessage, ros2_type
-from sysid_ros.recording.messages.topic_columns import TopicColumns, TopicDecoder
+from sysid_ros.recording.messages.topic_columns import TimeCount, TopicColumns, TopicDecoder
 from sysid_ros.recording.messages.trajectories import TrajectoryReader, is_expanded, played

@@ -31,6 +31,13 @@ _WORD = 8  # bytes
 _BRIDGED_WORDS = 16  # comparing so many words that do not matter is cheaper than another slice
 _NANOSECONDS = 1_000_000_000
 _STAMP = re.compile("(time_?)?stamp|time")
+_COUNTS = [(kind, 0) for kind in ("uint16", "int32", "uint32", "int64", "uint64")]
+# Words of fields that count time, as PX4's timestamp_sample, time_boot_ms or stamp_us, and more.
+_TIMES = {"time", "timestamp", "stamp", "tick", "clock", "uptime", "micros", "millis"}
+_OF_TIMES = {
+    "ms", "us", "ns", "msec", "usec", "nsec", "sample", "sampled", "measured", "sent", "since",
+    "boot", "epoch", "monotonic", "device", "sensor", "mcu", "hardware", "hw", "system", "sys",
+}  # fmt: skip
 
 
 def stack_messages(messages: Sequence[bytes]) -> Rows:
@@ -51,6 +58,7 @@ class FieldReader:
     types: Mapping[str, Fielddefs]  # fields of the type and of those it uses
     paths: tuple[FieldPath, ...]  # the wanted fields
     stamp: str  # the field of its time: that of a header, or one of its own; empty without any
+    count: str = ""  # the integer in which its sender counts time; empty without any
 
     @classmethod
     def of_type(
@@ -61,7 +69,8 @@ class FieldReader:
         paths: tuple[FieldPath, ...],
     ) -> FieldReader:
         """Make a reader, finding out what dates the type's messages."""
-        return cls(msgtype, serialization, types, paths, _stamp_of(types[msgtype]))
+        fields = types[msgtype]
+        return cls(msgtype, serialization, types, paths, _stamp_of(fields), _count_of(fields))
 
     @property
     def stamped(self) -> bool:
@@ -80,10 +89,12 @@ class FieldReader:
             resolve(parse_field(f"{self.stamp}.{part}"), tree.root)
             for part in (("sec", "nanosec") if self.stamped else ())
         ]
+        count = resolve(parse_field(self.count), tree.root) if self.count else None
         return Layout(
             length=len(data),
             fixed=_fixed_words(data, tree.shape),
             stamp=tuple(number for number in stamp if isinstance(number, Number)),
+            count=count if isinstance(count, Number) else None,
             numbers=tuple(resolve(path, tree.root) for path in self.paths),
         )
 
@@ -95,6 +106,17 @@ def _stamp_of(fields: Fielddefs) -> str:
         return "header.stamp"
     own = [name for name, kind in kinds.items() if kind == TIME and _STAMP.fullmatch(name)]
     return own[0] if len(own) == 1 else ""
+
+
+def _count_of(fields: Fielddefs) -> str:
+    """The integer that counts time: when something was sampled, rather than when it was sent."""
+    named = [name for name, kind in fields if kind[1] in _COUNTS and _counts_time(name)]
+    return next((name for name in named if "sample" in name), named[0] if named else "")
+
+
+def _counts_time(name: str) -> bool:
+    words = set(name.lower().split("_"))
+    return bool(words & _TIMES) and words <= _TIMES | _OF_TIMES
 
 
 class _FixedWords(NamedTuple):
@@ -113,6 +135,7 @@ class Layout:
     length: int  # their length in bytes
     fixed: tuple[_FixedWords, ...]  # the words in which they must agree
     stamp: tuple[Number, ...]  # header seconds and nanoseconds, or nothing
+    count: Number | None  # the sender's count of time
     numbers: tuple[Number | Absent, ...]  # for each field its place, or why there is none
 
     def matches(self, rows: Rows) -> BoolArray:
@@ -144,6 +167,13 @@ class Layout:
         )
         total: IntArray = seconds * _NANOSECONDS + nanoseconds
         return total
+
+    def counts(self, rows: Rows) -> IntArray:
+        """Read the senders' counts of time of matching messages: (n, w) to (n,)."""
+        if self.count is None:
+            return np.zeros(len(rows), dtype=np.int64)
+        position, phase = divmod(self.count.offset, np.dtype(self.count.dtype).itemsize)
+        return _view(rows, self.count.dtype, phase)[:, position].astype(np.int64)
 
 
 def _fixed_words(data: bytes, shape: Sequence[int]) -> tuple[_FixedWords, ...]:

@@ -18,6 +18,7 @@ class Clock(str, Enum):
     RECEIVE = "receive"
     SIMULATION = "simulation"  # the bag's /clock when it was published
     EVEN = "even"  # publish time without its scatter about an even rate
+    DEVICE = "device"  # an integer in which the sender counts time, on the recorder's clock
 
 
 class RawMessage(NamedTuple):

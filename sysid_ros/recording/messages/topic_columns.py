@@ -31,6 +31,14 @@ _LAYOUTS_KEPT = 8  # of messages laid out in more ways in turn, each is located 
 
 
 @dataclass(frozen=True)
+class TimeCount:
+    """An integer in which the sender of messages counts time, from an instant of its own."""
+
+    field: str
+    values: IntArray  # (n,)
+
+
+@dataclass(frozen=True)
 class TopicColumns:
     """Fields of one topic, in the order in which its messages were received."""
 
@@ -48,6 +56,7 @@ class TopicColumns:
     ambiguous: Mapping[FieldPath, int] = field(default_factory=dict)
     # for each path to all points of a trajectory, those of every message (n,)
     trajectories: Mapping[FieldPath, tuple[Trajectory | None, ...]] = field(default_factory=dict)
+    count: TimeCount | None = None  # of time by the sender; ``None`` where the type has none
 
 
 class TopicDecoder:
@@ -66,6 +75,7 @@ class TopicDecoder:
         self._log: list[IntArray] = []
         self._publish: list[IntArray] = []
         self._stamps: list[IntArray] = []
+        self._counts: list[IntArray] = []
         self._values: list[FloatArray] = []
         self._present: list[BoolArray] = []
 
@@ -80,7 +90,7 @@ class TopicDecoder:
         count, fields = len(data), len(self._reader.paths)
         values = np.empty((count, fields))
         present = np.empty((count, fields), dtype=np.bool_)
-        stamps = np.empty(count, dtype=np.int64)
+        stamps, counts = np.empty((2, count), dtype=np.int64)
         lengths = np.array([len(one) for one in data])
         for length in np.unique(lengths):
             remaining = np.flatnonzero(lengths == length)
@@ -95,6 +105,7 @@ class TopicDecoder:
                 present[chosen] = [isinstance(number, Number) for number in layout.numbers]
                 if layout.stamp:
                     stamps[chosen] = layout.stamps(taken)
+                counts[chosen] = layout.counts(taken)
                 remaining, rows = remaining[~matching], rows[~matching]
         self._log.append(np.array(log, dtype=np.int64))
         if None not in publish:
@@ -104,6 +115,7 @@ class TopicDecoder:
         self._values.append(values)
         self._present.append(present)
         self._stamps.append(stamps)
+        self._counts.append(counts)
 
     def forget_before(self, log_ns: int) -> None:
         """Forget messages received before an instant, but for the last of them."""
@@ -115,6 +127,7 @@ class TopicDecoder:
         self._log = [log[first:]]
         self._publish = [_join(self._publish, np.int64)[first:]] if whole else []
         self._stamps = [_join(self._stamps, np.int64)[first:]]
+        self._counts = [_join(self._counts, np.int64)[first:]]
         self._values = [_join(self._values, np.float64)[first:]]
         self._present = [_join(self._present, np.bool_)[first:]]
         self._trajectories = [found[first:] for found in self._trajectories]
@@ -131,7 +144,7 @@ class TopicDecoder:
         ):
             order = np.argsort(log, kind="stable")
         rows = range(len(log)) if isinstance(order, slice) else order
-        publish = _join(self._publish, np.int64)
+        publish, counts = _join(self._publish, np.int64), _join(self._counts, np.int64)
         return TopicColumns(
             topic=self._topic,
             msgtype=self._reader.msgtype,
@@ -147,6 +160,7 @@ class TopicDecoder:
                 reader.path: tuple(found[row] for row in rows)
                 for reader, found in zip(self._expanded, self._trajectories, strict=True)
             },
+            count=TimeCount(self._reader.count, counts[order]) if self._reader.count else None,
         )
 
     def _count_ambiguous(self, layout: Layout, messages: int) -> None:

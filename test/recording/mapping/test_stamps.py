@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from sysid_ros.errors import DataError
 from sysid_ros.recording.bags import relate
-from sysid_ros.recording.mapping import choose_stamps, rounding
-from sysid_ros.recording.mapping.stamps import put_in_order
+from sysid_ros.recording.mapping import choose_stamps
+from sysid_ros.recording.mapping.stamps import put_in_order, rounding
 from sysid_ros.recording.messages import TopicColumns
 from sysid_ros.recording.messages.stored_message import Clock
 
