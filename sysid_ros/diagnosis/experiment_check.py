@@ -229,7 +229,7 @@ def _with_better_clock(
     again = recorded(dataset.training)
     for label in finding.signals:
         sampled = sampling_of(again.pooled(label))
-        if sampled is None or is_uneven(sampled):
+        if not sampled or any(map(is_uneven, sampled)):
             return finding
     return replace(
         finding,

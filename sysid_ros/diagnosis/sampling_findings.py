@@ -93,18 +93,22 @@ def _rates(recorded: Recorded, lines: ExperimentLines, kinds: dict[str, str]) ->
     for topic, labels in by_topic({label: lines.topic(label) for label in kinds}).items():
         # Inputs of actuators are joined on the instants of the topics of all of them.
         own = [label for label in labels if label not in inputs] if several else labels
-        sampled = [
-            (label, rate)
-            for label in own
-            if (rate := sampling_of(recorded.pooled(label))) is not None
-        ]
-        slow = [(label, rate) for label, rate in sampled if is_slow(rate)]
+        sampled = [(label, rate) for label in own for rate in sampling_of(recorded.pooled(label))]
+        slow = _first_of_each((label, rate) for label, rate in sampled if is_slow(rate))
         if slow and any(kinds[label] == "position" for label, _ in slow):
             found.append(_slow(topic, slow))
-        uneven = [(label, rate) for label, rate in sampled if is_uneven(rate)]
+        uneven = _first_of_each((label, rate) for label, rate in sampled if is_uneven(rate))
         if uneven and lines.max_gap > 5.0 / uneven[0][1].rate:
             found.append(_uneven(topic, uneven))
     return found
+
+
+def _first_of_each(sampled: Iterable[tuple[str, Rate]]) -> list[tuple[str, Rate]]:
+    """Signals with the slowest of the rates that are told of each."""
+    found: dict[str, Rate] = {}
+    for label, rate in sampled:
+        found.setdefault(label, rate)
+    return [*found.items()]
 
 
 def _slow(topic: str, sampled: list[tuple[str, Rate]]) -> Finding:

@@ -27,8 +27,7 @@ def course(times: FloatArray, noise: float) -> FloatArray:
 
 def uneven(times: FloatArray, stamps: FloatArray, noise: float = 5e-5) -> bool:
     """Whether the stamps of a motion that was seen at some times count as uneven."""
-    sampled = sampling_of([Samples(stamps, course(times, noise))])
-    assert sampled is not None
+    (sampled,) = sampling_of([Samples(stamps, course(times, noise))])
     return is_uneven(sampled)
 
 
@@ -64,10 +63,20 @@ def test_each_recording_may_have_a_rate_of_its_own() -> None:
         return [Samples(times, course(times, 5e-5)) for times in courses]
 
     sampled = sampling_of(recordings(0.05))
-    assert sampled is not None and not is_uneven(sampled)
-    assert sampled.rate == pytest.approx(50.0, rel=0.01)
-    uneven_ones = sampling_of(recordings(0.8))
-    assert uneven_ones is not None and is_uneven(uneven_ones)
+    assert not any(map(is_uneven, sampled))
+    assert [one.rate for one in sampled] == pytest.approx([50.0, 200.0, 1000.0], rel=0.01)
+    assert any(map(is_uneven, sampling_of(recordings(0.8))))
+
+
+def test_each_rate_is_held_against_its_own_stamps() -> None:
+    def parts(*kinds: tuple[float, float]) -> list[Samples]:
+        courses = [jittered(rate, share) for rate, share in kinds]
+        return [Samples(times, course(times, 5e-5)) for times in courses]
+
+    fine = sampling_of(parts((1000.0, 0.2), (50.0, 0.01)))
+    assert not any(map(is_uneven, fine)), "the many may vary, and the few do not"
+    slow, fast = sampling_of(parts((1000.0, 0.01), (50.0, 0.4)))
+    assert is_uneven(slow) and not is_uneven(fast)
 
 
 ARM = """<mujoco><worldbody><body><joint name="a"/><geom size=".1" mass="1"/></body><body>
@@ -113,9 +122,7 @@ def test_a_slow_recording_of_slow_motion_beside_a_fast_one_is_not_sampled_too_sl
         moved = np.sin(2.0 * np.pi * fastest * times) + noise[: len(times)]
         parts.append(Samples(times, moved))
     sampled = sampling_of(parts)
-    assert sampled is not None
-    assert sampled.rate == pytest.approx(20.0)
-    assert not is_slow(sampled)
+    assert sampled[0].rate == pytest.approx(20.0)
+    assert not any(map(is_slow, sampled))
     one_of_fast_motion = Samples(parts[0].times, np.sin(2.0 * np.pi * 4.0 * parts[0].times))
-    both = sampling_of([one_of_fast_motion, parts[1]])
-    assert both is not None and is_slow(both)
+    assert is_slow(sampling_of([one_of_fast_motion, parts[1]])[0])

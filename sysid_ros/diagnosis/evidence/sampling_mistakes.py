@@ -41,35 +41,50 @@ _NAMED = 4  # joints that a sentence names
 
 @dataclass(frozen=True)
 class Rate:
-    """The sampling of a signal."""
+    """The sampling of a signal in recordings of about one rate."""
 
-    rate: float  # Hz, the slowest recording's
+    rate: float  # Hz, the slowest one's
     deviation: float  # of 95 % of the intervals from their recording's usual one, over that
-    bandwidth: float  # the motion's top, Hz, in recordings that are about as slow
+    bandwidth: float  # the motion's top, Hz
     # from sample to sample, with the stamps as they are, over that with even ones
     roughness: float = 0.0
 
 
-def sampling_of(parts: list[Samples]) -> Rate | None:
-    """Describe the stamps of a measured signal over all recordings, by the slowest one's rate."""
+def sampling_of(parts: Sequence[Samples]) -> tuple[Rate, ...]:
+    """Describe the stamps of a measured signal in all recordings, the slowest rate first.
+
+    What is sampled more often may move faster, and its stamps may vary by more without harm: each
+    rate is held against its own recordings. None is told by a few intervals.
+    """
     intervals = [np.diff(part.times) for part in parts]
     if sum(map(len, intervals)) < _FEWEST:
-        return None
-    # Each recording may have a rate of its own, but a few intervals tell none.
+        return ()
     pooled = float(np.median(np.concatenate(intervals)))
     usual = [float(np.median(one)) if len(one) >= _FEWEST else pooled for one in intervals]
-    off = [np.abs(one / own - 1.0) for one, own in zip(intervals, usual, strict=True)]
-    slowest, tops = max(usual), []
-    for part, own in zip(parts, usual, strict=True):
-        if own < _AS_SLOW * slowest:
-            continue  # its motion may be faster, as may what is sampled more often
+    found: list[Rate] = []
+    rest = [*zip(usual, parts, strict=True)]
+    while rest:
+        slowest = max(own for own, _ in rest)
+        found.append(_rate_of([one for one in rest if one[0] >= _AS_SLOW * slowest]))
+        rest = [one for one in rest if one[0] < _AS_SLOW * slowest]
+    return tuple(found)
+
+
+def _rate_of(alike: Sequence[tuple[float, Samples]]) -> Rate:
+    """The sampling in recordings with usual intervals [s] that are much alike."""
+    off = np.concatenate([np.abs(np.diff(part.times) / own - 1.0) for own, part in alike])
+    tops = []
+    for own, part in alike:
         grid = np.arange(part.times[0], part.times[-1], own)
         top = motion_bandwidth(part.at(grid), 1.0 / own, level_step([part.values]))
         if top is not None:
             tops.append(top)
-    top = float(np.median(tops)) if tops else 0.0
-    deviation = float(np.percentile(np.concatenate(off), 95))
-    return Rate(1.0 / slowest, deviation, top, _roughness(parts))
+    return Rate(
+        1.0 / max(own for own, _ in alike),
+        float(np.percentile(off, 95)),
+        float(np.median(tops)) if tops else 0.0,
+        _roughness([part for _, part in alike]),
+    )
 
 
 def _roughness(parts: Sequence[Samples]) -> float:
@@ -176,7 +191,7 @@ def _motion_range(recorded: Recorded, joint: int) -> tuple[float, float]:
     low, high = np.percentile(np.concatenate([part.values for part in parts]), [1.0, 99.0])
     sampled = sampling_of(parts)
     noise = 0.0
-    if sampled is not None and _is_fine(sampled):
+    if sampled and all(map(_is_fine, sampled)):
         noise = jitter_of([part.values for part in parts])
     least = _LEAST_TURN if recorded.is_hinge(joint) else _LEAST_TRAVEL
     if recorded.model.jnt_limited[joint]:
