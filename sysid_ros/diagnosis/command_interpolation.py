@@ -25,7 +25,7 @@ from sysid_ros.diagnosis.fits import (
 from sysid_ros.diagnosis.simulated import contacts, without_geoms
 from sysid_ros.engine.elements import is_effort, is_servo, is_velocity_servo
 from sysid_ros.engine.parameters import ParameterDict, corrects
-from sysid_ros.engine.signals import ModelSequences
+from sysid_ros.engine.signals import ModelSequences, control_column
 from sysid_ros.engine.simulation import RolloutPool, single_blas_thread
 from sysid_ros.errors import SysidError
 from sysid_ros.experiment import Experiment
@@ -284,7 +284,7 @@ def _stays_apart(sequences: ModelSequences) -> bool:
 def _commands_by_topic(
     experiment: Experiment, sequences: ModelSequences
 ) -> dict[tuple[str, Interpolation], tuple[str, ...]]:
-    """Labels of commands that are not measured, by topic and present method."""
+    """Labels of commands that are not measured, by topic and present method; of those that vary."""
     model, control = sequences.gt_model, sequences.control[0]
     found: dict[tuple[str, Interpolation], tuple[str, ...]] = {}
     for signal in experiment.signals:
@@ -300,7 +300,13 @@ def _commands_by_topic(
             continue
         key = signal.topic, method
         found[key] = (*found.get(key, ()), signal.name)
-    return found
+    return {key: own for key, own in found.items() if any(_varies(sequences, one) for one in own)}
+
+
+def _varies(sequences: ModelSequences, name: str) -> bool:
+    """Return whether an input ever changes, without which no way between its values shows."""
+    columns = [(one, control_column(one, name)) for one in sequences.control]
+    return any(np.ptp(one.data[:, column]) != 0.0 for one, column in columns if column is not None)
 
 
 def _others(sequences: ModelSequences, topic: CommandSampling) -> list[Interpolation]:

@@ -10,6 +10,7 @@ a model needs for what the robot did.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 
 import mujoco
@@ -27,7 +28,7 @@ from sysid_ros.diagnosis import (
 )
 from sysid_ros.engine.elements import actuators_on, joint_of, n_actuators
 from sysid_ros.engine.friction import has_friction
-from sysid_ros.engine.measured_torque import TorqueSignal, torque_signals
+from sysid_ros.engine.measured_torque import TorqueSignal, bear_weight, torque_signals
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.signals import ModelSequences, force_unit
 from sysid_ros.engine.simulation import Candidate, CandidateBuilder
@@ -119,7 +120,8 @@ def _errors(
         return None
     from sysid_ros.engine.regressor import Motion, mujoco_torque  # loads numba, which takes long
 
-    model = candidate.model
+    model = copy.copy(candidate.model)
+    model.jnt_actgravcomp[:] = bear_weight(model, telling.values())
     motion = Motion(*data.motion(seen.all_positions))
     used = _unconstrained(model, motion.qpos)
     if np.count_nonzero(used) < _FEWEST:

@@ -381,8 +381,12 @@ def _with_parameters(
 
 
 def _inputs(mapping: Mapping, unzeroed: dict[str, str]) -> Inputs:
-    """Return what drives the model, and the topics that nothing else is mapped from."""
-    lines = [line for line in mapping.lines if line.input]
+    """Return what drives the model, and the topics that nothing else is mapped from.
+
+    Without servos that are told where their joints stand: of these nothing shows.
+    """
+    driven = [line for line in mapping.lines if line.input]
+    lines = [line for line in driven if line.channel.command or line.channel.moves]
     others = {line.channel.topic for line in mapping.signals if line not in lines}
     topics = {line.input: line.channel.topic for line in lines}
     return Inputs(

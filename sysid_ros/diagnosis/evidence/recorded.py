@@ -13,6 +13,11 @@ import mujoco
 import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.diagnosis.evidence.driven_by_torque import (
+    measured_labels,
+    torque_sensors,
+    with_motors,
+)
 from sysid_ros.engine.elements import (
     BALL,
     FREE,
@@ -216,11 +221,11 @@ def recorded(groups: Sequence[ModelSequences], guessed: Collection[str] = ()) ->
       guessed: Names of servos whose gains nobody knows.
     """
     group = max(groups, key=len)
-    torques = _torque_sensors(group)
-    spec = _with_motors(group.spec, torques) if torques else group.spec.copy()
+    torques = torque_sensors(group)
+    spec = with_motors(group.spec, torques) if torques else group.spec.copy()
     model = spec.compile()
     if any(is_effort(model, a) for a in range(n_actuators(model))):
-        model = _without_unmeasured_joints(spec, _measured_labels(group)) or model
+        model = _without_unmeasured_joints(spec, measured_labels(group)) or model
     recordings: tuple[Mapping[str, Samples], ...] = tuple(
         {**_signals(measured), **_signals(control)}
         for measured, control in zip(group.sensordata, group.control, strict=True)
@@ -313,30 +318,6 @@ def _is_on_free(model: mujoco.MjModel, actuator: int) -> bool:
     """Return whether an actuator pushes a site of a free body."""
     joint = _joint_of_site(model, actuator)
     return joint >= 0 and int(model.jnt_type[joint]) == FREE
-
-
-def _torque_sensors(group: ModelSequences) -> dict[str, str]:
-    """The joint of every measured torque sensor, where no input of an actuator is known."""
-    kind = mujoco.mjtSensor.mjSENS_JOINTACTFRC
-    if any(series.signal_mapping for series in group.control):
-        return {}
-    measured = _measured_labels(group)
-    return {s.name: s.objname for s in group.spec.sensors if s.type == kind and s.name in measured}
-
-
-def _with_motors(spec: mujoco.MjSpec, torques: Mapping[str, str]) -> mujoco.MjSpec:
-    """A copy whose joints are driven by motors with the measured torque, instead of servos."""
-    copy = spec.copy()
-    for element in (*copy.keys, *copy.actuators):
-        copy.delete(element)
-    for label, joint in torques.items():
-        motor = copy.add_actuator(name=label, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=joint)
-        motor.set_to_motor()
-    return copy
-
-
-def _measured_labels(group: ModelSequences) -> set[str]:
-    return {label for series in group.sensordata for label in series.signal_mapping or {}}
 
 
 def _without_unmeasured_joints(spec: mujoco.MjSpec, labels: set[str]) -> mujoco.MjModel | None:

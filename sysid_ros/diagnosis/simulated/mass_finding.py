@@ -48,7 +48,13 @@ def told_mass(
     )
 
 
-def of_servos(factor: float) -> str:
-    """A clause of what in servos would explain a mass as well, of so many times the model's."""
-    gains = ", and so would other gains of the servos"
-    return gains if factor >= 1.0 else f"{gains} or an integral part of theirs, which bears weight"
+def of_servos(factor: float, *, known: bool) -> str:
+    """A clause of what in servos would explain a mass as well, of so many times the model's.
+
+    Other gains would where the model's are taken as ``known``; free, they could not.
+    """
+    rivals = ["other gains of the servos"] if known else []
+    if factor < 1.0:
+        rivals.append("an integral part of theirs" if known else "an integral part of the servos")
+    clause = f", and so would {' or '.join(rivals)}" if rivals else ""
+    return f"{clause}, which bears weight" if factor < 1.0 else clause

@@ -309,11 +309,12 @@ class WindowTest:
     @cached_property
     def _windows(self) -> WindowScores | None:
         """Windows linearized at the model's values; ``None`` where there are too few."""
-        windows = self._linearized()
-        if windows is None or windows.settled or self._mass_off(windows)[0] is None:
+        if (windows := self._linearized()) is None or windows.settled:
             return windows
-        # What a few steps of a fit leave may look like a mass, and be gone after a few more.
-        return self._linearized(patient=True, begun=windows)
+        # A few steps of a fit leave what looks like a mass, or hides one where gains are guesses.
+        if self.recorded.guessed or self._mass_off(windows)[0] is not None:
+            return self._linearized(patient=True, begun=windows)
+        return windows
 
     def _linearized(
         self, *moved: Parameter, patient: bool = False, begun: WindowScores | None = None
@@ -369,7 +370,8 @@ class WindowTest:
     def _finding(self, off: OneMass, rival: str, zero: str = "") -> Finding:
         """The finding, with the line that frees the mass."""
         rivals = tuple((self._body(name), 1.0 + step) for name, step in off.others.items())
-        rival = rival or (of_servos(1.0 + off.step) if self.zeros else "")
+        known = bool({*self.recorded.servos} - self.recorded.guessed)
+        rival = rival or (of_servos(1.0 + off.step, known=known) if self.zeros else "")
         joints, body = self._shown(off.felt), self._body(off.name)
         found = told_mass(self.model, body, (1.0 + off.step, off.reach), joints, rivals, rival)
         return replace(found, zero=zero)
@@ -378,8 +380,7 @@ class WindowTest:
         """The joints that signals are measured on, or the signals."""
         told = (*self.recorded.positions.items(), *self.recorded.velocities.items())
         joints = {label: self.recorded.joint_name(one) for one, label in reversed(told)}
-        labels = map(sensor_of, signals)
-        return tuple(dict.fromkeys(joints.get(label, label) for label in labels))
+        return tuple(dict.fromkeys(joints.get(one, one) for one in map(sensor_of, signals)))
 
 
 def _names(

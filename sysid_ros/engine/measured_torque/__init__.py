@@ -19,6 +19,7 @@ from sysid_ros.engine.measured_torque.predicted_torque import TorqueTrace, torqu
 from sysid_ros.engine.measured_torque.rows import (
     TorqueProblem,
     TorqueSignal,
+    bear_weight,
     later_recording,
     regression_settings,
     speaks_of_torque,

@@ -44,6 +44,7 @@ from sysid_ros.proposal.signals.measured_positions import (
     velocity_lines,
     with_measured_numbers,
 )
+from sysid_ros.proposal.signals.open_drives import standing_servos
 from sysid_ros.proposal.signals.orders import Order
 from sysid_ros.proposal.signals.unit_names import told_unit
 from sysid_ros.recording.mapping import SignalKind
@@ -116,6 +117,8 @@ def map_channels(
     positions, links, deflected = behind_springs(model, measured_positions(model, others))
     speeds = velocity_lines(model, others, positions)
     inputs, possible = _inputs(model, channels, positions, orders)
+    stood = standing_servos(model, _standing(model, channels), inputs)
+    inputs += stood
     lines = [
         *(_position_line(model, joint, *found) for joint, found in positions.items()),
         *speeds,
@@ -126,10 +129,11 @@ def map_channels(
     loose = [one for one in moving if one.topic not in poses]  # no other body's
     bodies = [*body_lines(model, loose), *lengths, *links]
     lacking = _lacking(model, positions)
+    known = set(deflected).union(*(moved_by(model, model.actuator(one.name).id) for one in stood))
     unmapped = [
         *led,
         *rival_topics(moving, list(positions.values())),
-        *_without_positions([name for name in lacking if name not in deflected]),
+        *_without_positions([name for name in lacking if name not in known]),
         *_without_inputs(model, lines, moving),
         *_floating_blindly(model, bodies),
         *_undated([*lines, *bodies]),
@@ -139,6 +143,12 @@ def map_channels(
     carried += balls_told(model, bodies)
     joints = tuple(str(model.joint(joint).name) for joint in positions)
     return Mapping(tuple(lines), tuple(bodies), tuple(unmapped), joints, tuple(carried), possible)
+
+
+def _standing(model: mujoco.MjModel, channels: Sequence[Channel]) -> dict[int, Channel]:
+    """The measured positions of joints that have their names and never move, by joint."""
+    named = measured_positions(model, [channel for channel in channels if channel.name])
+    return {j: one for j, (one, sure) in named.items() if sure and not one.moves}
 
 
 def _inputs(

@@ -1,7 +1,11 @@
 # Copyright 2026 sysid_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Actuators that await an input, and what the recording tells of it beside names."""
+"""Actuators that await an input, and what the recording tells of it beside names.
+
+A servo whose joint stays where it is throughout is told that place: without an input it would take
+the joint to zero.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import mujoco
+import numpy as np
 
 from sysid_ros.arrays import FloatArray
+from sysid_ros.engine.elements import control_range, is_servo, joint_of, n_actuators
 from sysid_ros.proposal.signals.channels import Channel
 from sysid_ros.proposal.signals.correlations import correlations, decisive
 from sysid_ros.proposal.signals.drives import Drive
@@ -64,3 +70,34 @@ class OpenDrives:
         """Return those of some commands that no actuator has."""
         used = {(line.channel.topic, line.channel.field) for line in self.lines}
         return [one for one in commands if (one.topic, one.field) not in used]
+
+
+def standing_servos(
+    model: mujoco.MjModel, standing: Mapping[int, Channel], told: Sequence[Line]
+) -> list[Line]:
+    """Lines that tell servos without an input the places at which their joints stand.
+
+    Args:
+      model: The compiled model.
+      standing: The measured position of joints that never move, by joint.
+      told: Lines of actuators that have an input.
+    """
+    driven, found = {line.name for line in told if line.kind == "actuator"}, []
+    for actuator in range(n_actuators(model)):
+        name, joint = str(model.actuator(actuator).name), joint_of(model, actuator)
+        plain = is_servo(model, actuator) and model.actuator_gear[actuator, 0] == 1.0
+        if not (name and plain) or name in driven or joint not in standing:
+            continue
+        channel = standing[joint]
+        places = np.concatenate(channel.values)
+        low, high = control_range(model, actuator)
+        if model.jnt_limited[joint]:
+            low, high = np.maximum(low, model.jnt_range[joint, 0]), model.jnt_range[joint, 1]
+        if low <= places.min() and places.max() <= high:
+            joint_name = str(model.joint(joint).name)
+            doubt = (
+                f"{joint_name} stays at {places[0]:.4g} throughout; was it held there, and is it "
+                "measured at all?"
+            )
+            found.append(Line("actuator", name, channel, doubt))
+    return found

@@ -16,7 +16,8 @@ from arm_recording import arm_model, simulate, write_experiment
 from robot_matrix import own_robots
 from robot_to_try import ENCODER, PLAN, hidden
 
-from sysid_ros.diagnosis import Finding, FindingKind, check_experiment
+from sysid_ros.dataset import load_dataset
+from sysid_ros.diagnosis import Finding, FindingKind, check_experiment, masses_off
 from sysid_ros.diagnosis.evidence import Recorded
 from sysid_ros.diagnosis.fits import OneMass
 from sysid_ros.diagnosis.simulated import WindowTest
@@ -489,3 +490,27 @@ parameters: [{joint: "*", damping: , frictionloss: , armature: }, {signal: "u*",
     )
     for one in found:
         assert one.evidence["mass"] == pytest.approx(OFF, rel=0.03)
+
+
+def test_a_link_beside_servos_whose_gains_begin_as_guesses(tmp_path: Path) -> None:
+    """A few steps from these leave so much that a mass is hardly any of it."""
+    spec = mujoco.MjSpec.from_string(arm_model(2, 3, servos=True))
+    recording = simulate(spec.to_xml(), 1, noise=5e-5)
+    body = spec.body("link1")
+    body.mass, body.inertia = body.mass / OFF, body.inertia / OFF
+    for actuator in list(spec.actuators):
+        spec.delete(actuator)
+    for joint in spec.joints:
+        joint.damping, joint.armature, joint.frictionloss = np.zeros(3), 0.0, 0.0
+    file = write_experiment(tmp_path, spec.to_xml(), recording)
+    signals = file.read_text().split("parameters:")[0].replace("actuator: m", "servo: j")
+    guesses = {"damping": (30.0, 3000.0), "armature": (0.1, 10.0), "frictionloss": (1.0, 100.0)}
+    of_joints = {name: {"initial": one, "max": most} for name, (one, most) in guesses.items()}
+    gains = {"actuator": "*", "kp": {"initial": 300.0, "min": 1.0, "max": 1e5}}
+    parameters = yaml.safe_dump({"parameters": [gains, {"joint": "*", **of_joints}]})
+    file.write_text(signals + parameters)
+    experiment = load_experiment(file)
+    (finding,) = masses_off(experiment, load_dataset(experiment, None))
+    assert finding.body == "link1"
+    assert finding.evidence["mass"] == pytest.approx(OFF, rel=0.01)
+    assert "gains" not in finding.sentence  # these are free

@@ -729,3 +729,33 @@ def test_speeds_beside_what_a_base_is_asked_for_have_a_mark(
     assert [(one.kind, one.name) for one in lines] == [("actuator", "left"), ("actuator", "right")]
     asks = "the base is asked by /cmd_vel: is /wheel_speeds what"
     assert [asks in one.doubt for one in lines] == [doubted] * 2
+
+
+@pytest.mark.parametrize(
+    ("place", "drive", "told"),
+    [
+        (0.8, '<position name="{0}_servo" joint="{0}" kp="9"/>', True),
+        (45.0, '<position name="{0}_servo" joint="{0}" kp="9" ctrlrange="-2 2"/>', False),
+        (0.8, '<position name="{0}_servo" joint="{0}" kp="9" gear="3"/>', False),
+        (0.8, '<motor name="{0}_servo" joint="{0}"/>', False),
+    ],
+)
+def test_a_servo_without_a_command_is_told_where_its_joint_stands(
+    place: float, drive: str, told: bool
+) -> None:
+    """Else it would go to zero, and the robot would have another shape than it had."""
+    model, values = driven(("knee", "hip"), drive), motions(1)
+    still = np.full(len(TIMES), place)
+    states = [
+        Channel("/joint_states", "sensor_msgs/msg/JointState", f"position[{name}]", name,
+                "position", k, False, (TIMES,), (column,))
+        for k, (name, column) in enumerate([("knee", values[:, 0]), ("hip", still)])
+    ]  # fmt: skip
+    commands = [replace(one, command=True) for one in array(values, "/knee_servo/commands")]
+    found = map_channels(model, [*states, *commands])
+    inputs = {line.name: line.channel for line in found.lines if line.kind == "actuator"}
+    assert ("hip_servo" in inputs) == told
+    assert any("hip" in sentence for sentence in found.unmapped) != told
+    if told:
+        assert inputs["hip_servo"].field == "position[hip]"
+        assert any("hip stays at 0.8" in line.doubt for line in found.lines)

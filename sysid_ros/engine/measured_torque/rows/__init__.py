@@ -26,4 +26,8 @@ from sysid_ros.engine.measured_torque.rows.torque_problem import (
     with_own_law,
 )
 from sysid_ros.engine.measured_torque.rows.torque_rows import TorqueData, TorqueRows
-from sysid_ros.engine.measured_torque.rows.torque_signals import TorqueSignal, torque_signals
+from sysid_ros.engine.measured_torque.rows.torque_signals import (
+    TorqueSignal,
+    bear_weight,
+    torque_signals,
+)

@@ -301,5 +301,6 @@ def _without_servos(model: mujoco.MjModel, kept: Sequence[int]) -> mujoco.MjMode
     only.actuator_gaintype[others] = int(mujoco.mjtGain.mjGAIN_FIXED)
     only.actuator_gainprm[others] = 0.0
     only.actuator_biastype[others] = int(mujoco.mjtBias.mjBIAS_NONE)
-    only.jnt_actfrclimited[:] = 0  # of what drives the joint, not of what pushes
+    # of what drives the joint, not of what pushes
+    only.jnt_actfrclimited[:] = only.jnt_actgravcomp[:] = 0
     return only

@@ -29,6 +29,7 @@ from sysid_ros.engine.measured_torque.rows.sequence_recordings import (
     sequence_recording,
     torque_sources,
 )
+from sysid_ros.engine.measured_torque.rows.torque_signals import bear_weight, torque_signals
 from sysid_ros.engine.parameters import ParameterDict
 from sysid_ros.engine.regressor import SHARP
 from sysid_ros.engine.residuals import SignalSettings, signal_settings
@@ -78,7 +79,7 @@ def torque_problem(
         fitted in this way.
     """
     groups = sorted(models_sequences, key=_holds_nothing)
-    specs = [_unfused(group.spec) for group in groups]
+    specs = [_as_measured(_unfused(group.spec), groups[0]) for group in groups]
     plain = compiled(specs[0])
     _check_alike(plain, groups, specs)
     robots = tuple(dict.fromkeys(condition_of(group.spec, group.robot) for group in groups))
@@ -204,6 +205,18 @@ def _unfused(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     copy = spec.copy()
     copy.compiler.fusestatic = False
     return copy
+
+
+def _as_measured(spec: mujoco.MjSpec, group: ModelSequences) -> mujoco.MjSpec:
+    """The model whose actuators bear weight only at joints whose torque shows it."""
+    if not any(joint.actgravcomp for joint in spec.joints):
+        return spec
+    model = compiled(spec)
+    shown = bear_weight(model, torque_signals(model, group))
+    names = {str(model.joint(joint).name) for joint in np.flatnonzero(shown)}
+    for joint in spec.joints:
+        joint.actgravcomp = joint.name in names
+    return spec
 
 
 def _holds_nothing(group: ModelSequences) -> bool:

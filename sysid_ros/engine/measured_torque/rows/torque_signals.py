@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from sysid_ros.arrays import FloatArray
+from sysid_ros.arrays import BoolArray, FloatArray
 from sysid_ros.engine.elements import (
     BALL,
     FREE,
@@ -103,6 +103,20 @@ def known_dofs(
             joint = model.joint(int(model.dof_jntid[dof])).name
             found[dof] = signal.name if signal.dof == dof else joint
     return found
+
+
+def bear_weight(model: mujoco.MjModel, signals: Iterable[TorqueSignal]) -> BoolArray:
+    """Joints of whose torque compensated gravity is a part (``actuatorgravcomp``), (njnt,).
+
+    MuJoCo counts it among all force on the joint, and neither as an actuator's own nor as input:
+    beside these it acts as a counterweight does.
+
+    Args:
+      model: The robot's.
+      signals: Its torque signals.
+    """
+    whole = [int(model.dof_jntid[one.dof]) for one in signals if one.actuator is None]
+    return np.isin(np.arange(model.njnt), whole) & np.asarray(model.jnt_actgravcomp, np.bool_)
 
 
 def within_ranges(model: mujoco.MjModel, signal: TorqueSignal, commands: FloatArray) -> FloatArray:

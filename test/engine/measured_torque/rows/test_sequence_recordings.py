@@ -42,7 +42,8 @@ MOTOR = """
 
 SERVO = """
 <mujoco>
-  <worldbody><body name="arm"><joint name="elbow" axis="0 1 0"/><geom size="0.1" pos="0.5 0 0"/>
+  <worldbody><body name="arm" gravcomp="0.5">
+    <joint name="elbow" axis="0 1 0" actuatorgravcomp="true"/><geom size="0.1" pos="0.5 0 0"/>
     <site name="tip" pos="1 0 0"/>
   </body></worldbody>
   <actuator><position name="drive" joint="elbow" kp="100"/></actuator>
@@ -53,7 +54,7 @@ SERVO = """
 """
 
 
-def test_a_servo_of_the_model_adds_nothing_to_a_measured_wrench() -> None:
+def test_what_drives_the_joint_adds_nothing_to_a_measured_wrench() -> None:
     spec = with_wrenches(mujoco.MjSpec.from_string(SERVO), ["tip"])
     model, times = spec.compile(), 0.01 * np.arange(30)
     inputs = np.zeros((30, model.nu))
