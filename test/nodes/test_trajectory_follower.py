@@ -24,7 +24,7 @@ def test_a_single_point_that_is_due_already_is_where_it_ends(due: float) -> None
     trajectory = TimedTrajectory(JOINTS, np.array([due]), row, rest, rest)
     follower = TrajectoryFollower(JOINTS, np.zeros(2))
     follower.follow(Demand(trajectory, 0.0, np.zeros(2), np.zeros(2), 0.0))
-    ending = follower.update(6.0, PLACE)
+    ending = follower.update(6.0, np.array([PLACE, np.zeros(2)]))
     assert ending is not None and ending.code is FollowError.SUCCESSFUL
     assert np.array_equal(follower.reference, [PLACE, np.zeros(2), np.zeros(2)])
 

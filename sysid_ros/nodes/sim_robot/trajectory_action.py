@@ -84,7 +84,7 @@ class TrajectoryAction:
         """Go on to a state of the robot; returns the command (n,) that counts from there."""
         self._offset_ns = stamp_ns - round(1e9 * state.time)
         self._measured = state.position
-        ending = self._follower.update(state.time, state.position)
+        ending = self._follower.update(state.time, np.array([state.position, state.velocity]))
         if ending is not None:
             self._end(ending)
         if self._goal is not None and state.time >= self._told + _FEEDBACK - _ROUNDING:
