@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
 from sysid_ros.excitation import (
     REPEATED,
@@ -178,6 +180,20 @@ def test_messages_that_are_made_late_do_not_jerk_a_controller(
     most = asked(moved(gaps, delays, stop_at, period=period)[0])[1]
     made_up_for = period == PERIOD and kind != "stalls"
     assert most <= (1.15 if made_up_for else 1.6)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(list(GAPS)),
+    way=st.floats(0.0, 0.02),
+    clock=st.floats(-0.02, REPEATED - 0.02),
+    stop_at=st.none() | st.integers(0, 600),
+)
+@settings(max_examples=6, deadline=None, phases={Phase.explicit, Phase.generate})
+def test_whatever_is_late_and_by_whatever_clock_nothing_is_a_step(seed, kind, way, clock, stop_at):
+    chance = np.random.default_rng(seed)
+    gaps, delays = GAPS[kind](chance), chance.uniform(0.0, way, TICKS)
+    assert asked(moved(gaps, delays, stop_at, clock)[0])[1] <= 1.6
 
 
 @pytest.mark.parametrize("kind", ["uneven", "late", "short stalls"])

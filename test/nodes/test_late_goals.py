@@ -33,7 +33,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 
 from sysid_ros.nodes.excite import controller_motion, trajectory_goal
 from sysid_ros.nodes.excite.controller_motion import ControllerMotion
-from sysid_ros.nodes.sim_robot.trajectory_action import _trajectory
+from sysid_ros.nodes.sim_robot.trajectory_action import _problem, _trajectory
 from sysid_ros.nodes.sim_robot.trajectory_follower import Demand, TrajectoryFollower
 
 JOINTS = ("a", "b")
@@ -105,6 +105,9 @@ class Controller:
         return asked
 
     def _arrive(self, goal: Any, asked: Answer, feedback: Callable[[Any], None]) -> None:
+        if _problem(goal.trajectory, JOINTS, round(1e9 * (CLOCK + self.time))):
+            self.later(self.answer, lambda: asked.give(SimpleNamespace(accepted=False)))
+            return
         outcome = Answer()
         handle = SimpleNamespace(
             accepted=True, get_result_async=lambda: outcome, cancel_goal_async=self._on_cancel
@@ -273,6 +276,15 @@ def test_where_goals_arrive_quickly_the_robot_rests_quickly(excite) -> None:
 def test_where_goals_arrive_slowly_the_first_stop_is_the_only_one(excite) -> None:
     controller = Controller([0.6 * LONGEST_LEAD], 0.01, 0.01)
     stopped(excite, controller, 5.0)
+    assert_softly(controller)
+    assert len(controller.accepted) == 2
+
+
+@pytest.mark.parametrize("late", [0.6, 1.0, 3.5])
+def test_a_second_stop_that_comes_after_its_own_end_changes_nothing(excite, late) -> None:
+    """Controllers refuse it, and the first one brakes."""
+    controller = Controller([0.01, 0.01, late], 0.01, 0.01)
+    assert 4.0 < stopped(excite, controller, 5.0) * TICK < 6.0
     assert_softly(controller)
     assert len(controller.accepted) == 2
 

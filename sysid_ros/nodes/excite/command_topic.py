@@ -88,12 +88,7 @@ class CommandTopic:
         for time, position, velocity in zip(
             zero - stamp + told.times, told.positions, told.velocities, strict=True
         ):
-            point = JointTrajectoryPoint()
-            if self._settings.is_effort:
-                point.effort = position.tolist()
-            else:
-                point.positions = position.tolist()
-                point.velocities = velocity.tolist()
+            point = JointTrajectoryPoint(positions=position.tolist(), velocities=velocity.tolist())
             point.time_from_start = Duration(nanoseconds=round(1e9 * time)).to_msg()
             message.points.append(point)
         return send(self._node, self._publisher, message)
