@@ -27,6 +27,7 @@ def generate_launch_description() -> LaunchDescription:
     topics = [
         ("joint_states", LaunchConfiguration("joint_states")),
         ("command", LaunchConfiguration("command")),
+        ("controller_state", LaunchConfiguration("controller_state")),
     ]
     excite = node("excite", remappings=topics)
     recorder = node(
@@ -57,6 +58,7 @@ def generate_launch_description() -> LaunchDescription:
         hold_out_last=(AS_IN_FILE, "whether the last of several is held out instead of fitted"),
         joint_states=("joint_states", "topic of the robot's joint states, in the namespace"),
         command=("command", "topic the robot obeys, in the namespace"),
+        controller_state=("controller_state", "topic of what a trajectory controller holds"),
         bag_dir=(AS_IN_FILE, "folder for the bag"),
         output_dir=(AS_IN_FILE, "folder for the result folder"),
         sufficiency=("false", "whether to say while recording when there is enough"),

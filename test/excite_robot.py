@@ -108,11 +108,12 @@ class Robot:
         if hasattr(self.commands[-1], "data"):
             return self.commands[-1].data
         now = time.time_ns() if self._clock is None else 10_000_000 * self.ticks
-        self._controller.control(1e-9 * now, now)
+        measured = np.array([[self.position[0], self.position[2]], np.zeros(2)])
+        self._controller.control(1e-9 * now, now, measured)
         for message in self.commands[self._obeyed :]:
             assert self._controller.follow(message)
         self._obeyed = len(self.commands)
-        return self._controller.control(1e-9 * now, now)
+        return self._controller.control(1e-9 * now, now, measured)
 
     def publish(self, message: JointState) -> None:
         self._publisher.publish(message)

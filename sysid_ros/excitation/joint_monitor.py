@@ -18,6 +18,8 @@ _POSITION, _VELOCITY, _EFFORT = range(3)
 _KINDS = ("position", "velocity", "effort")
 _RECENT = 20  # messages, of which one at least is hardly late
 _LEAP = 1.0  # s for which a position that leapt at rest is not believed
+_STILL = 0.05  # of its velocity limit: below, a joint is at rest
+_REST = 0.25  # s over which that is measured, at least
 
 
 class JointMonitor:
@@ -56,6 +58,9 @@ class JointMonitor:
         self._received = np.full(n, -np.inf)
         self._leapt = np.full(n, -np.inf)  # when a position was last far from the one before
         self._leaps = np.zeros(n)  # how far that was
+        self._since = np.full(n, -np.inf)  # when it was last seen as at rest or not
+        self._places = np.full(n, np.nan)  # and where
+        self._moved = np.full(n, -np.inf)  # when it was last not at rest
         self._offsets = np.full(n, np.inf)  # from header stamps to this clock
         self._recent: deque[float] = deque(maxlen=_RECENT)  # the same of the latest messages
         self._expected = np.zeros((3, n), dtype=bool)  # measured at the start
@@ -113,6 +118,7 @@ class JointMonitor:
                 way = abs(position[index] - self._values[_POSITION, joint])
                 if way > self._following.tolerance[joint]:
                     self._leapt[joint], self._leaps[joint] = now, way
+                self._note_place(joint, now, position[index])
             for kind, data in enumerate((position, velocity, effort)):
                 if index < len(data):
                     self._values[kind, joint] = data[index]
@@ -132,6 +138,7 @@ class JointMonitor:
         """Forget faults: the motion is over."""
         self._moving = False
         self._expected[:] = False
+        self._since[:] = -np.inf  # it was told to be elsewhere
         self._fault = self._out_of_limits()
 
     def commanded(self, now: float, command: FloatArray) -> None:
@@ -194,6 +201,26 @@ class JointMonitor:
                 f"{WRAPS if turned else ': do two nodes publish its joint states?'}"
             )
         return None
+
+    def _note_place(self, joint: int, now: float, place: float) -> None:
+        """Note when a joint that is told nothing was faster than one at rest."""
+        took, way = abs(now - self._since[joint]), abs(place - self._places[joint])
+        if moved := way > _STILL * self._limits.velocity[joint] * max(took, _REST):
+            self._moved[joint] = now
+        if moved or not took < _REST:
+            self._since[joint], self._places[joint] = now, place
+
+    def unrest(self, now: float) -> str:
+        """Say which joint is moved by somebody else; empty if none is.
+
+        A motion of positions that began at ``now``, s, would stop it at once.
+        """
+        for i in np.flatnonzero(np.abs(now - self._moved) <= _REST)[:1]:
+            return (
+                f"joint {self._joints[i]!r} moves, faster than {_STILL:.0%} of its velocity limit "
+                f"{self._limits.velocity[i]:.4g}: a motion begins at rest"
+            )
+        return ""
 
     def _out_of_limits(self) -> str | None:
         limits = self._limits

@@ -18,7 +18,10 @@ _LEAD = 0.1  # s from the plan to the robot, at least
 _ON_THE_WAY = 0.05  # s of the lead, that messages may take; the rest makes up for late ones
 _SAME = 1e-6  # s between two instants that are one
 _ROUNDING = 1e-3  # periods
-REPEATED = 0.02  # s of the past with which each message begins, as far as a motion has one
+# s of the past with which each message begins, rest before a motion too. A controller whose clock
+# is farther behind than that has all of the message ahead, and leaves for it from where its robot
+# is measured, behind or below what it was told: each message would be a step of that.
+REPEATED = 0.12
 
 
 class LookaheadMotion:
@@ -44,7 +47,7 @@ class LookaheadMotion:
         self.lead = max(_LEAD, 2.0 * period + _ON_THE_WAY)  # made at worst two periods late
         self.planned = now  # when the last message should have been made, s
         # Its times are those of the plan: the robot is there ``lead`` seconds later.
-        self._curve = CommandedCurve.resting(now, motion.last)
+        self._curve = CommandedCurve.resting(now - self.lead - 2.0 * REPEATED, motion.last)
         self._late, self._gap = 0, 0.0  # looks in a row that missed messages; s before the last
         self._rested = 0.0  # s for which the plan has been at its end
 

@@ -91,6 +91,32 @@ def test_no_motion_begins_where_two_nodes_say_otherwise_of_one_joint():
     assert watch.fault(1.5) is None
 
 
+@pytest.mark.parametrize("speed", [0.0, 0.04, 0.2, -2.0])  # of the velocity limit
+def test_a_joint_that_somebody_moves_is_told_from_one_that_rests(speed):
+    watch, noise = monitor(), 1e-3 * np.random.default_rng(0).standard_normal(101)
+    for step in range(101):
+        places = [0.005 * speed * LIMITS.velocity[0] * step + noise[step], 0.5]
+        watch.observe(0.005 * step, JOINTS, places)
+        if not step:
+            assert not watch.unrest(0.0)  # that it was not heard of before is no motion
+    said = watch.unrest(0.5)
+    assert ("'shoulder' moves" in said) == (abs(speed) > 0.05) and bool(said) == ("moves" in said)
+    for step in range(1, 5):
+        watch.observe(0.5 + 0.1 * step, JOINTS, places)
+    assert not watch.unrest(0.9)
+
+
+def test_who_was_brought_elsewhere_by_a_motion_rests_there():
+    watch = monitor()
+    watch.observe(0.0, JOINTS, ZERO)
+    watch.start(0.1, np.array(ZERO))
+    watch.observe(0.2, JOINTS, [0.3, 0.0])
+    watch.end()
+    for step in range(3):
+        watch.observe(0.21 + 0.01 * step, JOINTS, [0.3, 0.0])
+        assert not watch.unrest(0.21 + 0.01 * step)
+
+
 def test_a_continuous_joint_where_its_angle_wraps_is_told_from_two_nodes():
     """Which of both angles its controller holds is not known: to begin there may be a turn."""
     wide = np.full(2, 7.0)

@@ -206,6 +206,32 @@ def excite(client: RosClient, tmp_path: Path) -> Iterator[Excite]:
     node.destroy_node()
 
 
+def test_a_robot_that_somebody_moves_is_not_begun_with(
+    excite: Excite, monkeypatch: pytest.MonkeyPatch
+):
+    """The first position would stop it at once; ``armed`` waits until it rests."""
+    clock = [0.0]
+    monkeypatch.setattr(excite, "_now", lambda: clock[0])
+    monkeypatch.setattr(excite._motion, "obstacle", lambda: "")
+    monkeypatch.setattr(type(excite._motion), "heard", True)
+    excite._armed = True
+
+    def at(time: float, shoulder: float) -> None:
+        clock[0] = time
+        excite._on_joint_states(JointState(name=list(JOINTS), position=[shoulder, 0.0]))
+
+    for step in range(4):
+        at(0.1 * step, 0.05 * step)
+    assert "'shoulder' moves" in excite._begin()
+    excite._armed = True
+    excite._watch()
+    assert not excite._motion.moves and excite._armed
+    for step in range(4, 8):
+        at(0.1 * step, 0.15)
+    excite._watch()
+    assert excite._motion.moves
+
+
 def test_the_next_motion_begins_at_the_command_that_holds_the_robot(
     excite: Excite, client: RosClient, monkeypatch: pytest.MonkeyPatch
 ):
@@ -358,6 +384,14 @@ def test_a_goal_has_at_most_100_points_per_second(excite: Excite, rate: float, s
         (
             {"interface": "effort", "allow_effort_release": "true"},
             "needs limits.effort for every joint",
+        ),
+        (
+            {
+                "interface": "effort",
+                "allow_effort_release": "true",
+                "command_type": "joint_trajectory",
+            },
+            "joint_trajectory of excite is of positions, not of efforts",
         ),
         ({"ramp": "soon"}, "parameter ramp of excite must be a float, given 'soon'"),
     ],

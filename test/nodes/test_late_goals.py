@@ -33,12 +33,13 @@ from control_msgs.msg import JointTrajectoryControllerState
 
 from sysid_ros.nodes.excite import controller_motion, trajectory_goal
 from sysid_ros.nodes.excite.controller_motion import ControllerMotion
-from sysid_ros.nodes.sim_robot.trajectory_action import _trajectory
+from sysid_ros.nodes.sim_robot.trajectory_action import _problem, _trajectory
 from sysid_ros.nodes.sim_robot.trajectory_follower import Demand, TrajectoryFollower
 
 JOINTS = ("a", "b")
 TICK = 0.01  # s of the controller and of excite
 CLOCK = 9000.0  # s that the controller's clock is ahead
+SAG = np.array([[0.05, 0.02], [0.0, 0.0]])  # of the robot below what it is told, rad and rad/s
 ONES = np.ones(2)
 LIMITS = CommandLimits(-3.0 * ONES, 3.0 * ONES, 3.0 * ONES, 12.0 * ONES)
 KNOTS = np.linspace(0.0, 12.0, 25)
@@ -104,6 +105,9 @@ class Controller:
         return asked
 
     def _arrive(self, goal: Any, asked: Answer, feedback: Callable[[Any], None]) -> None:
+        if _problem(goal.trajectory, JOINTS, round(1e9 * (CLOCK + self.time))):
+            self.later(self.answer, lambda: asked.give(SimpleNamespace(accepted=False)))
+            return
         outcome = Answer()
         handle = SimpleNamespace(
             accepted=True, get_result_async=lambda: outcome, cancel_goal_async=self._on_cancel
@@ -158,7 +162,8 @@ class Controller:
         if self._followed == self.time:  # while an answer of this tick kept excite busy
             return
         self._followed = self.time
-        ending = self._follower.update(self.time, self._follower.reference[0])
+        measured = self._follower.reference[:2] - SAG
+        ending = self._follower.update(self.time, measured)
         self.references.append(self._follower.reference[0])
         if ending is not None:
             self._end(GoalStatus.STATUS_SUCCEEDED)
@@ -275,6 +280,15 @@ def test_where_goals_arrive_slowly_the_first_stop_is_the_only_one(excite) -> Non
     assert len(controller.accepted) == 2
 
 
+@pytest.mark.parametrize("late", [0.6, 1.0, 3.5])
+def test_a_second_stop_that_comes_after_its_own_end_changes_nothing(excite, late) -> None:
+    """Controllers refuse it, and the first one brakes."""
+    controller = Controller([0.01, 0.01, late], 0.01, 0.01)
+    assert 4.0 < stopped(excite, controller, 5.0) * TICK < 6.0
+    assert_softly(controller)
+    assert len(controller.accepted) == 2
+
+
 def test_where_the_controller_dies_while_it_brakes_the_motion_ends_all_the_same(excite) -> None:
     controller = Controller([0.01], 0.01, 0.01)
 
@@ -376,8 +390,20 @@ def test_what_the_controller_holds_counts_only_if_it_is_a_place(excite) -> None:
     for held, begins in (([0.1, np.nan], [0.0, 0.0]), ([0.1, 0.2], [0.1, 0.2])):
         message = JointTrajectoryControllerState(joint_names=list(JOINTS))
         message.reference.positions = held
-        player._on_controller_state(message)
+        player._held.observe(message)
         assert player.begin(reference, np.zeros(2), 1.0).tolist() == begins
+
+
+@pytest.mark.parametrize(("scaling", "words"), [(0.0, ""), (1.0, ""), (0.5, "0.5 times their")])
+def test_a_controller_that_scales_time_is_not_begun_with(excite, scaling, words) -> None:
+    """What reaches it goes on at full speed from when it was sent, and it does not."""
+    player = excite(Controller([0.01], 0.01, 0.01))
+    message = JointTrajectoryControllerState(joint_names=list(JOINTS))
+    message.reference.positions, message.speed_scaling_factor = [0.1, 0.2], scaling
+    player._held.observe(message)
+    player._looks = 8
+    said = player.obstacle()
+    assert words in said if words else not said
 
 
 def test_goals_of_a_controller_that_has_gone_are_forgotten_and_of_no_other(excite) -> None:

@@ -24,7 +24,7 @@ def test_a_single_point_that_is_due_already_is_where_it_ends(due: float) -> None
     trajectory = TimedTrajectory(JOINTS, np.array([due]), row, rest, rest)
     follower = TrajectoryFollower(JOINTS, np.zeros(2))
     follower.follow(Demand(trajectory, 0.0, np.zeros(2), np.zeros(2), 0.0))
-    ending = follower.update(6.0, PLACE)
+    ending = follower.update(6.0, np.array([PLACE, np.zeros(2)]))
     assert ending is not None and ending.code is FollowError.SUCCESSFUL
     assert np.array_equal(follower.reference, [PLACE, np.zeros(2), np.zeros(2)])
 
@@ -34,6 +34,16 @@ def test_a_single_point_that_is_due_already_is_where_it_ends(due: float) -> None
 def test_numbers_that_are_not_finite_are_refused(name: str, value: float) -> None:
     point = JointTrajectoryPoint(positions=PLACE, velocities=[0.0] * 2, accelerations=[0.0] * 2)
     message = JointTrajectory(joint_names=JOINTS, points=[point])
-    assert not _problem(message, JOINTS)
+    assert not _problem(message, JOINTS, 0)
     setattr(point, name, [0.0, value])
-    assert "finite" in _problem(message, JOINTS)
+    assert "finite" in _problem(message, JOINTS, 0)
+
+
+def test_what_ended_before_it_came_is_refused() -> None:
+    point = JointTrajectoryPoint(positions=PLACE, velocities=[0.0] * 2, accelerations=[0.0] * 2)
+    point.time_from_start.sec = 2
+    message = JointTrajectory(joint_names=JOINTS, points=[point])
+    assert not _problem(message, JOINTS, 7 * 10**9)  # without a stamp it begins as it arrives
+    message.header.stamp.sec = 5
+    assert not _problem(message, JOINTS, 7 * 10**9)
+    assert "ends in the past" in _problem(message, JOINTS, 7 * 10**9 + 1)

@@ -51,6 +51,9 @@ class Said:
 
     heard = True
 
+    def problem(self) -> str:
+        return ""
+
     def __init__(self) -> None:
         self.curves: list[tuple[float, Any]] = []
 
@@ -71,10 +74,14 @@ def player(monkeypatch: pytest.MonkeyPatch, clocks: Clocks) -> TrajectoryMotion:
         playback = Playback(path, LIMITS, period=PERIOD, announces=True)
         return Motion(playback, CommandGuard(LIMITS, PERIOD, position), period=PERIOD, timeout=60.0)
 
-    given: Any = SimpleNamespace(period=PERIOD, tolerance=np.ones(1), streamed=streamed)
+    given: Any = SimpleNamespace(
+        joints=("a",), period=PERIOD, tolerance=np.ones(1), streamed=streamed
+    )
     monkeypatch.setattr(streamed_motion, "CommandTopic", lambda node, settings: Said())
     clock = SimpleNamespace(now=clocks.ros)
-    node: Any = SimpleNamespace(get_clock=lambda: clock)
+    node: Any = SimpleNamespace(
+        get_clock=lambda: clock, create_subscription=lambda *arguments: None
+    )
     return TrajectoryMotion(node, given, clocks.now)
 
 
@@ -112,6 +119,29 @@ def test_once_the_clock_is_set_nothing_more_is_said(player, clocks, jump):
     assert player.moves and not player.ended()  # as long as the controller has anything to do
     clocks.time += float(player._topic.curves[-1][1].times[-1])
     assert player.ended() and not player.moves
+
+
+def test_a_motion_begins_where_the_controller_holds_the_robot(player, clocks):
+    """Wherever the robot is measured: servos let it sag."""
+    state = SimpleNamespace(positions=[0.3])
+    told = SimpleNamespace(joint_names=["a"], reference=state, speed_scaling_factor=1.0)
+    player._controller.observe(told)
+    assert player.begin(REFERENCE, np.array([0.25]), 1.0).tolist() == [0.3]
+    clocks.time += 2.0  # since when it has said nothing
+    player._motion = None
+    assert player.begin(REFERENCE, np.array([0.25]), 1.0).tolist() == [0.25]
+    told.speed_scaling_factor = 0.5
+    player._controller.observe(told)
+    assert "0.5 times" in player.obstacle()
+
+
+def test_a_controller_at_rest_is_told_of_rest_from_before_on(player, clocks):
+    """It leaves for a first point that is still to come from where its robot is measured."""
+    player.begin(REFERENCE, np.zeros(1), 1.0)
+    assert played(player, clocks, 1) is None
+    _, curve = player._topic.curves[-1]
+    assert curve.times[0] == pytest.approx(-REPEATED)
+    assert not np.any(curve.positions[curve.times < player._motion.lead])
 
 
 def test_who_is_held_up_between_two_clocks_has_not_set_them(player, clocks):

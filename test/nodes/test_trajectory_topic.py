@@ -35,7 +35,7 @@ def message(
 
 
 def at(topic: TrajectoryTopic, time: float) -> list[float] | None:
-    command = topic.control(time, BEGUN_NS + round(1e9 * time))
+    command = topic.control(time, BEGUN_NS + round(1e9 * time), np.zeros((2, 2)))
     return None if command is None else command.tolist()
 
 

@@ -74,7 +74,7 @@ class CommandTopic:
         It names instants, so that a controller that gets it late is where it would have been.
 
         Args:
-          curve: Begins in the past, unless the motion begins with it, and ends at rest.
+          curve: Begins in the past, ``REPEATED`` seconds before its zero, and ends at rest.
           zero: ROS time at the curve's zero, s.
 
         Returns:
@@ -82,17 +82,13 @@ class CommandTopic:
         """
         # A simulation may not have as much past; a stamp of zero would mean that it begins now.
         stamp = max(zero - REPEATED, 0.5 * zero)
+        told = curve.since(stamp - zero)
         message = JointTrajectory(joint_names=list(self._settings.joints))
         message.header.stamp = Time(nanoseconds=round(1e9 * stamp)).to_msg()
         for time, position, velocity in zip(
-            zero - stamp + curve.times, curve.positions, curve.velocities, strict=True
+            zero - stamp + told.times, told.positions, told.velocities, strict=True
         ):
-            point = JointTrajectoryPoint()
-            if self._settings.is_effort:
-                point.effort = position.tolist()
-            else:
-                point.positions = position.tolist()
-                point.velocities = velocity.tolist()
+            point = JointTrajectoryPoint(positions=position.tolist(), velocities=velocity.tolist())
             point.time_from_start = Duration(nanoseconds=round(1e9 * time)).to_msg()
             message.points.append(point)
         return send(self._node, self._publisher, message)

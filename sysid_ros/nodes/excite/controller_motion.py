@@ -14,7 +14,7 @@ import numpy as np
 from action_msgs.msg import GoalStatus, GoalStatusArray
 from rclpy.action import ActionClient
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_action_status_default
+from rclpy.qos import qos_profile_action_status_default
 
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation import (
@@ -25,6 +25,7 @@ from sysid_ros.excitation import (
     TimedTrajectory,
     lead_after,
 )
+from sysid_ros.nodes.excite.held_reference import HeldReference
 from sysid_ros.nodes.excite.settings import ExcitationSettings
 from sysid_ros.nodes.excite.trajectory_goal import TrajectoryGoal
 from sysid_ros.nodes.printable_log import log_of
@@ -70,7 +71,6 @@ class ControllerMotion:
 
         try:
             from control_msgs.action import FollowJointTrajectory
-            from control_msgs.msg import JointTrajectoryControllerState
         except ImportError:
             raise ExcitationError(_MISSING) from None
         self._node = node
@@ -78,13 +78,7 @@ class ControllerMotion:
         self._now = now
         self._action = node.resolve_topic_name(settings.action)
         self._client: Any = ActionClient(node, FollowJointTrajectory, self._action)
-        self._held: tuple[float, FloatArray] | None = None  # when, and (n,)
-        node.create_subscription(
-            JointTrajectoryControllerState,
-            "controller_state",
-            self._on_controller_state,
-            QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT),
-        )
+        self._held = HeldReference(node, settings.joints, now)
         # Goals of anybody, by the words of each controller; b"" where that is not known.
         self._followed: dict[bytes, list[Any]] = {}
         self._looks = 0  # at who is there, since the controllers were found
@@ -138,7 +132,7 @@ class ControllerMotion:
     def obstacle(self) -> str:
         """Return the reason why a motion must not begin; empty if it may."""
         if self.heard:
-            return self._others_goal()
+            return self._others_goal() or self._held.problem()
         if self._found:
             return f"{self._action} was found just now: whether it follows a goal comes within 4 s"
         return (
@@ -189,8 +183,8 @@ class ControllerMotion:
         Raises:
           ExcitationError: The motion would leave the limits.
         """
-        if self._held is not None and self._now() - self._held[0] < _SILENCE:
-            position = self._held[1]
+        held = self._held.position
+        position = position if held is None else held
         self._motion = self._settings.controlled(reference, position, speed)
         self._round_trips = self._trips()[-_TRIPS:]
         self._stopping = self._canceled = False
@@ -329,12 +323,3 @@ class ControllerMotion:
     def _on_status(self, message: GoalStatusArray, info: Any) -> None:
         teller = bytes((info.get("publisher_gid") or {}).get("data", b""))
         self._followed[teller] = [one for one in message.status_list if one.status in _FOLLOWED]
-
-    def _on_controller_state(self, message: Any) -> None:
-        # Before control_msgs 5 the reference was called desired.
-        reference = getattr(message, "reference", None) or message.desired
-        by_name = dict(zip(message.joint_names, reference.positions, strict=False))
-        if all(joint in by_name for joint in self._settings.joints):
-            held = np.array([by_name[joint] for joint in self._settings.joints])
-            if np.all(np.isfinite(held)):  # a controller that was told nothing yet may hold NaN
-                self._held = (self._now(), held)

@@ -166,11 +166,15 @@ class Excite(Node):
     def _refuse_obstacles(self) -> None:
         self._look_at_driver()
         reason = self._motion.obstacle() or self._controller.problem()
-        reason = reason or self._monitor.fault(self._now()) or ""
+        reason = reason or self._monitor.fault(self._now()) or self._unrest()
         if isinstance(self._motion, TrajectoryMotion):
             reason = reason or self._motion.misdated(self._monitor.clock_offset)
         if reason:
             raise ExcitationError(reason)
+
+    def _unrest(self) -> str:
+        """Say which joint moves that a first position would stop; an effort begins at zero."""
+        return "" if self._settings.is_effort else self._monitor.unrest(self._now())
 
     def _tick(self) -> None:
         self._ticked = time.monotonic()
@@ -200,7 +204,7 @@ class Excite(Node):
             self._stop(others)
             return
         # What may still be on its way is waited for; anything else refuses the start for good.
-        may_begin = self._motion.heard and self._controller.settled
+        may_begin = self._motion.heard and self._controller.settled and not self._unrest()
         if self._armed and self._state == "ready" and may_begin:
             self._begin()
 

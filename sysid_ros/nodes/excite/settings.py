@@ -195,8 +195,11 @@ def declare_excitation(node: Node) -> ExcitationSettings:
         tuple(_COMMAND_TYPES),
         "message type of the topic command, or the whole motion as goal of a controller's action",
     )
-    if is_effort and command_type == "follow_joint_trajectory":
-        raise ExcitationError("a goal of follow_joint_trajectory is of positions, not of efforts")
+    if is_effort and command_type != "float64_multi_array":
+        raise ExcitationError(
+            f"command_type: {command_type} of excite is of positions, not of efforts: controllers "
+            "refuse trajectories without positions; take float64_multi_array"
+        )
     rate = given.positive("rate", 100.0, "commands per second")
     if command_type == "joint_trajectory" and rate > _MOST_TRAJECTORIES:
         raise ExcitationError(

@@ -81,13 +81,17 @@ class StreamedMotion:
         Raises:
           ExcitationError: The motion would leave the limits.
         """
-        held = self._held if self._alone else None
+        held = self._commanded()
         if held is not None and np.all(np.abs(position - held) <= self._settings.tolerance):
             position = held
         self._motion = self._planned(self._settings.streamed(reference, position, speed))
         self._alone = True
         self._sent = self._now()
         return np.asarray(self._motion.last)
+
+    def _commanded(self) -> FloatArray | None:
+        """Return the command (n,) that the robot obeys; ``None`` where that is not known."""
+        return self._held if self._alone else None
 
     def _planned(self, motion: Motion) -> Any:
         """Return the player of a planned motion."""

@@ -43,7 +43,7 @@ class TrajectoryGoal:
         answered: Callable[[], None],
         asked: float | None = None,
         begun: float | None = None,
-        place: float = -_LATEST,
+        place: float | None = None,
     ) -> None:
         """Send it.
 
@@ -56,7 +56,8 @@ class TrajectoryGoal:
           asked: Our time of ``place``, before the trajectory was planned; ``None``: now.
           begun: The controller's time at the trajectory's zero; ``None``: where it is at
             ``place`` when the goal arrives.
-          place: Time on the trajectory, s, where the controller was then.
+          place: Time on the trajectory, s, where the controller was then; ``None``: at rest, at its
+            beginning.
         """
         self._now = now
         self._joints = settings.joints
@@ -71,7 +72,7 @@ class TrajectoryGoal:
         self.words = 0  # answers and feedback so far
         self.over = False
         self.failure = ""
-        ahead = place - float(trajectory.times[0])
+        ahead = 0.0 if place is None else place - float(trajectory.times[0])
         self.progress = TrajectoryProgress(trajectory, self.sent - ahead, begun)
         from control_msgs.action import FollowJointTrajectory
 
@@ -152,16 +153,23 @@ class TrajectoryGoal:
         self.failure = f"the controller gave up, {name}{words}"
 
 
-def _message(trajectory: TimedTrajectory, begun: float | None, place: float) -> JointTrajectory:
-    """The points; those that are over by now only where the controller can tell so by the stamp."""
+def _message(
+    trajectory: TimedTrajectory, begun: float | None, place: float | None
+) -> JointTrajectory:
+    """The points; those that are over by now only where the controller can tell so by the stamp.
+
+    A whole motion begins with its first point: to one that is still to come a controller leaves
+    from where the robot is measured, which is a step where that sags below what it is told.
+    """
     message = JointTrajectory(joint_names=list(trajectory.joints))
-    if begun is None:
+    if begun is None and place is not None:
         zero = place
         rows = np.flatnonzero(trajectory.times >= place + _LATEST)
     else:
         zero = float(trajectory.times[0])
         rows = np.arange(len(trajectory.times))
-        message.header.stamp = Time(nanoseconds=round(1e9 * (begun + zero))).to_msg()
+        if begun is not None:
+            message.header.stamp = Time(nanoseconds=round(1e9 * (begun + zero))).to_msg()
     for row in rows:
         point = JointTrajectoryPoint()
         point.positions = trajectory.positions[row].tolist()

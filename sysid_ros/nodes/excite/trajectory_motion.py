@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from rclpy.node import Node
+
 from sysid_ros.arrays import FloatArray
-from sysid_ros.excitation import LookaheadMotion, Motion
+from sysid_ros.excitation import REPEATED, LookaheadMotion, Motion
+from sysid_ros.nodes.excite.held_reference import HeldReference
+from sysid_ros.nodes.excite.settings import ExcitationSettings
 from sysid_ros.nodes.excite.streamed_motion import StreamedMotion
 
 _SET = 0.02  # s between two looks by which the clock that dates messages must be set to count
 # s that the clock of the robot may be. Farther behind, each message begins in the future of its
-# controller, which leaves the path on its way there, and hears of a stop that much later.
-_AHEAD, _BEHIND = 0.05, 0.1
+# controller; farther ahead, the controller gets to the stop that each announces.
+_AHEAD, _BEHIND = 0.05, REPEATED - 0.02
 _LOOKS = 5  # at both clocks, of which the quickest counts
 
 
@@ -27,6 +33,19 @@ class TrajectoryMotion(StreamedMotion):
     _apart = 0.0  # s from the motion's clock to ROS time
     _set_by = 0.0  # s, since the motion began
     _rests = 0.0  # s, when the controller rests that was told nothing more since then
+
+    def __init__(self, node: Node, settings: ExcitationSettings, now: Callable[[], float]) -> None:
+        """Create publisher and subscription; nothing moves."""
+        super().__init__(node, settings, now)
+        self._controller = HeldReference(node, settings.joints, now)
+
+    def obstacle(self) -> str:
+        """Return the reason why a motion must not begin; empty if it may."""
+        return super().obstacle() or self._controller.problem()
+
+    def _commanded(self) -> FloatArray | None:
+        told = self._controller.position
+        return super()._commanded() if told is None else told
 
     def misdated(self, offset: float | None) -> str:
         """Say that the robot's clock is another; empty if it is not.

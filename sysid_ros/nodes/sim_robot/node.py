@@ -163,7 +163,8 @@ class SimRobot(Node):
         if self._action is not None:
             self._robot.command(state.time, self._action.control(state, stamp_ns))
         if self._topic is not None:
-            command = self._topic.control(state.time, stamp_ns)
+            measured = np.array([state.position, state.velocity])
+            command = self._topic.control(state.time, stamp_ns, measured)
             if command is not None:
                 self._robot.command(state.time, command)
         message = JointState()

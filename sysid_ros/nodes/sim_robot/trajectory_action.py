@@ -65,6 +65,7 @@ class TrajectoryAction:
         self._follower = TrajectoryFollower(joints, position)
         self._goal: Any = None
         self._offset_ns = 0  # of the stamps from the robot's time
+        self._now_ns = 0  # the latest stamp
         self._measured = position
         self._told, self._published = -1.0, -1.0
         self._states = node.create_publisher(
@@ -82,9 +83,9 @@ class TrajectoryAction:
 
     def control(self, state: RobotState, stamp_ns: int) -> FloatArray:
         """Go on to a state of the robot; returns the command (n,) that counts from there."""
-        self._offset_ns = stamp_ns - round(1e9 * state.time)
+        self._offset_ns, self._now_ns = stamp_ns - round(1e9 * state.time), stamp_ns
         self._measured = state.position
-        ending = self._follower.update(state.time, state.position)
+        ending = self._follower.update(state.time, np.array([state.position, state.velocity]))
         if ending is not None:
             self._end(ending)
         if self._goal is not None and state.time >= self._told + _FEEDBACK - _ROUNDING:
@@ -112,7 +113,7 @@ class TrajectoryAction:
         return message
 
     def _on_goal(self, goal: Any) -> GoalResponse:
-        problem = _problem(goal.trajectory, self._joints)
+        problem = _problem(goal.trajectory, self._joints, self._now_ns)
         if problem:
             log_of(self._node).warning(f"goal rejected: {problem}")
             return GoalResponse.REJECT
@@ -175,8 +176,8 @@ def _point(position: FloatArray, velocity: FloatArray, *rest: FloatArray) -> Joi
     return point
 
 
-def _problem(message: JointTrajectory, joints: tuple[str, ...]) -> str:
-    """Say what keeps a trajectory from being followed; empty if nothing does."""
+def _problem(message: JointTrajectory, joints: tuple[str, ...], now_ns: int) -> str:
+    """Say what keeps a trajectory from being followed at a stamp; empty if nothing does."""
     if sorted(message.joint_names) != sorted(joints):
         return f"it is for {', '.join(message.joint_names)}; the joints are {', '.join(joints)}"
     lists = ("positions", "velocities", "accelerations")
@@ -189,7 +190,9 @@ def _problem(message: JointTrajectory, joints: tuple[str, ...]) -> str:
         return "time_from_start does not increase"
     if np.any(message.points[-1].velocities):
         return "its last point moves"
-    return ""
+    stamp, end = message.header.stamp, message.points[-1].time_from_start
+    begun, seconds = stamp.sec * 10**9 + stamp.nanosec, end.sec * 10**9 + end.nanosec
+    return "it ends in the past" if begun and begun + seconds < now_ns else ""
 
 
 def _trajectory(message: JointTrajectory, joints: tuple[str, ...]) -> TimedTrajectory:

@@ -3,8 +3,9 @@
 
 """The course of a joint_trajectory_controller along a trajectory; nothing here knows of ROS.
 
-A trajectory whose time is given is joined where it is by then; another begins at once. On the way
-to the first point the reference leaves from where it was, and after the last point it stays.
+A trajectory whose time is given is joined where it is by then; another begins at once. To a first
+point that is still to come the reference leaves from where the robot is measured, as controllers do
+by default (``interpolate_from_desired_state``), and after the last point it stays.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class TrajectoryFollower:
 
         Args:
           time: Of the controller.
-          measured: Positions (n,) now.
+          measured: Positions and velocities (2, n) now.
 
         Returns:
           How the trajectory ended, if it did just now.
@@ -81,19 +82,24 @@ class TrajectoryFollower:
             return None
         if self._trajectory is None:
             self._begun = time if demand.begun is None else demand.begun
-            self._trajectory = self._joined(demand.trajectory, time - self._begun)
+            self._trajectory = self._joined(demand.trajectory, time - self._begun, measured)
         place = time - self._begun
         self.reference = self._trajectory.states(np.array([place]))[:, 0]
-        ending = self._ending(demand, place - demand.trajectory.duration, measured)
+        ending = self._ending(demand, place - demand.trajectory.duration, measured[0])
         if ending is not None:
             self._demand = None
             if ending.code is not FollowError.SUCCESSFUL:
-                self.hold(measured)
+                self.hold(measured[0])
         return ending
 
-    def _joined(self, trajectory: TimedTrajectory, place: float) -> TimedTrajectory:
-        """The trajectory with the way from the present reference to its first point."""
-        first, before = float(trajectory.times[0]), self.reference
+    def _joined(
+        self, trajectory: TimedTrajectory, place: float, measured: FloatArray
+    ) -> TimedTrajectory:
+        """The trajectory with the way from where the robot is to its first point."""
+        first, before = (
+            float(trajectory.times[0]),
+            np.vstack([measured, np.zeros_like(measured[:1])]),
+        )
         if place >= first:
             if len(trajectory.times) > 1:
                 return trajectory

@@ -11,12 +11,14 @@ from trajectory_msgs.msg import JointTrajectory
 from sysid_ros.arrays import FloatArray
 from sysid_ros.excitation import CommandedCurve
 
+_SAME = 1e-6  # s between two instants that are one
+
 
 class TrajectoryTopic:
     """The reference of ``n`` joints along the latest trajectory, by the stamp that dates it.
 
     One without a stamp begins as it arrives. Points that are over are joined where the robot is by
-    now; on the way to a first one that is still to come the reference leaves from where it was.
+    now; to a first one that is still to come the reference leaves from where the robot is measured.
     """
 
     def __init__(self, joints: tuple[str, ...]) -> None:
@@ -24,6 +26,7 @@ class TrajectoryTopic:
         self._joints = joints
         self._curve: CommandedCurve | None = None
         self._time = 0.0  # s, of the robot's latest state
+        self._measured: FloatArray | None = None  # (2, n) positions and velocities then
         self._offset = 0.0  # s, of the stamps from the robot's time
 
     def follow(self, message: JointTrajectory) -> bool:
@@ -36,8 +39,8 @@ class TrajectoryTopic:
         curve = CommandedCurve(curve.times + begun, curve.positions, curve.velocities)
         if curve.times[-1] < self._time and stamp:
             return True  # it ended in the past
-        if curve.times[0] > self._time and self._curve is not None:
-            position, velocity = self._curve.at(self._time)
+        if curve.times[0] > self._time + _SAME and self._measured is not None:
+            position, velocity = self._measured
             curve = CommandedCurve(
                 np.append(self._time, curve.times),
                 np.concatenate([position[None], curve.positions]),
@@ -46,9 +49,15 @@ class TrajectoryTopic:
         self._curve = curve
         return True
 
-    def control(self, time: float, stamp_ns: int) -> FloatArray | None:
-        """The command (n,) from ``time``, s, on, in stamps ``stamp_ns``; None before any."""
-        self._time, self._offset = time, 1e-9 * stamp_ns - time
+    def control(self, time: float, stamp_ns: int, measured: FloatArray) -> FloatArray | None:
+        """The command (n,) from ``time``, s, on; None before any.
+
+        Args:
+          time: Of the robot, s.
+          stamp_ns: The same in stamps.
+          measured: Positions and velocities (2, n) then.
+        """
+        self._time, self._offset, self._measured = time, 1e-9 * stamp_ns - time, measured
         return np.array(self._curve.at(time)[0]) if self._curve is not None else None
 
 
